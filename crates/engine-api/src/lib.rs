@@ -1,0 +1,2 @@
+//! verdict, evidence, budget, events
+policert-engine-api = { path = "crates/engine-api" }.

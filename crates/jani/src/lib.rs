@@ -1,0 +1,2 @@
+//! JANI text to AST to checked AST to model
+policert-jani = { path = "crates/jani" }.

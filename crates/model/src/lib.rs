@@ -1,0 +1,2 @@
+//! variables, labels, operators, states, properties
+policert-model = { path = "crates/model" }.

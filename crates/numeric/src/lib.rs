@@ -1,0 +1,2 @@
+//! exact rationals, outward-rounded intervals, integer boxes
+policert-numeric = { path = "crates/numeric" }.

@@ -1,0 +1,2 @@
+//! a policy and what it means; policy file formats
+policert-policy = { path = "crates/policy" }.
