@@ -1,2 +1,1 @@
-//! verdict, evidence, budget, events
-policert-engine-api = { path = "crates/engine-api" }.
+//! verdict, evidence, budget, events.

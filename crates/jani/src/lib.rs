@@ -1,2 +1,1 @@
-//! JANI text to AST to checked AST to model
-policert-jani = { path = "crates/jani" }.
+//! JANI text to AST to checked AST to model.

@@ -1,2 +1,1 @@
-//! a policy and what it means; policy file formats
-policert-policy = { path = "crates/policy" }.
+//! a policy and what it means; policy file formats.
