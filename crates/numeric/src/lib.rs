@@ -3,7 +3,15 @@
 //! Everything that a verdict rests on is computed here: either exactly ([`Rational`]), or in
 //! floating point with bounds that are rounded outwards.
 
+pub mod activation;
+mod int_box;
+mod interval;
+mod precise;
 mod rational;
+pub mod round;
 
 pub use dashu::integer::{IBig, UBig};
+pub use int_box::{IntBox, IntInterval};
+pub use interval::Interval;
+pub use precise::Enclosure;
 pub use rational::{ParseRationalError, Rational};

@@ -1,0 +1,173 @@
+//! Enclosures contain the exact results and shrink with the precision.
+
+use std::str::FromStr;
+
+use dashu::float::FBig;
+use dashu::float::round::mode::HalfEven;
+use dashu::rational::RBig;
+use proptest::prelude::*;
+
+use super::*;
+
+fn rational() -> impl Strategy<Value = Rational> {
+    prop_oneof![
+        (-1000i64..1000, 1i64..1000).prop_filter_map("0", |(n, d)| Rational::new(n, d)),
+        (-1e12f64..1e12).prop_filter_map("finite", Rational::from_f64),
+        (-1e-9f64..1e-9).prop_filter_map("finite", Rational::from_f64),
+        (-30.0f64..30.0).prop_filter_map("finite", Rational::from_f64),
+        Just(Rational::ZERO),
+    ]
+}
+
+/// Width in units of the last bit.
+fn ulps(x: &Enclosure) -> IBig {
+    &x.hi - &x.lo
+}
+
+/// e^x by an independent implementation, correct to within 2⁻³⁰⁰ relative.
+fn reference_exp(x: &Rational) -> Rational {
+    let (num, den) = x.to_parts();
+    let context = 420;
+    let num = FBig::<HalfEven, 2>::from(num).with_precision(context).value();
+    let den = FBig::<HalfEven, 2>::from(den).with_precision(context).value();
+    let result = (num / den).exp();
+    let exact = RBig::try_from(result).expect("finite");
+    let (num, den) = exact.into_parts();
+    Rational::from_parts(num, den).expect("not 0")
+}
+
+fn tolerance() -> Rational {
+    Rational::integer(2).pow(-300).expect("defined")
+}
+
+/// Whether the enclosure meets the interval of `tolerance` around `value`.
+fn near(x: &Enclosure, value: &Rational) -> bool {
+    let slack = tolerance() * (value.abs() + Rational::ONE);
+    x.lower() <= value + &slack && value - &slack <= x.upper()
+}
+
+proptest! {
+    #[test]
+    fn operations_contain_the_results(
+        a in rational(), b in rational(), bits in 1usize..200, other_bits in 1usize..200,
+    ) {
+        let (x, y) = (Enclosure::of(&a, bits), Enclosure::of(&b, other_bits));
+        prop_assert!(x.contains(&a) && ulps(&x) <= IBig::ONE);
+        prop_assert!((&x + &y).contains(&(&a + &b)));
+        prop_assert!((&x - &y).contains(&(&a - &b)));
+        prop_assert!((&x * &y).contains(&(&a * &b)));
+        prop_assert!((-&x).contains(&-&a));
+        prop_assert!(x.max(&y).contains(&a.clone().max(b.clone())));
+        prop_assert!(x.min(&y).contains(&a.clone().min(b.clone())));
+        prop_assert!(x.relu().contains(&a.clone().max(Rational::ZERO)));
+        prop_assert!(x.hull(&y).contains(&a) && x.hull(&y).contains(&b));
+        prop_assert!(x.with_bits(other_bits).contains(&a));
+        prop_assert!(x.to_interval().contains_exact(&a));
+        if let Some(quotient) = x.checked_div(&y) {
+            prop_assert!(quotient.contains(&a.checked_div(&b).expect("not 0")));
+        } else {
+            prop_assert!(y.contains(&Rational::ZERO));
+        }
+        if let Some(sign) = x.sign() {
+            prop_assert_eq!(sign, a.cmp(&Rational::ZERO));
+        }
+    }
+
+    #[test]
+    fn exponentials_contain_the_results(x in -60.0f64..60.0, bits in 8usize..260) {
+        let exact = Rational::from_f64(x).expect("finite");
+        let enclosed = Enclosure::of(&exact, bits.max(60));
+        prop_assume!(enclosed.lo == enclosed.hi);
+        let e = reference_exp(&exact);
+        let exp = enclosed.exp().expect("small exponent");
+        prop_assert!(near(&exp, &e));
+        prop_assert!(ulps(&exp) <= IBig::from(4));
+
+        let reciprocal = e.recip().expect("positive");
+        let sum = &e + &reciprocal;
+        let tanh = (&e - &reciprocal).checked_div(&sum).expect("positive");
+        prop_assert!(near(&enclosed.tanh(), &tanh));
+        prop_assert!(ulps(&enclosed.tanh()) <= IBig::from(4));
+
+        let sigmoid = e.checked_div(&(&e + &Rational::ONE)).expect("positive");
+        prop_assert!(near(&enclosed.sigmoid(), &sigmoid));
+        prop_assert!(ulps(&enclosed.sigmoid()) <= IBig::from(4));
+    }
+
+    #[test]
+    fn precision_nests(x in rational(), bits in 1usize..150, more in 0usize..150) {
+        let coarse = Enclosure::of(&x, bits);
+        let fine = Enclosure::of(&x, bits + more);
+        for (c, f) in [(coarse.tanh(), fine.tanh()), (coarse.sigmoid(), fine.sigmoid())] {
+            prop_assert!(f.lower() <= c.upper() && c.lower() <= f.upper(), "they overlap");
+            prop_assert!(f.lo <= f.hi && c.lo <= c.hi);
+        }
+        let limit = IBig::ONE << (bits + more);
+        let (tanh, sigmoid) = (fine.tanh(), fine.sigmoid());
+        prop_assert!(tanh.lo >= -&limit && tanh.hi <= limit);
+        prop_assert!(sigmoid.lo >= IBig::ZERO && sigmoid.hi <= limit);
+    }
+
+    #[test]
+    fn double_precision_activations_err_within_their_bound(
+        x in prop_oneof![-45.0f64..45.0, -1.5f64..1.5, any::<f64>()],
+    ) {
+        prop_assume!(x.is_finite());
+        let bits = 120;
+        let enclosed = Enclosure::of_f64(x, bits).expect("finite");
+        let bound = Rational::from_f64(crate::activation::ABSOLUTE_ERROR).expect("finite");
+        // The proved bound is 12 units; what is measured stays far below it.
+        let bound = bound * Rational::new(12, 16).expect("not 0");
+        for (computed, exact) in [
+            (crate::activation::tanh(x), enclosed.tanh()),
+            (crate::activation::sigmoid(x), enclosed.sigmoid()),
+        ] {
+            let computed = Rational::from_f64(computed).expect("finite");
+            prop_assert!((&computed - exact.lower()).abs() <= bound);
+            prop_assert!((&computed - exact.upper()).abs() <= bound);
+        }
+        let narrow = Interval::point(x).tanh();
+        prop_assert!(narrow.contains_exact(&enclosed.tanh().lower()));
+        prop_assert!(narrow.contains_exact(&enclosed.tanh().upper()));
+        prop_assert!(Interval::point(x).sigmoid().contains_exact(&enclosed.sigmoid().lower()));
+    }
+}
+
+#[test]
+fn exact_values_stay_exact() {
+    let zero = Enclosure::integer(0, 30);
+    assert_eq!(zero.exp(), Some(Enclosure::integer(1, 30)));
+    assert_eq!(zero.tanh(), zero);
+    let half = Enclosure::of(&Rational::new(1, 2).expect("not 0"), 30);
+    assert_eq!(zero.sigmoid(), half);
+    assert_eq!(zero.sign(), Some(Ordering::Equal));
+    assert_eq!(half.checked_div(&zero), None);
+}
+
+#[test]
+fn huge_arguments() {
+    let huge = Enclosure::of(&Rational::integer(10).pow(40).expect("defined"), 100);
+    assert_eq!(huge.exp(), None);
+    assert!(huge.tanh().contains(&Rational::ONE) && ulps(&huge.tanh()) <= IBig::from(2));
+    let negative = -&huge;
+    let exp = negative.exp().expect("small");
+    assert!(exp.lo.is_zero() && exp.hi == IBig::ONE);
+    assert!(negative.sigmoid().lo.is_zero() && negative.sigmoid().hi <= IBig::from(2));
+}
+
+#[test]
+fn tanh_shrinks_with_the_precision() {
+    let x = Rational::from_str("0.7").expect("a number");
+    let mut width = Rational::ONE;
+    for bits in [16, 32, 64, 128, 512, 2048] {
+        let tanh = Enclosure::of(&x, bits).tanh();
+        let next = tanh.upper() - tanh.lower();
+        assert!(next < width && next.signum() > 0);
+        assert!(
+            next <= Rational::integer(2)
+                .pow(3 - i32::try_from(bits).expect("small"))
+                .expect("defined")
+        );
+        width = next;
+    }
+}
