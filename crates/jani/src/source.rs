@@ -1,0 +1,174 @@
+//! The files that were read, and places in them.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use crate::json::{Document, Json, JsonError, NodeId};
+
+/// One of the files that were read.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SourceId(pub u32);
+
+/// A place: a value of a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct At {
+    /// The file.
+    pub source: SourceId,
+    /// The value.
+    pub node: NodeId,
+}
+
+/// A file that is JSON.
+#[derive(Debug)]
+pub struct Source {
+    id: SourceId,
+    text: SourceText,
+    document: Document,
+}
+
+impl Source {
+    /// Reads `text` as JSON; `path` is its name for people, and what includes are relative to.
+    ///
+    /// # Errors
+    /// If it is no JSON.
+    pub fn from_text(
+        id: SourceId,
+        path: &Path,
+        text: String,
+    ) -> Result<Self, (SourceText, JsonError)> {
+        let text = SourceText::new(path, text);
+        match Document::parse(text.text()) {
+            Ok(document) => Ok(Self { id, text, document }),
+            Err(error) => Err((text, error)),
+        }
+    }
+
+    /// Which of the files it is.
+    #[must_use]
+    pub fn id(&self) -> SourceId {
+        self.id
+    }
+
+    /// Its path, as it was given or included.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.text.path
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.text.text()
+    }
+
+    /// Its text with lines.
+    #[must_use]
+    pub fn lines(&self) -> &SourceText {
+        &self.text
+    }
+
+    /// Its values.
+    #[must_use]
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The value that the whole file is.
+    #[must_use]
+    pub fn root(&self) -> Json<'_> {
+        Json::new(self, NodeId::ROOT)
+    }
+
+    /// A path written in this file, relative to its folder.
+    #[must_use]
+    pub fn resolve(&self, path: &str) -> PathBuf {
+        match self.path().parent() {
+            Some(folder) => folder.join(path),
+            None => PathBuf::from(path),
+        }
+    }
+}
+
+/// A text with its name and lines.
+#[derive(Debug)]
+pub struct SourceText {
+    path: PathBuf,
+    text: String,
+    line_starts: OnceLock<Vec<usize>>,
+}
+
+impl SourceText {
+    /// A text named `path`.
+    #[must_use]
+    pub fn new(path: &Path, text: String) -> Self {
+        Self { path: path.to_owned(), text, line_starts: OnceLock::new() }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Line and column of a byte offset, both from 1; columns count characters.
+    #[must_use]
+    pub fn line_column(&self, offset: usize) -> (usize, usize) {
+        let (line, start) = self.line_at(offset);
+        let before = self.text.get(start..offset).unwrap_or_default();
+        (line + 1, before.trim_start_matches('\u{feff}').chars().count() + 1)
+    }
+
+    /// The line that holds a byte offset, without its end, and the offset of its first byte.
+    #[must_use]
+    pub fn line_around(&self, offset: usize) -> (&str, usize) {
+        let (line, start) = self.line_at(offset);
+        let end = self.starts().get(line + 1).map_or(self.text.len(), |next| next - 1);
+        (self.text[start..end].trim_end_matches('\r'), start)
+    }
+
+    fn line_at(&self, offset: usize) -> (usize, usize) {
+        let starts = self.starts();
+        let line = starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        (line, starts[line])
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.line_starts.get_or_init(|| {
+            let ends = self.text.bytes().enumerate().filter(|&(_, b)| b == b'\n');
+            std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect()
+        })
+    }
+}
+
+/// The files of one load, by id.
+#[derive(Clone, Default, Debug)]
+pub struct Sources(Vec<Arc<Source>>);
+
+impl Sources {
+    /// The id that the next file gets.
+    #[must_use]
+    pub fn next_id(&self) -> SourceId {
+        SourceId(u32::try_from(self.0.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Adds a file that was made with [`Sources::next_id`].
+    pub fn push(&mut self, source: Source) -> Arc<Source> {
+        let source = Arc::new(source);
+        self.0.push(Arc::clone(&source));
+        source
+    }
+
+    /// The value at a place; `None` for a file of another load.
+    #[must_use]
+    pub fn get(&self, at: At) -> Option<Json<'_>> {
+        self.0.get(at.source.0 as usize).map(|source| Json::new(source, at.node))
+    }
+}
