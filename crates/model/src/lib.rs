@@ -1,2 +1,46 @@
-//! variables, labels, operators, states, properties
-policert-model = { path = "crates/model" }.
+//! The papers' state space ⟨V, L, O⟩: variables, labels, operators with probabilistic updates,
+//! states, and safety properties (PPA 2022, Section 2 and Appendix A).
+//!
+//! A [`Model`] is a network of automata over bounded integer variables; booleans are 0/1 and
+//! automaton locations are variables. Operators are composed from edges on demand
+//! ([`Composer`], [`Model::operators`]). [`Semantics`] evaluates them by the definition;
+//! [`Condition::truth`] and [`Condition::tighten`] reason about whole boxes of states.
+
+mod compose;
+mod condition;
+mod display;
+mod eval;
+mod expr;
+mod ids;
+mod linear;
+mod model;
+mod network;
+mod operator;
+mod propagate;
+mod property;
+mod range;
+mod solutions;
+mod successor;
+mod variable;
+
+pub use compose::{ComposeError, Composer};
+pub use condition::Condition;
+pub use eval::{EvalError, EvalResult};
+pub use expr::{BinaryOp, Expr, UnaryOp};
+pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
+pub use linear::{LinearConstraint, LinearExpr};
+pub use model::{InitialValue, Model};
+pub use network::{
+    AssignedValue, Assignment, Edge, EdgeDestination, Instance, Probability, SyncVector, Target,
+    Transient,
+};
+pub use operator::{
+    CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, Update, UpdateValue,
+};
+pub use property::{Predicate, SafetyProperty, Start, State};
+pub use range::{Range, Truth};
+pub use solutions::{SolutionsError, Visit, find_solution, for_each_solution};
+pub use successor::{
+    DomainRule, ModellingError, ModellingProblem, Semantics, Successor, Successors,
+};
+pub use variable::{Variable, VariableKind};

@@ -1,0 +1,362 @@
+//! Conditions: linear constraints over the variables and Boolean combinations of them, in
+//! negation normal form, with anything else kept as an expression.
+
+use std::sync::Arc;
+
+use crate::linear::{Comparison, RationalForm};
+use crate::{BinaryOp, EvalError, Expr, LinearConstraint, LinearExpr, UnaryOp, VarId};
+
+/// A condition on states, in negation normal form.
+///
+/// Truth is strong Kleene, as in [`Expr::eval`]: a part without value leaves the whole without
+/// value unless another part decides it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Condition {
+    /// Holds everywhere.
+    True,
+    /// Holds nowhere.
+    False,
+    /// A linear constraint over integers.
+    Linear(LinearConstraint),
+    /// The expression has the truth value `positive`.
+    General {
+        /// The expression.
+        expr: Arc<Expr>,
+        /// The value that it must have.
+        positive: bool,
+    },
+    /// All hold; at least two, none of them `True`, `False` or `And`.
+    And(Vec<Condition>),
+    /// One holds; at least two, none of them `True`, `False` or `Or`.
+    Or(Vec<Condition>),
+}
+
+/// How many terms with `ite`, `min`, `max` or `abs` one comparison may be split on: each doubles
+/// the number of cases.
+const CASE_SPLITS: usize = 4;
+
+impl Condition {
+    /// The condition that `expr` is true.
+    #[must_use]
+    pub fn from_expr(expr: &Expr) -> Self {
+        Self::from_literal(expr, true)
+    }
+
+    /// The condition that `expr` has the truth value `positive`.
+    #[must_use]
+    pub fn from_literal(expr: &Expr, positive: bool) -> Self {
+        match expr {
+            Expr::Constant(c) => Self::constant((c.signum() != 0) == positive),
+            Expr::Var(v) => {
+                // a truth value: 1 ≤ v, or v ≤ 0
+                let (c, upper) = if positive { (-1, -1) } else { (1, 0) };
+                Self::Linear(LinearConstraint { terms: vec![(*v, c)], upper })
+            }
+            Expr::Unary(UnaryOp::Not, a) => Self::from_literal(a, !positive),
+            Expr::Binary(BinaryOp::And, a, b) => {
+                Self::joined(positive, [(&**a, positive), (&**b, positive)])
+            }
+            Expr::Binary(BinaryOp::Or, a, b) => {
+                Self::joined(!positive, [(&**a, positive), (&**b, positive)])
+            }
+            Expr::Binary(BinaryOp::Implies, a, b) => {
+                Self::joined(!positive, [(&**a, !positive), (&**b, positive)])
+            }
+            Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b)
+                if a.is_boolean_operator() || b.is_boolean_operator() =>
+            {
+                let same = (*op == BinaryOp::Eq) == positive;
+                Self::or([
+                    Self::joined(true, [(&**a, true), (&**b, same)]),
+                    Self::joined(true, [(&**a, false), (&**b, !same)]),
+                ])
+            }
+            Expr::Binary(
+                op @ (BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le),
+                a,
+                b,
+            ) => comparison(*op, a, b, positive, CASE_SPLITS)
+                .unwrap_or_else(|| Self::general(expr, positive)),
+            Expr::Ite(c, a, b) if c.is_total() => Self::or([
+                Self::joined(true, [(&**c, true), (&**a, positive)]),
+                Self::joined(true, [(&**c, false), (&**b, positive)]),
+            ]),
+            _ => Self::general(expr, positive),
+        }
+    }
+
+    fn general(expr: &Expr, positive: bool) -> Self {
+        Self::General { expr: Arc::new(expr.clone()), positive }
+    }
+
+    fn joined<const N: usize>(conjunction: bool, parts: [(&Expr, bool); N]) -> Self {
+        let parts = parts.map(|(e, positive)| Self::from_literal(e, positive));
+        if conjunction { Self::and(parts) } else { Self::or(parts) }
+    }
+
+    /// `True` or `False`.
+    #[must_use]
+    pub fn constant(value: bool) -> Self {
+        if value { Self::True } else { Self::False }
+    }
+
+    /// `variable = value`.
+    #[must_use]
+    pub fn var_equals(variable: VarId, value: i64) -> Self {
+        Self::from_expr(&Expr::var_equals(variable, value))
+    }
+
+    /// The conjunction, flattened; repeated parts are dropped.
+    #[must_use]
+    pub fn and(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Vec::new();
+        for part in parts {
+            match part {
+                Self::True => {}
+                Self::False => return Self::False,
+                Self::And(inner) => all.extend(inner),
+                other => all.push(other),
+            }
+        }
+        dedup(&mut all);
+        match all.len() {
+            0 => Self::True,
+            1 => all.swap_remove(0),
+            _ => Self::And(all),
+        }
+    }
+
+    /// The disjunction, flattened; repeated parts are dropped.
+    #[must_use]
+    pub fn or(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut all = Vec::new();
+        for part in parts {
+            match part {
+                Self::False => {}
+                Self::True => return Self::True,
+                Self::Or(inner) => all.extend(inner),
+                other => all.push(other),
+            }
+        }
+        dedup(&mut all);
+        match all.len() {
+            0 => Self::False,
+            1 => all.swap_remove(0),
+            _ => Self::Or(all),
+        }
+    }
+
+    /// The condition that holds exactly where this one is false.
+    #[must_use]
+    pub fn negate(&self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::Linear(c) => match c.negation() {
+                Some(negation) => Self::Linear(negation),
+                None => Self::general(&constraint_expr(c), false),
+            },
+            Self::General { expr, positive } => {
+                Self::General { expr: Arc::clone(expr), positive: !positive }
+            }
+            Self::And(parts) => Self::or(parts.iter().map(Self::negate)),
+            Self::Or(parts) => Self::and(parts.iter().map(Self::negate)),
+        }
+    }
+
+    /// Whether it holds in `state`.
+    ///
+    /// # Errors
+    /// Where it has no truth value.
+    pub fn holds(&self, state: &[i64]) -> Result<bool, EvalError> {
+        match self {
+            Self::True => Ok(true),
+            Self::False => Ok(false),
+            Self::Linear(c) => Ok(c.holds(state)),
+            Self::General { expr, positive } => Ok(expr.holds(state)? == *positive),
+            Self::And(parts) => deciding(parts, state, false),
+            Self::Or(parts) => deciding(parts, state, true),
+        }
+    }
+
+    /// The conjuncts: the parts of an `And`, nothing for `True`, else the condition itself.
+    #[must_use]
+    pub fn conjuncts(&self) -> &[Self] {
+        match self {
+            Self::True => &[],
+            Self::And(parts) => parts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// The disjuncts: the parts of an `Or`, nothing for `False`, else the condition itself.
+    #[must_use]
+    pub fn disjuncts(&self) -> &[Self] {
+        match self {
+            Self::False => &[],
+            Self::Or(parts) => parts,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    /// Calls `f` for every variable that occurs, possibly several times.
+    pub fn for_each_var(&self, f: &mut impl FnMut(VarId)) {
+        match self {
+            Self::True | Self::False => {}
+            Self::Linear(c) => c.terms.iter().for_each(|&(v, _)| f(v)),
+            Self::General { expr, .. } => expr.for_each_var(f),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.for_each_var(f)),
+        }
+    }
+
+    /// The variables that occur, sorted.
+    #[must_use]
+    pub fn variables(&self) -> Vec<VarId> {
+        let mut all = Vec::new();
+        self.for_each_var(&mut |v| all.push(v));
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The condition on the variables before an assignment of `value(v)` to each variable `v`
+    /// (`None` keeps it) that this one holds after it: the weakest precondition.
+    #[must_use]
+    pub fn substitute(&self, value: &impl Fn(VarId) -> Option<Expr>) -> Self {
+        match self {
+            Self::True | Self::False => self.clone(),
+            Self::Linear(c) => {
+                if c.terms.iter().all(|&(v, _)| value(v).is_none()) {
+                    return self.clone();
+                }
+                Self::from_expr(&constraint_expr(c).substitute(value, &|_| None))
+            }
+            Self::General { expr, positive } => {
+                Self::from_literal(&expr.substitute(value, &|_| None), *positive)
+            }
+            Self::And(parts) => Self::and(parts.iter().map(|p| p.substitute(value))),
+            Self::Or(parts) => Self::or(parts.iter().map(|p| p.substitute(value))),
+        }
+    }
+
+    /// The same as an expression tree.
+    #[must_use]
+    pub fn to_expr(&self) -> Expr {
+        match self {
+            Self::True => Expr::bool(true),
+            Self::False => Expr::bool(false),
+            Self::Linear(c) => constraint_expr(c),
+            Self::General { expr, positive: true } => (**expr).clone(),
+            Self::General { expr, positive: false } => Expr::negate((**expr).clone()),
+            Self::And(parts) => {
+                parts.iter().map(Self::to_expr).reduce(Expr::and).unwrap_or(Expr::bool(true))
+            }
+            Self::Or(parts) => {
+                parts.iter().map(Self::to_expr).reduce(Expr::or).unwrap_or(Expr::bool(false))
+            }
+        }
+    }
+}
+
+/// Drops repeated parts, keeping the order.
+fn dedup(parts: &mut Vec<Condition>) {
+    if parts.len() <= 32 {
+        let mut i = 1;
+        while i < parts.len() {
+            if parts[..i].contains(&parts[i]) {
+                parts.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+    }
+}
+
+fn deciding(parts: &[Condition], state: &[i64], decides: bool) -> Result<bool, EvalError> {
+    let mut undefined = None;
+    for part in parts {
+        match part.holds(state) {
+            Ok(value) if value == decides => return Ok(decides),
+            Ok(_) => {}
+            Err(error) => undefined = undefined.or(Some(error)),
+        }
+    }
+    undefined.map_or(Ok(!decides), Err)
+}
+
+fn constraint_expr(c: &LinearConstraint) -> Expr {
+    let sum = LinearExpr { terms: c.terms.clone(), constant: 0 };
+    Expr::binary(BinaryOp::Le, sum.to_expr(), Expr::int(c.upper))
+}
+
+/// `a op b` having the truth value `positive`, if that is linear after at most `splits` case
+/// distinctions.
+fn comparison(
+    op: BinaryOp,
+    a: &Expr,
+    b: &Expr,
+    positive: bool,
+    splits: usize,
+) -> Option<Condition> {
+    if let Some(form) = RationalForm::difference(a, b) {
+        let at_most = |form: &RationalForm, strict| {
+            Some(match form.at_most_zero(strict)? {
+                Comparison::Constant(value) => Condition::constant(value),
+                Comparison::Constraint(c) => Condition::Linear(c),
+            })
+        };
+        return match (op, positive) {
+            (BinaryOp::Le, true) => at_most(&form, false),
+            (BinaryOp::Lt, true) => at_most(&form, true),
+            (BinaryOp::Le, false) => at_most(&form.negated(), true),
+            (BinaryOp::Lt, false) => at_most(&form.negated(), false),
+            (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => {
+                Some(Condition::and([at_most(&form, false)?, at_most(&form.negated(), false)?]))
+            }
+            _ => Some(Condition::or([at_most(&form, true)?, at_most(&form.negated(), true)?])),
+        };
+    }
+    if splits == 0 {
+        return None;
+    }
+    // Split on the first ite, min, max or abs whose condition always has a value.
+    let (condition, then, otherwise) = split(a)
+        .map(|(c, x, y)| (c, (x, b.clone()), (y, b.clone())))
+        .or_else(|| split(b).map(|(c, x, y)| (c, (a.clone(), x), (a.clone(), y))))?;
+    let then = comparison(op, &then.0, &then.1, positive, splits - 1)?;
+    let otherwise = comparison(op, &otherwise.0, &otherwise.1, positive, splits - 1)?;
+    Some(Condition::or([
+        Condition::and([Condition::from_literal(&condition, true), then]),
+        Condition::and([Condition::from_literal(&condition, false), otherwise]),
+    ]))
+}
+
+/// The condition of the first case distinction in `expr`, and `expr` in either case.
+fn split(expr: &Expr) -> Option<(Expr, Expr, Expr)> {
+    let le = |a: &Expr, b: &Expr| Expr::binary(BinaryOp::Le, a.clone(), b.clone());
+    match expr {
+        Expr::Ite(c, a, b) if c.is_total() => Some(((**c).clone(), (**a).clone(), (**b).clone())),
+        Expr::Binary(op @ (BinaryOp::Min | BinaryOp::Max), a, b) if expr.is_total() => {
+            let (low, high) = if *op == BinaryOp::Min { (a, b) } else { (b, a) };
+            Some((le(a, b), (**low).clone(), (**high).clone()))
+        }
+        Expr::Unary(UnaryOp::Abs, a) if a.is_total() => {
+            let negated = Expr::binary(BinaryOp::Sub, Expr::int(0), (**a).clone());
+            Some((le(&Expr::int(0), a), (**a).clone(), negated))
+        }
+        Expr::Binary(
+            op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div),
+            a,
+            b,
+        ) => {
+            if let Some((c, x, y)) = split(a) {
+                let rebuild = |x| Expr::binary(*op, x, (**b).clone());
+                return Some((c, rebuild(x), rebuild(y)));
+            }
+            let (c, x, y) = split(b)?;
+            let rebuild = |x| Expr::binary(*op, (**a).clone(), x);
+            Some((c, rebuild(x), rebuild(y)))
+        }
+        _ => None,
+    }
+}

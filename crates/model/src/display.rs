@@ -1,0 +1,107 @@
+//! Conditions and expressions as a person would write them.
+
+use crate::{BinaryOp, Condition, Expr, LinearConstraint, Model, UnaryOp, VarId};
+
+/// A condition with the names of a model.
+pub(crate) fn condition(model: &Model, condition: &Condition) -> String {
+    match condition {
+        Condition::True => "true".to_owned(),
+        Condition::False => "false".to_owned(),
+        Condition::Linear(c) => constraint(model, c),
+        Condition::General { expr: e, positive: true } => expr(model, e),
+        Condition::General { expr: e, positive: false } => format!("¬({})", expr(model, e)),
+        Condition::And(parts) => joined(model, parts, " ∧ "),
+        Condition::Or(parts) => joined(model, parts, " ∨ "),
+    }
+}
+
+fn joined(model: &Model, parts: &[Condition], operator: &str) -> String {
+    let parts: Vec<String> = parts
+        .iter()
+        .map(|part| match part {
+            Condition::And(_) | Condition::Or(_) => format!("({})", condition(model, part)),
+            _ => condition(model, part),
+        })
+        .collect();
+    parts.join(operator)
+}
+
+fn name(model: &Model, v: VarId) -> String {
+    match model.variables.get(v.index()) {
+        Some(variable) => variable.name.clone(),
+        None => format!("choice{}", v.index() - model.variables.len()),
+    }
+}
+
+fn constraint(model: &Model, c: &LinearConstraint) -> String {
+    // Turn −Σ ≤ −u into Σ ≥ u.
+    let negative = c.terms.iter().all(|&(_, k)| k < 0) && c.upper != i64::MIN;
+    let sign = if negative { -1 } else { 1 };
+    let mut text = String::new();
+    for (i, &(v, k)) in c.terms.iter().enumerate() {
+        let k = i128::from(k) * i128::from(sign);
+        let (plus, size) = if k < 0 { (" − ", -k) } else { (" + ", k) };
+        if i > 0 {
+            text.push_str(plus);
+        } else if k < 0 {
+            text.push('−');
+        }
+        if size != 1 {
+            text.push_str(&format!("{size}·"));
+        }
+        text.push_str(&name(model, v));
+    }
+    let relation = if negative { "≥" } else { "≤" };
+    format!("{text} {relation} {}", i128::from(c.upper) * i128::from(sign))
+}
+
+/// An expression with the names of a model.
+pub(crate) fn expr(model: &Model, e: &Expr) -> String {
+    let go = |e: &Expr| expr(model, e);
+    match e {
+        Expr::Constant(c) => c.to_string(),
+        Expr::Var(v) => name(model, *v),
+        Expr::Transient(t) => {
+            model.transients.get(t.index()).map_or_else(|| format!("{t:?}"), |t| t.name.clone())
+        }
+        Expr::Unary(op, a) => {
+            let function = match op {
+                UnaryOp::Not => "¬",
+                UnaryOp::Floor => "floor",
+                UnaryOp::Ceil => "ceil",
+                UnaryOp::Truncate => "trc",
+                UnaryOp::Abs => "abs",
+                UnaryOp::Sign => "sgn",
+            };
+            format!("{function}({})", go(a))
+        }
+        Expr::Binary(BinaryOp::Min, a, b) => format!("min({}, {})", go(a), go(b)),
+        Expr::Binary(BinaryOp::Max, a, b) => format!("max({}, {})", go(a), go(b)),
+        Expr::Binary(op, a, b) => format!("({} {} {})", go(a), sign(*op), go(b)),
+        Expr::Ite(c, a, b) => format!("(if {} then {} else {})", go(c), go(a), go(b)),
+        Expr::Cell { cells, index } => {
+            let cells: Vec<String> = cells.iter().map(go).collect();
+            format!("[{}][{}]", cells.join(", "), go(index))
+        }
+    }
+}
+
+fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "−",
+        BinaryOp::Mul => "·",
+        BinaryOp::Div => "/",
+        BinaryOp::Mod => "%",
+        BinaryOp::Pow => "^",
+        BinaryOp::Min => "min",
+        BinaryOp::Max => "max",
+        BinaryOp::And => "∧",
+        BinaryOp::Or => "∨",
+        BinaryOp::Implies => "⇒",
+        BinaryOp::Eq => "=",
+        BinaryOp::Ne => "≠",
+        BinaryOp::Lt => "<",
+        BinaryOp::Le => "≤",
+    }
+}

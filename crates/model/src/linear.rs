@@ -1,0 +1,274 @@
+//! Linear expressions and constraints with integer coefficients over the variables.
+
+use policert_numeric::{IBig, IntBox, IntInterval, Rational, UBig};
+
+use crate::{BinaryOp, Expr, VarId};
+
+/// `Σ coefficient · variable + constant`, terms sorted by variable, no zero coefficient.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct LinearExpr {
+    /// Coefficients by variable.
+    pub terms: Vec<(VarId, i64)>,
+    /// The constant.
+    pub constant: i64,
+}
+
+impl LinearExpr {
+    /// A constant.
+    #[must_use]
+    pub fn constant(value: i64) -> Self {
+        Self { terms: Vec::new(), constant: value }
+    }
+
+    /// A variable.
+    #[must_use]
+    pub fn var(variable: VarId) -> Self {
+        Self { terms: vec![(variable, 1)], constant: 0 }
+    }
+
+    /// Reads `expr` as linear with integer coefficients, if it has that form.
+    #[must_use]
+    pub fn from_expr(expr: &Expr) -> Option<Self> {
+        let form = RationalForm::from_expr(expr)?;
+        let terms =
+            form.terms.iter().map(|(v, c)| Some((*v, c.to_i64()?))).collect::<Option<_>>()?;
+        Some(Self { terms, constant: form.constant.to_i64()? })
+    }
+
+    /// The value in `state`; `None` beyond `i64`, or where the state lacks a variable.
+    #[must_use]
+    pub fn eval(&self, state: &[i64]) -> Option<i64> {
+        let mut sum = self.constant;
+        for &(v, c) in &self.terms {
+            sum = sum.checked_add(c.checked_mul(*state.get(v.index())?)?)?;
+        }
+        Some(sum)
+    }
+
+    /// Least and greatest value over a box, in `i128`; `None` stands for unbounded.
+    #[must_use]
+    pub fn range(&self, sides: &IntBox) -> (Option<i128>, Option<i128>) {
+        let (mut lo, mut hi) = (Some(i128::from(self.constant)), Some(i128::from(self.constant)));
+        for &(v, c) in &self.terms {
+            let (l, h) = term_range(c, sides[v.index()]);
+            lo = lo.zip(l).map(|(a, b)| a + b);
+            hi = hi.zip(h).map(|(a, b)| a + b);
+        }
+        (lo, hi)
+    }
+
+    /// The same as an expression tree.
+    #[must_use]
+    pub fn to_expr(&self) -> Expr {
+        let mut sum: Option<Expr> = None;
+        for &(v, c) in &self.terms {
+            let term = match c {
+                1 => Expr::Var(v),
+                _ => Expr::binary(BinaryOp::Mul, Expr::int(c), Expr::Var(v)),
+            };
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => Expr::binary(BinaryOp::Add, sum, term),
+            });
+        }
+        match sum {
+            None => Expr::int(self.constant),
+            Some(sum) if self.constant == 0 => sum,
+            Some(sum) => Expr::binary(BinaryOp::Add, sum, Expr::int(self.constant)),
+        }
+    }
+}
+
+/// Range of `c · x` for `x` in `side`; `None` stands for unbounded.
+pub(crate) fn term_range(c: i64, side: IntInterval) -> (Option<i128>, Option<i128>) {
+    let lo = (side.lo != IntInterval::UNBOUNDED_BELOW).then(|| i128::from(side.lo));
+    let hi = (side.hi != IntInterval::UNBOUNDED_ABOVE).then(|| i128::from(side.hi));
+    let c = i128::from(c);
+    let (l, h) = (lo.map(|v| v * c), hi.map(|v| v * c));
+    if c >= 0 { (l, h) } else { (h, l) }
+}
+
+/// `Σ coefficient · variable ≤ upper`, terms sorted by variable, at least one, coefficients
+/// without common divisor.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct LinearConstraint {
+    /// Coefficients by variable.
+    pub terms: Vec<(VarId, i64)>,
+    /// The greatest value allowed.
+    pub upper: i64,
+}
+
+impl LinearConstraint {
+    /// Whether `state` satisfies it.
+    #[must_use]
+    pub fn holds(&self, state: &[i64]) -> bool {
+        let sum: i128 =
+            self.terms.iter().map(|&(v, c)| i128::from(c) * i128::from(state[v.index()])).sum();
+        sum <= i128::from(self.upper)
+    }
+
+    /// The constraint that holds exactly where this one does not (over the integers); `None`
+    /// when a number leaves `i64`.
+    #[must_use]
+    pub fn negation(&self) -> Option<Self> {
+        // ¬(Σ ≤ u)  ⇔  Σ ≥ u + 1  ⇔  −Σ ≤ −u − 1
+        let terms =
+            self.terms.iter().map(|&(v, c)| Some((v, c.checked_neg()?))).collect::<Option<_>>()?;
+        Some(Self { terms, upper: self.upper.checked_neg()?.checked_sub(1)? })
+    }
+
+    /// The variable and its interval, if the constraint bounds a single variable.
+    #[must_use]
+    pub fn as_bound(&self) -> Option<(VarId, IntInterval)> {
+        match self.terms[..] {
+            [(v, 1)] => Some((v, IntInterval::new(IntInterval::UNBOUNDED_BELOW, self.upper))),
+            [(v, -1)] => {
+                Some((v, IntInterval::new(self.upper.checked_neg()?, IntInterval::UNBOUNDED_ABOVE)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a comparison with zero of a linear form becomes.
+pub(crate) enum Comparison {
+    /// Decided, whatever the state.
+    Constant(bool),
+    /// One constraint.
+    Constraint(LinearConstraint),
+}
+
+/// A linear form with rational coefficients, sorted by variable.
+#[derive(Clone, Debug)]
+pub(crate) struct RationalForm {
+    terms: Vec<(VarId, Rational)>,
+    constant: Rational,
+}
+
+impl RationalForm {
+    pub(crate) fn from_expr(expr: &Expr) -> Option<Self> {
+        match expr {
+            Expr::Constant(c) => Some(Self { terms: Vec::new(), constant: c.clone() }),
+            Expr::Var(v) => {
+                Some(Self { terms: vec![(*v, Rational::ONE)], constant: Rational::ZERO })
+            }
+            Expr::Binary(BinaryOp::Add, a, b) => {
+                Some(Self::from_expr(a)?.plus(&Self::from_expr(b)?, &Rational::ONE))
+            }
+            Expr::Binary(BinaryOp::Sub, a, b) => {
+                Some(Self::from_expr(a)?.plus(&Self::from_expr(b)?, &Rational::from(-1)))
+            }
+            Expr::Binary(BinaryOp::Mul, a, b) => {
+                let (a, b) = (Self::from_expr(a)?, Self::from_expr(b)?);
+                if a.terms.is_empty() {
+                    Some(b.times(&a.constant))
+                } else if b.terms.is_empty() {
+                    Some(a.times(&b.constant))
+                } else {
+                    None
+                }
+            }
+            Expr::Binary(BinaryOp::Div, a, b) => {
+                let b = Self::from_expr(b)?;
+                if !b.terms.is_empty() {
+                    return None;
+                }
+                Some(Self::from_expr(a)?.times(&Rational::ONE.checked_div(&b.constant)?))
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn difference(a: &Expr, b: &Expr) -> Option<Self> {
+        Some(Self::from_expr(a)?.plus(&Self::from_expr(b)?, &Rational::from(-1)))
+    }
+
+    fn plus(self, other: &Self, factor: &Rational) -> Self {
+        let mut terms: Vec<(VarId, Rational)> =
+            Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut a, mut b) = (self.terms.into_iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let (va, vb) = (a.peek().map(|t| t.0), b.peek().map(|t| t.0));
+            let term = match (va, vb) {
+                (None, None) => break,
+                (Some(x), Some(y)) if x == y => {
+                    let (Some((v, c)), Some((_, d))) = (a.next(), b.next()) else { break };
+                    (v, &c + &(d * factor))
+                }
+                (Some(x), y) if y.is_none_or(|y| x < y) => match a.next() {
+                    Some(term) => term,
+                    None => break,
+                },
+                _ => match b.next() {
+                    Some((v, d)) => (*v, d * factor),
+                    None => break,
+                },
+            };
+            if term.1.signum() != 0 {
+                terms.push(term);
+            }
+        }
+        Self { terms, constant: &self.constant + &(&other.constant * factor) }
+    }
+
+    fn times(self, factor: &Rational) -> Self {
+        if factor.signum() == 0 {
+            return Self { terms: Vec::new(), constant: Rational::ZERO };
+        }
+        Self {
+            terms: self.terms.into_iter().map(|(v, c)| (v, &c * factor)).collect(),
+            constant: &self.constant * factor,
+        }
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        self.times(&Rational::from(-1))
+    }
+
+    /// `self ≤ 0`, or `self < 0` when `strict`, over integer variables; `None` where a number
+    /// leaves `i64`.
+    pub(crate) fn at_most_zero(&self, strict: bool) -> Option<Comparison> {
+        if self.terms.is_empty() {
+            let sign = self.constant.signum();
+            return Some(Comparison::Constant(if strict { sign < 0 } else { sign <= 0 }));
+        }
+        // Scale to integers: a multiple of every denominator, then divide by the common divisor.
+        let mut scale = Rational::ONE;
+        for (_, c) in &self.terms {
+            // scale := scale · den(c · scale), so that c · scale is an integer
+            let scaled = c * &scale;
+            scale = &scale * &denominator(&scaled)?;
+        }
+        let mut divisor = 0i64;
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (v, c) in &self.terms {
+            let c = (c * &scale).to_i64()?;
+            divisor = gcd(divisor, c)?;
+            terms.push((*v, c));
+        }
+        for (_, c) in &mut terms {
+            *c /= divisor;
+        }
+        let bound =
+            (&Rational::ZERO - &(&self.constant * &scale)).checked_div(&Rational::from(divisor))?;
+        let upper =
+            if strict { bound.ceil().to_i64()?.checked_sub(1)? } else { bound.floor().to_i64()? };
+        Some(Comparison::Constraint(LinearConstraint { terms, upper }))
+    }
+}
+
+/// The denominator of `value` in lowest terms, as a rational.
+fn denominator(value: &Rational) -> Option<Rational> {
+    match value.to_small_parts() {
+        Some((_, den)) => i64::try_from(den).ok().map(Rational::from),
+        None => Rational::from_parts(IBig::from(value.to_parts().1), UBig::ONE),
+    }
+}
+
+fn gcd(a: i64, b: i64) -> Option<i64> {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).ok()
+}

@@ -1,0 +1,124 @@
+//! Networks of automata as the model is written: instances with edges, and synchronisation
+//! vectors. Operators are composed from them, see [`Composer`](crate::Composer).
+
+use std::sync::Arc;
+
+use policert_numeric::Rational;
+
+use crate::{Condition, Expr, InstanceId, LabelId, TransientId, VarId};
+
+/// An automaton instance of the system.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instance {
+    /// Name of its automaton; several instances may share it.
+    pub automaton: String,
+    /// The variable that holds its location.
+    pub location: VarId,
+    /// Its edges in the order of the file.
+    pub edges: Vec<Edge>,
+}
+
+/// An edge of an instance.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    /// The location in which it starts.
+    pub source: i64,
+    /// Its action; `None` for a silent edge, which runs alone.
+    pub action: Option<LabelId>,
+    /// Its guard over the state (without the location).
+    pub guard: Condition,
+    /// Where it may lead.
+    pub destinations: Vec<EdgeDestination>,
+    /// Where it stands in the file, for messages: a JSON pointer.
+    pub pointer: String,
+}
+
+/// One outcome of an edge.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EdgeDestination {
+    /// The location that the instance moves to.
+    pub location: i64,
+    /// The probability of this outcome.
+    pub probability: Probability,
+    /// What is assigned.
+    pub assignments: Vec<Assignment>,
+}
+
+/// A probability: exact, and positive where it is a constant.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Probability {
+    /// The same in every state, greater than 0.
+    Constant(Rational),
+    /// Depends on the state; may be 0 in some.
+    Expr(Expr),
+}
+
+impl Probability {
+    /// Probability 1.
+    #[must_use]
+    pub fn one() -> Self {
+        Self::Constant(Rational::ONE)
+    }
+}
+
+/// An assignment of an edge.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Assignment {
+    /// What is written.
+    pub target: Target,
+    /// The value.
+    pub value: AssignedValue,
+    /// Assignments of one index are simultaneous; indices run in ascending order.
+    pub index: i64,
+}
+
+/// What an assignment writes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Target {
+    /// A state variable.
+    Var(VarId),
+    /// A transient variable.
+    Transient(TransientId),
+    /// One of several state variables, the cells of an array, by a computed index from 0.
+    Cell {
+        /// The cells.
+        cells: Arc<[VarId]>,
+        /// Which cell.
+        index: Expr,
+    },
+    /// One of several transient variables, the cells of a transient array.
+    TransientCell {
+        /// The cells.
+        cells: Arc<[TransientId]>,
+        /// Which cell.
+        index: Expr,
+    },
+}
+
+/// The value that an assignment writes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum AssignedValue {
+    /// The value of an expression.
+    Expr(Expr),
+    /// Any integer between the two, both included.
+    Between(Expr, Expr),
+}
+
+/// A transient variable: it holds its initial value in states and at the start of each
+/// transition, and what an edge writes to it lasts for that transition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Transient {
+    /// Its name.
+    pub name: String,
+    /// Its initial value.
+    pub initial: Expr,
+}
+
+/// A synchronisation vector: the participants take edges of these actions together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SyncVector {
+    /// Who takes part, with which action; sorted by instance.
+    pub participants: Vec<(InstanceId, LabelId)>,
+    /// The label of the joint transition; `None` makes it silent.
+    pub result: Option<LabelId>,
+}

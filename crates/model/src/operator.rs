@@ -1,0 +1,129 @@
+//! Operators of the composed model: guard, label and probabilistic update.
+
+use crate::{Condition, Expr, InstanceId, LabelId, LinearExpr, Probability, VarId};
+
+/// How an operator is composed: by a silent edge alone, or by one edge per participant of a
+/// synchronisation vector.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct OperatorKey {
+    /// The synchronisation vector; `None` for a silent edge that runs alone.
+    pub vector: Option<u32>,
+    /// The edge that each participant takes, by position in [`Instance::edges`](crate::Instance::edges).
+    pub edges: Vec<(InstanceId, u32)>,
+}
+
+/// An operator (g, l, u) of the composed model, with several probabilistic outcomes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Operator {
+    /// How it is composed.
+    pub key: OperatorKey,
+    /// Its label; `None` for a silent operator, which belongs to the environment.
+    pub label: Option<LabelId>,
+    /// Its guard, source locations included.
+    pub guard: Condition,
+    /// Its outcomes; at least one.
+    pub destinations: Vec<Destination>,
+}
+
+/// One outcome of an operator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Destination {
+    /// Its probability.
+    pub probability: Probability,
+    /// Holds where the outcome exists: array cells that are written exist, and the probability
+    /// is positive. A state in which it is false or has no value has no such outcome.
+    pub defined: Condition,
+    /// The array cells that are written by a computed index, for messages.
+    pub cell_writes: Vec<CellWrite>,
+    /// Holds where two participants write different values to one variable: a modelling error.
+    pub conflict: Conflict,
+    /// Values that are chosen freely. Choice `k` is the variable with id
+    /// `Model::variables.len() + k` in the updates and in `defined`.
+    pub choices: Vec<Choice>,
+    /// New values, sorted by variable; variables that are not named keep theirs.
+    pub updates: Vec<Update>,
+}
+
+/// A write to an array cell by a computed index.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CellWrite {
+    /// Name of the array.
+    pub array: String,
+    /// The index, over the state before the transition and the choices.
+    pub index: Expr,
+    /// Number of cells.
+    pub cells: usize,
+}
+
+/// Where an outcome writes two different values to one variable at one index.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Conflict {
+    /// Where it happens.
+    pub condition: Condition,
+    /// Names of the variables concerned.
+    pub variables: Vec<String>,
+}
+
+/// A value that is chosen freely between two bounds, evaluated before the transition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Choice {
+    /// The variable that gets the value.
+    pub target: VarId,
+    /// The least value.
+    pub lower: Expr,
+    /// The greatest value.
+    pub upper: Expr,
+}
+
+/// The new value of a variable.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Update {
+    /// The variable.
+    pub variable: VarId,
+    /// Its new value, over the state before the transition and the choices.
+    pub value: UpdateValue,
+}
+
+/// The value of an update.
+#[derive(Clone, PartialEq, Debug)]
+pub enum UpdateValue {
+    /// Linear with integer coefficients.
+    Linear(LinearExpr),
+    /// Anything else.
+    General(Expr),
+}
+
+impl UpdateValue {
+    /// Reads an expression, as linear where possible.
+    #[must_use]
+    pub fn from_expr(expr: Expr) -> Self {
+        LinearExpr::from_expr(&expr).map_or(Self::General(expr), Self::Linear)
+    }
+
+    /// The same as an expression tree.
+    #[must_use]
+    pub fn to_expr(&self) -> Expr {
+        match self {
+            Self::Linear(linear) => linear.to_expr(),
+            Self::General(expr) => expr.clone(),
+        }
+    }
+}
+
+impl Destination {
+    /// The update of `variable`, if there is one.
+    #[must_use]
+    pub fn update(&self, variable: VarId) -> Option<&UpdateValue> {
+        self.updates
+            .binary_search_by_key(&variable, |u| u.variable)
+            .ok()
+            .map(|i| &self.updates[i].value)
+    }
+
+    /// The condition before this outcome that `condition` holds after it (without `defined` and
+    /// without the variables' domains).
+    #[must_use]
+    pub fn weakest_precondition(&self, condition: &Condition) -> Condition {
+        condition.substitute(&|v| self.update(v).map(UpdateValue::to_expr))
+    }
+}

@@ -1,0 +1,188 @@
+//! Reasoning about conditions over boxes: truth, and tightening by bound propagation.
+
+use policert_numeric::{IntBox, IntInterval};
+
+use crate::linear::term_range;
+use crate::{Condition, LinearConstraint, Truth};
+
+/// How often the constraints of a conjunction are swept: enough for a fixpoint in practice, and
+/// a cap where bounds creep by one.
+const SWEEPS: usize = 32;
+
+impl LinearConstraint {
+    /// What is known of it over `sides`.
+    #[must_use]
+    pub fn truth(&self, sides: &IntBox) -> Truth {
+        let (mut lo, mut hi) = (Some(0i128), Some(0i128));
+        for &(v, c) in &self.terms {
+            let (l, h) = term_range(c, sides[v.index()]);
+            lo = lo.zip(l).map(|(a, b)| a + b);
+            hi = hi.zip(h).map(|(a, b)| a + b);
+        }
+        let upper = i128::from(self.upper);
+        if hi.is_some_and(|hi| hi <= upper) {
+            Truth::True
+        } else if lo.is_some_and(|lo| lo > upper) {
+            Truth::False
+        } else {
+            Truth::Maybe
+        }
+    }
+
+    /// Shrinks `sides` without losing a point that satisfies the constraint. Returns whether
+    /// anything changed; the box may become empty.
+    fn tighten(&self, sides: &mut IntBox) -> bool {
+        // For each term: c·x ≤ upper − Σ of the least values of the others.
+        let mut finite = 0i128;
+        let mut unbounded = 0usize;
+        for &(v, c) in &self.terms {
+            match term_range(c, sides[v.index()]).0 {
+                Some(lo) => finite += lo,
+                None => unbounded += 1,
+            }
+        }
+        if unbounded > 1 {
+            return false;
+        }
+        let mut changed = false;
+        for &(v, c) in &self.terms {
+            let side = sides[v.index()];
+            let others = match term_range(c, side).0 {
+                Some(lo) if unbounded == 0 => finite - lo,
+                None => finite,
+                Some(_) => continue,
+            };
+            let room = i128::from(self.upper) - others;
+            let mut new = side;
+            if c > 0 {
+                if let Ok(hi) = i64::try_from(room.div_euclid(i128::from(c))) {
+                    new.hi = new.hi.min(hi);
+                } else if room < 0 {
+                    new = IntInterval::new(1, 0);
+                }
+            } else {
+                // c < 0: x ≥ room / c, rounded up
+                let c = -i128::from(c);
+                let lo = -(room.div_euclid(c));
+                if let Ok(lo) = i64::try_from(lo) {
+                    new.lo = new.lo.max(lo);
+                } else if lo > 0 {
+                    new = IntInterval::new(1, 0);
+                }
+            }
+            if new != side {
+                sides[v.index()] = new;
+                changed = true;
+                if new.is_empty() {
+                    return true;
+                }
+            }
+        }
+        changed
+    }
+}
+
+impl Condition {
+    /// What is known of it over `sides`: `True` and `False` mean at every point.
+    #[must_use]
+    pub fn truth(&self, sides: &IntBox) -> Truth {
+        match self {
+            Self::True => Truth::True,
+            Self::False => Truth::False,
+            Self::Linear(c) => c.truth(sides),
+            Self::General { expr, positive } => {
+                let truth = expr.range(sides).truth();
+                if *positive { truth } else { truth.negate() }
+            }
+            Self::And(parts) => combined(parts, sides, Truth::False, Truth::True),
+            Self::Or(parts) => combined(parts, sides, Truth::True, Truth::False),
+        }
+    }
+
+    /// Shrinks `sides` without losing a point that satisfies the condition: bound propagation
+    /// to a fixpoint (or a cap). Returns whether anything changed; the box is empty afterwards
+    /// only if no point of it satisfies the condition.
+    pub fn tighten(&self, sides: &mut IntBox) -> bool {
+        let mut changed = false;
+        for _ in 0..SWEEPS {
+            if sides.is_empty() || !self.sweep(sides) {
+                break;
+            }
+            changed = true;
+        }
+        changed
+    }
+
+    fn sweep(&self, sides: &mut IntBox) -> bool {
+        match self {
+            Self::True => false,
+            Self::False => make_empty(sides),
+            Self::Linear(c) => c.tighten(sides),
+            Self::General { .. } => self.truth(sides) == Truth::False && make_empty(sides),
+            Self::And(parts) => {
+                let mut changed = false;
+                for part in parts {
+                    changed |= part.sweep(sides);
+                    if changed && sides.is_empty() {
+                        return true;
+                    }
+                }
+                changed
+            }
+            Self::Or(parts) => tighten_to_hull(parts, sides),
+        }
+    }
+}
+
+fn combined(parts: &[Condition], sides: &IntBox, decides: Truth, neutral: Truth) -> Truth {
+    let mut truth = neutral;
+    for part in parts {
+        match part.truth(sides) {
+            t if t == decides => return decides,
+            Truth::Maybe => truth = Truth::Maybe,
+            _ => {}
+        }
+    }
+    truth
+}
+
+/// Shrinks to the hull of what the disjuncts leave.
+fn tighten_to_hull(parts: &[Condition], sides: &mut IntBox) -> bool {
+    let mut hull: Option<IntBox> = None;
+    for part in parts {
+        match part.truth(sides) {
+            Truth::True => return false,
+            Truth::False => continue,
+            Truth::Maybe => {}
+        }
+        let mut copy = sides.clone();
+        part.sweep(&mut copy);
+        if copy.is_empty() {
+            continue;
+        }
+        match &mut hull {
+            None => hull = Some(copy),
+            Some(hull) => hull.hull_with(&copy),
+        }
+        if hull.as_ref() == Some(sides) {
+            return false;
+        }
+    }
+    match hull {
+        None => make_empty(sides),
+        Some(hull) if hull != *sides => {
+            *sides = hull;
+            true
+        }
+        Some(_) => false,
+    }
+}
+
+/// Empties a box that is not empty yet.
+fn make_empty(sides: &mut IntBox) -> bool {
+    if sides.dimensions() == 0 || sides.is_empty() {
+        return false;
+    }
+    sides[0] = IntInterval::new(1, 0);
+    true
+}

@@ -1,0 +1,323 @@
+//! Ranges of expressions over boxes: every value that an expression takes at a point of the box
+//! lies in the range, and the range says whether some point may have no value.
+
+use policert_numeric::{IntBox, IntInterval, Rational};
+
+use crate::{BinaryOp, Expr, UnaryOp};
+
+/// A superset of the values of an expression over a box.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// Least value possible; `None` for unbounded.
+    pub lo: Option<Rational>,
+    /// Greatest value possible; `None` for unbounded.
+    pub hi: Option<Rational>,
+    /// Whether the expression may have no value at some point.
+    pub partial: bool,
+}
+
+/// What is known about a truth value over a box.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Truth {
+    /// True at every point.
+    True,
+    /// False at every point.
+    False,
+    /// Undecided, or without value somewhere.
+    Maybe,
+}
+
+impl Truth {
+    /// The truth of the negation.
+    #[must_use]
+    pub fn negate(self) -> Self {
+        match self {
+            Self::True => Self::False,
+            Self::False => Self::True,
+            Self::Maybe => Self::Maybe,
+        }
+    }
+
+    fn range(self) -> Range {
+        let (lo, hi) = match self {
+            Self::True => (1, 1),
+            Self::False => (0, 0),
+            Self::Maybe => (0, 1),
+        };
+        // An undecided truth value may also be one without value.
+        Range { lo: Some(lo.into()), hi: Some(hi.into()), partial: self == Self::Maybe }
+    }
+}
+
+impl Range {
+    const UNKNOWN: Self = Self { lo: None, hi: None, partial: true };
+
+    fn point(value: Rational) -> Self {
+        Self { lo: Some(value.clone()), hi: Some(value), partial: false }
+    }
+
+    /// The truth value that it stands for.
+    #[must_use]
+    pub fn truth(&self) -> Truth {
+        let zero = |r: &Option<Rational>| r.as_ref().is_some_and(|r| r.signum() == 0);
+        if self.partial {
+            Truth::Maybe
+        } else if zero(&self.lo) && zero(&self.hi) {
+            Truth::False
+        } else if self.lo.as_ref().is_some_and(|r| r.signum() > 0)
+            || self.hi.as_ref().is_some_and(|r| r.signum() < 0)
+        {
+            Truth::True
+        } else {
+            Truth::Maybe
+        }
+    }
+
+    /// The integers in it, as an interval; ends beyond `i64` count as unbounded.
+    #[must_use]
+    pub fn integers(&self) -> IntInterval {
+        IntInterval::new(
+            self.lo
+                .as_ref()
+                .and_then(|r| r.ceil().to_i64())
+                .unwrap_or(IntInterval::UNBOUNDED_BELOW),
+            self.hi
+                .as_ref()
+                .and_then(|r| r.floor().to_i64())
+                .unwrap_or(IntInterval::UNBOUNDED_ABOVE),
+        )
+    }
+
+    fn map(&self, f: impl Fn(&Rational) -> Rational) -> Self {
+        Self { lo: self.lo.as_ref().map(&f), hi: self.hi.as_ref().map(&f), partial: self.partial }
+    }
+
+    fn negated(&self) -> Self {
+        let negate = |r: &Rational| &Rational::ZERO - r;
+        Self {
+            lo: self.hi.as_ref().map(negate),
+            hi: self.lo.as_ref().map(negate),
+            partial: self.partial,
+        }
+    }
+
+    fn hull(self, other: &Self) -> Self {
+        let both = |a: Option<Rational>, b: &Option<Rational>, low: bool| {
+            a.zip(b.clone()).map(|(a, b)| if (a < b) == low { a } else { b })
+        };
+        Self {
+            lo: both(self.lo, &other.lo, true),
+            hi: both(self.hi, &other.hi, false),
+            partial: self.partial || other.partial,
+        }
+    }
+}
+
+impl Expr {
+    /// A superset of its values over `sides`.
+    #[must_use]
+    pub fn range(&self, sides: &IntBox) -> Range {
+        match self {
+            Self::Constant(c) => Range::point(c.clone()),
+            Self::Var(v) if v.index() < sides.dimensions() => {
+                let side = sides[v.index()];
+                let bounded = |v, none| (v != none).then(|| Rational::from(v));
+                Range {
+                    lo: bounded(side.lo, IntInterval::UNBOUNDED_BELOW),
+                    hi: bounded(side.hi, IntInterval::UNBOUNDED_ABOVE),
+                    partial: false,
+                }
+            }
+            Self::Var(_) | Self::Transient(_) => Range::UNKNOWN,
+            Self::Unary(op, a) => unary(*op, &a.range(sides)),
+            Self::Binary(op, a, b) => binary(*op, &a.range(sides), &b.range(sides)),
+            Self::Ite(c, a, b) => match c.range(sides).truth() {
+                Truth::True => a.range(sides),
+                Truth::False => b.range(sides),
+                Truth::Maybe => {
+                    let mut range = a.range(sides).hull(&b.range(sides));
+                    range.partial |= !c.is_total();
+                    range
+                }
+            },
+            Self::Cell { cells, index } => cell(cells, &index.range(sides), sides),
+        }
+    }
+}
+
+fn cell(cells: &[Expr], index: &Range, sides: &IntBox) -> Range {
+    let last = i64::try_from(cells.len()).unwrap_or(i64::MAX) - 1;
+    let wanted = index.integers();
+    let inside = wanted.intersect(IntInterval::new(0, last));
+    let outside = !IntInterval::new(0, last).includes(wanted);
+    let mut range: Option<Range> = None;
+    for i in inside.lo..=inside.hi {
+        let Some(cell) = usize::try_from(i).ok().and_then(|i| cells.get(i)) else { continue };
+        let value = cell.range(sides);
+        range = Some(match range {
+            None => value,
+            Some(range) => range.hull(&value),
+        });
+    }
+    match range {
+        None => Range::UNKNOWN,
+        Some(mut range) => {
+            // An index may also fall between the integers.
+            let integral =
+                index.lo == index.hi && index.lo.as_ref().is_some_and(Rational::is_integer);
+            range.partial |= index.partial || outside || !(integral || is_integer_range(index));
+            range
+        }
+    }
+}
+
+/// Ranges whose ends are integers come from integer expressions in every model that is typed;
+/// anything else may be fractional.
+fn is_integer_range(range: &Range) -> bool {
+    range.lo.as_ref().is_none_or(Rational::is_integer)
+        && range.hi.as_ref().is_none_or(Rational::is_integer)
+}
+
+fn unary(op: UnaryOp, a: &Range) -> Range {
+    match op {
+        UnaryOp::Not => a.truth().negate().range(),
+        UnaryOp::Floor => a.map(Rational::floor),
+        UnaryOp::Ceil => a.map(Rational::ceil),
+        UnaryOp::Truncate => a.map(Rational::trunc),
+        UnaryOp::Sign => Range {
+            lo: Some(a.lo.as_ref().map_or(-1, |r| i64::from(r.signum())).into()),
+            hi: Some(a.hi.as_ref().map_or(1, |r| i64::from(r.signum())).into()),
+            partial: a.partial,
+        },
+        UnaryOp::Abs => {
+            if a.lo.as_ref().is_some_and(|r| r.signum() >= 0) {
+                a.clone()
+            } else if a.hi.as_ref().is_some_and(|r| r.signum() <= 0) {
+                a.negated()
+            } else {
+                let hi = a.hi.clone().zip(a.lo.as_ref().map(Rational::abs));
+                Range {
+                    lo: Some(Rational::ZERO),
+                    hi: hi.map(|(a, b)| Ord::max(a, b)),
+                    partial: a.partial,
+                }
+            }
+        }
+    }
+}
+
+fn binary(op: BinaryOp, a: &Range, b: &Range) -> Range {
+    let partial = a.partial || b.partial;
+    let sum =
+        |a: &Option<Rational>, b: &Option<Rational>| a.as_ref().zip(b.as_ref()).map(|(a, b)| a + b);
+    match op {
+        BinaryOp::Add => Range { lo: sum(&a.lo, &b.lo), hi: sum(&a.hi, &b.hi), partial },
+        BinaryOp::Sub => binary(BinaryOp::Add, a, &b.negated()),
+        BinaryOp::Mul => product(a, b, partial),
+        BinaryOp::Div => match reciprocal(b) {
+            Some(reciprocal) => product(a, &reciprocal, partial),
+            None => Range::UNKNOWN,
+        },
+        BinaryOp::Mod => {
+            let sizes = unary(UnaryOp::Abs, b);
+            let zero_possible = sizes.lo.as_ref().is_none_or(|r| r.signum() <= 0);
+            Range { lo: Some(Rational::ZERO), hi: sizes.hi, partial: partial || zero_possible }
+        }
+        BinaryOp::Pow => Range::UNKNOWN,
+        BinaryOp::Min | BinaryOp::Max => extremum(op == BinaryOp::Min, a, b, partial),
+        BinaryOp::And => match (a.truth(), b.truth()) {
+            (Truth::False, _) | (_, Truth::False) => Truth::False.range(),
+            (Truth::True, Truth::True) => Truth::True.range(),
+            _ => Truth::Maybe.range(),
+        },
+        BinaryOp::Or => match (a.truth(), b.truth()) {
+            (Truth::True, _) | (_, Truth::True) => Truth::True.range(),
+            (Truth::False, Truth::False) => Truth::False.range(),
+            _ => Truth::Maybe.range(),
+        },
+        BinaryOp::Implies => binary(BinaryOp::Or, &a.truth().negate().range(), b),
+        BinaryOp::Le => compare(a, b, partial, false).range(),
+        BinaryOp::Lt => compare(a, b, partial, true).range(),
+        BinaryOp::Eq => equal(a, b, partial).range(),
+        BinaryOp::Ne => equal(a, b, partial).negate().range(),
+    }
+}
+
+fn product(a: &Range, b: &Range, partial: bool) -> Range {
+    let corner =
+        |a: &Option<Rational>, b: &Option<Rational>| a.as_ref().zip(b.as_ref()).map(|(a, b)| a * b);
+    let corners =
+        [corner(&a.lo, &b.lo), corner(&a.lo, &b.hi), corner(&a.hi, &b.lo), corner(&a.hi, &b.hi)];
+    let zero =
+        |r: &Range| [&r.lo, &r.hi].iter().all(|e| e.as_ref().is_some_and(|e| e.signum() == 0));
+    if zero(a) || zero(b) {
+        return Range { partial, ..Range::point(Rational::ZERO) };
+    }
+    match corners.into_iter().collect::<Option<Vec<_>>>() {
+        Some(corners) => {
+            Range { lo: corners.iter().min().cloned(), hi: corners.iter().max().cloned(), partial }
+        }
+        None => Range { lo: None, hi: None, partial },
+    }
+}
+
+/// The range of 1/b, if 0 does not lie in b.
+fn reciprocal(b: &Range) -> Option<Range> {
+    let one_over = |r: &Option<Rational>| match r {
+        None => Some(Rational::ZERO),
+        Some(r) => Rational::ONE.checked_div(r),
+    };
+    let positive = b.lo.as_ref().is_some_and(|r| r.signum() > 0);
+    let negative = b.hi.as_ref().is_some_and(|r| r.signum() < 0);
+    if !positive && !negative {
+        return None;
+    }
+    Some(Range { lo: Some(one_over(&b.hi)?), hi: Some(one_over(&b.lo)?), partial: b.partial })
+}
+
+fn extremum(least: bool, a: &Range, b: &Range, partial: bool) -> Range {
+    // The least: unbounded below if one is, bounded above if one is.
+    let all = |x: &Option<Rational>, y: &Option<Rational>| {
+        x.clone().zip(y.clone()).map(|(x, y)| if (x < y) == least { x } else { y })
+    };
+    let any = |x: &Option<Rational>, y: &Option<Rational>| match (x, y) {
+        (Some(x), Some(y)) => Some(if (x < y) == least { x.clone() } else { y.clone() }),
+        (Some(x), None) | (None, Some(x)) => Some(x.clone()),
+        (None, None) => None,
+    };
+    if least {
+        Range { lo: all(&a.lo, &b.lo), hi: any(&a.hi, &b.hi), partial }
+    } else {
+        Range { lo: any(&a.lo, &b.lo), hi: all(&a.hi, &b.hi), partial }
+    }
+}
+
+fn compare(a: &Range, b: &Range, partial: bool, strict: bool) -> Truth {
+    let below = |x: &Option<Rational>, y: &Option<Rational>, strict: bool| {
+        x.as_ref().zip(y.as_ref()).is_some_and(|(x, y)| if strict { x < y } else { x <= y })
+    };
+    if partial {
+        Truth::Maybe
+    } else if below(&a.hi, &b.lo, strict) {
+        Truth::True
+    } else if below(&b.hi, &a.lo, !strict) {
+        Truth::False
+    } else {
+        Truth::Maybe
+    }
+}
+
+fn equal(a: &Range, b: &Range, partial: bool) -> Truth {
+    if partial {
+        return Truth::Maybe;
+    }
+    let point = |r: &Range| r.lo.is_some() && r.lo == r.hi;
+    if point(a) && point(b) && a.lo == b.lo {
+        Truth::True
+    } else if compare(a, b, false, true) == Truth::True || compare(b, a, false, true) == Truth::True
+    {
+        Truth::False
+    } else {
+        Truth::Maybe
+    }
+}
