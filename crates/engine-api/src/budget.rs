@@ -1,0 +1,182 @@
+//! Budgets: time, memory, states and a cancel flag, polled at loop heads.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+/// Why an engine stopped before it had an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The time limit.
+    #[error("the time limit was reached")]
+    Time,
+    /// The memory limit.
+    #[error("the memory limit was reached")]
+    Memory,
+    /// The limit on states.
+    #[error("the limit of {0} states was reached")]
+    States(u64),
+    /// The user interrupted it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Raised from outside to stop an engine at its next poll.
+#[derive(Clone, Debug, Default)]
+pub struct CancelFlag(Arc<AtomicBool>);
+
+impl CancelFlag {
+    /// Asks the engine to stop.
+    pub fn raise(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was raised.
+    #[must_use]
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What an engine may use.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Wall-clock time from the start of the budget. [default: none]
+    pub time: Option<Duration>,
+    /// Resident memory of the process in bytes. [default: none]
+    pub memory: Option<u64>,
+    /// Number of states stored. [default: none]
+    pub states: Option<u64>,
+}
+
+/// A running budget.
+///
+/// [`Budget::poll`] is cheap: the flag each time, the clock every 64 calls, memory ten times a
+/// second.
+#[derive(Debug)]
+pub struct Budget {
+    limits: Limits,
+    start: Instant,
+    cancel: CancelFlag,
+    polls: u32,
+    memory_checked: Instant,
+}
+
+/// How many polls share one look at the clock.
+const POLLS_PER_CLOCK: u32 = 64;
+
+impl Budget {
+    /// Starts a budget now.
+    #[must_use]
+    pub fn new(limits: Limits, cancel: CancelFlag) -> Self {
+        let start = Instant::now();
+        Self { limits, start, cancel, polls: 0, memory_checked: start }
+    }
+
+    /// A budget without limits.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(Limits::default(), CancelFlag::default())
+    }
+
+    /// Time since the start.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Time that is left; `None` without a time limit.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Duration> {
+        self.limits.time.map(|limit| limit.saturating_sub(self.start.elapsed()))
+    }
+
+    /// The flag that stops it.
+    #[must_use]
+    pub fn cancel_flag(&self) -> &CancelFlag {
+        &self.cancel
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether to go on. Call at loop heads.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn poll(&mut self) -> Result<(), StopReason> {
+        if self.cancel.is_raised() {
+            return Err(StopReason::Interrupted);
+        }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls % POLLS_PER_CLOCK == 1 { self.poll_clock() } else { Ok(()) }
+    }
+
+    /// As [`Budget::poll`], but always looks at the clock: for loops with slow bodies.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn poll_clock(&mut self) -> Result<(), StopReason> {
+        if self.cancel.is_raised() {
+            return Err(StopReason::Interrupted);
+        }
+        let now = Instant::now();
+        if self.limits.time.is_some_and(|limit| now.duration_since(self.start) >= limit) {
+            return Err(StopReason::Time);
+        }
+        if let Some(limit) = self.limits.memory
+            && now.duration_since(self.memory_checked) >= Duration::from_millis(100)
+        {
+            self.memory_checked = now;
+            if resident_memory().is_some_and(|used| used > limit) {
+                return Err(StopReason::Memory);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `stored` states are within the limit.
+    ///
+    /// # Errors
+    /// [`StopReason::States`] beyond it.
+    pub fn check_states(&self, stored: usize) -> Result<(), StopReason> {
+        match self.limits.states {
+            Some(limit) if stored as u64 > limit => Err(StopReason::States(limit)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Resident memory of this process in bytes, where the system tells (Linux).
+#[must_use]
+pub fn resident_memory() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_for_each_reason() {
+        let limits = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+        assert_eq!(Budget::new(limits, CancelFlag::default()).poll(), Err(StopReason::Time));
+        let flag = CancelFlag::default();
+        let mut budget = Budget::new(Limits::default(), flag.clone());
+        assert_eq!(budget.poll(), Ok(()));
+        flag.raise();
+        assert_eq!(budget.poll(), Err(StopReason::Interrupted));
+        let limits = Limits { states: Some(3), ..Limits::default() };
+        let budget = Budget::new(limits, CancelFlag::default());
+        assert_eq!(budget.check_states(3), Ok(()));
+        assert_eq!(budget.check_states(4), Err(StopReason::States(3)));
+    }
+}

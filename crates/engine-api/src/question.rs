@@ -1,0 +1,123 @@
+//! The question that engines answer: is an unsafe state reachable from a start state?
+
+use std::ops::ControlFlow;
+
+use policert_model::{
+    Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, for_each_solution,
+};
+use policert_numeric::IntBox;
+
+use crate::{Budget, EngineError};
+
+/// A question about a model, without the policy.
+#[derive(Clone, Debug)]
+pub struct Question<'m> {
+    /// The model.
+    pub model: &'m Model,
+    /// The property.
+    pub property: &'m SafetyProperty,
+    /// What becomes of updates that leave a domain.
+    pub domain_rule: DomainRule,
+    /// States without successors by decree, beside unsafe ones; `None` for none.
+    pub terminal: Option<Condition>,
+    /// Whether the model's own initial states are start states beside those that the property
+    /// names. Without a start in the property they are the start states in any case.
+    pub initial_states: bool,
+    /// Whether unsafe and terminal states are expanded too, and the search goes on after the
+    /// first unsafe state.
+    pub build_all: bool,
+}
+
+/// Where start states come from.
+#[derive(Clone, Debug)]
+pub enum StartStates<'m> {
+    /// All points of the box that satisfy the condition.
+    Region(Condition, IntBox),
+    /// A list.
+    List(&'m [State]),
+}
+
+impl<'m> Question<'m> {
+    /// A question with the default rules: drop, nothing terminal, initial states included.
+    #[must_use]
+    pub fn new(model: &'m Model, property: &'m SafetyProperty) -> Self {
+        Self {
+            model,
+            property,
+            domain_rule: DomainRule::Drop,
+            terminal: None,
+            initial_states: true,
+            build_all: false,
+        }
+    }
+
+    /// The sources of start states; a state may come from several.
+    #[must_use]
+    pub fn start_states(&self) -> Vec<StartStates<'m>> {
+        let mut sources = Vec::new();
+        match &self.property.start {
+            Some(Start::Condition(c)) => {
+                sources.push(StartStates::Region(c.clone(), self.model.domains()));
+            }
+            Some(Start::States(states)) => sources.push(StartStates::List(states)),
+            None => {}
+        }
+        if self.initial_states || self.property.start.is_none() {
+            let (condition, sides) = self.model.initial_states();
+            sources.push(StartStates::Region(condition, sides));
+        }
+        sources
+    }
+
+    /// Visits every start state; one may come several times.
+    ///
+    /// # Errors
+    /// A stop of the budget, an error of the visitor, or a start condition that leaves a
+    /// variable unbounded.
+    pub fn for_each_start_state(
+        &self,
+        budget: &mut Budget,
+        visit: &mut impl FnMut(&[i64]) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        for source in self.start_states() {
+            match source {
+                StartStates::List(states) => {
+                    for state in states {
+                        budget.poll()?;
+                        visit(state)?;
+                    }
+                }
+                StartStates::Region(condition, sides) => {
+                    let flow = for_each_solution(&condition, &sides, false, &mut |step| {
+                        let result = match step {
+                            Visit::Step => budget.poll().map_err(EngineError::from),
+                            Visit::Solution(state) => {
+                                budget.poll().map_err(EngineError::from).and_then(|()| visit(state))
+                            }
+                        };
+                        match result {
+                            Ok(()) => ControlFlow::Continue(()),
+                            Err(error) => ControlFlow::Break(error),
+                        }
+                    })?;
+                    if let ControlFlow::Break(error) = flow {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `state` is unsafe. A condition without truth value does not hold.
+    #[must_use]
+    pub fn is_unsafe(&self, state: &[i64]) -> bool {
+        self.property.unsafe_condition.holds(state) == Ok(true)
+    }
+
+    /// Whether `state` is terminal by decree. A condition without truth value does not hold.
+    #[must_use]
+    pub fn is_terminal(&self, state: &[i64]) -> bool {
+        self.terminal.as_ref().is_some_and(|c| c.holds(state) == Ok(true))
+    }
+}

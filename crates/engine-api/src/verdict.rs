@@ -1,0 +1,91 @@
+//! Verdicts: what may be said about a policy.
+
+use std::fmt;
+
+use crate::{StopReason, Trace};
+
+/// The answer to a question about safety.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// No unsafe state is reachable.
+    Safe {
+        /// Whether that is so because there is no start state.
+        vacuous: bool,
+    },
+    /// An unsafe state is reachable, by this trace.
+    Unsafe(Trace),
+    /// Not known, with the reason.
+    Unknown(UnknownReason),
+}
+
+/// Why the answer is not known.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum UnknownReason {
+    /// The engine was stopped.
+    Stopped(StopReason),
+    /// The abstraction has a path to an unsafe abstract state that does not concretise, or whose
+    /// concretisation was not decided.
+    AbstractPath {
+        /// Number of its transitions.
+        steps: usize,
+    },
+    /// A choice of the policy could not be decided with growing precision.
+    UndecidedChoice {
+        /// The state, as a person would write it.
+        state: String,
+    },
+}
+
+impl fmt::Display for UnknownReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped(reason) => write!(f, "{reason}"),
+            Self::AbstractPath { steps } => write!(
+                f,
+                "abstract unsafe path of {steps} steps, spurious or not decided: \
+                 the predicates are too coarse to tell"
+            ),
+            Self::UndecidedChoice { state } => write!(
+                f,
+                "the policy's choice cannot be decided at the highest precision in state {state}"
+            ),
+        }
+    }
+}
+
+/// The answer to one query: a refutation is a proof, a possibility may carry a witness.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer<W> {
+    /// Proved impossible.
+    Refuted,
+    /// Possible, or not refuted; with a verified witness if there is one.
+    Possible(Option<W>),
+}
+
+impl<W> Answer<W> {
+    /// Whether it is proved impossible.
+    #[must_use]
+    pub fn refuted(&self) -> bool {
+        matches!(self, Self::Refuted)
+    }
+}
+
+/// Counts that every engine reports; `None` where the engine has no such thing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Predicates of the abstraction.
+    pub predicates: Option<u64>,
+    /// Start states: abstract ones for abstractions, else concrete ones.
+    pub start_states: u64,
+    /// States whose successors were computed.
+    pub expanded_states: u64,
+    /// States reached, start states included.
+    pub reachable_states: u64,
+    /// Distinct (source, target) pairs.
+    pub transitions: u64,
+    /// Unsafe states among the reached ones.
+    pub unsafe_states: u64,
+    /// Outcomes that were no transition because they leave a domain.
+    pub dropped_outcomes: u64,
+}
