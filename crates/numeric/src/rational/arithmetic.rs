@@ -13,53 +13,26 @@ use super::{Rational, Repr, UNIT, divide, gcd};
 impl Rational {
     #[inline]
     fn plus(&self, other: &Self) -> Self {
-        if let (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) =
-            (&self.0, &other.0)
-        {
-            if *b == UNIT && *d == UNIT {
-                return match a.checked_add(*c) {
-                    Some(num) => Rational(Repr::Small { num, den: UNIT }),
-                    None => Self::from_reduced(i128::from(*a) + i128::from(*c), UNIT),
-                };
-            }
-            if let Some(sum) = small_sum(*a, *b, *c, *d) {
-                return sum;
-            }
+        match self.integers(other).and_then(|(a, c)| a.checked_add(c)) {
+            Some(sum) => Self::integer(sum),
+            None => self.general_sum(other),
         }
-        Self::from_big(self.to_big() + other.to_big())
     }
 
     #[inline]
     fn minus(&self, other: &Self) -> Self {
-        if let (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) =
-            (&self.0, &other.0)
-            && *b == UNIT
-            && *d == UNIT
-        {
-            return match a.checked_sub(*c) {
-                Some(num) => Rational(Repr::Small { num, den: UNIT }),
-                None => Self::from_reduced(i128::from(*a) - i128::from(*c), UNIT),
-            };
+        match self.integers(other).and_then(|(a, c)| a.checked_sub(c)) {
+            Some(difference) => Self::integer(difference),
+            None => self.general_sum(&other.negated()),
         }
-        self.plus(&other.negated())
     }
 
     #[inline]
     fn times(&self, other: &Self) -> Self {
-        if let (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) =
-            (&self.0, &other.0)
-        {
-            if *b == UNIT && *d == UNIT {
-                return match a.checked_mul(*c) {
-                    Some(num) => Rational(Repr::Small { num, den: UNIT }),
-                    None => Self::from_reduced(i128::from(*a) * i128::from(*c), UNIT),
-                };
-            }
-            if let Some(product) = small_product(*a, *b, *c, *d) {
-                return product;
-            }
+        match self.integers(other).and_then(|(a, c)| a.checked_mul(c)) {
+            Some(product) => Self::integer(product),
+            None => self.general_product(other),
         }
-        Self::from_big(self.to_big() * other.to_big())
     }
 
     #[inline]
@@ -70,6 +43,57 @@ impl Rational {
                 None => Self::from_reduced(-i128::from(*num), *den),
             },
             Repr::Big(big) => Self::from_big(-(**big).clone()),
+        }
+    }
+
+    /// Both values if both are machine integers.
+    #[inline]
+    fn integers(&self, other: &Self) -> Option<(i64, i64)> {
+        match (&self.0, &other.0) {
+            (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d })
+                if *b == UNIT && *d == UNIT =>
+            {
+                Some((*a, *c))
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    fn general_sum(&self, other: &Self) -> Self {
+        if let (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) =
+            (&self.0, &other.0)
+            && let Some(sum) = small_sum(*a, *b, *c, *d)
+        {
+            return sum;
+        }
+        Self::from_big(self.to_big() + other.to_big())
+    }
+
+    #[inline(never)]
+    fn general_product(&self, other: &Self) -> Self {
+        if let (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) =
+            (&self.0, &other.0)
+            && let Some(product) = small_product(*a, *b, *c, *d)
+        {
+            return product;
+        }
+        Self::from_big(self.to_big() * other.to_big())
+    }
+}
+
+impl Rational {
+    #[inline(never)]
+    fn general_cmp(&self, other: &Self) -> Ordering {
+        match (&self.0, &other.0) {
+            (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) => {
+                // |i64| * u64 stays below 2^127.
+                let left = i128::from(*a) * i128::from(d.get());
+                let right = i128::from(*c) * i128::from(b.get());
+                left.cmp(&right)
+            }
+            (Repr::Big(a), Repr::Big(b)) => a.cmp(b),
+            _ => self.to_big().cmp(&other.to_big()),
         }
     }
 }
@@ -106,18 +130,8 @@ impl Ord for Rational {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         match (&self.0, &other.0) {
-            (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) => {
-                if b == d {
-                    a.cmp(c)
-                } else {
-                    // |i64| * u64 stays below 2^127.
-                    let left = i128::from(*a) * i128::from(d.get());
-                    let right = i128::from(*c) * i128::from(b.get());
-                    left.cmp(&right)
-                }
-            }
-            (Repr::Big(a), Repr::Big(b)) => a.cmp(b),
-            _ => self.to_big().cmp(&other.to_big()),
+            (Repr::Small { num: a, den: b }, Repr::Small { num: c, den: d }) if b == d => a.cmp(c),
+            _ => self.general_cmp(other),
         }
     }
 }
