@@ -4,6 +4,7 @@
 //! floating point with bounds that are rounded outwards.
 
 pub mod activation;
+mod dyadic;
 mod int_box;
 mod interval;
 mod precise;
@@ -11,6 +12,7 @@ mod rational;
 pub mod round;
 
 pub use dashu::integer::{IBig, UBig};
+pub use dyadic::{dyadic_parts, power_of_two};
 pub use int_box::{IntBox, IntInterval};
 pub use interval::Interval;
 pub use precise::Enclosure;

@@ -135,6 +135,20 @@ impl Enclosure {
         Some(Enclosure { lo, hi, bits: a.bits })
     }
 
+    /// The product with `mantissa · 2^exponent`.
+    #[must_use]
+    pub fn times_dyadic(&self, mantissa: i64, exponent: i32) -> Self {
+        let (lo, hi) = (&self.lo * mantissa, &self.hi * mantissa);
+        let (lo, hi) = if mantissa < 0 { (hi, lo) } else { (lo, hi) };
+        let shift = usize::try_from(exponent.unsigned_abs()).unwrap_or(0);
+        let (lo, hi) = if exponent >= 0 {
+            (lo << shift, hi << shift)
+        } else {
+            (floor_shift(&lo, shift), ceil_shift(&hi, shift))
+        };
+        Enclosure { lo, hi, bits: self.bits }
+    }
+
     /// The larger of two numbers.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {

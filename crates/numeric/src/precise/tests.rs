@@ -63,6 +63,10 @@ proptest! {
         prop_assert!(x.hull(&y).contains(&a) && x.hull(&y).contains(&b));
         prop_assert!(x.with_bits(other_bits).contains(&a));
         prop_assert!(x.to_interval().contains_exact(&a));
+        let weight = b.to_f64();
+        let (mantissa, exponent) = crate::dyadic_parts(weight).expect("finite");
+        let product = &a * Rational::from_f64(weight).expect("finite");
+        prop_assert!(x.times_dyadic(mantissa, exponent).contains(&product));
         if let Some(quotient) = x.checked_div(&y) {
             prop_assert!(quotient.contains(&a.checked_div(&b).expect("not 0")));
         } else {

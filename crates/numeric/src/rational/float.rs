@@ -11,23 +11,7 @@ impl Rational {
     /// The exact value of a double; `None` for NaN and infinities.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
-        if !value.is_finite() {
-            return None;
-        }
-        let bits = value.to_bits();
-        let fraction = bits & ((1 << 52) - 1);
-        let biased = (bits >> 52) & 0x7ff;
-        let (mantissa, exponent) = match i32::try_from(biased).ok()? {
-            0 => (fraction, -1074),
-            biased => (fraction | (1 << 52), biased - 1075),
-        };
-        if mantissa == 0 {
-            return Some(Self::ZERO);
-        }
-        let zeros = mantissa.trailing_zeros();
-        let mantissa = i64::try_from(mantissa >> zeros).ok()?;
-        let exponent = exponent + i32::try_from(zeros).ok()?;
-        let mantissa = if value < 0.0 { -mantissa } else { mantissa };
+        let (mantissa, exponent) = crate::dyadic::dyadic_parts(value)?;
         Some(Self::dyadic(mantissa, exponent))
     }
 
