@@ -254,12 +254,18 @@ impl<'s> Json<'s> {
 
 /// The members of an object, to be taken one by one; what is left over is unknown.
 pub(crate) struct Members<'s> {
+    object: Json<'s>,
     members: SmallVec<[(Json<'s>, Json<'s>, bool); 8]>,
 }
 
 impl<'s> Members<'s> {
     pub fn new(object: Json<'s>) -> Self {
-        Self { members: object.members().map(|(k, v)| (k, v, false)).collect() }
+        Self { object, members: object.members().map(|(k, v)| (k, v, false)).collect() }
+    }
+
+    /// The object whose members they are.
+    pub fn object(&self) -> Json<'s> {
+        self.object
     }
 
     /// The value of `key`: the last, if there are several.
@@ -272,6 +278,11 @@ impl<'s> Members<'s> {
             }
         }
         found
+    }
+
+    /// Takes all that is left: somebody else complains.
+    pub fn take_all(&mut self) {
+        self.members.iter_mut().for_each(|(.., taken)| *taken = true);
     }
 
     /// Keys that nobody took, but for comments and extensions (`x-…`).

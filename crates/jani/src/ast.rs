@@ -1,0 +1,307 @@
+//! The abstract syntax of JANI models, as it stands in the file: names are not resolved yet.
+//!
+//! Every part keeps its place ([`At`]). Parts that could not be read are left out or stand as
+//! [`ExprKind::Broken`]; a diagnostic says so.
+
+mod expr;
+mod property;
+
+pub use expr::{BinaryOp, Constructor, Expr, ExprKind, IrrationalConstant, RealFunction, UnaryOp};
+pub use property::{
+    Accumulation, Extremum, Filter, FilterFunction, Formula, FormulaKind, Label, LocationRef,
+    Objective, PathOperator, PolicyProperty, Property, PropertyKind, StateSet, StateValues,
+    StatesFilter,
+};
+
+use crate::{names::Symbol, source::At};
+
+/// A name with its place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// The name.
+    pub symbol: Symbol,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// The type of a model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum ModelType {
+    Lts,
+    Dtmc,
+    Ctmc,
+    Mdp,
+    Ctmdp,
+    Ma,
+    Ta,
+    Pta,
+    Sta,
+    Ha,
+    Pha,
+    Sha,
+}
+
+impl ModelType {
+    /// All types, with their names in the format.
+    pub const ALL: [(&'static str, Self); 12] = [
+        ("lts", Self::Lts),
+        ("dtmc", Self::Dtmc),
+        ("ctmc", Self::Ctmc),
+        ("mdp", Self::Mdp),
+        ("ctmdp", Self::Ctmdp),
+        ("ma", Self::Ma),
+        ("ta", Self::Ta),
+        ("pta", Self::Pta),
+        ("sta", Self::Sta),
+        ("ha", Self::Ha),
+        ("pha", Self::Pha),
+        ("sha", Self::Sha),
+    ];
+
+    /// Its name in the format.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, ty)| *ty == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether time plays no part: `lts`, `dtmc` and `mdp`.
+    #[must_use]
+    pub fn is_untimed(self) -> bool {
+        matches!(self, Self::Lts | Self::Dtmc | Self::Mdp)
+    }
+}
+
+/// A model.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The whole file.
+    pub at: At,
+    /// Its name.
+    pub name: String,
+    /// Its type, and where it stands; `None` if it is not known.
+    pub ty: Option<(ModelType, At)>,
+    /// What it says that it uses.
+    pub features: Vec<String>,
+    /// Its actions.
+    pub actions: Vec<Name>,
+    /// Its constants.
+    pub constants: Vec<Constant>,
+    /// Its global variables.
+    pub variables: Vec<Variable>,
+    /// Its global functions.
+    pub functions: Vec<Function>,
+    /// What initial states must satisfy.
+    pub restrict_initial: Option<Expr>,
+    /// Its automata.
+    pub automata: Vec<Automaton>,
+    /// How they are composed.
+    pub system: System,
+    /// Its properties and labels.
+    pub properties: Properties,
+}
+
+/// The properties of a model or of a property file.
+#[derive(Clone, Default, Debug)]
+pub struct Properties {
+    /// The properties in the order of the file.
+    pub list: Vec<Property>,
+    /// Named state sets.
+    pub labels: Vec<Label>,
+}
+
+/// A constant.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Its value; `None` if the caller must give it.
+    pub value: Option<Expr>,
+}
+
+/// A type.
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// Where it stands.
+    pub at: At,
+    /// What it is.
+    pub kind: TypeKind,
+}
+
+/// What a type is.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// Truth values.
+    Bool,
+    /// Integers.
+    Int,
+    /// Real numbers.
+    Real,
+    /// A clock.
+    Clock,
+    /// A real number that changes continuously.
+    Continuous,
+    /// Numbers between bounds.
+    Bounded {
+        /// Whether the numbers are integers, else reals.
+        integers: bool,
+        /// The least value.
+        lower: Option<Expr>,
+        /// The greatest value.
+        upper: Option<Expr>,
+    },
+    /// Arrays of a type.
+    Array(Box<Type>),
+    /// Could not be read.
+    Broken,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// Whether it has a value of its own only while a transition is taken.
+    pub transient: bool,
+    /// Its initial value; any value of its type, if there is none.
+    pub initial: Option<Expr>,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// The type of its value.
+    pub ty: Type,
+    /// Its parameters.
+    pub parameters: Vec<(Name, Type)>,
+    /// Its value.
+    pub body: Expr,
+}
+
+/// An automaton.
+#[derive(Clone, Debug)]
+pub struct Automaton {
+    /// Its name.
+    pub name: Name,
+    /// Its variables.
+    pub variables: Vec<Variable>,
+    /// Its functions.
+    pub functions: Vec<Function>,
+    /// Its locations.
+    pub locations: Vec<Location>,
+    /// Names of its initial locations.
+    pub initial_locations: Vec<Name>,
+    /// What its initial states must satisfy.
+    pub restrict_initial: Option<Expr>,
+    /// Its edges.
+    pub edges: Vec<Edge>,
+}
+
+/// A location.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// Its name.
+    pub name: Name,
+    /// The condition under which time may pass.
+    pub time_progress: Option<Expr>,
+    /// Values that transient variables have in it.
+    pub transient_values: Vec<TransientValue>,
+}
+
+/// The value that a transient variable has in a location.
+#[derive(Clone, Debug)]
+pub struct TransientValue {
+    /// The variable.
+    pub target: Expr,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// An edge.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Where it stands.
+    pub at: At,
+    /// The location in which it starts.
+    pub location: Name,
+    /// Its action; silent if there is none.
+    pub action: Option<Name>,
+    /// Its guard; true if there is none.
+    pub guard: Option<Expr>,
+    /// Its rate.
+    pub rate: Option<Expr>,
+    /// Assignments of all its destinations (written by some tools).
+    pub assignments: Vec<Assignment>,
+    /// Where it may lead.
+    pub destinations: Vec<Destination>,
+}
+
+/// A destination of an edge.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    /// Where it stands.
+    pub at: At,
+    /// The location to which it leads.
+    pub location: Name,
+    /// Its probability; 1 if there is none.
+    pub probability: Option<Expr>,
+    /// What is assigned.
+    pub assignments: Vec<Assignment>,
+}
+
+/// An assignment.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// Where it stands.
+    pub at: At,
+    /// What is written: a variable, or a cell of an array.
+    pub target: Expr,
+    /// The value.
+    pub value: AssignedValue,
+    /// When, among the assignments of the transition.
+    pub index: i64,
+}
+
+/// The value that an assignment writes.
+#[derive(Clone, Debug)]
+pub enum AssignedValue {
+    /// The value of an expression.
+    Expr(Expr),
+    /// Any integer between two bounds.
+    Between(Expr, Expr),
+}
+
+/// The composition.
+#[derive(Clone, Default, Debug)]
+pub struct System {
+    /// The automaton instances.
+    pub elements: Vec<Element>,
+    /// The synchronisation vectors.
+    pub syncs: Vec<Sync>,
+}
+
+/// An automaton instance.
+#[derive(Clone, Debug)]
+pub struct Element {
+    /// Name of its automaton.
+    pub automaton: Name,
+    /// Actions that it never blocks.
+    pub input_enable: Vec<Name>,
+}
+
+/// A synchronisation vector.
+#[derive(Clone, Debug)]
+pub struct Sync {
+    /// Where it stands.
+    pub at: At,
+    /// The action of each instance; `None` if it takes no part.
+    pub synchronise: Vec<Option<Name>>,
+    /// The label of the joint transition; silent if there is none.
+    pub result: Option<Name>,
+}

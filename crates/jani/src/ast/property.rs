@@ -1,0 +1,246 @@
+//! Properties: safety of a policy, and the standard ones.
+
+use std::path::PathBuf;
+
+use super::{BinaryOp, Expr, Name};
+use crate::source::At;
+
+/// A property.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// Where it stands.
+    pub at: At,
+    /// Its name.
+    pub name: String,
+    /// What it asks.
+    pub kind: PropertyKind,
+}
+
+/// What a property asks.
+#[derive(Clone, Debug)]
+pub enum PropertyKind {
+    /// `PA`: whether a policy is safe.
+    Policy(Box<PolicyProperty>),
+    /// A property of the standard.
+    Standard(Formula),
+    /// Could not be read.
+    Broken,
+}
+
+/// Whether a policy is safe.
+#[derive(Clone, Debug)]
+pub struct PolicyProperty {
+    /// The policy interface.
+    pub interface: Option<PathBuf>,
+    /// Where runs start, beside the initial states.
+    pub start: Option<StateSet>,
+    /// What must not be reached.
+    pub reach: Option<StateSet>,
+    /// The task.
+    pub objective: Option<Objective>,
+    /// Predicates for abstraction.
+    pub predicates: Vec<Expr>,
+}
+
+/// A set of states.
+#[derive(Clone, Debug)]
+pub enum StateSet {
+    /// All states in which an expression is true and instances are in locations.
+    Condition {
+        /// Where it stands.
+        at: At,
+        /// The expression; true if there is none.
+        exp: Option<Expr>,
+        /// The locations.
+        locations: Vec<LocationRef>,
+    },
+    /// A list of states.
+    Values {
+        /// Where it stands.
+        at: At,
+        /// The states.
+        states: Vec<StateValues>,
+    },
+    /// The set of a label.
+    Label(Name),
+}
+
+/// A location of an instance.
+#[derive(Clone, Debug)]
+pub struct LocationRef {
+    /// Where it stands.
+    pub at: At,
+    /// Name of the automaton.
+    pub automaton: Name,
+    /// Position of the instance among the elements of the system.
+    pub index: Option<i64>,
+    /// Name of the location.
+    pub location: Name,
+}
+
+/// A state: what is not named keeps its initial value.
+#[derive(Clone, Debug)]
+pub struct StateValues {
+    /// Where it stands.
+    pub at: At,
+    /// Locations.
+    pub locations: Vec<LocationRef>,
+    /// Variables and cells with their values.
+    pub variables: Vec<(Expr, Expr)>,
+}
+
+/// What a policy is to do.
+#[derive(Clone, Debug)]
+pub struct Objective {
+    /// Where it stands.
+    pub at: At,
+    /// What is to be reached.
+    pub goal: Option<StateSet>,
+}
+
+/// A named state set.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Its name.
+    pub name: Name,
+    /// The states.
+    pub set: StateSet,
+}
+
+/// A formula of a standard property.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    /// Where it stands.
+    pub at: At,
+    /// What it is.
+    pub kind: FormulaKind,
+}
+
+/// What a formula is.
+#[derive(Clone, Debug)]
+pub enum FormulaKind {
+    /// A filter over states.
+    Filter(Box<Filter>),
+    /// `Pmin`, `Pmax`: the probability of paths.
+    Probability(Extremum, Box<Formula>),
+    /// `Smin`, `Smax`: the steady-state probability.
+    SteadyState(Extremum, Box<Formula>),
+    /// `∀`, `∃` over paths; whether it is ∃.
+    Quantifier(bool, Box<Formula>),
+    /// `Emin`, `Emax`: an expected reward.
+    Expectation {
+        /// Least or greatest.
+        extremum: Extremum,
+        /// What is accumulated.
+        reward: Expr,
+        /// When it is.
+        accumulate: Vec<Accumulation>,
+        /// Until where.
+        reach: Option<Expr>,
+        /// Whether it is about an instant, of steps, time or reward.
+        instant: bool,
+    },
+    /// A path formula with one operand (`F`, `G`) or two (`U`, `W`, `R`).
+    Path {
+        /// The operator.
+        operator: PathOperator,
+        /// Its operands.
+        operands: Vec<Formula>,
+        /// Whether it has bounds on steps, time or rewards.
+        bounded: bool,
+    },
+    /// A Boolean or comparing operator over formulas.
+    Binary(BinaryOp, Box<[Formula; 2]>),
+    /// Negation.
+    Not(Box<Formula>),
+    /// An expression over states, without anything of the above.
+    State(Expr),
+    /// Something read, but never evaluated, by its operator.
+    Other(String),
+    /// Could not be read.
+    Broken,
+}
+
+/// A filter.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// What becomes of the values.
+    pub function: FilterFunction,
+    /// The values.
+    pub values: Formula,
+    /// The states.
+    pub states: StatesFilter,
+}
+
+/// The states of a filter.
+#[derive(Clone, Debug)]
+pub enum StatesFilter {
+    /// The initial states.
+    Initial,
+    /// States without transition.
+    Deadlock,
+    /// States in which time stops.
+    Timelock,
+    /// States that satisfy an expression.
+    Expr(Expr),
+}
+
+/// What a filter makes of the values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum FilterFunction {
+    Min,
+    Max,
+    Sum,
+    Avg,
+    Count,
+    Forall,
+    Exists,
+    ArgMin,
+    ArgMax,
+    Values,
+}
+
+impl FilterFunction {
+    /// All functions, with their names in the format.
+    pub const ALL: [(&'static str, Self); 10] = [
+        ("min", Self::Min),
+        ("max", Self::Max),
+        ("sum", Self::Sum),
+        ("avg", Self::Avg),
+        ("count", Self::Count),
+        ("∀", Self::Forall),
+        ("∃", Self::Exists),
+        ("argmin", Self::ArgMin),
+        ("argmax", Self::ArgMax),
+        ("values", Self::Values),
+    ];
+}
+
+/// Least or greatest, over the schedulers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum Extremum {
+    Min,
+    Max,
+}
+
+/// What a reward is accumulated over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum Accumulation {
+    Steps,
+    Time,
+    Exit,
+}
+
+/// Operators of path formulas.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(missing_docs, reason = "the names are those of the format")]
+pub enum PathOperator {
+    Until,
+    WeakUntil,
+    Finally,
+    Globally,
+    Release,
+}

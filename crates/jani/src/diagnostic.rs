@@ -1,0 +1,303 @@
+//! What is wrong, or worth knowing, about files that were read: all of it, each with its place.
+
+mod render;
+
+use std::{collections::BTreeMap, fmt, path::PathBuf};
+
+use crate::{
+    json::{Json, JsonError},
+    source::{At, SourceText, Sources},
+};
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The model, or the property, cannot be used.
+    Error,
+    /// Probably not what was meant.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        })
+    }
+}
+
+/// Whose fault it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// The input breaks the rules of the format.
+    Invalid,
+    /// The input is right, as far as we can tell, but uses what this program does not do.
+    Unsupported,
+}
+
+/// The rule behind a diagnostic.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Code {
+    /// A file cannot be read.
+    File,
+    /// A file is no JSON.
+    Syntax,
+    /// Nested too deeply.
+    Nesting,
+    /// A key that must be there is missing.
+    MissingKey,
+    /// A key that means nothing here.
+    UnknownKey,
+    /// A key twice in one object.
+    DuplicateKey,
+    /// A value of another kind than must stand here.
+    Value,
+    /// An operator, type or word that does not exist.
+    UnknownWord,
+    /// Two things of one name.
+    DuplicateName,
+    /// A name that nothing has.
+    UnknownName,
+    /// Types do not fit.
+    Type,
+    /// A constant without value.
+    ConstantMissing,
+    /// A value given for a constant is of no use.
+    ConstantGiven,
+    /// An expression that must be constant is not.
+    NotConstant,
+    /// A constant expression without value.
+    Evaluation,
+    /// A value outside the bounds of its type.
+    OutOfBounds,
+    /// Functions or values that need themselves.
+    Recursion,
+    /// Probabilities that are no distribution.
+    Probability,
+    /// Two values are assigned to one variable at once.
+    ConflictingWrites,
+    /// A synchronisation vector that does not fit the system.
+    Synchronisation,
+    /// Something that can never happen.
+    NeverFires,
+    /// Something that is skipped.
+    Skipped,
+    /// A feature that this program does not support.
+    Feature,
+    /// A property that does not fit.
+    Property,
+    /// More diagnostics than are shown.
+    More,
+}
+
+impl Code {
+    /// Its name, as it is printed.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Syntax => "syntax",
+            Self::Nesting => "nesting",
+            Self::MissingKey => "missing-key",
+            Self::UnknownKey => "unknown-key",
+            Self::DuplicateKey => "duplicate-key",
+            Self::Value => "value",
+            Self::UnknownWord => "unknown-word",
+            Self::DuplicateName => "duplicate-name",
+            Self::UnknownName => "unknown-name",
+            Self::Type => "type",
+            Self::ConstantMissing => "constant-missing",
+            Self::ConstantGiven => "constant-given",
+            Self::NotConstant => "not-constant",
+            Self::Evaluation => "evaluation",
+            Self::OutOfBounds => "out-of-bounds",
+            Self::Recursion => "recursion",
+            Self::Probability => "probability",
+            Self::ConflictingWrites => "conflicting-writes",
+            Self::Synchronisation => "synchronisation",
+            Self::NeverFires => "never-fires",
+            Self::Skipped => "skipped",
+            Self::Feature => "feature",
+            Self::Property => "property",
+            Self::More => "more",
+        }
+    }
+}
+
+/// The place of a diagnostic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// JSON pointer of the value (RFC 6901); `None` where the text is no JSON.
+    pub pointer: Option<String>,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The line itself, or a part of a long one.
+    excerpt: render::Excerpt,
+}
+
+/// One thing that is wrong, or worth knowing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// The rule behind it.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// Whose fault it is.
+    pub kind: Kind,
+    /// Where it is, if it is at some place.
+    pub place: Option<Place>,
+    /// What it is.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// How many further places say the same.
+    pub repeated: usize,
+}
+
+impl Diagnostic {
+    /// Whether it makes what was read unusable.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    fn new(code: Code, severity: Severity, kind: Kind, message: String) -> Self {
+        Self { code, severity, kind, place: None, message, help: None, repeated: 0 }
+    }
+}
+
+/// How many errors, and how many warnings and notes, are kept.
+const LIMIT: usize = 200;
+
+/// Collects diagnostics; knows the sources, so that each gets its place.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Diagnostics {
+    pub sources: Sources,
+    items: Vec<Diagnostic>,
+    /// Warnings that were given already, by code and message.
+    known: BTreeMap<(Code, String), usize>,
+    dropped: usize,
+}
+
+impl Diagnostics {
+    pub fn invalid(&mut self, code: Code, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Error, Kind::Invalid, at, message.into(), None);
+    }
+
+    pub fn invalid_with_help(
+        &mut self,
+        code: Code,
+        at: At,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(code, Severity::Error, Kind::Invalid, at, message.into(), Some(help.into()));
+    }
+
+    pub fn unsupported(&mut self, at: At, what: impl fmt::Display) {
+        let message = format!("unsupported: {what}");
+        self.add(Code::Feature, Severity::Error, Kind::Unsupported, at, message, None);
+    }
+
+    pub fn warning(&mut self, code: Code, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Warning, Kind::Invalid, at, message.into(), None);
+    }
+
+    pub fn note(&mut self, code: Code, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Note, Kind::Invalid, at, message.into(), None);
+    }
+
+    /// An error about no place in a file.
+    pub fn general(&mut self, code: Code, kind: Kind, message: impl Into<String>) {
+        self.push(Diagnostic::new(code, Severity::Error, kind, message.into()));
+    }
+
+    /// A text that is no JSON.
+    pub fn syntax(&mut self, text: &SourceText, error: &JsonError) {
+        let (code, kind) = if error.too_deep {
+            (Code::Nesting, Kind::Unsupported)
+        } else {
+            (Code::Syntax, Kind::Invalid)
+        };
+        let place = Place::new(text, error.offset..error.offset, None);
+        let mut diagnostic = Diagnostic::new(code, Severity::Error, kind, error.message.clone());
+        diagnostic.place = Some(place);
+        self.push(diagnostic);
+    }
+
+    fn add(
+        &mut self,
+        code: Code,
+        severity: Severity,
+        kind: Kind,
+        at: At,
+        message: String,
+        help: Option<String>,
+    ) {
+        if severity != Severity::Error {
+            if let Some(&first) = self.known.get(&(code, message.clone())) {
+                self.items[first].repeated += 1;
+                return;
+            }
+            self.known.insert((code, message.clone()), self.items.len());
+        }
+        let mut diagnostic = Diagnostic::new(code, severity, kind, message);
+        diagnostic.place = self.sources.get(at).map(Place::of);
+        diagnostic.help = help;
+        self.push(diagnostic);
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        let same = |d: &&Diagnostic| d.is_error() == diagnostic.is_error();
+        if self.items.len() >= LIMIT && self.items.iter().filter(same).count() >= LIMIT {
+            // The first of a kind are enough; a dropped warning must not be found as known.
+            self.known.retain(|_, &mut first| first < self.items.len());
+            self.dropped += 1;
+            return;
+        }
+        self.items.push(diagnostic);
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.items.iter().any(Diagnostic::is_error)
+    }
+
+    /// The diagnostics so far: errors, then warnings, then notes, each in the order found.
+    pub fn take(&mut self) -> Vec<Diagnostic> {
+        self.known.clear();
+        let mut items = std::mem::take(&mut self.items);
+        items.sort_by_key(|d| d.severity);
+        if self.dropped > 0 {
+            let message = format!("{} more are not shown", self.dropped);
+            items.push(Diagnostic::new(Code::More, Severity::Note, Kind::Invalid, message));
+            self.dropped = 0;
+        }
+        items
+    }
+}
+
+impl Place {
+    fn of(json: Json<'_>) -> Self {
+        let source = json.source();
+        let span = source.document().span(json.at().node);
+        Self::new(source.lines(), span, Some(json.pointer()))
+    }
+
+    fn new(text: &SourceText, span: std::ops::Range<usize>, pointer: Option<String>) -> Self {
+        let (line, column) = text.line_column(span.start);
+        let excerpt = render::Excerpt::new(text, span);
+        Self { file: text.path().to_owned(), pointer, line, column, excerpt }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Diagnostics as text: one line, or with an excerpt of the source.
+
+use std::{fmt, ops::Range};
+
+use super::{Diagnostic, Kind, Severity};
+use crate::source::SourceText;
+
+/// Characters of a line that are shown.
+const WIDTH: usize = 100;
+/// Characters shown before the place, where the line is longer.
+const BEFORE: usize = 40;
+
+/// The part of a line that a diagnostic is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Excerpt {
+    text: String,
+    /// Where the marks start and how many there are, in characters of `text`.
+    marks: Range<usize>,
+}
+
+impl Excerpt {
+    pub fn new(source: &SourceText, span: Range<usize>) -> Self {
+        let (line, start) = source.line_around(span.start);
+        let characters = |text: &str| text.chars().count();
+        let from = characters(line.get(..span.start - start).unwrap_or(line));
+        let end = span.end.saturating_sub(start).min(line.len());
+        let to = characters(line.get(..end).unwrap_or(line)).max(from + 1);
+        let first = if characters(line) > WIDTH { from.saturating_sub(BEFORE) } else { 0 };
+        let shown = |c: char| if c.is_control() || c == '\u{feff}' { ' ' } else { c };
+        let mut text: String = line.chars().skip(first).take(WIDTH).map(shown).collect();
+        let (mut from, mut to) = (from - first, (to - first).min(WIDTH + 1));
+        if first > 0 {
+            text.insert(0, '…');
+            (from, to) = (from + 1, to + 1);
+        }
+        if characters(line) > first + WIDTH {
+            text.push('…');
+        }
+        // Indentation says nothing.
+        let indent = text.chars().take_while(|c| *c == ' ').count().min(from);
+        Self {
+            text: text.chars().skip(indent).collect::<String>().trim_end().to_owned(),
+            marks: from - indent..to - indent,
+        }
+    }
+}
+
+impl Diagnostic {
+    /// `error: unsupported` and the like.
+    fn head(&self) -> String {
+        let kind = match (self.severity, self.kind) {
+            (Severity::Error, Kind::Invalid) => "error",
+            (Severity::Error, Kind::Unsupported) => "unsupported",
+            (Severity::Warning, _) => "warning",
+            (Severity::Note, _) => "note",
+        };
+        let message = match self.kind {
+            Kind::Unsupported => self.message.trim_start_matches("unsupported: "),
+            Kind::Invalid => &self.message,
+        };
+        let times = match self.repeated {
+            0 => String::new(),
+            n => format!(" (and at {n} more places)"),
+        };
+        format!("{kind}[{}]: {message}{times}", self.code.as_str())
+    }
+
+    /// The diagnostic with the line of the source that it is about, several lines, without a
+    /// line end after the last one.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let mut lines = vec![self.head()];
+        let mut gutter = 1;
+        if let Some(place) = &self.place {
+            let number = place.line.to_string();
+            gutter = number.len();
+            let pointer = place.pointer.as_deref().unwrap_or_default();
+            let space = " ".repeat(gutter);
+            lines.push(
+                format!(
+                    "{space}--> {}:{}:{}  {pointer}",
+                    place.file.display(),
+                    place.line,
+                    place.column
+                )
+                .trim_end()
+                .to_owned(),
+            );
+            lines.push(format!("{space} |"));
+            lines.push(format!("{number} | {}", place.excerpt.text).trim_end().to_owned());
+            let Range { start, end } = place.excerpt.marks;
+            let marks = "^".repeat(end.saturating_sub(start).max(1));
+            lines.push(format!("{space} | {}{marks}", " ".repeat(start)));
+        }
+        if let Some(help) = &self.help {
+            lines.push(format!("{} = help: {help}", " ".repeat(gutter)));
+        }
+        lines.join("\n")
+    }
+}
+
+/// The one-line form: `file:line:column: error[code]: message (at /pointer)`.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{}:{}:{}: ", place.file.display(), place.line, place.column)?;
+        }
+        f.write_str(&self.head())?;
+        match self.place.as_ref().and_then(|p| p.pointer.as_deref()) {
+            Some(pointer) if !pointer.is_empty() => write!(f, " (at {pointer})"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}

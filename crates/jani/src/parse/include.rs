@@ -1,0 +1,98 @@
+//! Files: the model, property files, and the parts that properties take from other files.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::Parser;
+use crate::{
+    diagnostic::{Code, Kind},
+    json::{Json, JsonError},
+    source::{At, Source, SourceText},
+};
+
+/// How many files may refer to each other in a row.
+const MAX_INCLUDES: usize = 16;
+
+impl Parser {
+    /// Reads a file; `from` is the place that names it, if one does.
+    pub fn file(&mut self, path: &Path, from: Option<At>) -> Option<Arc<Source>> {
+        match std::fs::read(path) {
+            Ok(bytes) => self.bytes(path, bytes),
+            Err(error) => {
+                let message = format!("cannot read `{}`: {error}", path.display());
+                match from {
+                    Some(at) => self.diagnostics.invalid(Code::File, at, message),
+                    None => self.diagnostics.general(Code::File, Kind::Invalid, message),
+                }
+                None
+            }
+        }
+    }
+
+    /// Reads what stands in a file.
+    pub fn bytes(&mut self, path: &Path, bytes: Vec<u8>) -> Option<Arc<Source>> {
+        match String::from_utf8(bytes) {
+            Ok(text) => self.text(path, text),
+            Err(error) => {
+                let offset = error.utf8_error().valid_up_to();
+                let valid = String::from_utf8_lossy(&error.into_bytes()).into_owned();
+                let error = JsonError {
+                    offset,
+                    message: "the file is not UTF-8".to_owned(),
+                    too_deep: false,
+                };
+                self.diagnostics.syntax(&SourceText::new(path, valid), &error);
+                None
+            }
+        }
+    }
+
+    /// Reads a text as JSON.
+    pub fn text(&mut self, path: &Path, text: String) -> Option<Arc<Source>> {
+        match Source::from_text(self.diagnostics.sources.next_id(), path, text) {
+            Ok(source) => Some(self.diagnostics.sources.push(source)),
+            Err((text, error)) => {
+                self.diagnostics.syntax(&text, &error);
+                None
+            }
+        }
+    }
+
+    /// A member that stands in place or in a file of its own, `{"file": …}`, which is looked for
+    /// from the folder of the file that names it.
+    pub(super) fn included<T>(
+        &mut self,
+        json: Json<'_>,
+        read: &mut dyn FnMut(&mut Self, Json<'_>) -> Option<T>,
+    ) -> Option<T> {
+        self.included_from(json, read, 0)
+    }
+
+    fn included_from<T>(
+        &mut self,
+        json: Json<'_>,
+        read: &mut dyn FnMut(&mut Self, Json<'_>) -> Option<T>,
+        depth: usize,
+    ) -> Option<T> {
+        let Some(file) = json.get("file").filter(|_| json.get("op").is_none()) else {
+            return read(self, json);
+        };
+        let path = self.path(file)?;
+        if depth >= MAX_INCLUDES {
+            let message = format!("more than {MAX_INCLUDES} files that name each other");
+            self.diagnostics.invalid(Code::File, file.at(), message);
+            return None;
+        }
+        let source = self.file(&path, Some(file.at()))?;
+        self.duplicate_keys(source.root());
+        self.included_from(source.root(), read, depth + 1)
+    }
+
+    /// A path, relative to the folder of the file in which it stands.
+    pub(super) fn path(&mut self, json: Json<'_>) -> Option<PathBuf> {
+        let path = self.string(json)?;
+        Some(json.source().resolve(&path))
+    }
+}

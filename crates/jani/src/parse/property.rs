@@ -1,0 +1,167 @@
+//! Properties of policies, labels and state sets.
+
+use super::Parser;
+use crate::{
+    ast::{
+        Expr, Label, LocationRef, Name, Objective, PolicyProperty, Properties, Property,
+        PropertyKind, StateSet, StateValues,
+    },
+    diagnostic::Code,
+    json::{Json, Kind, Members},
+};
+
+impl Parser {
+    /// A file of properties; `None` if it is no object.
+    pub fn property_file(&mut self, json: Json<'_>) -> Option<Properties> {
+        let mut m = self.members(json, "a file of properties")?;
+        self.duplicate_keys(json);
+        if json.get("properties").is_none() {
+            let message = "no file of properties: key `properties` is missing";
+            self.diagnostics.invalid(Code::MissingKey, json.at(), message);
+            return None;
+        }
+        if json.get("automata").is_some() {
+            // A model: its properties are meant.
+            return Some(self.properties(&mut m));
+        }
+        let properties = self.properties(&mut m);
+        self.finish(&m);
+        Some(properties)
+    }
+
+    /// The members `properties` and `labels` of a model or property file.
+    pub(super) fn properties(&mut self, m: &mut Members<'_>) -> Properties {
+        let labels = self.optional_list(m, "labels", |p, json| {
+            let mut m = p.members(json, "a label")?;
+            let name = p.required_name(&mut m, "name");
+            let set = p.required(&mut m, "element").and_then(|e| p.state_set(e));
+            p.finish(&m);
+            Some(Label { name: name?, set: set? })
+        });
+        // A property that cannot be read keeps its place: properties are counted.
+        let list = self.optional_list(m, "properties", |p, json| Some(p.property(json)));
+        Properties { list, labels }
+    }
+
+    fn property(&mut self, json: Json<'_>) -> Property {
+        let mut property =
+            Property { at: json.at(), name: String::new(), kind: PropertyKind::Broken };
+        let Some(mut m) = self.members(json, "a property") else { return property };
+        if let Some(name) = self.required(&mut m, "name").and_then(|n| self.string(n)) {
+            property.name = name.into_owned();
+        }
+        if let Some(expression) = self.required(&mut m, "expression") {
+            property.kind = if expression.get("op").is_some_and(|op| op.is_key("PA")) {
+                match self.policy_property(expression) {
+                    Some(policy) => PropertyKind::Policy(Box::new(policy)),
+                    None => PropertyKind::Broken,
+                }
+            } else {
+                PropertyKind::Standard(self.formula(expression))
+            };
+        }
+        self.finish(&m);
+        property
+    }
+
+    fn policy_property(&mut self, json: Json<'_>) -> Option<PolicyProperty> {
+        let mut m = self.members(json, "a property")?;
+        m.take("op");
+        let interface = m.take("file").and_then(|f| self.path(f));
+        let start = m.take("start").and_then(|s| self.state_set(s));
+        let reach = m.take("reach").and_then(|r| self.state_set(r));
+        let objective = m.take("objective").and_then(|o| self.included(o, &mut Self::objective));
+        let predicates = m.take("predicates").and_then(|p| {
+            self.included(p, &mut |p: &mut Self, json| {
+                Some(p.list(json, |p, json| Some(p.expr(json))))
+            })
+        });
+        self.finish(&m);
+        Some(PolicyProperty {
+            interface,
+            start,
+            reach,
+            objective,
+            predicates: predicates.unwrap_or_default(),
+        })
+    }
+
+    fn objective(&mut self, json: Json<'_>) -> Option<Objective> {
+        let mut m = self.members(json, "an objective")?;
+        if let Some(op) = m.take("op")
+            && !op.is_key("objective")
+        {
+            self.unknown_word(op, "kind of objectives", &op.as_str().unwrap_or_default());
+        }
+        let goal = m.take("goal").and_then(|g| self.state_set(g));
+        // Rewards were for training.
+        for key in ["goal-potential", "goal-reward", "step-reward", "accumulate"] {
+            m.take(key);
+        }
+        self.finish(&m);
+        Some(Objective { at: json.at(), goal })
+    }
+
+    /// A set of states: in place, in a file, or by a label. A bare expression is a condition.
+    pub(super) fn state_set(&mut self, json: Json<'_>) -> Option<StateSet> {
+        self.included(json, &mut Self::state_set_in_place)
+    }
+
+    fn state_set_in_place(&mut self, json: Json<'_>) -> Option<StateSet> {
+        let Some(op) = json.get("op") else {
+            if let Some(label) = json.get("label") {
+                return self.name(label).map(StateSet::Label);
+            }
+            let exp = Some(self.expr(json));
+            return Some(StateSet::Condition { at: json.at(), exp, locations: Vec::new() });
+        };
+        if op.is_key("states-values") {
+            return self.state_list(json);
+        }
+        if !op.is_key("state-condition") {
+            let exp = Some(self.expr(json));
+            return Some(StateSet::Condition { at: json.at(), exp, locations: Vec::new() });
+        }
+        let mut m = self.members(json, "a state condition")?;
+        m.take("op");
+        let exp = m.take("exp").map(|e| self.expr(e));
+        let locations = self.optional_list(&mut m, "locations", Self::location_ref);
+        self.finish(&m);
+        Some(StateSet::Condition { at: json.at(), exp, locations })
+    }
+
+    fn state_list(&mut self, json: Json<'_>) -> Option<StateSet> {
+        let mut m = self.members(json, "a list of states")?;
+        m.take("op");
+        let states = self.required_list(&mut m, "values", |p, json| {
+            let mut m = p.members(json, "a state")?;
+            let locations = p.optional_list(&mut m, "locations", Self::location_ref);
+            let variables = p.optional_list(&mut m, "variables", Self::variable_value);
+            p.finish(&m);
+            Some(StateValues { at: json.at(), locations, variables })
+        });
+        self.finish(&m);
+        Some(StateSet::Values { at: json.at(), states })
+    }
+
+    fn variable_value(&mut self, json: Json<'_>) -> Option<(Expr, Expr)> {
+        let mut m = self.members(json, "a value of a variable")?;
+        let variable = self.required(&mut m, "var").map(|v| self.expr(v));
+        let value = self.required(&mut m, "value").map(|v| self.expr(v));
+        self.finish(&m);
+        Some((variable?, value?))
+    }
+
+    fn location_ref(&mut self, json: Json<'_>) -> Option<LocationRef> {
+        let mut m = self.members(json, "a location of an instance")?;
+        let automaton = self.required_name(&mut m, "automaton");
+        let index = m.take("index").filter(|i| i.kind() != Kind::Null);
+        let index = match index {
+            Some(index) => Some(self.integer(index)?),
+            None => None,
+        };
+        let location: Option<Name> = self.required_name(&mut m, "location");
+        self.finish(&m);
+        Some(LocationRef { at: json.at(), automaton: automaton?, index, location: location? })
+    }
+}
