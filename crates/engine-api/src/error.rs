@@ -19,6 +19,9 @@ pub enum EngineError {
     /// The engine cannot take this model or policy; the text names the feature.
     #[error("unsupported: {0}")]
     Unsupported(String),
+    /// A solver gave up on a query that has to be decided; the verdict is unknown.
+    #[error("not decided: {0}")]
+    Undecided(String),
     /// An evidence that does not replay or another contradiction: our own mistake.
     #[error("internal error: {0}")]
     Internal(String),

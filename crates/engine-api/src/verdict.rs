@@ -35,6 +35,8 @@ pub enum UnknownReason {
         /// The state, as a person would write it.
         state: String,
     },
+    /// A solver gave up.
+    SolverGaveUp(String),
 }
 
 impl fmt::Display for UnknownReason {
@@ -46,6 +48,7 @@ impl fmt::Display for UnknownReason {
                 "abstract unsafe path of {steps} steps, spurious or not decided: \
                  the predicates are too coarse to tell"
             ),
+            Self::SolverGaveUp(text) => write!(f, "a query was not decided: {text}"),
             Self::UndecidedChoice { state } => write!(
                 f,
                 "the policy's choice cannot be decided at the highest precision in state {state}"
