@@ -1,0 +1,27 @@
+//! Why there is no answer.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why a question has no answer. None of these says anything about satisfiability.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum SmtError {
+    /// The time limit of the check passed.
+    #[error("the SMT solver did not answer within {0:?}")]
+    TimeLimit(Duration),
+    /// [`Limits::stop`](crate::Limits::stop) asked for the end.
+    #[error("the SMT solver was interrupted")]
+    Interrupted,
+    /// The solver gave up by itself.
+    #[error("the SMT solver gave up: {0}")]
+    Unknown(String),
+    /// The question is outside the language of [`Term`](crate::Term).
+    #[error("no SMT encoding: {0}")]
+    Unsupported(String),
+    /// The solver's model does not satisfy what was asserted: a defect of the solver or of the
+    /// translation to its terms.
+    #[error("the SMT solver's model does not satisfy the assertion {0}")]
+    WrongModel(String),
+}
