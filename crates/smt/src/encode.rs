@@ -6,6 +6,8 @@
 //! | (iii), (iv) predicates | [`Frame::condition`] of the source and of the successor frame |
 //! | (v) guard | [`Frame::condition`] |
 //! | (vi) updates | [`successor`] |
+//! | (b), (c), (d) network | [`scores`] |
+//! | (e) selection | [`chooses`] |
 //!
 //! Deviations:
 //! - D1. Expressions may have no value in a state (a division by zero, a cell that does not
@@ -18,8 +20,10 @@
 //!   strict `>` is one of them.
 
 mod expression;
+mod nn;
 mod operator;
 mod state;
 
+pub use nn::{Scores, chooses, scores};
 pub use operator::{Successor, successor};
 pub use state::Frame;
