@@ -45,16 +45,10 @@ impl LinearExpr {
         Some(sum)
     }
 
-    /// Least and greatest value over a box, in `i128`; `None` stands for unbounded.
+    /// Least and greatest value over a box; `None` stands for unbounded, or beyond `i128`.
     #[must_use]
     pub fn range(&self, sides: &IntBox) -> (Option<i128>, Option<i128>) {
-        let (mut lo, mut hi) = (Some(i128::from(self.constant)), Some(i128::from(self.constant)));
-        for &(v, c) in &self.terms {
-            let (l, h) = term_range(c, sides[v.index()]);
-            lo = lo.zip(l).map(|(a, b)| a + b);
-            hi = hi.zip(h).map(|(a, b)| a + b);
-        }
-        (lo, hi)
+        sum_range(&self.terms, self.constant, sides)
     }
 
     /// The same as an expression tree.
@@ -77,6 +71,22 @@ impl LinearExpr {
             Some(sum) => Expr::binary(BinaryOp::Add, sum, Expr::int(self.constant)),
         }
     }
+}
+
+/// Least and greatest value of `constant + Σ terms` over a box; `None` stands for unbounded, or
+/// beyond `i128`.
+pub(crate) fn sum_range(
+    terms: &[(VarId, i64)],
+    constant: i64,
+    sides: &IntBox,
+) -> (Option<i128>, Option<i128>) {
+    let (mut lo, mut hi) = (Some(i128::from(constant)), Some(i128::from(constant)));
+    for &(v, c) in terms {
+        let (l, h) = term_range(c, sides[v.index()]);
+        lo = lo.zip(l).and_then(|(a, b)| a.checked_add(b));
+        hi = hi.zip(h).and_then(|(a, b)| a.checked_add(b));
+    }
+    (lo, hi)
 }
 
 /// Range of `c · x` for `x` in `side`; `None` stands for unbounded.
@@ -102,9 +112,20 @@ impl LinearConstraint {
     /// Whether `state` satisfies it.
     #[must_use]
     pub fn holds(&self, state: &[i64]) -> bool {
-        let sum: i128 =
-            self.terms.iter().map(|&(v, c)| i128::from(c) * i128::from(state[v.index()])).sum();
+        let mut sum = 0i128;
+        for &(v, c) in &self.terms {
+            match sum.checked_add(i128::from(c) * i128::from(state[v.index()])) {
+                Some(larger) => sum = larger,
+                None => return self.holds_beyond_i128(state),
+            }
+        }
         sum <= i128::from(self.upper)
+    }
+
+    #[cold]
+    fn holds_beyond_i128(&self, state: &[i64]) -> bool {
+        let term = |&(v, c): &(VarId, i64)| &Rational::from(c) * &Rational::from(state[v.index()]);
+        self.terms.iter().map(term).sum::<Rational>() <= Rational::from(self.upper)
     }
 
     /// The constraint that holds exactly where this one does not (over the integers); `None`
@@ -271,4 +292,94 @@ fn gcd(a: i64, b: i64) -> Option<i64> {
         (a, b) = (b, a % b);
     }
     i64::try_from(a).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use policert_numeric::{IntBox, IntInterval};
+
+    use super::{LinearConstraint, LinearExpr};
+    use crate::{BinaryOp, Condition, Expr, Truth, VarId};
+
+    const X: VarId = VarId(0);
+    const Y: VarId = VarId(1);
+
+    fn times(c: i64, v: VarId) -> Expr {
+        Expr::binary(BinaryOp::Mul, Expr::int(c), Expr::Var(v))
+    }
+
+    fn constraint(terms: &[(VarId, i64)], upper: i64) -> LinearConstraint {
+        LinearConstraint { terms: terms.to_vec(), upper }
+    }
+
+    fn read(op: BinaryOp, a: Expr, b: Expr) -> Condition {
+        Condition::from_expr(&Expr::binary(op, a, b))
+    }
+
+    #[test]
+    fn constraints_are_in_lowest_terms_and_rounded_to_integers() {
+        // 4x + 6y ≤ 9  ⇔  2x + 3y ≤ 4
+        let sum = Expr::binary(BinaryOp::Add, times(4, X), times(6, Y));
+        let expected = Condition::Linear(constraint(&[(X, 2), (Y, 3)], 4));
+        assert_eq!(read(BinaryOp::Le, sum.clone(), Expr::int(9)), expected);
+        // 4x + 6y < 10  ⇔  2x + 3y ≤ 4, and so for ≥ −10
+        assert_eq!(read(BinaryOp::Lt, sum.clone(), Expr::int(10)), expected);
+        let expected = Condition::Linear(constraint(&[(X, -2), (Y, -3)], 5));
+        assert_eq!(read(BinaryOp::Le, Expr::int(-10), sum), expected);
+        // x/3 < y/2  ⇔  2x − 3y ≤ −1
+        let third = Expr::binary(BinaryOp::Div, Expr::Var(X), Expr::int(3));
+        let half = Expr::binary(BinaryOp::Div, Expr::Var(Y), Expr::int(2));
+        let expected = Condition::Linear(constraint(&[(X, 2), (Y, -3)], -1));
+        assert_eq!(read(BinaryOp::Lt, third, half), expected);
+        // 2x = 3 has no solution, 2x ≠ 3 every one
+        let (equal, unequal) = (BinaryOp::Eq, BinaryOp::Ne);
+        for x in -3..4 {
+            assert_eq!(read(equal, times(2, X), Expr::int(3)).holds(&[x]), Ok(false));
+            assert_eq!(read(unequal, times(2, X), Expr::int(3)).holds(&[x]), Ok(true));
+        }
+        // variables that cancel
+        let zero = Expr::binary(BinaryOp::Sub, Expr::Var(X), Expr::Var(X));
+        assert_eq!(read(BinaryOp::Le, zero, Expr::int(0)), Condition::True);
+    }
+
+    #[test]
+    fn numbers_beyond_64_bits_stay_exact() {
+        // i64::MAX · x + 2 ≤ y, and the complement
+        let sum = Expr::binary(BinaryOp::Add, times(i64::MAX, X), Expr::int(2));
+        let huge = Expr::binary(BinaryOp::Mul, sum, Expr::int(i64::MAX));
+        let condition = read(BinaryOp::Le, huge, Expr::Var(Y));
+        assert!(matches!(condition, Condition::General { .. }));
+        for (state, truth) in [([0, 5], false), ([-1, 5], true), ([0, i64::MAX], false)] {
+            assert_eq!(condition.holds(&state), Ok(truth), "{state:?}");
+            assert_eq!(condition.negate().holds(&state), Ok(!truth), "{state:?}");
+        }
+        let least = Condition::Linear(constraint(&[(X, 1)], i64::MAX));
+        assert_eq!(least.negate().holds(&[i64::MAX]), Ok(false));
+    }
+
+    #[test]
+    fn sums_beyond_128_bits_do_not_wrap() {
+        let terms: Vec<(VarId, i64)> = (0..4).map(|i| (VarId(i), i64::MIN)).collect();
+        let c = constraint(&terms, 0);
+        // four times 2^126, which would wrap to 0
+        assert!(!c.holds(&[i64::MIN; 4]));
+        assert!(c.holds(&[i64::MAX; 4]));
+        let bounded = IntInterval::new(i64::MIN + 1, i64::MAX - 1);
+        let mut sides = IntBox::new(vec![bounded; 4]);
+        assert_eq!(c.truth(&sides), Truth::Maybe);
+        Condition::Linear(c.clone()).tighten(&mut sides);
+        assert!(sides.contains(&[1; 4]) && sides.contains(&[0; 4]));
+        let linear = LinearExpr { terms, constant: 0 };
+        assert_eq!(linear.range(&sides), (None, None));
+        assert_eq!(linear.eval(&[3; 4]), None);
+    }
+
+    #[test]
+    fn bounds_of_one_variable() {
+        let all = IntInterval::ALL;
+        assert_eq!(constraint(&[(X, 1)], 3).as_bound(), Some((X, IntInterval::new(all.lo, 3))));
+        assert_eq!(constraint(&[(X, -1)], 3).as_bound(), Some((X, IntInterval::new(-3, all.hi))));
+        assert_eq!(constraint(&[(X, -1)], i64::MIN).as_bound(), None);
+        assert_eq!(constraint(&[(X, 1), (Y, 1)], 3).as_bound(), None);
+    }
 }

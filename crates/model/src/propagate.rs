@@ -2,7 +2,7 @@
 
 use policert_numeric::{IntBox, IntInterval};
 
-use crate::linear::term_range;
+use crate::linear::{sum_range, term_range};
 use crate::{Condition, LinearConstraint, Truth};
 
 /// How often the constraints of a conjunction are swept: enough for a fixpoint in practice, and
@@ -13,12 +13,7 @@ impl LinearConstraint {
     /// What is known of it over `sides`.
     #[must_use]
     pub fn truth(&self, sides: &IntBox) -> Truth {
-        let (mut lo, mut hi) = (Some(0i128), Some(0i128));
-        for &(v, c) in &self.terms {
-            let (l, h) = term_range(c, sides[v.index()]);
-            lo = lo.zip(l).map(|(a, b)| a + b);
-            hi = hi.zip(h).map(|(a, b)| a + b);
-        }
+        let (lo, hi) = sum_range(&self.terms, 0, sides);
         let upper = i128::from(self.upper);
         if hi.is_some_and(|hi| hi <= upper) {
             Truth::True
@@ -37,7 +32,10 @@ impl LinearConstraint {
         let mut unbounded = 0usize;
         for &(v, c) in &self.terms {
             match term_range(c, sides[v.index()]).0 {
-                Some(lo) => finite += lo,
+                Some(lo) => match finite.checked_add(lo) {
+                    Some(sum) => finite = sum,
+                    None => return false,
+                },
                 None => unbounded += 1,
             }
         }
@@ -48,11 +46,12 @@ impl LinearConstraint {
         for &(v, c) in &self.terms {
             let side = sides[v.index()];
             let others = match term_range(c, side).0 {
-                Some(lo) if unbounded == 0 => finite - lo,
-                None => finite,
+                Some(lo) if unbounded == 0 => finite.checked_sub(lo),
+                None => Some(finite),
                 Some(_) => continue,
             };
-            let room = i128::from(self.upper) - others;
+            let room = others.and_then(|others| i128::from(self.upper).checked_sub(others));
+            let Some(room) = room else { continue };
             let mut new = side;
             if c > 0 {
                 if let Ok(hi) = i64::try_from(room.div_euclid(i128::from(c))) {
@@ -62,8 +61,7 @@ impl LinearConstraint {
                 }
             } else {
                 // c < 0: x ≥ room / c, rounded up
-                let c = -i128::from(c);
-                let lo = -(room.div_euclid(c));
+                let Some(lo) = room.div_euclid(-i128::from(c)).checked_neg() else { continue };
                 if let Ok(lo) = i64::try_from(lo) {
                     new.lo = new.lo.max(lo);
                 } else if lo > 0 {
