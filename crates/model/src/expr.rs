@@ -223,6 +223,21 @@ impl Expr {
         }
     }
 
+    /// Whether its value is an integer wherever it has one, as far as its form shows.
+    #[must_use]
+    pub fn is_integral(&self) -> bool {
+        match self {
+            Self::Constant(c) => c.is_integer(),
+            Self::Var(_) => true,
+            Self::Transient(_) | Self::Binary(BinaryOp::Div | BinaryOp::Pow, ..) => false,
+            Self::Unary(UnaryOp::Abs, a) => a.is_integral(),
+            Self::Unary(..) => true,
+            Self::Binary(op, a, b) => op.is_boolean() || a.is_integral() && b.is_integral(),
+            Self::Ite(_, a, b) => a.is_integral() && b.is_integral(),
+            Self::Cell { cells, .. } => cells.iter().all(Self::is_integral),
+        }
+    }
+
     /// The direct operands.
     fn operands(&self) -> Vec<&Self> {
         match self {

@@ -130,6 +130,10 @@ impl Expr {
             }
             Self::Var(_) | Self::Transient(_) => Range::UNKNOWN,
             Self::Unary(op, a) => unary(*op, &a.range(sides)),
+            Self::Binary(BinaryOp::Mod, a, b) => {
+                let integral = a.is_integral() && b.is_integral();
+                modulus(&a.range(sides), &b.range(sides), integral)
+            }
             Self::Binary(op, a, b) => binary(*op, &a.range(sides), &b.range(sides)),
             Self::Ite(c, a, b) => match c.range(sides).truth() {
                 Truth::True => a.range(sides),
@@ -140,16 +144,16 @@ impl Expr {
                     range
                 }
             },
-            Self::Cell { cells, index } => cell(cells, &index.range(sides), sides),
+            Self::Cell { cells, index } => cell(cells, index, sides),
         }
     }
 }
 
-fn cell(cells: &[Expr], index: &Range, sides: &IntBox) -> Range {
-    let last = i64::try_from(cells.len()).unwrap_or(i64::MAX) - 1;
-    let wanted = index.integers();
-    let inside = wanted.intersect(IntInterval::new(0, last));
-    let outside = !IntInterval::new(0, last).includes(wanted);
+fn cell(cells: &[Expr], index: &Expr, sides: &IntBox) -> Range {
+    let all = IntInterval::new(0, i64::try_from(cells.len()).unwrap_or(i64::MAX) - 1);
+    let at = index.range(sides);
+    let wanted = at.integers();
+    let inside = wanted.intersect(all);
     let mut range: Option<Range> = None;
     for i in inside.lo..=inside.hi {
         let Some(cell) = usize::try_from(i).ok().and_then(|i| cells.get(i)) else { continue };
@@ -162,20 +166,10 @@ fn cell(cells: &[Expr], index: &Range, sides: &IntBox) -> Range {
     match range {
         None => Range::UNKNOWN,
         Some(mut range) => {
-            // An index may also fall between the integers.
-            let integral =
-                index.lo == index.hi && index.lo.as_ref().is_some_and(Rational::is_integer);
-            range.partial |= index.partial || outside || !(integral || is_integer_range(index));
+            range.partial |= at.partial || !all.includes(wanted) || !index.is_integral();
             range
         }
     }
-}
-
-/// Ranges whose ends are integers come from integer expressions in every model that is typed;
-/// anything else may be fractional.
-fn is_integer_range(range: &Range) -> bool {
-    range.lo.as_ref().is_none_or(Rational::is_integer)
-        && range.hi.as_ref().is_none_or(Rational::is_integer)
 }
 
 fn unary(op: UnaryOp, a: &Range) -> Range {
@@ -218,11 +212,7 @@ fn binary(op: BinaryOp, a: &Range, b: &Range) -> Range {
             Some(reciprocal) => product(a, &reciprocal, partial),
             None => Range::UNKNOWN,
         },
-        BinaryOp::Mod => {
-            let sizes = unary(UnaryOp::Abs, b);
-            let zero_possible = sizes.lo.as_ref().is_none_or(|r| r.signum() <= 0);
-            Range { lo: Some(Rational::ZERO), hi: sizes.hi, partial: partial || zero_possible }
-        }
+        BinaryOp::Mod => modulus(a, b, false),
         BinaryOp::Pow => Range::UNKNOWN,
         BinaryOp::Min | BinaryOp::Max => extremum(op == BinaryOp::Min, a, b, partial),
         BinaryOp::And => match (a.truth(), b.truth()) {
@@ -258,6 +248,18 @@ fn product(a: &Range, b: &Range, partial: bool) -> Range {
             Range { lo: corners.iter().min().cloned(), hi: corners.iter().max().cloned(), partial }
         }
         None => Range { lo: None, hi: None, partial },
+    }
+}
+
+/// The range of the mathematical modulus; of integers, it stays below the divisor by 1.
+fn modulus(a: &Range, b: &Range, integral: bool) -> Range {
+    let sizes = unary(UnaryOp::Abs, b);
+    let zero_possible = sizes.lo.as_ref().is_none_or(|r| r.signum() <= 0);
+    let hi = sizes.hi.map(|size| if integral { &size - &Rational::ONE } else { size });
+    Range {
+        lo: Some(Rational::ZERO),
+        hi: hi.map(|hi| Ord::max(hi, Rational::ZERO)),
+        partial: a.partial || b.partial || zero_possible,
     }
 }
 
@@ -319,5 +321,49 @@ fn equal(a: &Range, b: &Range, partial: bool) -> Truth {
         Truth::False
     } else {
         Truth::Maybe
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use policert_numeric::{IntBox, IntInterval, Rational};
+
+    use crate::{BinaryOp, Expr, UnaryOp, VarId};
+
+    fn x() -> Expr {
+        Expr::Var(VarId(0))
+    }
+
+    fn x_from(lo: i64, hi: i64) -> IntBox {
+        IntBox::new(vec![IntInterval::new(lo, hi)])
+    }
+
+    fn cell(index: Expr) -> Expr {
+        Expr::cell(vec![Expr::int(7), Expr::int(8), Expr::int(9)], index)
+    }
+
+    #[test]
+    fn an_index_between_the_integers_is_no_cell() {
+        // 0..2 for x in 0..4, but 1/2 for x = 1
+        let half = Expr::binary(BinaryOp::Div, x(), Expr::int(2));
+        assert!(cell(half.clone()).eval(&[1]).is_err());
+        assert!(cell(half.clone()).range(&x_from(0, 4)).partial);
+        let rounded = Expr::unary(UnaryOp::Floor, half);
+        assert!(!cell(rounded).range(&x_from(0, 4)).partial);
+    }
+
+    #[test]
+    fn an_index_modulo_the_number_of_cells_always_exists() {
+        let wrapped = Expr::binary(BinaryOp::Mod, x(), Expr::int(3));
+        let range = cell(wrapped).range(&x_from(-9, 9));
+        assert!(!range.partial);
+        assert_eq!((range.lo, range.hi), (Some(Rational::from(7)), Some(Rational::from(9))));
+    }
+
+    #[test]
+    fn a_modulus_of_fractions_comes_close_to_the_divisor() {
+        let half = Expr::binary(BinaryOp::Div, x(), Expr::int(2));
+        let range = Expr::binary(BinaryOp::Mod, half, Expr::int(3)).range(&x_from(0, 9));
+        assert_eq!(range.hi, Some(Rational::from(3)));
     }
 }
