@@ -31,12 +31,13 @@ pub enum Condition {
     Or(Vec<Condition>),
 }
 
-/// How many terms with `ite`, `min`, `max` or `abs` one comparison may be split on: each doubles
-/// the number of cases.
+/// How many terms with `ite`, `min`, `max`, `abs` or truth values one comparison may be split on:
+/// each doubles the number of cases.
 const CASE_SPLITS: usize = 4;
 
 impl Condition {
-    /// The condition that `expr` is true.
+    /// The condition that `expr` is true. A variable that stands for a truth value must be 0 or
+    /// 1.
     #[must_use]
     pub fn from_expr(expr: &Expr) -> Self {
         Self::from_literal(expr, true)
@@ -220,7 +221,9 @@ impl Condition {
     }
 
     /// The condition on the variables before an assignment of `value(v)` to each variable `v`
-    /// (`None` keeps it) that this one holds after it: the weakest precondition.
+    /// (`None` keeps it) that this one holds after it: the weakest precondition. Where a value
+    /// that it reads does not exist, there is no state after the assignment, and what the result
+    /// says of such a state means nothing.
     #[must_use]
     pub fn substitute(&self, value: &impl Fn(VarId) -> Option<Expr>) -> Self {
         match self {
@@ -319,7 +322,7 @@ fn comparison(
     if splits == 0 {
         return None;
     }
-    // Split on the first ite, min, max or abs whose condition always has a value.
+    // Split on the first ite, min, max, abs or truth value whose condition always has a value.
     let (condition, then, otherwise) = split(a)
         .map(|(c, x, y)| (c, (x, b.clone()), (y, b.clone())))
         .or_else(|| split(b).map(|(c, x, y)| (c, (a.clone(), x), (a.clone(), y))))?;
@@ -344,6 +347,12 @@ fn split(expr: &Expr) -> Option<(Expr, Expr, Expr)> {
             let negated = Expr::binary(BinaryOp::Sub, Expr::int(0), (**a).clone());
             Some((le(&Expr::int(0), a), (**a).clone(), negated))
         }
+        Expr::Unary(UnaryOp::Not, _) if expr.is_total() => {
+            Some((expr.clone(), Expr::bool(true), Expr::bool(false)))
+        }
+        Expr::Binary(op, ..) if op.is_boolean() && expr.is_total() => {
+            Some((expr.clone(), Expr::bool(true), Expr::bool(false)))
+        }
         Expr::Binary(
             op @ (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div),
             a,
@@ -358,5 +367,68 @@ fn split(expr: &Expr) -> Option<(Expr, Expr, Expr)> {
             Some((c, rebuild(x), rebuild(y)))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Condition;
+    use crate::{BinaryOp, Expr, LinearConstraint, UnaryOp, VarId};
+
+    const B: VarId = VarId(0);
+    const X: VarId = VarId(1);
+
+    fn x_below(upper: i64) -> Expr {
+        Expr::binary(BinaryOp::Lt, Expr::Var(X), Expr::int(upper))
+    }
+
+    #[test]
+    fn a_truth_value_that_is_assigned_gives_a_linear_precondition() {
+        // b after b := x < 3, and after b := ¬b
+        let holds = Condition::from_expr(&Expr::Var(B));
+        let before = holds.substitute(&|v| (v == B).then(|| x_below(3)));
+        let constraint = LinearConstraint { terms: vec![(X, 1)], upper: 2 };
+        assert_eq!(before, Condition::Linear(constraint));
+        let before = holds.substitute(&|v| (v == B).then(|| Expr::negate(Expr::Var(B))));
+        assert_eq!(before, holds.negate());
+    }
+
+    #[test]
+    fn case_distinctions_are_resolved_up_to_a_limit() {
+        let abs = |v| Expr::unary(UnaryOp::Abs, Expr::Var(v));
+        let linear = |condition: &Condition| {
+            let mut parts = vec![condition];
+            while let Some(part) = parts.pop() {
+                match part {
+                    Condition::General { .. } => return false,
+                    Condition::And(more) | Condition::Or(more) => parts.extend(more),
+                    _ => {}
+                }
+            }
+            true
+        };
+        let sum = |n: u32| {
+            let terms = (0..n).map(|i| abs(VarId(i)));
+            terms.reduce(|a, b| Expr::binary(BinaryOp::Add, a, b)).unwrap_or(Expr::int(0))
+        };
+        for (n, expected) in [(2, true), (4, true), (5, false)] {
+            let e = Expr::binary(BinaryOp::Le, sum(n), Expr::int(3));
+            assert_eq!(linear(&Condition::from_expr(&e)), expected, "{n} absolute values");
+        }
+    }
+
+    #[test]
+    fn a_part_without_value_does_not_matter_where_another_decides() {
+        // x ≠ 0 ∧ 6/x ≤ 2, in either order
+        let nonzero = Expr::binary(BinaryOp::Ne, Expr::Var(X), Expr::int(0));
+        let quotient = Expr::binary(BinaryOp::Div, Expr::int(6), Expr::Var(X));
+        let small = Expr::binary(BinaryOp::Le, quotient, Expr::int(2));
+        for e in [Expr::and(nonzero.clone(), small.clone()), Expr::and(small.clone(), nonzero)] {
+            let condition = Condition::from_expr(&e);
+            assert_eq!(condition.holds(&[0, 0]), Ok(false));
+            assert_eq!(condition.holds(&[0, 2]), Ok(false));
+            assert_eq!(condition.holds(&[0, 3]), Ok(true));
+        }
+        assert!(Condition::from_expr(&small).holds(&[0, 0]).is_err());
     }
 }
