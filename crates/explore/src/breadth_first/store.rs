@@ -1,0 +1,188 @@
+//! Storing what was found: start states and successors.
+
+use policert_engine_api::resident_memory;
+use policert_model::OpId;
+
+use super::{
+    Budget, EngineError, Kleene, NO_PARENT, Search, Stage, StateId, StopReason, UndecidedState,
+};
+use crate::state_table::{StateTable, TableFull};
+
+/// Successors that wait to be stored.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    /// Packed successors.
+    pub(super) packed: Vec<u64>,
+    /// Operators that dropped an outcome.
+    pub(super) drops: Vec<OpId>,
+    sources: Vec<Source>,
+    hashes: Vec<u64>,
+    targets: Vec<StateId>,
+}
+
+/// A state whose successors wait.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    id: StateId,
+    /// The end of its successors, in words.
+    end: usize,
+    /// The end of its operators that dropped an outcome.
+    drops_end: usize,
+    dropped: u64,
+    undecided: bool,
+}
+
+impl Pending {
+    /// Number of words that wait.
+    pub(super) fn words(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Ends the successors of a state.
+    pub(super) fn finish(&mut self, id: StateId, dropped: u64, undecided: bool) {
+        let (end, drops_end) = (self.packed.len(), self.drops.len());
+        self.sources.push(Source { id, end, drops_end, dropped, undecided });
+    }
+
+    /// Forgets the successors of a state that is not finished.
+    pub(super) fn abandon(&mut self, start: usize) {
+        self.packed.truncate(start);
+        self.drops.truncate(self.sources.last().map_or(0, |s| s.drops_end));
+    }
+
+    fn clear(&mut self) {
+        self.packed.clear();
+        self.drops.clear();
+        self.sources.clear();
+    }
+}
+
+/// How many look-ups are prepared together: enough that the memory system works on several.
+const LOOK_AHEAD: usize = 16;
+/// Growth of the table below which the memory limit is not asked, in bytes.
+const SMALL_GROWTH: usize = 1 << 24;
+
+impl Search<'_> {
+    /// Stores a start state.
+    pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
+        let variables = &self.question.model.variables;
+        let fits = state.len() == variables.len()
+            && variables.iter().zip(state).all(|(v, &value)| v.domain.contains(value));
+        if !fits {
+            let state = self.question.model.display_state(state);
+            let message = format!("start state outside the variables' domains: {state}");
+            return Err(EngineError::Unsupported(message));
+        }
+        self.pending.packed.resize(self.packing.words(), 0);
+        self.packing.pack(state, &mut self.pending.packed);
+        let hash = StateTable::hash(&self.pending.packed);
+        let (id, new) = self.table.insert(&self.pending.packed, hash).map_err(full)?;
+        self.pending.packed.clear();
+        if new {
+            self.parents.push(NO_PARENT);
+            self.counts.start_states += 1;
+            self.check_unsafe(id);
+        }
+        Ok(())
+    }
+
+    /// Stores the successors that wait, and counts; ends early at an unsafe state that answers
+    /// the question.
+    pub(super) fn store(&mut self, budget: &Budget) -> Result<(), EngineError> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let stored = self.store_all(&mut pending, budget);
+        pending.clear();
+        self.pending = pending;
+        stored
+    }
+
+    fn store_all(&mut self, pending: &mut Pending, budget: &Budget) -> Result<(), EngineError> {
+        let words = self.packing.words();
+        self.check_memory(pending.packed.len() / words, budget)?;
+        pending.hashes.clear();
+        pending.hashes.extend(pending.packed.chunks_exact(words).map(StateTable::hash));
+        let (mut next, mut drop) = (0, 0);
+        for i in 0..pending.sources.len() {
+            let source = pending.sources[i];
+            pending.targets.clear();
+            while next * words < source.end && !self.is_answered() {
+                if next % LOOK_AHEAD == 0 {
+                    let end = pending.hashes.len().min(next + LOOK_AHEAD);
+                    let ahead = &pending.hashes[next..end];
+                    let read = ahead.iter().fold(0, |all, &hash| all ^ self.table.touch(hash));
+                    std::hint::black_box(read);
+                }
+                let packed = &pending.packed[next * words..][..words];
+                let (id, new) = self.table.insert(packed, pending.hashes[next]).map_err(full)?;
+                pending.targets.push(id);
+                if new {
+                    self.parents.push(source.id.0);
+                    self.check_unsafe(id);
+                }
+                next += 1;
+            }
+            self.stats.successors += pending.targets.len() as u64;
+            pending.targets.sort_unstable();
+            pending.targets.dedup();
+            let drops = &pending.drops[drop..source.drops_end];
+            drop = source.drops_end;
+            self.count(source, pending.targets.len() as u64, drops);
+            if self.is_answered() {
+                break;
+            }
+            budget.check_states(self.table.len())?;
+        }
+        Ok(())
+    }
+
+    /// Counts an expanded state.
+    fn count(&mut self, source: Source, transitions: u64, drops: &[OpId]) {
+        let Source { id, dropped, undecided, .. } = source;
+        self.counts.expanded_states += 1;
+        self.counts.transitions += transitions;
+        self.counts.dropped_outcomes += dropped;
+        for &op in drops {
+            let known = self.drops.iter().any(|&(o, _)| o == op);
+            if self.drops.len() < self.config.drop_examples && !known {
+                self.drops.push((op, id));
+            }
+        }
+        if undecided {
+            self.undecided.push(UndecidedState { id, transitions, dropped });
+        }
+    }
+
+    /// Notes an unsafe state.
+    fn check_unsafe(&mut self, id: StateId) {
+        self.point.resize(self.packing.variables(), 0);
+        self.packing.unpack(self.table.packed(id), &mut self.point);
+        if self.unsafe_condition.truth(&self.point) != Kleene::True {
+            return;
+        }
+        self.counts.unsafe_states += 1;
+        match self.stage {
+            Stage::Decided => self.counterexample = self.counterexample.or(Some(id)),
+            Stage::Undecided => self.undecided_unsafe = self.undecided_unsafe.or(Some(id)),
+            Stage::BehindTerminal => {}
+        }
+    }
+
+    /// Whether the table may grow by `more` states within the memory limit.
+    fn check_memory(&self, more: usize, budget: &Budget) -> Result<(), StopReason> {
+        let growth = self.table.growth(more);
+        match budget.limits().memory {
+            Some(limit) if growth >= SMALL_GROWTH => {
+                let used = resident_memory().unwrap_or(0);
+                if used.saturating_add(growth as u64) > limit {
+                    return Err(StopReason::Memory);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn full(_: TableFull) -> EngineError {
+    StopReason::States(StateId::LIMIT).into()
+}

@@ -1,0 +1,12 @@
+//! Conditions, values and operators compiled for evaluation at many states.
+//!
+//! The fast path computes with `i64` where the variables' domains prove that nothing overflows,
+//! and in `i128` or exact rationals elsewhere. What it cannot settle it leaves to
+//! [`policert_model::Semantics`], which it agrees with everywhere.
+
+mod condition;
+mod operator;
+mod value;
+
+pub(crate) use condition::{CompiledCondition, Kleene};
+pub(crate) use operator::{CompiledOperator, Outcomes};

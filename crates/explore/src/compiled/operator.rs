@@ -1,0 +1,231 @@
+//! Compiled operators: the successors of a packed state.
+
+use policert_engine_api::{Budget, EngineError, StopReason};
+use policert_model::{
+    Choice, Destination, DomainRule, LinearExpr, Model, Operator, Probability, Semantics,
+};
+use policert_numeric::{IntBox, IntInterval};
+
+use super::{CompiledCondition, Kleene, value::CompiledValue};
+use crate::packing::StatePacking;
+
+/// An operator whose guard holds where it is applied.
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledOperator {
+    /// `None` for operators that only the reference evaluates.
+    destinations: Option<Box<[CompiledDestination]>>,
+}
+
+#[derive(Clone, Debug)]
+struct CompiledDestination {
+    defined: CompiledCondition,
+    conflict: CompiledCondition,
+    choices: Box<[CompiledChoice]>,
+    updates: Box<[CompiledUpdate]>,
+}
+
+/// A value between two bounds, over the state and the choices before.
+#[derive(Clone, Debug)]
+struct CompiledChoice {
+    lower: CompiledValue,
+    upper: CompiledValue,
+}
+
+#[derive(Clone, Debug)]
+struct CompiledUpdate {
+    variable: usize,
+    domain: IntInterval,
+    value: CompiledValue,
+}
+
+/// Where successors go.
+#[derive(Debug)]
+pub(crate) struct Outcomes<'a> {
+    /// The layout of states.
+    pub(crate) packing: &'a StatePacking,
+    /// The semantics, to ask where the fast path does not settle a case.
+    pub(crate) semantics: Semantics<'a>,
+    /// Polled where free choices are run through.
+    pub(crate) budget: &'a mut Budget,
+    /// Packed successors, one after the other, in the order of the outcomes and choices.
+    pub(crate) packed: &'a mut Vec<u64>,
+    /// Number of outcomes that were dropped.
+    pub(crate) dropped: u64,
+}
+
+/// Why the fast path gives up.
+enum Unsettled {
+    /// It cannot tell what happens: an error, or a case that is too rare to compile.
+    Unknown,
+    Stop(StopReason),
+}
+
+impl From<StopReason> for Unsettled {
+    fn from(reason: StopReason) -> Self {
+        Self::Stop(reason)
+    }
+}
+
+impl CompiledOperator {
+    /// Compiles an operator of `model`.
+    pub(crate) fn new(operator: &Operator, model: &Model) -> Self {
+        let domains = model.domains();
+        let destinations =
+            operator.destinations.iter().map(|d| CompiledDestination::new(d, model, &domains));
+        Self { destinations: destinations.collect() }
+    }
+
+    /// Appends the successors of a state, given as its values and packed. `point` holds the
+    /// values and is left as it was.
+    ///
+    /// # Errors
+    /// A modelling error, or a stop of the budget.
+    pub(crate) fn apply(
+        &self,
+        operator: &Operator,
+        point: &mut Vec<i64>,
+        packed: &[u64],
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<(), EngineError> {
+        let (length, dropped) = (outcomes.packed.len(), outcomes.dropped);
+        let variables = point.len();
+        if let Some(destinations) = &self.destinations {
+            match destinations.iter().try_for_each(|d| d.apply(point, packed, outcomes)) {
+                Ok(()) => return Ok(()),
+                Err(Unsettled::Stop(reason)) => return Err(reason.into()),
+                Err(Unsettled::Unknown) => {}
+            }
+        }
+        point.truncate(variables);
+        outcomes.packed.truncate(length);
+        outcomes.dropped = dropped;
+        outcomes.apply_by_reference(operator, point)
+    }
+}
+
+impl Outcomes<'_> {
+    #[cold]
+    fn apply_by_reference(
+        &mut self,
+        operator: &Operator,
+        state: &[i64],
+    ) -> Result<(), EngineError> {
+        let successors = self.semantics.successors(operator, state)?;
+        self.dropped += successors.dropped;
+        for successor in successors.list {
+            let start = self.packed.len();
+            self.packed.resize(start + self.packing.words(), 0);
+            self.packing.pack(&successor.state, &mut self.packed[start..]);
+        }
+        Ok(())
+    }
+}
+
+impl CompiledDestination {
+    /// `None` where a probability depends on the state, or a choice is not linear.
+    fn new(destination: &Destination, model: &Model, domains: &IntBox) -> Option<Self> {
+        if !matches!(destination.probability, Probability::Constant(_)) {
+            return None;
+        }
+        let mut domains = domains.clone();
+        let mut choices = Vec::new();
+        for choice in &destination.choices {
+            let (lower, upper) = linear_bounds(choice)?;
+            let range =
+                CompiledValue::range(&lower, &domains).hull(CompiledValue::range(&upper, &domains));
+            choices.push(CompiledChoice {
+                lower: CompiledValue::linear(&lower, &domains),
+                upper: CompiledValue::linear(&upper, &domains),
+            });
+            domains.push(range);
+        }
+        let updates = destination.updates.iter().map(|update| CompiledUpdate {
+            variable: update.variable.index(),
+            domain: model.variables[update.variable.index()].domain,
+            value: CompiledValue::new(&update.value, &domains),
+        });
+        Some(Self {
+            defined: CompiledCondition::new(&destination.defined, &domains),
+            conflict: CompiledCondition::new(&destination.conflict.condition, &domains),
+            choices: choices.into_boxed_slice(),
+            updates: updates.collect(),
+        })
+    }
+
+    #[inline]
+    fn apply(
+        &self,
+        point: &mut Vec<i64>,
+        packed: &[u64],
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<(), Unsettled> {
+        if self.choices.is_empty() {
+            self.outcome(point, packed, outcomes)
+        } else {
+            self.choose(&self.choices, point, packed, outcomes)
+        }
+    }
+
+    /// Runs through the values of the choices that are left.
+    fn choose(
+        &self,
+        choices: &[CompiledChoice],
+        point: &mut Vec<i64>,
+        packed: &[u64],
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<(), Unsettled> {
+        let [choice, rest @ ..] = choices else {
+            return self.outcome(point, packed, outcomes);
+        };
+        let lower = choice.lower.value(point).ok_or(Unsettled::Unknown)?;
+        let upper = choice.upper.value(point).ok_or(Unsettled::Unknown)?;
+        for value in lower..=upper {
+            outcomes.budget.poll()?;
+            point.push(value);
+            self.choose(rest, point, packed, outcomes)?;
+            point.pop();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn outcome(
+        &self,
+        point: &[i64],
+        packed: &[u64],
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<(), Unsettled> {
+        let drop = outcomes.semantics.rule == DomainRule::Drop;
+        if self.conflict.truth(point) == Kleene::True {
+            return Err(Unsettled::Unknown);
+        }
+        if self.defined.truth(point) != Kleene::True {
+            return outcomes.drop_or_ask(drop);
+        }
+        let start = outcomes.packed.len();
+        outcomes.packed.extend_from_slice(packed);
+        for update in &self.updates {
+            let value = update.value.value(point).ok_or(Unsettled::Unknown)?;
+            if !update.domain.contains(value) {
+                outcomes.packed.truncate(start);
+                return outcomes.drop_or_ask(drop);
+            }
+            outcomes.packing.set(&mut outcomes.packed[start..], update.variable, value);
+        }
+        Ok(())
+    }
+}
+
+impl Outcomes<'_> {
+    fn drop_or_ask(&mut self, drop: bool) -> Result<(), Unsettled> {
+        if !drop {
+            return Err(Unsettled::Unknown);
+        }
+        self.dropped += 1;
+        Ok(())
+    }
+}
+
+fn linear_bounds(choice: &Choice) -> Option<(LinearExpr, LinearExpr)> {
+    Some((LinearExpr::from_expr(&choice.lower)?, LinearExpr::from_expr(&choice.upper)?))
+}

@@ -1,0 +1,24 @@
+//! Configuration of the explicit search.
+
+use std::num::NonZeroUsize;
+
+use serde::Deserialize;
+
+/// How the explicit search works. No setting changes the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ExplicitConfig {
+    /// Number of states whose guards are evaluated, and which the policy sees, together.
+    /// [default: 512] [range: 1 and more]
+    pub batch: NonZeroUsize,
+    /// For how many operators that dropped an outcome the result names the first such state.
+    /// [default: 16] [range: 0 and more]
+    pub drop_examples: usize,
+}
+
+impl Default for ExplicitConfig {
+    fn default() -> Self {
+        const BATCH: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
+        Self { batch: BATCH, drop_examples: 16 }
+    }
+}

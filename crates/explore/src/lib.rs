@@ -1,0 +1,26 @@
+//! Explicit search of the states that a policy reaches.
+//!
+//! [`explicit`] answers a question by enumeration, with a shortest counterexample;
+//! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
+//! their edges are enabled, so models with millions of operators do no harm.
+//!
+//! **Architecture invariant**: what is compiled for speed agrees with
+//! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
+
+mod batch;
+mod breadth_first;
+mod compiled;
+mod config;
+mod enabled_edges;
+mod label_set;
+mod lazy_operators;
+mod packing;
+mod policy_labels;
+mod policy_successors;
+mod state_table;
+mod stats;
+
+pub use breadth_first::{DroppedOutcome, Explored, explicit};
+pub use config::ExplicitConfig;
+pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
+pub use stats::{PhaseTimes, Stats};

@@ -1,0 +1,147 @@
+//! The labels that are allowed in each state of a batch: those that the policy chooses, and
+//! those that belong to the environment.
+
+use policert_model::{LabelId, Model};
+use policert_policy::{Choice, Chooser, Filter, Policy};
+
+use crate::enabled_edges::EdgeId;
+use crate::label_set::{LabelSet, LabelSets};
+use crate::lazy_operators::LazyOperators;
+
+/// Restricts labels to what the policy chooses; without policy, not at all.
+#[derive(Debug)]
+pub(crate) struct PolicyLabels<'p> {
+    learned: Option<Learned<'p>>,
+}
+
+#[derive(Debug)]
+struct Learned<'p> {
+    policy: &'p Policy,
+    chooser: Chooser<'p>,
+    /// The outputs of the policy, as one set.
+    outputs: LabelSets,
+    /// All other labels, as one set.
+    environment: LabelSets,
+    /// By label.
+    output_of: Vec<Option<usize>>,
+    filtered: bool,
+    inputs: Vec<i64>,
+    applicable: Vec<bool>,
+    choices: Vec<Choice>,
+    allowed: LabelSets,
+}
+
+/// What becomes of choices that are undecided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Undecided {
+    /// None of the labels that compete is allowed.
+    Excluded,
+    /// All of the labels that compete are allowed.
+    Included,
+}
+
+impl<'p> PolicyLabels<'p> {
+    pub(crate) fn new(model: &Model, policy: Option<&'p Policy>) -> Self {
+        let labels = model.labels.len();
+        let learned = policy.map(|policy| {
+            let mut output_of = vec![None; labels];
+            let mut outputs = LabelSets::new(labels);
+            let mut environment = LabelSets::new(labels);
+            outputs.push_empty();
+            environment.push_empty();
+            for label in (0..labels).map(LabelId::new) {
+                output_of[label.index()] = policy.output_of(label);
+                match output_of[label.index()] {
+                    Some(_) => outputs.insert(0, label),
+                    None => environment.insert(0, label),
+                }
+            }
+            Learned {
+                policy,
+                chooser: policy.chooser(),
+                outputs,
+                environment,
+                output_of,
+                filtered: policy.semantics().filter == Filter::Applicable,
+                inputs: Vec::new(),
+                applicable: Vec::new(),
+                choices: Vec::new(),
+                allowed: LabelSets::new(labels),
+            }
+        });
+        Self { learned }
+    }
+
+    /// Whether there is a policy.
+    pub(crate) fn restrict(&self) -> bool {
+        self.learned.is_some()
+    }
+
+    /// Whether a label is one of the policy's.
+    pub(crate) fn learn(&self, label: LabelId) -> bool {
+        self.learned.as_ref().is_some_and(|l| l.output_of[label.index()].is_some())
+    }
+
+    /// Forgets the states added.
+    pub(crate) fn clear(&mut self) {
+        if let Some(learned) = &mut self.learned {
+            learned.inputs.clear();
+            learned.applicable.clear();
+        }
+    }
+
+    /// Adds a state with its enabled edges.
+    #[inline]
+    pub(crate) fn add(
+        &mut self,
+        state: &[i64],
+        enabled: &[EdgeId],
+        operators: &mut LazyOperators<'_>,
+    ) {
+        let Some(learned) = &mut self.learned else { return };
+        learned.policy.read_inputs(state, &mut learned.inputs);
+        if learned.filtered {
+            let row = learned.applicable.len();
+            learned.applicable.resize(row + learned.policy.outputs().len(), false);
+            let mask = &mut learned.applicable[row..];
+            operators.applicable(enabled, learned.outputs.set(0), |label| {
+                if let Some(output) = learned.output_of[label.index()] {
+                    mask[output] = true;
+                }
+            });
+        }
+    }
+
+    /// Decides for all states added.
+    pub(crate) fn choose(&mut self, undecided: Undecided) {
+        let Some(learned) = &mut self.learned else { return };
+        learned.chooser.choose_batch(&learned.inputs, &learned.applicable, &mut learned.choices);
+        learned.allowed.clear();
+        let width = learned.policy.outputs().len();
+        for (row, choice) in learned.choices.iter().enumerate() {
+            learned.allowed.push(learned.environment.set(0));
+            for &output in choice.outputs() {
+                learned.allowed.insert(row, learned.policy.outputs()[output]);
+            }
+            if *choice == Choice::Undecided && undecided == Undecided::Included {
+                for (output, &label) in learned.policy.outputs().iter().enumerate() {
+                    if !learned.filtered || learned.applicable[row * width + output] {
+                        learned.allowed.insert(row, label);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The labels allowed in the state of this row; `None` allows all.
+    #[inline]
+    pub(crate) fn allowed(&self, row: usize) -> Option<LabelSet<'_>> {
+        self.learned.as_ref().map(|learned| learned.allowed.set(row))
+    }
+
+    /// Whether the policy's choice in the state of this row is undecided.
+    #[inline]
+    pub(crate) fn is_undecided(&self, row: usize) -> bool {
+        self.learned.as_ref().is_some_and(|l| l.choices[row] == Choice::Undecided)
+    }
+}
