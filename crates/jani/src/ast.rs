@@ -101,6 +101,14 @@ pub struct Model {
     pub properties: Properties,
 }
 
+impl Model {
+    /// Whether time plays no part; so it is taken to be where the type is not known.
+    #[must_use]
+    pub fn is_untimed(&self) -> bool {
+        self.ty.is_none_or(|(ty, _)| ty.is_untimed())
+    }
+}
+
 /// The properties of a model or of a property file.
 #[derive(Clone, Default, Debug)]
 pub struct Properties {

@@ -298,6 +298,3 @@ impl Place {
         Self { file: text.path().to_owned(), pointer, line, column, excerpt }
     }
 }
-
-#[cfg(test)]
-mod tests;

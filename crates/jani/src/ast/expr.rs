@@ -14,6 +14,34 @@ pub struct Expr {
     pub kind: ExprKind,
 }
 
+impl Expr {
+    /// Calls `f` for each direct operand.
+    pub fn for_each_operand<'e>(&'e self, f: &mut dyn FnMut(&'e Self)) {
+        match &self.kind {
+            ExprKind::Bool(_)
+            | ExprKind::Number(_)
+            | ExprKind::Name(_)
+            | ExprKind::Irrational(_)
+            | ExprKind::Derivative(_)
+            | ExprKind::Broken => {}
+            ExprKind::Unary(_, operand)
+            | ExprKind::Real(_, operand)
+            | ExprKind::Nondet(_, operand) => f(operand),
+            ExprKind::Binary(_, operands) | ExprKind::Access(operands) => {
+                operands.iter().for_each(f);
+            }
+            ExprKind::Ite(operands) => operands.iter().for_each(f),
+            ExprKind::Array(operands)
+            | ExprKind::Call(_, operands)
+            | ExprKind::Distribution(_, operands) => operands.iter().for_each(f),
+            ExprKind::Constructor(constructor) => {
+                f(&constructor.length);
+                f(&constructor.element);
+            }
+        }
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, Debug)]
 pub enum ExprKind {

@@ -1,0 +1,103 @@
+//! Assignments: what they write, types, and that none contradicts another.
+
+use policert_numeric::Rational;
+
+use super::{Checker, Entity, Type};
+use crate::{
+    ast::{AssignedValue, Assignment, Edge, ExprKind},
+    diagnostic::Code,
+    lower::{Reading, expression::ExprLowerer, target},
+    names::Symbol,
+};
+
+impl Checker<'_> {
+    /// Checks the assignments of an edge.
+    pub(super) fn assignments(&mut self, automaton: usize, edge: &Edge) {
+        for assignment in
+            edge.assignments.iter().chain(edge.destinations.iter().flat_map(|d| &d.assignments))
+        {
+            self.assignment(automaton, assignment);
+        }
+        for destination in &edge.destinations {
+            let all = || edge.assignments.iter().chain(&destination.assignments);
+            if edge.assignments.len() + destination.assignments.len() > 1 {
+                self.conflicts(automaton, all());
+            }
+        }
+    }
+
+    fn assignment(&mut self, automaton: usize, assignment: &Assignment) {
+        let ty = self.types(Some(automaton)).ty(&assignment.target);
+        match target(&assignment.target) {
+            None => {
+                if !matches!(assignment.target.kind, ExprKind::Broken) {
+                    let message = "only a variable or a cell of an array can be assigned to";
+                    self.invalid(Code::Value, assignment.target.at, message);
+                }
+            }
+            Some((name, _)) => {
+                if let Some(Entity::Constant(_)) = self.checked.scope.entity(name, Some(automaton))
+                {
+                    let message =
+                        format!("`{}` is a constant: it cannot be assigned to", self.text(name));
+                    self.invalid(Code::Value, assignment.target.at, message);
+                }
+            }
+        }
+        match &assignment.value {
+            AssignedValue::Expr(value) => {
+                self.types(Some(automaton)).expect(value, &ty);
+            }
+            AssignedValue::Between(lower, upper) => {
+                if !ty.fits(&Type::Int) {
+                    let message = format!(
+                        "a value between bounds is an integer; what is written is {}",
+                        ty.describe()
+                    );
+                    self.invalid(Code::Type, assignment.target.at, message);
+                }
+                self.types(Some(automaton)).expect(lower, &Type::Int);
+                self.types(Some(automaton)).expect(upper, &Type::Int);
+            }
+        }
+    }
+
+    /// Reports two assignments of one index to one variable, unless they write the same constant.
+    fn conflicts<'a>(
+        &mut self,
+        automaton: usize,
+        assignments: impl Iterator<Item = &'a Assignment>,
+    ) {
+        let mut lowerer = ExprLowerer::new(&self.checked, Reading::Constant, Some(automaton));
+        let mut seen: Vec<(i64, Symbol, Vec<Rational>, &Assignment)> = Vec::new();
+        let mut found = Vec::new();
+        for assignment in assignments {
+            let Some((name, indices)) = target(&assignment.target) else { continue };
+            // Cells by computed indices are compared when the transition is taken.
+            let indices = indices.into_iter().map(|i| lowerer.constant(i));
+            let Some(indices) = indices.collect::<Option<Vec<_>>>() else { continue };
+            let earlier = seen
+                .iter()
+                .find(|(index, n, i, _)| *index == assignment.index && *n == name && *i == indices);
+            if let Some((.., earlier)) = earlier {
+                let mut constant = |value: &AssignedValue| match value {
+                    AssignedValue::Expr(value) => lowerer.constant(value),
+                    AssignedValue::Between(..) => None,
+                };
+                let (a, b) = (constant(&earlier.value), constant(&assignment.value));
+                if a.is_none() || a != b {
+                    found.push((assignment, name));
+                }
+            }
+            seen.push((assignment.index, name, indices, assignment));
+        }
+        for (assignment, name) in found {
+            let message = format!(
+                "two assignments to `{}` with the index {}: which one counts?",
+                self.text(name),
+                assignment.index
+            );
+            self.invalid(Code::ConflictingWrites, assignment.at, message);
+        }
+    }
+}

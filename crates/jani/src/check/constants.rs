@@ -1,0 +1,108 @@
+//! Values of constants: from the file or from the caller.
+
+use policert_numeric::Rational;
+
+use super::{Checker, Type, Value, variables::Bounds};
+use crate::{
+    ast::Constant,
+    diagnostic::{Code, Kind},
+};
+
+impl Checker<'_> {
+    /// Finds the values of all constants, in the order of the file: a constant may use those
+    /// before it.
+    pub(super) fn constants(&mut self, given: &[(String, String)]) {
+        let ast = self.ast();
+        let constants = &ast.constants;
+        for (name, value) in given {
+            if !constants.iter().any(|c| self.text(c.name.symbol) == name) {
+                let known: Vec<_> =
+                    constants.iter().map(|c| format!("`{}`", self.text(c.name.symbol))).collect();
+                let message = if known.is_empty() {
+                    format!("the model has no constant `{name}` (given: {name}={value})")
+                } else {
+                    format!(
+                        "the model has no constant `{name}` (given: {name}={value}); it has {}",
+                        known.join(", ")
+                    )
+                };
+                self.diagnostics.general(Code::ConstantGiven, Kind::Invalid, message);
+            }
+        }
+        for constant in constants {
+            let value = self.constant_value(constant, given);
+            self.checked.constants.push(value.map(Value::Scalar));
+        }
+    }
+
+    fn constant_value(
+        &mut self,
+        constant: &Constant,
+        given: &[(String, String)],
+    ) -> Option<Rational> {
+        let name = self.text(constant.name.symbol).to_owned();
+        let ty = Type::of(&constant.ty);
+        if !matches!(ty, Type::Bool | Type::Int | Type::Real | Type::Unknown) {
+            let message = format!("constant `{name}` must be a truth value or a number");
+            self.invalid(Code::Type, constant.ty.at, message);
+            return None;
+        }
+        let bounds = self.bounds(&constant.ty, None);
+        let given = given.iter().rev().find(|(n, _)| *n == name);
+        let value = match (given, &constant.value) {
+            (Some((_, text)), _) => {
+                let value = given_value(text, &ty);
+                if value.is_none() {
+                    let message = format!(
+                        "constant `{name}` is {}; the value given for it is `{text}`",
+                        ty.describe()
+                    );
+                    self.invalid(Code::ConstantGiven, constant.name.at, message);
+                }
+                value
+            }
+            (None, Some(value)) => self.constant_number(value, &ty, None),
+            (None, None) => {
+                let message = format!("constant `{name}` has no value");
+                let help = format!("give it one: --const {name}=…");
+                let at = constant.name.at;
+                self.diagnostics.invalid_with_help(Code::ConstantMissing, at, message, help);
+                None
+            }
+        }?;
+        if !bounds.contains(&value) {
+            let message =
+                format!("value {value} of constant `{name}` is outside its bounds {bounds}");
+            self.invalid(Code::OutOfBounds, constant.name.at, message);
+        }
+        Some(value)
+    }
+}
+
+/// Reads a value that the caller gives for a constant: a truth value, a decimal number, or a
+/// fraction.
+fn given_value(text: &str, ty: &Type) -> Option<Rational> {
+    let text = text.trim();
+    match ty {
+        Type::Bool => match text {
+            "true" => Some(Rational::ONE),
+            "false" => Some(Rational::ZERO),
+            _ => None,
+        },
+        _ => {
+            let value = text.parse::<Rational>().ok()?;
+            (*ty != Type::Int || value.is_integer()).then_some(value)
+        }
+    }
+}
+
+impl std::fmt::Display for Bounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.lower, &self.upper) {
+            (Some(l), Some(u)) => write!(f, "[{l}, {u}]"),
+            (Some(l), None) => write!(f, "[{l}, ∞)"),
+            (None, Some(u)) => write!(f, "(−∞, {u}]"),
+            (None, None) => write!(f, "(−∞, ∞)"),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! From the checked abstract syntax to the model: functions inlined, arrays flattened, truth
+//! values as 0 and 1, locations as variables, transient variables replaced.
+
+mod assignment;
+mod condition;
+pub(crate) mod expression;
+mod layout;
+mod network;
+mod sized;
+mod transients;
+mod trouble;
+
+pub(crate) use condition::condition;
+pub(crate) use expression::Reading;
+pub(crate) use layout::Layout;
+pub(crate) use network::{LoweredModel, lower};
+pub(crate) use sized::{Lowered, Scalar};
+pub(crate) use transients::target;
+pub(crate) use trouble::Trouble;

@@ -1,0 +1,203 @@
+//! The model: variables, instances with their edges, synchronisation vectors, initial states.
+
+use policert_model::{
+    Condition, Edge, EdgeDestination, Instance, InstanceId, LabelId, Model, Probability, SyncVector,
+};
+
+use super::{
+    Layout, Reading, Trouble, assignment, condition::condition, expression::ExprLowerer, transients,
+};
+use crate::{
+    ast,
+    check::{Checked, DestinationProbability, Sort},
+    diagnostic::Diagnostics,
+    names::Names,
+};
+
+/// A model with where the variables of the file are in it.
+#[derive(Clone, Debug)]
+pub(crate) struct LoweredModel {
+    pub model: Model,
+    pub layout: Layout,
+}
+
+/// Lowers a model that was checked without errors; `None` after diagnostics of what is not
+/// supported.
+pub(crate) fn lower(
+    checked: &Checked,
+    names: &Names,
+    diagnostics: &mut Diagnostics,
+) -> Option<LoweredModel> {
+    if !is_supported(checked, names, diagnostics) {
+        return None;
+    }
+    let needed = transients::needed_by_transitions(checked);
+    let mut layout = Layout::new(checked, names, &|v| needed[v.0]);
+    transients::show_in_states(checked, &mut layout);
+    let mut network = Network { checked, layout: &layout, troubles: Vec::new() };
+    let instances = (0..checked.instances.len()).map(|i| network.instance(names, i)).collect();
+    let initial_condition = network.initial_condition();
+    let troubles = network.troubles;
+    if !troubles.is_empty() {
+        troubles.into_iter().for_each(|trouble| trouble.report(names, diagnostics));
+        return None;
+    }
+    let model = Model {
+        name: checked.ast.name.clone(),
+        variables: layout.variables.clone(),
+        transients: layout.transients.clone(),
+        labels: checked.ast.actions.iter().map(|a| names.text(a.symbol).to_owned()).collect(),
+        instances,
+        vectors: vectors(checked),
+        initial_values: layout.initial_values.clone(),
+        initial_condition,
+    };
+    Some(LoweredModel { model, layout })
+}
+
+/// Reports what no engine can do: time, and variables that are not discrete.
+fn is_supported(checked: &Checked, names: &Names, diagnostics: &mut Diagnostics) -> bool {
+    if let Some((ty, at)) = checked.ast.ty
+        && !ty.is_untimed()
+    {
+        let what = format!("models of the type {} (only lts, dtmc and mdp)", ty.name());
+        diagnostics.unsupported(at, what);
+        return false;
+    }
+    let mut supported = true;
+    for variable in &checked.variables {
+        let kind = match variable.sort {
+            _ if variable.transient => continue,
+            Sort::Discrete => {
+                let bounds = [&variable.bounds.lower, &variable.bounds.upper];
+                if bounds.into_iter().flatten().all(|bound| bound.to_i64().is_some()) {
+                    continue;
+                }
+                "bounds beyond 64 bits of the variable"
+            }
+            Sort::Real => "real-valued variables: the state variable",
+            Sort::Clock => "clocks: the variable",
+            Sort::Continuous => "continuous variables: the variable",
+        };
+        diagnostics.unsupported(variable.at, format!("{kind} `{}`", names.text(variable.name)));
+        supported = false;
+    }
+    supported
+}
+
+fn vectors(checked: &Checked) -> Vec<SyncVector> {
+    let vectors = checked.vectors.iter().map(|vector| SyncVector {
+        participants: vector
+            .actions
+            .iter()
+            .enumerate()
+            .filter_map(|(i, action)| Some((InstanceId::new(i), LabelId::new((*action)?))))
+            .collect(),
+        result: vector.result.map(LabelId::new),
+    });
+    vectors.collect()
+}
+
+struct Network<'c> {
+    checked: &'c Checked,
+    layout: &'c Layout,
+    troubles: Vec<Trouble>,
+}
+
+impl<'c> Network<'c> {
+    fn instance(&mut self, names: &Names, instance: usize) -> Instance {
+        let automaton = self.checked.instances[instance];
+        let first = self.checked.instances.iter().position(|a| *a == automaton) == Some(instance);
+        let ast = &self.checked.ast.automata[automaton];
+        let mut lowerer =
+            ExprLowerer::of_instance(self.checked, Reading::State(self.layout), instance);
+        let mut edges = Vec::with_capacity(ast.edges.len());
+        for (e, edge) in ast.edges.iter().enumerate() {
+            if edge.destinations.is_empty() {
+                continue;
+            }
+            let pointer = format!("/automata/{automaton}/edges/{e}");
+            let probabilities = &self.checked.probabilities[automaton][e];
+            match self.edge(&mut lowerer, automaton, edge, probabilities, pointer) {
+                Ok(edge) => edges.push(edge),
+                // What is wrong with an automaton is said once, not for each instance.
+                Err(trouble) if first => self.troubles.push(trouble),
+                Err(_) => {}
+            }
+        }
+        Instance {
+            automaton: names.text(ast.name.symbol).to_owned(),
+            location: Layout::location(instance),
+            edges,
+        }
+    }
+
+    fn edge(
+        &self,
+        lowerer: &mut ExprLowerer<'c>,
+        automaton: usize,
+        edge: &ast::Edge,
+        probabilities: &[DestinationProbability],
+        pointer: String,
+    ) -> Result<Edge, Trouble> {
+        let location = |name: ast::Name| {
+            let position = self.checked.scope.location(automaton, name.symbol);
+            position.and_then(|l| i64::try_from(l).ok()).ok_or(Trouble::Known)
+        };
+        let action = match edge.action {
+            Some(name) => {
+                let action = self.checked.scope.action(name.symbol).ok_or(Trouble::Known)?;
+                Some(LabelId::new(action))
+            }
+            None => None,
+        };
+        let guard = match &edge.guard {
+            Some(guard) => condition(lowerer.reading(Reading::State(self.layout)), guard)?,
+            None => Condition::True,
+        };
+        let mut destinations = Vec::with_capacity(edge.destinations.len());
+        for (destination, probability) in edge.destinations.iter().zip(probabilities) {
+            let probability = match (probability, &destination.probability) {
+                (DestinationProbability::Constant(p), _) if p.is_zero() => continue,
+                (DestinationProbability::Constant(p), _) => Probability::Constant(p.clone()),
+                (DestinationProbability::Depends, Some(expr)) => {
+                    let p = lowerer.reading(Reading::State(self.layout)).scalar(expr)?;
+                    Probability::Expr(p.expr)
+                }
+                (DestinationProbability::Depends, None) => return Err(Trouble::Known),
+            };
+            let mut assignments = Vec::new();
+            lowerer.reading(Reading::Transition(self.layout));
+            for assignment in edge.assignments.iter().chain(&destination.assignments) {
+                let (checked, layout) = (self.checked, self.layout);
+                assignment::assignment(checked, layout, lowerer, assignment, &mut assignments)?;
+            }
+            let location = location(destination.location)?;
+            destinations.push(EdgeDestination { location, probability, assignments });
+        }
+        Ok(Edge { source: location(edge.location)?, action, guard, destinations, pointer })
+    }
+
+    /// What the restrictions of initial states demand, of the model and of each instance.
+    fn initial_condition(&mut self) -> Condition {
+        let mut parts = Vec::new();
+        let reading = Reading::State(self.layout);
+        if let Some(restriction) = &self.checked.ast.restrict_initial {
+            let mut lowerer = ExprLowerer::new(self.checked, reading, None);
+            match condition(&mut lowerer, restriction) {
+                Ok(part) => parts.push(part),
+                Err(trouble) => self.troubles.push(trouble),
+            }
+        }
+        for (i, &automaton) in self.checked.instances.iter().enumerate() {
+            if let Some(restriction) = &self.checked.ast.automata[automaton].restrict_initial {
+                let mut lowerer = ExprLowerer::of_instance(self.checked, reading, i);
+                match condition(&mut lowerer, restriction) {
+                    Ok(part) => parts.push(part),
+                    Err(trouble) => self.troubles.push(trouble),
+                }
+            }
+        }
+        Condition::and(parts)
+    }
+}

@@ -1,0 +1,41 @@
+//! Why an expression cannot be lowered.
+
+use crate::{
+    diagnostic::{Code, Diagnostics},
+    names::{Names, Symbol},
+    source::At,
+};
+
+/// Why an expression cannot be lowered.
+#[derive(Clone, Debug)]
+pub(crate) enum Trouble {
+    /// It needs something about which a diagnostic was given already.
+    Known,
+    /// It must be constant, but reads a variable.
+    NotConstant(At, Symbol),
+    /// It is against the rules.
+    Invalid(At, Code, String),
+    /// It uses something that is not supported.
+    Unsupported(At, String),
+}
+
+impl Trouble {
+    /// What does not fit, although types were checked: only after an error elsewhere.
+    pub fn ill_typed(at: At) -> Self {
+        Self::Invalid(at, Code::Type, "types do not fit".to_owned())
+    }
+
+    /// Adds the diagnostic, unless there is one already.
+    pub fn report(self, names: &Names, diagnostics: &mut Diagnostics) {
+        match self {
+            Self::Known => {}
+            Self::NotConstant(at, name) => {
+                let message =
+                    format!("a constant expression cannot read variable `{}`", names.text(name));
+                diagnostics.invalid(Code::NotConstant, at, message);
+            }
+            Self::Invalid(at, code, message) => diagnostics.invalid(code, at, message),
+            Self::Unsupported(at, what) => diagnostics.unsupported(at, what),
+        }
+    }
+}
