@@ -1,1 +1,32 @@
-//! a policy and what it means; policy file formats.
+//! A policy and what it means; policy file formats.
+//!
+//! A policy is a neural network whose inputs are state variables and whose outputs are labels of
+//! the model ([`Policy`]). Its meaning is fixed in one place, [`semantics`]: the scores are those
+//! of the real-valued function that the stored weights define, and what is chosen is decided
+//! exactly ([`Chooser`]).
+//!
+//! - **Networks**: [`Network`], read from NNet text ([`nnet`]) and from ONNX ([`onnx`]).
+//! - **Evaluation**: in double precision with a rigorous error bound ([`Evaluator`],
+//!   [`ErrorBound`]), exact ([`ExactEvaluator`]), and enclosed at any precision
+//!   ([`precise_scores`]).
+//! - **Interfaces**: [`interface`] says which variables and labels inputs and outputs are.
+
+mod choice;
+mod error;
+mod evaluate;
+mod exact;
+mod matrix;
+mod network;
+mod policy;
+mod precise;
+pub mod semantics;
+
+pub use choice::{Choice, Chooser};
+pub use error::PolicyError;
+pub use evaluate::{ErrorBound, Evaluator};
+pub use exact::{ExactEvaluator, ExactScores};
+pub use matrix::Matrix;
+pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
+pub use policy::Policy;
+pub use precise::{PreciseScores, precise_scores};
+pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

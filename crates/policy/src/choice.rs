@@ -1,0 +1,260 @@
+//! What a policy chooses in a state, decided exactly.
+//!
+//! Scores are computed in double precision first. If the best one leads by more than the bound of
+//! the rounding errors, or there is no rounding at all, that decides. Otherwise exact rational
+//! scores decide, and for networks with tanh or sigmoid enclosures of growing precision. Where
+//! even these do not tell, the choice is [`Choice::Undecided`]: never a guess.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use policert_numeric::round::{add_up, sub_down};
+
+use crate::evaluate::{Evaluator, LANES, Lanes};
+use crate::policy::Policy;
+use crate::precise::precise_scores;
+use crate::semantics::{Filter, Semantics};
+
+/// Precision of the first enclosures, in fractional bits; it doubles up to the last.
+const FIRST_BITS: usize = 128;
+/// Precision of the last enclosures.
+const LAST_BITS: usize = 2048;
+
+/// What the policy chooses in a state; outputs are given by index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// Nothing: a tie under strict ties, or a filter and nothing applicable.
+    Nothing,
+    /// One output.
+    One(usize),
+    /// Several outputs, in ascending order: the environment picks one.
+    Several(Box<[usize]>),
+    /// The scores are too close to be told apart with the precision that is available. Nothing may
+    /// be concluded.
+    Undecided,
+}
+
+impl Choice {
+    /// The chosen outputs. None if nothing is chosen, and none if it is undecided.
+    #[must_use]
+    pub fn outputs(&self) -> &[usize] {
+        match self {
+            Choice::Nothing | Choice::Undecided => &[],
+            Choice::One(output) => std::slice::from_ref(output),
+            Choice::Several(outputs) => outputs,
+        }
+    }
+
+    /// Whether an output is chosen; `None` if that is undecided.
+    #[must_use]
+    pub fn contains(&self, output: usize) -> Option<bool> {
+        match self {
+            Choice::Undecided => None,
+            _ => Some(self.outputs().contains(&output)),
+        }
+    }
+
+    /// The choice among outputs whose scores are equal, and greater than those of all others.
+    fn among_best(best: &[usize], semantics: &Semantics) -> Self {
+        let wins = |chosen: usize| {
+            let others = best.iter().filter(|&&other| other != chosen);
+            others.into_iter().all(|&o| semantics.requires(chosen, o).holds(Ordering::Equal))
+        };
+        let mut chosen = best.iter().copied().filter(|&output| wins(output));
+        match (chosen.next(), chosen.next()) {
+            (None, _) => Choice::Nothing,
+            (Some(one), None) => Choice::One(one),
+            (Some(first), Some(second)) => {
+                Choice::Several([first, second].into_iter().chain(chosen).collect())
+            }
+        }
+    }
+}
+
+/// Decides what a policy chooses, see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Chooser<'a> {
+    policy: &'a Policy,
+    evaluator: Evaluator,
+    /// Twice the rounding error: scores further apart than this are in their true order.
+    margin: f64,
+}
+
+impl<'a> Chooser<'a> {
+    pub(crate) fn new(policy: &'a Policy) -> Self {
+        let radius = policy.error_bound().radii().iter().copied().fold(0.0, f64::max);
+        let margin = add_up(radius, radius);
+        Self { policy, evaluator: policy.evaluator().clone(), margin }
+    }
+
+    /// The choice for one state, given its network inputs. `applicable` has one entry for each
+    /// output; it is read with a filter only, and may be empty without.
+    pub fn choose(&mut self, inputs: &[i64], applicable: &[bool]) -> Choice {
+        let mut choices = Vec::with_capacity(1);
+        self.choose_batch(inputs, applicable, &mut choices);
+        choices.pop().unwrap_or(Choice::Undecided)
+    }
+
+    /// The choices for a batch of states: `inputs` is batch × inputs and `applicable` batch ×
+    /// outputs, row by row. `applicable` is read with a filter only, and may be empty without.
+    ///
+    /// # Panics
+    /// If a row is incomplete, or `applicable` has not one row for each state where it is read.
+    pub fn choose_batch(&mut self, inputs: &[i64], applicable: &[bool], choices: &mut Vec<Choice>) {
+        let (width, outputs) = (self.policy.inputs().len(), self.policy.outputs().len());
+        let states = inputs.len() / width;
+        assert_eq!(inputs.len(), states * width, "an incomplete row of inputs");
+        let filtered = self.policy.semantics().filter == Filter::Applicable;
+        if filtered {
+            assert_eq!(applicable.len(), states * outputs, "a row of applicable outputs a state");
+        }
+        choices.clear();
+        choices.reserve(states);
+        for first in (0..states).step_by(LANES) {
+            let lanes = LANES.min(states - first);
+            let block = &inputs[first * width..(first + lanes) * width];
+            #[expect(clippy::cast_precision_loss, reason = "part of the error bound")]
+            self.evaluator.run(|k, lane| block.get(lane * width + k).map_or(0.0, |&x| x as f64));
+            let leaders = Leaders::of(self.evaluator.outputs(), self.margin);
+            for (lane, row) in block.chunks_exact(width).enumerate() {
+                let state = first + lane;
+                let choice = if filtered {
+                    let mask = &applicable[state * outputs..(state + 1) * outputs];
+                    self.filtered(lane, row, mask)
+                } else {
+                    self.unfiltered(lane, row, &leaders)
+                };
+                choices.push(choice);
+            }
+        }
+    }
+
+    /// All outputs compete.
+    #[inline]
+    fn unfiltered(&self, lane: usize, inputs: &[i64], leaders: &Leaders) -> Choice {
+        if leaders.single[lane] && self.within_bound(inputs) {
+            return Choice::One(leaders.index[lane]);
+        }
+        let all: Vec<usize> = (0..self.policy.outputs().len()).collect();
+        self.best_of(lane, inputs, &all)
+    }
+
+    /// The applicable outputs compete.
+    #[inline]
+    fn filtered(&self, lane: usize, inputs: &[i64], mask: &[bool]) -> Choice {
+        let competing = || {
+            let scores = self.evaluator.outputs().iter().map(|row| row[lane]);
+            scores.zip(mask).enumerate().filter(|(_, (_, applicable))| **applicable)
+        };
+        let (mut best, mut index) = (f64::NEG_INFINITY, 0);
+        for (output, (score, _)) in competing() {
+            if score > best {
+                (best, index) = (score, output);
+            }
+        }
+        let threshold = sub_down(best, self.margin);
+        let near = competing().filter(|(_, (score, _))| *score >= threshold).count();
+        if near == 1 && self.within_bound(inputs) {
+            return Choice::One(index);
+        }
+        let competing: Vec<usize> = competing().map(|(output, _)| output).collect();
+        self.best_of(lane, inputs, &competing)
+    }
+
+    /// Whether the bound of the rounding errors holds for these inputs.
+    #[inline]
+    fn within_bound(&self, inputs: &[i64]) -> bool {
+        self.margin < f64::INFINITY && self.policy.error_bound().inputs().contains(inputs)
+    }
+
+    fn best_of(&self, lane: usize, inputs: &[i64], competing: &[usize]) -> Choice {
+        let semantics = self.policy.semantics();
+        if let [] | [_] = competing {
+            return Choice::among_best(competing, &semantics);
+        }
+        if !self.within_bound(inputs) {
+            return self.exactly(inputs, competing);
+        }
+        let scores = self.evaluator.outputs();
+        let best = competing.iter().map(|&o| scores[o][lane]).fold(f64::NEG_INFINITY, f64::max);
+        let threshold = sub_down(best, self.margin);
+        let near = |output: &usize| scores[*output][lane] >= threshold;
+        let candidates: Vec<usize> = competing.iter().copied().filter(near).collect();
+        // Without rounding errors, candidates have the best score exactly.
+        if candidates.len() == 1 || self.margin <= 0.0 {
+            return Choice::among_best(&candidates, &semantics);
+        }
+        self.exactly(inputs, &candidates)
+    }
+
+    /// The choice among candidates of which one has the best score, by exact comparison.
+    #[cold]
+    fn exactly(&self, inputs: &[i64], candidates: &[usize]) -> Choice {
+        let semantics = self.policy.semantics();
+        if let Some(exact) = self.policy.exact() {
+            let scores = exact.scores(inputs);
+            let order = |a: usize, b: usize| Some(scores.compare(a, b));
+            let best = undominated(candidates, order);
+            return Choice::among_best(&best, &semantics);
+        }
+        let mut candidates = candidates.to_vec();
+        let mut bits = FIRST_BITS;
+        while bits <= LAST_BITS {
+            let scores = precise_scores(self.policy.ranking(), inputs, bits);
+            candidates = undominated(&candidates, |a, b| scores.compare(a, b));
+            let equal = |(i, &a): (usize, &usize)| {
+                let mut later = candidates[i + 1..].iter();
+                later.all(|&b| scores.compare(a, b) == Some(Ordering::Equal))
+            };
+            if candidates.iter().enumerate().all(equal) {
+                return Choice::among_best(&candidates, &semantics);
+            }
+            bits *= 2;
+        }
+        Choice::Undecided
+    }
+}
+
+/// The candidates that no other one certainly surpasses.
+fn undominated(
+    candidates: &[usize],
+    order: impl Fn(usize, usize) -> Option<Ordering>,
+) -> Vec<usize> {
+    let surpassed = |a: usize| candidates.iter().any(|&b| order(a, b) == Some(Ordering::Less));
+    candidates.iter().copied().filter(|&candidate| !surpassed(candidate)).collect()
+}
+
+/// The best score of each lane.
+struct Leaders {
+    index: [usize; LANES],
+    /// Whether all other scores are further below than the margin.
+    single: [bool; LANES],
+}
+
+impl Leaders {
+    #[inline]
+    fn of(scores: &[Lanes], margin: f64) -> Self {
+        let mut best = [f64::NEG_INFINITY; LANES];
+        let mut index = [0; LANES];
+        for (output, row) in scores.iter().enumerate() {
+            for lane in 0..LANES {
+                if row[lane] > best[lane] {
+                    best[lane] = row[lane];
+                    index[lane] = output;
+                }
+            }
+        }
+        let threshold = best.map(|best| sub_down(best, margin));
+        let mut near = [0u32; LANES];
+        for row in scores {
+            for lane in 0..LANES {
+                // A score that is no number counts as near.
+                let below = row[lane] < threshold[lane];
+                near[lane] += u32::from(!below);
+            }
+        }
+        Self { index, single: near.map(|near| near == 1) }
+    }
+}

@@ -1,0 +1,104 @@
+//! What can be wrong with a policy file or an interface file.
+
+use std::path::Path;
+
+/// Why a policy cannot be used. Each variant says in which file and where in it; a network that
+/// is built in memory has no file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The file cannot be read.
+    #[error("{file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file breaks the rules of its format, or says something without meaning.
+    #[error("{}{message}", prefix(.file, .place))]
+    Invalid {
+        /// The file; empty if there is none.
+        file: String,
+        /// Line, node or JSON pointer; empty if it concerns the whole file.
+        place: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The file means something that is not supported.
+    #[error("{}{message}", prefix(.file, .place))]
+    Unsupported {
+        /// The file; empty if there is none.
+        file: String,
+        /// Line, node or JSON pointer; empty if it concerns the whole file.
+        place: String,
+        /// What is not supported, and what is.
+        message: String,
+    },
+    /// Policy, interface and model do not fit together. All problems that were found.
+    #[error("{}{}", prefix(.file, ""), .problems.join("\n"))]
+    Mismatch {
+        /// The interface file, or the policy file if there is no interface.
+        file: String,
+        /// One problem each.
+        problems: Vec<String>,
+    },
+}
+
+/// `file: place: `, without what is empty.
+fn prefix(file: &str, place: &str) -> String {
+    let mut prefix = String::new();
+    for part in [file, place] {
+        if !part.is_empty() {
+            prefix.push_str(part);
+            prefix.push_str(": ");
+        }
+    }
+    prefix
+}
+
+impl PolicyError {
+    /// An [`Invalid`](Self::Invalid) whose file is not known yet.
+    pub(crate) fn invalid(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { file: String::new(), place: place.into(), message: message.into() }
+    }
+
+    /// An [`Unsupported`](Self::Unsupported) whose file is not known yet.
+    pub(crate) fn unsupported(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Unsupported { file: String::new(), place: place.into(), message: message.into() }
+    }
+
+    /// The same error, in this file if none is named yet.
+    #[must_use]
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::Invalid { file, .. }
+            | Self::Unsupported { file, .. }
+            | Self::Io { file, .. }
+            | Self::Mismatch { file, .. } => {
+                if file.is_empty() {
+                    name.clone_into(file);
+                }
+            }
+        }
+        self
+    }
+
+    /// The same error, at this place if none is named yet.
+    #[must_use]
+    pub(crate) fn at(mut self, name: &str) -> Self {
+        if let Self::Invalid { place, .. } | Self::Unsupported { place, .. } = &mut self
+            && place.is_empty()
+        {
+            name.clone_into(place);
+        }
+        self
+    }
+}
+
+/// Reads a whole file.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, PolicyError> {
+    std::fs::read(path)
+        .map_err(|source| PolicyError::Io { file: path.display().to_string(), source })
+}

@@ -1,0 +1,254 @@
+//! Exact scores of piecewise linear networks.
+//!
+//! A vector is held as integers with a common power of two and a common odd denominator, so a
+//! layer is a product of integer matrices. While the integers are known to fit 128 bits machine
+//! arithmetic is used, big integers otherwise.
+
+mod scaled;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use policert_numeric::{IBig, Rational, dyadic_parts};
+
+use crate::matrix::Matrix;
+use crate::network::{Network, NodeId, Op};
+use scaled::{Integers, Scaled};
+
+/// Evaluates one piecewise linear network exactly.
+#[derive(Clone, Debug)]
+pub struct ExactEvaluator {
+    steps: Vec<Step>,
+    output: NodeId,
+}
+
+/// A number `mantissa · 2^exponent`.
+type Dyadic = (i64, i32);
+
+#[derive(Clone, Debug)]
+enum Step {
+    Input,
+    Affine { input: NodeId, layer: Layer },
+    Scale { input: NodeId, factors: Vec<Factor> },
+    LeakyRelu { input: NodeId, alpha: Dyadic },
+    Clip { input: NodeId, lo: Option<Dyadic>, hi: Option<Dyadic> },
+    Add { inputs: Vec<NodeId> },
+    Concat { inputs: Vec<NodeId> },
+    Max { inputs: Vec<NodeId> },
+}
+
+/// A weight matrix as integers with a common power of two, and its biases.
+#[derive(Clone, Debug)]
+struct Layer {
+    columns: usize,
+    weights: Weights,
+    exponent: i32,
+    bias: Vec<Dyadic>,
+    /// Smallest exponent of the biases that are not 0.
+    bias_exponent: Option<i32>,
+}
+
+#[derive(Clone, Debug)]
+enum Weights {
+    /// With the number of bits of the largest magnitude.
+    Small(Vec<i64>, u32),
+    Big(Vec<IBig>),
+}
+
+/// `· mul / div + add`.
+#[derive(Clone, Copy, Debug)]
+struct Factor {
+    mul: Dyadic,
+    div: Dyadic,
+    add: Dyadic,
+}
+
+impl ExactEvaluator {
+    /// Prepares the evaluation; `None` if the network is not piecewise linear.
+    #[must_use]
+    pub fn new(network: &Network) -> Option<Self> {
+        let steps: Option<Vec<Step>> = network.nodes().iter().map(|node| step(&node.op)).collect();
+        Some(Self { steps: steps?, output: network.output() })
+    }
+
+    /// The exact scores for integer inputs.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the network has.
+    #[must_use]
+    pub fn scores(&self, inputs: &[i64]) -> ExactScores {
+        let mut values: Vec<Scaled> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            let at = |node: &NodeId| &values[node.index()];
+            let all = |nodes: &[NodeId]| -> Vec<&Scaled> { nodes.iter().map(at).collect() };
+            let value = match step {
+                Step::Input => Scaled::integers(inputs),
+                Step::Affine { input, layer } => layer.apply(at(input)),
+                Step::Scale { input, factors } => at(input).scaled(factors),
+                Step::LeakyRelu { input, alpha } => at(input).leaky_relu(*alpha),
+                Step::Clip { input, lo, hi } => {
+                    let bounded = lo.map(|lo| at(input).bounded(lo, Ordering::Less));
+                    let bounded = bounded.as_ref().unwrap_or_else(|| at(input));
+                    hi.map_or_else(|| bounded.clone(), |hi| bounded.bounded(hi, Ordering::Greater))
+                }
+                Step::Add { inputs } => Scaled::sum(&all(inputs)),
+                Step::Concat { inputs } => Scaled::joined(&all(inputs)),
+                Step::Max { inputs } => Scaled::maximum(&all(inputs)),
+            };
+            values.push(value);
+        }
+        ExactScores(values.swap_remove(self.output.index()))
+    }
+}
+
+/// Exact scores, one for each output.
+#[derive(Clone, Debug)]
+pub struct ExactScores(Scaled);
+
+impl ExactScores {
+    /// How the score of output `a` compares with that of output `b`.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    #[must_use]
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        match &self.0.values {
+            Integers::Small(values) => values[a].cmp(&values[b]),
+            Integers::Big(values) => values[a].cmp(&values[b]),
+        }
+    }
+
+    /// The scores as numbers.
+    #[must_use]
+    pub fn to_rationals(&self) -> Vec<Rational> {
+        self.0.to_rationals()
+    }
+}
+
+fn step(op: &Op) -> Option<Step> {
+    Some(match op {
+        Op::Input => Step::Input,
+        Op::Affine { input, weights, bias } => {
+            Step::Affine { input: *input, layer: Layer::new(weights, bias)? }
+        }
+        Op::Scale { input, mul, div, add } => {
+            let factors: Option<Vec<Factor>> = mul
+                .iter()
+                .zip(div.iter().zip(add))
+                .map(|(&mul, (&div, &add))| {
+                    let parts = (dyadic_parts(mul)?, dyadic_parts(div)?, dyadic_parts(add)?);
+                    Some(Factor { mul: parts.0, div: parts.1, add: parts.2 })
+                })
+                .collect();
+            Step::Scale { input: *input, factors: factors? }
+        }
+        Op::Relu { input } => Step::Clip { input: *input, lo: Some((0, 0)), hi: None },
+        Op::LeakyRelu { input, alpha } => {
+            Step::LeakyRelu { input: *input, alpha: dyadic_parts(*alpha)? }
+        }
+        Op::Clip { input, lo, hi } => Step::Clip {
+            input: *input,
+            lo: lo.and_then(dyadic_parts),
+            hi: hi.and_then(dyadic_parts),
+        },
+        Op::Add { inputs } => Step::Add { inputs: inputs.clone() },
+        Op::Concat { inputs } => Step::Concat { inputs: inputs.clone() },
+        Op::Max { inputs } => Step::Max { inputs: inputs.clone() },
+        Op::Tanh { .. } | Op::Sigmoid { .. } => return None,
+    })
+}
+
+fn least_exponent(numbers: &[Dyadic]) -> Option<i32> {
+    numbers.iter().filter(|(mantissa, _)| *mantissa != 0).map(|&(_, exponent)| exponent).min()
+}
+
+/// Smallest exponent of the numbers that are not 0.
+fn common_exponent(numbers: &[Dyadic]) -> i32 {
+    least_exponent(numbers).unwrap_or(0)
+}
+
+/// `number / 2^exponent`, for an exponent that is not above that of the number.
+fn integer_of((mantissa, exponent): Dyadic, common: i32) -> IBig {
+    if mantissa == 0 { IBig::ZERO } else { IBig::from(mantissa) << shift(exponent, common) }
+}
+
+/// A difference of exponents as a number of bits.
+fn shift(high: i32, low: i32) -> usize {
+    usize::try_from(i64::from(high) - i64::from(low)).unwrap_or(0)
+}
+
+impl Layer {
+    fn new(weights: &Matrix, bias: &[f64]) -> Option<Self> {
+        let parts = |numbers: &[f64]| -> Option<Vec<Dyadic>> {
+            numbers.iter().map(|&number| dyadic_parts(number)).collect()
+        };
+        let dyadic = parts(weights.entries())?;
+        let exponent = common_exponent(&dyadic);
+        let big: Vec<IBig> = dyadic.iter().map(|&weight| integer_of(weight, exponent)).collect();
+        let small: Result<Vec<i64>, _> = big.iter().map(i64::try_from).collect();
+        let weights = match small {
+            Ok(small) => {
+                let largest = small.iter().map(|w| w.unsigned_abs()).max().unwrap_or(0);
+                Weights::Small(small, u64::BITS - largest.leading_zeros())
+            }
+            Err(_) => Weights::Big(big),
+        };
+        let bias = parts(bias)?;
+        let bias_exponent = least_exponent(&bias);
+        Some(Self { columns: dyadic.len() / bias.len(), weights, exponent, bias, bias_exponent })
+    }
+
+    fn apply(&self, x: &Scaled) -> Scaled {
+        let products = x.exponent + self.exponent;
+        let exponent = self.bias_exponent.map_or(products, |bias| bias.min(products));
+        let lift = shift(products, exponent);
+        let values = match (&x.values, &self.weights) {
+            (Integers::Small(values), Weights::Small(weights, bits))
+                if x.denominator == IBig::ONE && self.fits(values, *bits, lift, exponent) =>
+            {
+                let rows = weights.chunks_exact(self.columns).zip(&self.bias);
+                let sums = rows.map(|(row, &(mantissa, e))| {
+                    let sum: i128 = row.iter().zip(values).map(|(&w, &v)| i128::from(w) * v).sum();
+                    let bias =
+                        if mantissa == 0 { 0 } else { i128::from(mantissa) << shift(e, exponent) };
+                    (sum << lift) + bias
+                });
+                Integers::Small(sums.collect())
+            }
+            (values, weights) => {
+                let values = values.to_big();
+                let weights = weights.to_big();
+                let rows = weights.chunks_exact(self.columns).zip(&self.bias);
+                let sums = rows.map(|(row, &bias)| {
+                    let products = row.iter().zip(values.iter()).map(|(w, v)| w * v);
+                    let sum = products.fold(IBig::ZERO, |sum, product| sum + product);
+                    (sum << lift) + integer_of(bias, exponent) * &x.denominator
+                });
+                Integers::Big(sums.collect())
+            }
+        };
+        Scaled { values, exponent, denominator: x.denominator.clone() }.reduced()
+    }
+
+    /// Whether sums of products and biases stay below 2¹²⁶.
+    fn fits(&self, values: &[i128], weight_bits: u32, lift: usize, exponent: i32) -> bool {
+        let largest = values.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0);
+        let bits = |magnitude: u128| (u128::BITS - magnitude.leading_zeros()) as usize;
+        let terms = bits(values.len() as u128);
+        let sum = bits(largest) + weight_bits as usize + terms + lift;
+        let nonzero = self.bias.iter().filter(|(mantissa, _)| *mantissa != 0);
+        let bias = nonzero.map(|&(_, e)| 54 + shift(e, exponent)).max().unwrap_or(0);
+        sum.max(bias) < 126
+    }
+}
+
+impl Weights {
+    fn to_big(&self) -> std::borrow::Cow<'_, [IBig]> {
+        match self {
+            Weights::Small(weights, _) => weights.iter().map(|&w| IBig::from(w)).collect(),
+            Weights::Big(weights) => std::borrow::Cow::Borrowed(weights),
+        }
+    }
+}

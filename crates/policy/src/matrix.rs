@@ -1,0 +1,58 @@
+//! Dense matrices of doubles.
+
+/// A matrix in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    entries: Vec<f64>,
+}
+
+impl Matrix {
+    /// A matrix of `rows` rows, from its entries row by row; `None` if their number does not fit.
+    #[must_use]
+    pub fn new(rows: usize, columns: usize, entries: Vec<f64>) -> Option<Self> {
+        (rows.checked_mul(columns)? == entries.len()).then_some(Self { rows, columns, entries })
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// All entries, row by row.
+    #[must_use]
+    pub fn entries(&self) -> &[f64] {
+        &self.entries
+    }
+
+    /// One row.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.entries[row * self.columns..(row + 1) * self.columns]
+    }
+
+    /// The rows in order.
+    pub fn row_iter(&self) -> impl ExactSizeIterator<Item = &[f64]> {
+        (0..self.rows).map(|row| self.row(row))
+    }
+
+    /// The matrix with rows and columns exchanged.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let entries = (0..self.columns)
+            .flat_map(|column| (0..self.rows).map(move |row| self.row(row)[column]))
+            .collect();
+        Self { rows: self.columns, columns: self.rows, entries }
+    }
+}

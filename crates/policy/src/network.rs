@@ -1,0 +1,242 @@
+//! Neural networks: a graph of operations on vectors.
+//!
+//! The meaning of a network is a function over the real numbers, given by the stored weights
+//! exactly as they are. Nothing here rounds: constants are merged only where the merged constant
+//! is the exact one.
+
+mod build;
+mod fold;
+
+#[cfg(test)]
+pub(crate) mod generate;
+#[cfg(test)]
+mod tests;
+
+use crate::matrix::Matrix;
+
+pub use build::NetworkBuilder;
+
+/// A node of a [`Network`]; nodes only refer to nodes before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(usize);
+
+impl NodeId {
+    /// The index into [`Network::nodes`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0
+    }
+}
+
+/// The type in which a file stores the weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementType {
+    /// Single precision, widened exactly.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+/// An operation on vectors of real numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The input of the network.
+    Input,
+    /// `weights · x + bias`.
+    Affine {
+        /// The vector x.
+        input: NodeId,
+        /// One row for each output.
+        weights: Matrix,
+        /// One number for each output.
+        bias: Vec<f64>,
+    },
+    /// `x · mul / div + add`, element by element.
+    Scale {
+        /// The vector x.
+        input: NodeId,
+        /// Factors.
+        mul: Vec<f64>,
+        /// Divisors, not 0.
+        div: Vec<f64>,
+        /// Summands.
+        add: Vec<f64>,
+    },
+    /// max(x, 0).
+    Relu {
+        /// The vector x.
+        input: NodeId,
+    },
+    /// x for x ≥ 0, `alpha` · x below.
+    LeakyRelu {
+        /// The vector x.
+        input: NodeId,
+        /// The slope below 0, of any sign.
+        alpha: f64,
+    },
+    /// The hyperbolic tangent.
+    Tanh {
+        /// The vector x.
+        input: NodeId,
+    },
+    /// The logistic sigmoid 1 / (1 + e⁻ˣ).
+    Sigmoid {
+        /// The vector x.
+        input: NodeId,
+    },
+    /// min(max(x, lo), hi), where given.
+    Clip {
+        /// The vector x.
+        input: NodeId,
+        /// The lower bound.
+        lo: Option<f64>,
+        /// The upper bound.
+        hi: Option<f64>,
+    },
+    /// Sum of vectors of one width; at least one.
+    Add {
+        /// The vectors.
+        inputs: Vec<NodeId>,
+    },
+    /// The vectors one after the other; at least one.
+    Concat {
+        /// The vectors.
+        inputs: Vec<NodeId>,
+    },
+    /// Element-wise maximum of vectors of one width; at least one.
+    Max {
+        /// The vectors.
+        inputs: Vec<NodeId>,
+    },
+}
+
+impl Op {
+    /// The nodes whose values it takes, in order.
+    #[must_use]
+    pub fn inputs(&self) -> &[NodeId] {
+        match self {
+            Op::Input => &[],
+            Op::Affine { input, .. }
+            | Op::Scale { input, .. }
+            | Op::Relu { input }
+            | Op::LeakyRelu { input, .. }
+            | Op::Tanh { input }
+            | Op::Sigmoid { input }
+            | Op::Clip { input, .. } => std::slice::from_ref(input),
+            Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => inputs,
+        }
+    }
+
+    fn inputs_mut(&mut self) -> &mut [NodeId] {
+        match self {
+            Op::Input => &mut [],
+            Op::Affine { input, .. }
+            | Op::Scale { input, .. }
+            | Op::Relu { input }
+            | Op::LeakyRelu { input, .. }
+            | Op::Tanh { input }
+            | Op::Sigmoid { input }
+            | Op::Clip { input, .. } => std::slice::from_mut(input),
+            Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => inputs,
+        }
+    }
+
+    /// Whether it is piecewise linear.
+    #[must_use]
+    pub fn is_piecewise_linear(&self) -> bool {
+        !matches!(self, Op::Tanh { .. } | Op::Sigmoid { .. })
+    }
+}
+
+/// An operation and the width of its result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The operation.
+    pub op: Op,
+    /// Number of elements of the result.
+    pub width: usize,
+}
+
+/// A feed-forward network with one input vector and one output vector.
+///
+/// Every constant is finite and every width fits, see [`NetworkBuilder`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Network {
+    /// In topological order; the first is the input, and each one is needed for the output.
+    nodes: Vec<Node>,
+    output: NodeId,
+    element_type: ElementType,
+}
+
+impl Network {
+    /// The nodes in topological order; the first one, and no other, is the input.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// One node.
+    ///
+    /// # Panics
+    /// If the id is one of another network.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+
+    /// The node whose value is the output.
+    #[must_use]
+    pub fn output(&self) -> NodeId {
+        self.output
+    }
+
+    /// Number of inputs.
+    #[must_use]
+    pub fn input_width(&self) -> usize {
+        self.nodes[0].width
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn output_width(&self) -> usize {
+        self.node(self.output).width
+    }
+
+    /// The type in which the weights are stored.
+    #[must_use]
+    pub fn element_type(&self) -> ElementType {
+        self.element_type
+    }
+
+    /// Whether the network is a piecewise linear function, so that rational inputs have rational
+    /// outputs.
+    #[must_use]
+    pub fn is_piecewise_linear(&self) -> bool {
+        self.nodes.iter().all(|node| node.op.is_piecewise_linear())
+    }
+
+    /// Sizes of the hidden layers: the results of all weight matrices but the last.
+    #[must_use]
+    pub fn hidden_sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self
+            .nodes
+            .iter()
+            .filter(|node| matches!(node.op, Op::Affine { .. }))
+            .map(|node| node.width)
+            .collect();
+        sizes.pop();
+        sizes
+    }
+
+    /// The network without strictly increasing functions (tanh, sigmoid) at its end: the order of
+    /// its outputs is the same, ties included.
+    #[must_use]
+    pub fn without_final_squashing(&self) -> Network {
+        let mut output = self.output;
+        while let Op::Tanh { input } | Op::Sigmoid { input } = self.node(output).op {
+            output = input;
+        }
+        let nodes = self.nodes[..=output.0].to_vec();
+        fold::pruned(nodes, output, self.element_type)
+    }
+}

@@ -1,0 +1,128 @@
+//! Dropping what is not needed and merging element-wise scaling into weights, where exact.
+
+use policert_numeric::Rational;
+
+use super::{ElementType, Network, Node, NodeId, Op};
+use crate::matrix::Matrix;
+
+/// The network with all exact merges done.
+pub(super) fn folded(mut nodes: Vec<Node>, output: NodeId, element_type: ElementType) -> Network {
+    let mut uses = vec![0usize; nodes.len()];
+    uses[output.0] += 1;
+    for input in nodes.iter().flat_map(|node| node.op.inputs()) {
+        uses[input.0] += 1;
+    }
+    // Each merge moves the work of `inner` into `outer` and leaves `inner` unused.
+    for outer in 0..nodes.len() {
+        while let Some(merged) = merged(&nodes, outer, &uses) {
+            let inner = nodes[outer].op.inputs()[0];
+            uses[inner.0] -= 1;
+            nodes[outer].op = merged;
+        }
+    }
+    pruned(nodes, output, element_type)
+}
+
+/// The network of the nodes that the output needs, and of the input.
+pub(super) fn pruned(nodes: Vec<Node>, output: NodeId, element_type: ElementType) -> Network {
+    let mut needed = vec![false; nodes.len()];
+    needed[0] = true;
+    needed[output.0] = true;
+    for (i, node) in nodes.iter().enumerate().rev() {
+        if needed[i] {
+            node.op.inputs().iter().for_each(|input| needed[input.0] = true);
+        }
+    }
+    let mut renumbered = Vec::with_capacity(nodes.len());
+    let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
+    for (mut node, needed) in nodes.into_iter().zip(needed) {
+        renumbered.push(NodeId(kept.len()));
+        if needed {
+            node.op.inputs_mut().iter_mut().for_each(|input| *input = renumbered[input.0]);
+            kept.push(node);
+        }
+    }
+    Network { nodes: kept, output: renumbered[output.0], element_type }
+}
+
+/// The operation of `outer` with the one before it merged in, if that one has no other use and
+/// all merged constants are exact.
+fn merged(nodes: &[Node], outer: usize, uses: &[usize]) -> Option<Op> {
+    let [inner] = nodes[outer].op.inputs() else { return None };
+    if uses[inner.0] != 1 {
+        return None;
+    }
+    match (&nodes[inner.0].op, &nodes[outer].op) {
+        (Op::Affine { input, weights, bias }, Op::Scale { mul, div, add, .. }) => {
+            scaled_after(*input, weights, bias, &Scaling { mul, div, add })
+        }
+        (Op::Scale { input, mul, div, add }, Op::Affine { weights, bias, .. }) => {
+            scaled_before(*input, weights, bias, &Scaling { mul, div, add })
+        }
+        _ => None,
+    }
+}
+
+struct Scaling<'a> {
+    mul: &'a [f64],
+    div: &'a [f64],
+    add: &'a [f64],
+}
+
+impl Scaling<'_> {
+    /// Exact factor and summand of an element.
+    fn exact(&self, i: usize) -> Option<(Rational, Rational)> {
+        let mul = Rational::from_f64(self.mul[i])?;
+        let factor = mul.checked_div(&Rational::from_f64(self.div[i])?)?;
+        Some((factor, Rational::from_f64(self.add[i])?))
+    }
+}
+
+/// `(weights · x + bias) · mul / div + add`.
+fn scaled_after(input: NodeId, weights: &Matrix, bias: &[f64], scaling: &Scaling) -> Option<Op> {
+    let mut entries = Vec::with_capacity(weights.entries().len());
+    let mut sums = Vec::with_capacity(bias.len());
+    for (row, weights) in weights.row_iter().enumerate() {
+        let (factor, summand) = scaling.exact(row)?;
+        for &weight in weights {
+            entries.push(product(weight, &factor)?);
+        }
+        sums.push(double(&(Rational::from_f64(bias[row])? * factor + summand))?);
+    }
+    let weights = Matrix::new(weights.rows(), weights.columns(), entries)?;
+    Some(Op::Affine { input, weights, bias: sums })
+}
+
+/// `weights · (x · mul / div + add) + bias`.
+fn scaled_before(input: NodeId, weights: &Matrix, bias: &[f64], scaling: &Scaling) -> Option<Op> {
+    let columns: Option<Vec<_>> = (0..weights.columns()).map(|i| scaling.exact(i)).collect();
+    let columns = columns?;
+    let mut entries = Vec::with_capacity(weights.entries().len());
+    let mut sums = Vec::with_capacity(bias.len());
+    for (weights, &bias) in weights.row_iter().zip(bias) {
+        let mut sum = Rational::from_f64(bias)?;
+        for (&weight, (factor, summand)) in weights.iter().zip(&columns) {
+            entries.push(product(weight, factor)?);
+            if !summand.is_zero() {
+                sum += Rational::from_f64(weight)? * summand;
+            }
+        }
+        sums.push(double(&sum)?);
+    }
+    let weights = Matrix::new(weights.rows(), weights.columns(), entries)?;
+    Some(Op::Affine { input, weights, bias: sums })
+}
+
+/// The product, if it is a double.
+fn product(weight: f64, factor: &Rational) -> Option<f64> {
+    if *factor == Rational::ONE {
+        return Some(weight);
+    }
+    double(&(Rational::from_f64(weight)? * factor))
+}
+
+/// The number, if it is a double.
+fn double(value: &Rational) -> Option<f64> {
+    let near = value.to_f64();
+    (Rational::from_f64(near).as_ref() == Some(value)).then_some(near)
+}

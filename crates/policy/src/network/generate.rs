@@ -1,0 +1,191 @@
+//! Random networks for tests, and their exact scores by the plainest possible evaluation.
+
+use policert_numeric::Rational;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Random numbers that a network is built from; shrinking makes the network smaller.
+#[derive(Clone, Debug)]
+pub(crate) struct Tape {
+    numbers: std::vec::IntoIter<u32>,
+}
+
+impl Tape {
+    fn next(&mut self, below: u32) -> u32 {
+        self.numbers.next().unwrap_or(0) % below
+    }
+
+    fn index(&mut self, below: usize) -> usize {
+        self.next(u32::try_from(below).expect("small")) as usize
+    }
+
+    /// A constant: of many sizes if the network is `wild`, small integers and halves otherwise.
+    fn constant(&mut self, wild: bool) -> f64 {
+        let sign = if self.next(2) == 0 { 1.0 } else { -1.0 };
+        let raw = self.numbers.next().unwrap_or(0);
+        let unit = f64::from(raw) / f64::from(u32::MAX);
+        sign * match self.next(if wild { 11 } else { 3 }) {
+            0 => f64::from(raw % 5),
+            1 => f64::from(raw % 9) / 2.0,
+            2 => f64::from(raw % 2),
+            3 => f64::from(f32::from_bits(raw & 0x00ff_ffff | 0x3f00_0000)),
+            4 => unit * 1e30,
+            5 => unit * 1e-30,
+            6 => f64::from_bits(u64::from(raw)),
+            7 => unit * 1e-150,
+            8 => unit * 1e-5,
+            _ => unit,
+        }
+    }
+
+    fn constants(&mut self, count: usize, wild: bool) -> Vec<f64> {
+        (0..count).map(|_| self.constant(wild)).collect()
+    }
+}
+
+pub(crate) fn tape() -> impl Strategy<Value = Tape> {
+    prop::collection::vec(any::<u32>(), 0..400)
+        .prop_map(|numbers| Tape { numbers: numbers.into_iter() })
+}
+
+/// Which networks are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// Constants of all sizes.
+    pub(crate) wild: bool,
+    /// With tanh and sigmoid.
+    pub(crate) smooth: bool,
+    /// With sums, maxima and concatenations, so not a chain.
+    pub(crate) branching: bool,
+}
+
+/// A network of `inputs` inputs and at least two outputs.
+pub(crate) fn network(tape: &mut Tape, inputs: usize, kind: Kind) -> Network {
+    let mut builder = NetworkBuilder::new(inputs).expect("inputs");
+    let mut last = builder.input();
+    for _ in 0..1 + tape.index(5) {
+        last = layer(&mut builder, tape, last, kind);
+    }
+    let outputs = 2 + tape.index(3);
+    last = affine(&mut builder, tape, last, outputs, kind);
+    if tape.next(4) == 0 {
+        last = activation(&mut builder, tape, last, kind);
+    }
+    builder.finish(last, ElementType::F64)
+}
+
+fn layer(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+    match tape.next(if kind.branching { 8 } else { 5 }) {
+        0..=2 => {
+            let width = 1 + tape.index(4);
+            let y = affine(builder, tape, x, width, kind);
+            activation(builder, tape, y, kind)
+        }
+        3 => scale(builder, tape, x, kind),
+        4 => activation(builder, tape, x, kind),
+        5 => {
+            let y = layer(builder, tape, x, Kind { branching: false, ..kind });
+            builder.concat(vec![x, y]).expect("vectors")
+        }
+        choice => {
+            let width = builder.width(x);
+            let y = affine(builder, tape, x, width, kind);
+            let y = activation(builder, tape, y, kind);
+            let inputs = vec![x, y];
+            let joined = if choice == 6 { builder.add(inputs) } else { builder.max(inputs) };
+            joined.expect("equal widths")
+        }
+    }
+}
+
+fn affine(
+    builder: &mut NetworkBuilder,
+    tape: &mut Tape,
+    x: NodeId,
+    rows: usize,
+    kind: Kind,
+) -> NodeId {
+    let columns = builder.width(x);
+    let weights = Matrix::new(rows, columns, tape.constants(rows * columns, kind.wild));
+    let bias = tape.constants(rows, kind.wild);
+    builder.affine(x, weights.expect("size"), bias).expect("finite")
+}
+
+fn scale(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+    let width = builder.width(x);
+    let mul = tape.constants(width, kind.wild);
+    let div = tape.constants(width, kind.wild);
+    // The inverse of a tiny divisor is huge: such networks are covered by large factors.
+    let div = div.into_iter().map(|d| if d.abs() < 1e-6 { 3.0 } else { d }).collect();
+    let add = tape.constants(width, kind.wild);
+    builder.scale(x, mul, div, add).expect("finite")
+}
+
+fn activation(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+    match tape.next(if kind.smooth { 8 } else { 5 }) {
+        0 | 1 => builder.relu(x),
+        2 => {
+            let alpha = tape.constant(kind.wild);
+            builder.leaky_relu(x, alpha).expect("finite")
+        }
+        3 => {
+            let bounds = [tape.constant(kind.wild), tape.constant(kind.wild)];
+            let [lo, hi] = bounds.map(|bound| (tape.next(4) > 0).then_some(bound));
+            builder.clip(x, lo, hi).expect("finite")
+        }
+        4 => x,
+        5 | 6 => builder.tanh(x),
+        _ => builder.sigmoid(x),
+    }
+}
+
+/// The exact scores, by one rational operation after the other. Piecewise linear networks only.
+pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rational> {
+    let exact = |value: f64| Rational::from_f64(value).expect("finite");
+    let mut values: Vec<Vec<Rational>> = Vec::new();
+    for node in network.nodes() {
+        let args: Vec<&Vec<Rational>> =
+            node.op.inputs().iter().map(|input| &values[input.index()]).collect();
+        let each =
+            |function: &dyn Fn(&Rational) -> Rational| args[0].iter().map(function).collect();
+        let combined = |function: &dyn Fn(&Rational, &Rational) -> Rational| {
+            let element = |i| {
+                let first: &Rational = &args[0][i];
+                args.iter().skip(1).fold(first.clone(), |all, arg| function(&all, &arg[i]))
+            };
+            (0..node.width).map(element).collect()
+        };
+        let value: Vec<Rational> = match &node.op {
+            Op::Input => inputs.iter().map(|&input| Rational::from(input)).collect(),
+            Op::Affine { weights, bias, .. } => weights
+                .row_iter()
+                .zip(bias)
+                .map(|(row, &bias)| {
+                    let products = row.iter().zip(args[0]).map(|(&w, x)| exact(w) * x);
+                    products.sum::<Rational>() + exact(bias)
+                })
+                .collect(),
+            Op::Scale { mul, div, add, .. } => (0..node.width)
+                .map(|i| {
+                    let product = &args[0][i] * exact(mul[i]);
+                    product.checked_div(&exact(div[i])).expect("not 0") + exact(add[i])
+                })
+                .collect(),
+            Op::Relu { .. } => each(&|x| x.clone().max(Rational::ZERO)),
+            Op::LeakyRelu { alpha, .. } => {
+                each(&|x| if x.signum() < 0 { x * exact(*alpha) } else { x.clone() })
+            }
+            Op::Clip { lo, hi, .. } => each(&|x| {
+                let x = lo.map_or_else(|| x.clone(), |lo| x.clone().max(exact(lo)));
+                hi.map_or_else(|| x.clone(), |hi| x.clone().min(exact(hi)))
+            }),
+            Op::Add { .. } => combined(&|a, b| a + b),
+            Op::Max { .. } => combined(&|a, b| a.clone().max(b.clone())),
+            Op::Concat { .. } => args.into_iter().flatten().cloned().collect(),
+            Op::Tanh { .. } | Op::Sigmoid { .. } => unreachable!("piecewise linear"),
+        };
+        values.push(value);
+    }
+    values.swap_remove(network.output().index())
+}

@@ -1,0 +1,191 @@
+//! What a policy means: the one place that says so.
+//!
+//! A policy has one score for each of its labels. Which labels it chooses in a state depends on
+//! three settings: which labels compete ([`Filter`]), what happens at ties ([`Ties`]), and in
+//! which arithmetic the scores are meant ([`Numbers`]). Every engine and every encoding takes the
+//! rules from here.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Which labels are chosen when several have the best score.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Ties {
+    /// The first of them in the order of the outputs, as numpy and torch do.
+    #[default]
+    First,
+    /// Each of them: a safe verdict then holds for every tie rule.
+    Any,
+    /// None of them: the encoding of the policy predicate abstraction papers. It can call an
+    /// unsafe policy safe.
+    Strict,
+}
+
+/// Which labels compete.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Filter {
+    /// All outputs: the policy may choose a label that is not applicable, and stops there.
+    #[default]
+    None,
+    /// The outputs that are applicable in the state; if there are none, nothing is chosen.
+    Applicable,
+}
+
+/// In which arithmetic the scores are meant.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Numbers {
+    /// The real-valued function of the weights exactly as stored.
+    #[default]
+    Real,
+    /// Every evaluation in single precision, whatever its order of summation.
+    F32,
+}
+
+/// What the score of a chosen label must satisfy against another competing label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// It is greater.
+    Greater,
+    /// It is greater or equal.
+    GreaterEqual,
+}
+
+impl Comparison {
+    /// Whether scores that compare like this (chosen against other) satisfy it.
+    #[must_use]
+    pub fn holds(self, order: Ordering) -> bool {
+        match self {
+            Comparison::Greater => order.is_gt(),
+            Comparison::GreaterEqual => order.is_ge(),
+        }
+    }
+}
+
+impl Ties {
+    /// What the score of output `chosen` must satisfy against that of output `other`, for
+    /// `chosen` to be chosen: this for every other competing output.
+    #[must_use]
+    pub fn requires(self, chosen: usize, other: usize) -> Comparison {
+        match self {
+            Ties::First if other < chosen => Comparison::Greater,
+            Ties::First | Ties::Any => Comparison::GreaterEqual,
+            Ties::Strict => Comparison::Greater,
+        }
+    }
+}
+
+/// The meaning of a policy, printed with every verdict.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct Semantics {
+    /// Which labels are chosen at ties.
+    pub ties: Ties,
+    /// Which labels compete.
+    pub filter: Filter,
+    /// In which arithmetic the scores are meant.
+    pub numbers: Numbers,
+}
+
+impl Semantics {
+    /// What output `chosen` needs against the competing output `other`, see [`Ties::requires`].
+    #[must_use]
+    pub fn requires(&self, chosen: usize, other: usize) -> Comparison {
+        self.ties.requires(chosen, other)
+    }
+
+    /// What a user should know about a verdict under these settings.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.ties == Ties::Strict {
+            warnings.push(
+                "ties strict: nothing is chosen where the best scores are equal, so an unsafe \
+                 policy can be called safe"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+impl fmt::Display for Semantics {
+    /// For example `scores in real arithmetic; best of all outputs; ties: first output`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}; ties: {}", self.numbers, self.filter, self.ties)
+    }
+}
+
+impl fmt::Display for Ties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Ties::First => "first output",
+            Ties::Any => "any of the best",
+            Ties::Strict => "nothing is chosen",
+        })
+    }
+}
+
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Filter::None => "best of all outputs",
+            Filter::Applicable => "best of the applicable outputs",
+        })
+    }
+}
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Numbers::Real => "scores in real arithmetic",
+            Numbers::F32 => "scores in single precision, any order",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_by_tie_rule() {
+        use Comparison::{Greater, GreaterEqual};
+        assert_eq!(Ties::First.requires(1, 0), Greater);
+        assert_eq!(Ties::First.requires(1, 2), GreaterEqual);
+        assert_eq!(Ties::Any.requires(1, 0), GreaterEqual);
+        assert_eq!(Ties::Any.requires(1, 2), GreaterEqual);
+        assert_eq!(Ties::Strict.requires(1, 0), Greater);
+        assert_eq!(Ties::Strict.requires(1, 2), Greater);
+        assert!(Greater.holds(Ordering::Greater) && !Greater.holds(Ordering::Equal));
+        assert!(GreaterEqual.holds(Ordering::Equal) && !GreaterEqual.holds(Ordering::Less));
+    }
+
+    #[test]
+    fn text_and_json() {
+        let semantics = Semantics::default();
+        let text = "scores in real arithmetic; best of all outputs; ties: first output";
+        assert_eq!(semantics.to_string(), text);
+        let json = serde_json::to_string(&semantics).expect("serialisable");
+        assert_eq!(json, r#"{"ties":"first","filter":"none","numbers":"real"}"#);
+        assert_eq!(serde_json::from_str::<Semantics>(&json).expect("valid"), semantics);
+    }
+
+    #[test]
+    fn strict_warns() {
+        assert!(Semantics::default().warnings().is_empty());
+        let strict = Semantics { ties: Ties::Strict, ..Semantics::default() };
+        assert!(strict.warnings()[0].contains("unsafe"));
+    }
+}
