@@ -72,7 +72,7 @@ impl ModelType {
     }
 }
 
-/// A model.
+/// A model, without its properties: they are read when they are asked for.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The whole file.
@@ -97,8 +97,6 @@ pub struct Model {
     pub automata: Vec<Automaton>,
     /// How they are composed.
     pub system: System,
-    /// Its properties and labels.
-    pub properties: Properties,
 }
 
 impl Model {
@@ -107,15 +105,6 @@ impl Model {
     pub fn is_untimed(&self) -> bool {
         self.ty.is_none_or(|(ty, _)| ty.is_untimed())
     }
-}
-
-/// The properties of a model or of a property file.
-#[derive(Clone, Default, Debug)]
-pub struct Properties {
-    /// The properties in the order of the file.
-    pub list: Vec<Property>,
-    /// Named state sets.
-    pub labels: Vec<Label>,
 }
 
 /// A constant.

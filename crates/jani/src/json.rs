@@ -23,6 +23,11 @@ pub struct NodeId(u32);
 impl NodeId {
     /// The value that the whole document is.
     pub const ROOT: Self = Self(0);
+
+    /// The node at a position of the table.
+    pub(crate) fn new(position: usize) -> Self {
+        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    }
 }
 
 /// What a value is.
@@ -96,6 +101,19 @@ impl Document {
     /// The first place that is no JSON, or lies deeper than [`MAX_DEPTH`].
     pub fn parse(text: &str) -> Result<Self, JsonError> {
         reader::read(text)
+    }
+
+    /// The pieces of a text that is no JSON, so that each has a place.
+    pub(crate) fn of_spans(spans: Vec<Range<usize>>) -> Self {
+        let position = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        let node = |(i, span): (usize, Range<usize>)| Node {
+            kind: Kind::Null,
+            start: position(span.start),
+            end: position(span.end),
+            next: position(i + 1),
+        };
+        let nodes = spans.into_iter().enumerate().map(node).collect();
+        Self { nodes, duplicate_keys: Vec::new() }
     }
 
     /// Keys that stand in an object that has the same key further up.

@@ -1,10 +1,29 @@
 //! JANI text to AST to checked AST to model.
+//!
+//! [`load_model`] reads a model file; [`Loaded::property`] reads properties over it, from the
+//! model or from files of their own. Nothing stops at the first problem: all of them come back as
+//! [`Diagnostic`]s with file, line and JSON pointer, those that are against the rules of the
+//! format apart from those that are merely not supported.
+//!
+//! The way of a file: [`json`] (text with places) → `parse` → [`ast`] → `check` (names, types,
+//! constants) → `lower` → [`policert_model::Model`].
 
 pub mod ast;
 mod check;
+mod deep_stack;
 pub mod diagnostic;
+mod infix;
 pub mod json;
+mod load;
 mod lower;
 pub mod names;
 mod parse;
+pub mod property;
+mod selector;
 pub mod source;
+mod summary;
+
+pub use diagnostic::{Diagnostic, Kind, Severity};
+pub use load::{LoadOptions, Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};
+pub use selector::{PropertyKey, Selector};
+pub use summary::Summary;

@@ -48,6 +48,11 @@ impl Names {
         self.texts.get(symbol.index()).map_or("", |text| text)
     }
 
+    /// All names.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
+    }
+
     /// Number of names.
     #[must_use]
     pub fn len(&self) -> usize {

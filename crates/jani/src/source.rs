@@ -1,6 +1,7 @@
 //! The files that were read, and places in them.
 
 use std::{
+    ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -43,6 +44,17 @@ impl Source {
             Ok(document) => Ok(Self { id, text, document }),
             Err(error) => Err((text, error)),
         }
+    }
+
+    /// A text that is no JSON, with places for its pieces (at least one).
+    pub(crate) fn of_spans(
+        id: SourceId,
+        path: &Path,
+        text: String,
+        spans: Vec<Range<usize>>,
+    ) -> Self {
+        let text = SourceText::new(path, text);
+        Self { id, text, document: Document::of_spans(spans) }
     }
 
     /// Which of the files it is.
@@ -157,6 +169,23 @@ impl Sources {
     #[must_use]
     pub fn next_id(&self) -> SourceId {
         SourceId(u32::try_from(self.0.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Number of files.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The paths of the files, in the order of reading.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|source| source.path())
     }
 
     /// Adds a file that was made with [`Sources::next_id`].

@@ -194,11 +194,6 @@ impl Layout {
         VarId::new(instance)
     }
 
-    /// Number of cells of a variable; 1 for what is no array.
-    pub fn cell_count(&self, v: VariableId) -> usize {
-        self.shapes[v.0].iter().product()
-    }
-
     /// Lengths of an array by dimension.
     pub fn shape(&self, v: VariableId) -> &[usize] {
         &self.shapes[v.0]

@@ -101,15 +101,4 @@ impl Lowered {
             Self::Array(elements) => elements.into_iter().for_each(|e| e.flatten(into)),
         }
     }
-
-    /// The lengths of the array by dimension, as far as its first elements tell.
-    pub fn shape(&self) -> Vec<usize> {
-        let mut shape = Vec::new();
-        let mut here = Some(self);
-        while let Some(Self::Array(elements)) = here {
-            shape.push(elements.len());
-            here = elements.first();
-        }
-        shape
-    }
 }

@@ -31,6 +31,11 @@ impl Parser {
         Expr { at: json.at(), kind }
     }
 
+    /// An expression that is a whole text.
+    pub fn expression(&mut self, json: Json<'_>) -> Expr {
+        self.expr(json)
+    }
+
     /// The expression of a member `{"exp": …}`, as guards and probabilities have it.
     pub(super) fn wrapped_expr(&mut self, json: Json<'_>, what: &str) -> Option<Expr> {
         let mut members = self.members(json, what)?;

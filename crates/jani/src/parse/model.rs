@@ -42,7 +42,9 @@ impl Parser {
             m.take("restrict-initial").and_then(|r| self.wrapped_expr(r, "a restriction"));
         let automata = self.required_list(&mut m, "automata", Self::automaton);
         let system = self.required(&mut m, "system").and_then(|s| self.system(s));
-        let properties = self.properties(&mut m);
+        // Properties and labels are read when they are asked for.
+        m.take("properties");
+        m.take("labels");
         self.finish(&m);
         Some(Model {
             at: json.at(),
@@ -56,7 +58,6 @@ impl Parser {
             restrict_initial,
             automata,
             system: system.unwrap_or_default(),
-            properties,
         })
     }
 

@@ -3,47 +3,53 @@
 use super::Parser;
 use crate::{
     ast::{
-        Expr, Label, LocationRef, Name, Objective, PolicyProperty, Properties, Property,
-        PropertyKind, StateSet, StateValues,
+        Expr, Label, LocationRef, Name, Objective, PolicyProperty, Property, PropertyKind,
+        StateSet, StateValues,
     },
     diagnostic::Code,
-    json::{Json, Kind, Members},
+    json::{Json, Kind},
 };
 
 impl Parser {
-    /// A file of properties; `None` if it is no object.
-    pub fn property_file(&mut self, json: Json<'_>) -> Option<Properties> {
-        let mut m = self.members(json, "a file of properties")?;
-        self.duplicate_keys(json);
-        if json.get("properties").is_none() {
+    /// The properties of a file of properties, or of a model, not yet read; `None` after a
+    /// diagnostic.
+    pub fn property_list<'s>(&mut self, root: Json<'s>) -> Option<Vec<Json<'s>>> {
+        let mut m = self.members(root, "a file of properties")?;
+        let is_model = root.get("automata").is_some();
+        let Some(list) = m.take("properties") else {
+            if is_model {
+                return Some(Vec::new());
+            }
             let message = "no file of properties: key `properties` is missing";
-            self.diagnostics.invalid(Code::MissingKey, json.at(), message);
+            self.diagnostics.invalid(Code::MissingKey, root.at(), message);
+            return None;
+        };
+        if !is_model {
+            m.take("labels");
+            self.duplicate_keys(root);
+            self.finish(&m);
+        }
+        if list.kind() != Kind::Array {
+            self.wrong_kind(list, "an array");
             return None;
         }
-        if json.get("automata").is_some() {
-            // A model: its properties are meant.
-            return Some(self.properties(&mut m));
-        }
-        let properties = self.properties(&mut m);
-        self.finish(&m);
-        Some(properties)
+        Some(list.elements().collect())
     }
 
-    /// The members `properties` and `labels` of a model or property file.
-    pub(super) fn properties(&mut self, m: &mut Members<'_>) -> Properties {
-        let labels = self.optional_list(m, "labels", |p, json| {
+    /// The named state sets of a file of properties or of a model.
+    pub fn labels(&mut self, root: Json<'_>) -> Vec<Label> {
+        let Some(labels) = root.get("labels") else { return Vec::new() };
+        self.list(labels, |p, json| {
             let mut m = p.members(json, "a label")?;
             let name = p.required_name(&mut m, "name");
             let set = p.required(&mut m, "element").and_then(|e| p.state_set(e));
             p.finish(&m);
             Some(Label { name: name?, set: set? })
-        });
-        // A property that cannot be read keeps its place: properties are counted.
-        let list = self.optional_list(m, "properties", |p, json| Some(p.property(json)));
-        Properties { list, labels }
+        })
     }
 
-    fn property(&mut self, json: Json<'_>) -> Property {
+    /// A property; what could not be read of it stands as `Broken`.
+    pub fn property(&mut self, json: Json<'_>) -> Property {
         let mut property =
             Property { at: json.at(), name: String::new(), kind: PropertyKind::Broken };
         let Some(mut m) = self.members(json, "a property") else { return property };

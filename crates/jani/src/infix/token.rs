@@ -1,0 +1,118 @@
+//! Words, numbers and signs of an infix expression.
+
+use std::ops::Range;
+
+use policert_numeric::Rational;
+
+/// A piece of the text.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub kind: Kind,
+    pub span: Range<usize>,
+}
+
+/// What a piece is.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Kind {
+    Number(Rational),
+    Name(String),
+    /// A name in quotes: no word of the language.
+    Quoted(String),
+    Sign(&'static str),
+    /// Nothing of the above.
+    Unknown,
+    End,
+}
+
+/// Signs, longer ones before those they start with.
+const SIGNS: [&str; 33] = [
+    "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "⇒", "∨", "∧", "¬", "≠", "≤", "≥", "−", "·",
+    "=", "<", ">", "!", "&", "|", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
+];
+
+/// Whether a name is read as one without further knowledge.
+pub(super) fn is_plain_name(name: &str) -> bool {
+    name_length(name) == name.len() && !name.is_empty()
+}
+
+/// Length of the plain name at the front of a text.
+fn name_length(text: &str) -> usize {
+    let starts = text.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | '#')));
+    if starts { end.unwrap_or(text.len()) } else { 0 }
+}
+
+/// The pieces of a text, an end at the end; `known` are names that are not plain.
+pub(super) fn tokens(text: &str, known: &[&str]) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let space = rest.len() - rest.trim_start().len();
+        if space > 0 {
+            at += space;
+            continue;
+        }
+        let (kind, length) = token(rest, known);
+        tokens.push(Token { kind, span: at..at + length });
+        at += length;
+    }
+    tokens.push(Token { kind: Kind::End, span: text.len()..text.len() });
+    tokens
+}
+
+fn token(rest: &str, known: &[&str]) -> (Kind, usize) {
+    if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
+        return match rest[1..].find(quote) {
+            Some(end) => (Kind::Quoted(rest[1..=end].to_owned()), end + 2),
+            None => (Kind::Unknown, rest.len()),
+        };
+    }
+    let longest = known.iter().filter(|name| {
+        let goes_on = |after: &str| {
+            name.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                && after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        };
+        rest.strip_prefix(**name).is_some_and(|after| !name.is_empty() && !goes_on(after))
+    });
+    let longest = longest.max_by_key(|name| name.len());
+    let plain = name_length(rest);
+    if let Some(name) = longest
+        && name.len() > plain
+    {
+        return (Kind::Name((*name).to_owned()), name.len());
+    }
+    if plain > 0 {
+        return (Kind::Name(rest[..plain].to_owned()), plain);
+    }
+    if rest.starts_with(|c: char| c.is_ascii_digit()) {
+        let length = number_length(rest);
+        return match Rational::parse_decimal(&rest[..length]) {
+            Some(value) => (Kind::Number(value), length),
+            None => (Kind::Unknown, length),
+        };
+    }
+    match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        Some(sign) => (Kind::Sign(sign), sign.len()),
+        None => (Kind::Unknown, rest.chars().next().map_or(1, char::len_utf8)),
+    }
+}
+
+/// Length of the decimal number at the front: `12`, `0.5`, `1e-3`.
+fn number_length(text: &str) -> usize {
+    let digits = |from: usize| {
+        let rest = text.get(from..).unwrap_or_default();
+        rest.bytes().take_while(u8::is_ascii_digit).count()
+    };
+    let mut length = digits(0);
+    if text[length..].starts_with('.') && digits(length + 1) > 0 {
+        length += 1 + digits(length + 1);
+    }
+    if text[length..].starts_with(['e', 'E']) {
+        let sign = usize::from(text[length + 1..].starts_with(['+', '-']));
+        if digits(length + 1 + sign) > 0 {
+            length += 1 + sign + digits(length + 1 + sign);
+        }
+    }
+    length
+}

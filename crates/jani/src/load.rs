@@ -1,0 +1,304 @@
+//! Loading: files to a model, its sizes, and properties over it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use policert_model::{Condition, Model};
+
+use crate::{
+    ast,
+    check::{self, Checked},
+    deep_stack::with_deep_stack,
+    diagnostic::{Code, Diagnostic, Kind},
+    infix,
+    json::Json,
+    lower::{self, LoweredModel, PropertyLowerer},
+    parse::Parser,
+    property::Property,
+    selector::{PropertyKey, Selector},
+    source::Source,
+    summary::Summary,
+};
+
+/// What the caller decides about loading.
+#[derive(Clone, Default, Debug)]
+pub struct LoadOptions {
+    /// Values for constants, name and text (`("N", "3")`); they replace those of the file.
+    pub constants: Vec<(String, String)>,
+}
+
+/// What came of loading a model.
+#[derive(Debug)]
+pub struct Loaded {
+    path: PathBuf,
+    diagnostics: Vec<Diagnostic>,
+    summary: Option<Summary>,
+    own: Vec<OwnProperty>,
+    /// What properties need; only where the model is there.
+    task: Option<Task>,
+}
+
+/// One of the model's own properties, not yet read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OwnProperty {
+    /// Its name.
+    pub name: String,
+    /// Whether it is about the safety of a policy.
+    pub is_policy_property: bool,
+}
+
+#[derive(Debug)]
+struct Task {
+    source: Arc<Source>,
+    parser: Parser,
+    checked: Checked,
+    lowered: LoweredModel,
+}
+
+/// What came of loading a property.
+#[derive(Clone, Debug)]
+pub struct LoadedProperty {
+    /// The property, if there is nothing wrong with it.
+    pub property: Option<Property>,
+    /// What was found: about this property alone.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The files that were read for it, beside the model.
+    pub files: Vec<PathBuf>,
+}
+
+/// Loads a model from a file.
+#[must_use]
+pub fn load_model(path: &Path, options: &LoadOptions) -> Loaded {
+    with_deep_stack(|| {
+        let mut parser = Parser::default();
+        let source = parser.file(path, None);
+        load(path, source, parser, options)
+    })
+}
+
+/// Loads a model from bytes; `path` is its name for people, and what includes are relative to.
+#[must_use]
+pub fn load_bytes(path: &Path, bytes: Vec<u8>, options: &LoadOptions) -> Loaded {
+    with_deep_stack(|| {
+        let mut parser = Parser::default();
+        let source = parser.bytes(path, bytes);
+        load(path, source, parser, options)
+    })
+}
+
+fn load(
+    path: &Path,
+    source: Option<Arc<Source>>,
+    mut parser: Parser,
+    options: &LoadOptions,
+) -> Loaded {
+    let mut loaded = Loaded {
+        path: path.to_owned(),
+        diagnostics: Vec::new(),
+        summary: None,
+        own: Vec::new(),
+        task: None,
+    };
+    if let Some(source) = source {
+        loaded.own = own_properties(source.root());
+        if let Some(ast) = parser.model(source.root()) {
+            loaded.summary = Some(Summary::of(&ast, &parser.names, source.root()));
+            loaded.task = task(source, ast, &mut parser, options);
+        }
+    }
+    loaded.diagnostics = parser.diagnostics.take();
+    if let Some(task) = &mut loaded.task {
+        task.parser = parser;
+    }
+    loaded
+}
+
+fn task(
+    source: Arc<Source>,
+    ast: ast::Model,
+    parser: &mut Parser,
+    options: &LoadOptions,
+) -> Option<Task> {
+    let checked = check::check(ast, &options.constants, parser);
+    if parser.diagnostics.has_errors() {
+        return None;
+    }
+    let lowered = lower::lower(&checked, &parser.names, &mut parser.diagnostics);
+    if lowered.is_none() && !parser.diagnostics.has_errors() {
+        let message = "the model cannot be used";
+        parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
+    }
+    let lowered = lowered?;
+    Some(Task { source, parser: Parser::default(), checked, lowered })
+}
+
+fn own_properties(root: Json<'_>) -> Vec<OwnProperty> {
+    let properties = root.get("properties").into_iter().flat_map(Json::elements);
+    let own = properties.map(|property| OwnProperty {
+        name: property.get("name").and_then(Json::as_str).unwrap_or_default().into_owned(),
+        is_policy_property: is_policy_property(property),
+    });
+    own.collect()
+}
+
+fn is_policy_property(property: Json<'_>) -> bool {
+    property.get("expression").and_then(|e| e.get("op")).is_some_and(|op| op.is_key("PA"))
+}
+
+impl Loaded {
+    /// The model, if there is nothing wrong with it and all of it is supported.
+    #[must_use]
+    pub fn model(&self) -> Option<&Model> {
+        self.task.as_ref().map(|task| &task.lowered.model)
+    }
+
+    /// The model by value.
+    #[must_use]
+    pub fn into_model(self) -> Option<Model> {
+        self.task.map(|task| task.lowered.model)
+    }
+
+    /// The path from which it was loaded.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its sizes, if the file is a model at all.
+    #[must_use]
+    pub fn summary(&self) -> Option<&Summary> {
+        self.summary.as_ref()
+    }
+
+    /// What was found: errors, then warnings, then notes. Properties have their own.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The model's own properties, in the order of the file.
+    #[must_use]
+    pub fn own_properties(&self) -> &[OwnProperty] {
+        &self.own
+    }
+
+    /// Which property `text` means, see [`Selector::parse`].
+    #[must_use]
+    pub fn selector(&self, text: &str) -> Selector {
+        let names: Vec<String> = self.own.iter().map(|p| p.name.clone()).collect();
+        Selector::parse(text, &names)
+    }
+
+    /// Loads a property over the model. There is none, and no diagnostic either, where the model
+    /// itself could not be loaded.
+    #[must_use]
+    pub fn property(&self, selector: &Selector) -> LoadedProperty {
+        self.with_task(|task, parser| {
+            let (source, key) = match selector {
+                Selector::Own(key) => (Arc::clone(&task.source), key),
+                Selector::File(path, key) => (parser.file(path, None)?, key),
+            };
+            let root = source.root();
+            let properties = parser.property_list(root)?;
+            let position = match key {
+                PropertyKey::Index(index) => Some(*index).filter(|i| *i < properties.len()),
+                PropertyKey::Name(name) => properties
+                    .iter()
+                    .position(|p| p.get("name").and_then(Json::as_str).is_some_and(|n| n == *name)),
+            };
+            let Some(position) = position else {
+                let names: Vec<_> = properties
+                    .iter()
+                    .filter_map(|p| p.get("name")?.as_str())
+                    .take(20)
+                    .map(|name| format!("`{name}`"))
+                    .collect();
+                let message = format!(
+                    "there is no property {key} in {}: it has {} ({})",
+                    source.path().display(),
+                    properties.len(),
+                    names.join(", ")
+                );
+                parser.diagnostics.general(Code::Property, Kind::Invalid, message);
+                return None;
+            };
+            let property = parser.property(properties[position]);
+            lower_property(task, parser, root, &property)
+        })
+    }
+
+    /// Loads a property of a file of properties, or of another model's; positions count from 0.
+    #[must_use]
+    pub fn property_of_file(&self, path: &Path, index: usize) -> LoadedProperty {
+        self.property(&Selector::File(path.to_owned(), PropertyKey::Index(index)))
+    }
+
+    /// A condition over the model's states, as a person writes it on a command line: infix, or
+    /// as a JANI expression in JSON.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the place in the text.
+    pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
+        let mut condition = None;
+        let loaded = self.with_task(|task, parser| {
+            let expr = infix::read(text, parser, &task.lowered.model)?;
+            let mut lowerer = PropertyLowerer {
+                checked: &task.checked,
+                names: &parser.names,
+                lowered: &task.lowered,
+                labels: &[],
+                diagnostics: &mut parser.diagnostics,
+            };
+            condition = lowerer.condition(&expr);
+            None
+        });
+        condition.ok_or(loaded.diagnostics)
+    }
+
+    /// Runs `f` with what the model's loading left, on a copy of the parser.
+    fn with_task(
+        &self,
+        f: impl FnOnce(&Task, &mut Parser) -> Option<Property> + Send,
+    ) -> LoadedProperty {
+        let Some(task) = &self.task else {
+            return LoadedProperty { property: None, diagnostics: Vec::new(), files: Vec::new() };
+        };
+        with_deep_stack(|| {
+            let mut parser = task.parser.clone();
+            let known = parser.diagnostics.sources.len();
+            let property = f(task, &mut parser);
+            if property.is_none() && !parser.diagnostics.has_errors() {
+                let message = "the property cannot be used";
+                parser.diagnostics.general(Code::Property, Kind::Invalid, message);
+            }
+            let diagnostics = parser.diagnostics.take();
+            let files = parser.diagnostics.sources.paths().skip(known).map(Path::to_owned);
+            LoadedProperty { property, diagnostics, files: files.collect() }
+        })
+    }
+}
+
+fn lower_property(
+    task: &Task,
+    parser: &mut Parser,
+    root: Json<'_>,
+    property: &ast::Property,
+) -> Option<Property> {
+    let mut labels = parser.labels(root);
+    if root.source().id() != task.source.id() {
+        labels.extend(parser.labels(task.source.root()));
+    }
+    let errors = parser.diagnostics.has_errors();
+    let Parser { diagnostics, names } = parser;
+    let mut lowerer = PropertyLowerer {
+        checked: &task.checked,
+        names,
+        lowered: &task.lowered,
+        labels: &labels,
+        diagnostics,
+    };
+    // Lowered even after errors, to find all that is wrong; but not used then.
+    lowerer.property(property).filter(|_| !errors)
+}

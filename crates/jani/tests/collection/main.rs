@@ -1,0 +1,10 @@
+//! The collection of models and cases: every file loads with the sizes that its description says,
+//! or is refused for the reason that it should be.
+
+mod cases;
+mod features;
+mod inputs;
+mod numbers;
+mod properties;
+mod shared_folder;
+mod sizes;
