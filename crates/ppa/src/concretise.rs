@@ -1,0 +1,204 @@
+//! Concretisation of abstract unsafe paths: is there a concrete run under the policy that follows
+//! the path from a start state to an unsafe state?
+//!
+//! Breadth-first along the path: the concrete states of each abstract state on it that runs from
+//! start states reach. Complete as long as no layer outgrows its limit.
+
+use std::collections::BTreeMap;
+
+use policert_engine_api::{Budget, EngineError, Question, Trace, TraceStep};
+use policert_model::{Operator, Semantics, State};
+use policert_policy::Policy;
+
+use crate::operators::Operators;
+use crate::search::Fragment;
+use crate::{AbstractState, AbstractStateId, PredicateSet};
+
+/// The most concrete states that one layer of a path may hold.
+const LAYER_LIMIT: usize = 4096;
+
+/// The most start states that are looked at for one path.
+const START_LIMIT: usize = 1 << 20;
+
+/// What became of an abstract unsafe path.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Concretised {
+    /// A run that follows it.
+    Run(Trace),
+    /// No run follows it.
+    Spurious,
+    /// Not decided within the limits.
+    Undecided,
+}
+
+/// What concretisation works with.
+#[derive(Debug)]
+pub struct Concretisation<'a> {
+    /// The question.
+    pub question: &'a Question<'a>,
+    /// The policy; `None` allows everything.
+    pub policy: Option<&'a Policy>,
+    /// 𝒫.
+    pub predicates: &'a PredicateSet,
+    /// 𝒪.
+    pub operators: &'a Operators,
+}
+
+/// How a concrete state was reached.
+type Arrival = (usize, TraceStep);
+
+/// The concrete states of a layer in the order of finding, each with its arrival from the layer
+/// before; start states have none.
+type Layer = Vec<(State, Option<Arrival>)>;
+
+impl Concretisation<'_> {
+    /// Looks for a run along the path by which `last` was first reached.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a modelling error on the way.
+    pub fn follow(
+        &self,
+        fragment: &Fragment,
+        last: AbstractStateId,
+        budget: &mut Budget,
+    ) -> Result<Concretised, EngineError> {
+        let path = fragment.path_to(last);
+        let states: Vec<&AbstractState> =
+            path.iter().map(|(id, _)| fragment.states.state(*id)).collect();
+        let Some(first) = states.first() else { return Ok(Concretised::Spurious) };
+        let (start, mut complete) = self.start_layer(first, budget)?;
+        let mut layers = vec![start];
+        for depth in 0..states.len() {
+            let layer = &layers[depth];
+            if let Some(k) = layer.iter().position(|(s, _)| self.question.is_unsafe(s)) {
+                return Ok(Concretised::Run(trace(&layers, depth, k)));
+            }
+            let Some(target) = states.get(depth + 1) else { break };
+            let (next, all) = self.next_layer(layer, target, budget)?;
+            complete &= all;
+            layers.push(next);
+        }
+        Ok(if complete { Concretised::Spurious } else { Concretised::Undecided })
+    }
+
+    /// The start states in an abstract state, and whether these are all.
+    fn start_layer(
+        &self,
+        first: &AbstractState,
+        budget: &mut Budget,
+    ) -> Result<(Layer, bool), EngineError> {
+        let mut found: BTreeMap<State, ()> = BTreeMap::new();
+        let mut seen = 0usize;
+        let full = "full";
+        let result = self.question.for_each_start_state(budget, &mut |state| {
+            seen += 1;
+            if seen > START_LIMIT || found.len() >= LAYER_LIMIT {
+                return Err(EngineError::Internal(full.to_owned()));
+            }
+            if self.predicates.domains().contains(state) && self.predicates.project(state) == *first
+            {
+                found.insert(state.to_vec(), ());
+            }
+            Ok(())
+        });
+        let complete = match result {
+            Ok(()) => true,
+            Err(EngineError::Internal(text)) if text == full => false,
+            Err(error) => return Err(error),
+        };
+        Ok((found.into_keys().map(|state| (state, None)).collect(), complete))
+    }
+
+    /// The states of `target` that the policy reaches from a layer, and whether these are all.
+    fn next_layer(
+        &self,
+        layer: &Layer,
+        target: &AbstractState,
+        budget: &mut Budget,
+    ) -> Result<(Layer, bool), EngineError> {
+        let mut next: Layer = Vec::new();
+        let mut known: BTreeMap<State, ()> = BTreeMap::new();
+        let mut complete = true;
+        for (k, (state, _)) in layer.iter().enumerate() {
+            budget.poll()?;
+            if self.question.is_terminal(state) {
+                continue;
+            }
+            for step in self.steps(state)? {
+                if self.predicates.project(&step.state) != *target
+                    || known.insert(step.state.clone(), ()).is_some()
+                {
+                    continue;
+                }
+                if next.len() >= LAYER_LIMIT {
+                    return Ok((next, false));
+                }
+                next.push((step.state.clone(), Some((k, step))));
+            }
+        }
+        complete &= next.len() < LAYER_LIMIT;
+        Ok((next, complete))
+    }
+
+    /// The transitions of a concrete state under the policy, by the plain semantics. A choice of
+    /// the policy that cannot be decided gives none: then nothing is claimed of it.
+    fn steps(&self, state: &State) -> Result<Vec<TraceStep>, EngineError> {
+        let model = self.question.model;
+        let semantics = Semantics { model, rule: self.question.domain_rule };
+        let mut enabled: Vec<(Option<usize>, &Operator)> = Vec::new();
+        for group in self.operators.groups() {
+            for &o in &group.operators {
+                let operator = &self.operators.all()[o].operator;
+                if semantics.is_enabled(operator, state)? {
+                    enabled.push((group.output, operator));
+                }
+            }
+        }
+        let chosen = match self.policy {
+            None => None,
+            Some(policy) => {
+                let mut applicable = vec![false; policy.outputs().len()];
+                for (output, _) in &enabled {
+                    if let Some(output) = output {
+                        applicable[*output] = true;
+                    }
+                }
+                let inputs: Vec<i64> =
+                    policy.inputs().iter().map(|v| state[v.index()]).collect();
+                Some(policy.chooser().choose(&inputs, &applicable))
+            }
+        };
+        let mut steps = Vec::new();
+        for (output, operator) in enabled {
+            if let (Some(output), Some(chosen)) = (output, &chosen)
+                && chosen.contains(output) != Some(true)
+            {
+                continue;
+            }
+            for successor in semantics.successors(operator, state)?.list {
+                steps.push(TraceStep {
+                    label: operator.label,
+                    operator: operator.key.clone(),
+                    destination: successor.destination,
+                    choices: successor.choices,
+                    state: successor.state,
+                });
+            }
+        }
+        Ok(steps)
+    }
+}
+
+/// The run that ends in state `k` of layer `depth`.
+fn trace(layers: &[Layer], depth: usize, k: usize) -> Trace {
+    let mut steps = Vec::with_capacity(depth);
+    let mut k = k;
+    for layer in layers[1..=depth].iter().rev() {
+        if let Some((before, step)) = &layer[k].1 {
+            steps.push(step.clone());
+            k = *before;
+        }
+    }
+    steps.reverse();
+    Trace { start: layers[0][k].0.clone(), steps }
+}

@@ -1,0 +1,190 @@
+//! Configuration: which tests run, and who answers them (PPA 2022, Table 1).
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Who answers the tests about the environment alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnvironmentSolver {
+    /// Interval reasoning: propagation and bisection. Where a query takes long and Z3 is built
+    /// in, Z3 finishes it.
+    #[default]
+    Native,
+    /// Z3 for every test.
+    Z3,
+}
+
+/// Who answers the tests about the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PolicySolver {
+    /// The decision oracle.
+    #[default]
+    Native,
+    /// Z3 with the whole network encoded.
+    Z3,
+}
+
+/// Whether an optional test runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// It runs.
+    On,
+    /// It is passed over.
+    Off,
+}
+
+impl Test {
+    /// Whether it runs.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        self == Self::On
+    }
+}
+
+/// Configuration of the engine. All tests but the last transition test are optional: they may
+/// save work and never change the result.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Config {
+    /// Name of the preset. [paper: Table 1]
+    pub name: String,
+    /// Who answers IsApp and TSat. [default: native]
+    #[serde(default)]
+    pub environment: EnvironmentSolver,
+    /// Who answers IsSelect^π, IsApp^π and TSat^π. [default: native]
+    #[serde(default)]
+    pub policy: PolicySolver,
+    /// IsSelect^π_ℝ. [paper: Algorithm 1, line 2]
+    pub is_select_pi_relaxed: Test,
+    /// IsSelect^π. [paper: Algorithm 1, line 3]
+    pub is_select_pi: Test,
+    /// IsApp. [paper: Algorithm 1, line 5]
+    pub is_app: Test,
+    /// IsApp^π_ℝ. [paper: Algorithm 1, line 6]
+    pub is_app_pi_relaxed: Test,
+    /// IsApp^π. [paper: Algorithm 1, line 7]
+    pub is_app_pi: Test,
+    /// TSat. [paper: Algorithm 1, line 12]
+    pub t_sat: Test,
+    /// TSat^π_ℝ. [paper: Algorithm 1, line 13]
+    pub t_sat_pi_relaxed: Test,
+}
+
+/// A preset that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No preset of this name.
+    #[error("no preset `{name}`; there are {known}")]
+    UnknownPreset {
+        /// The name asked for.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// A file that does not parse.
+    #[error("preset: {0}")]
+    Parse(String),
+    /// Z3 is not built in.
+    #[error(
+        "preset `{0}` needs Z3, which is not built in: build with `./x build`, or with \
+         `cargo build --release --features z3` and the Z3 library in place"
+    )]
+    NeedsZ3(String),
+    /// A relaxed test is switched on where no solver answers it.
+    #[error("preset `{0}`: relaxed tests are answered by policy = \"z3\" only")]
+    RelaxedTests(String),
+}
+
+/// The presets that come with the engine: name and text.
+const PRESETS: [(&str, &str); 2] = [
+    ("native", include_str!("../../../configs/ppa/native.toml")),
+    ("base", include_str!("../../../configs/ppa/base.toml")),
+];
+
+impl Config {
+    /// The preset of this name.
+    ///
+    /// # Errors
+    /// An unknown name, or a preset that needs a solver that is not built in.
+    pub fn preset(name: &str) -> Result<Self, ConfigError> {
+        match PRESETS.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Self::parse(text),
+            None => Err(ConfigError::UnknownPreset {
+                name: name.to_owned(),
+                known: Self::preset_names().join(", "),
+            }),
+        }
+    }
+
+    /// Names of the presets.
+    #[must_use]
+    pub fn preset_names() -> Vec<&'static str> {
+        PRESETS.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// Reads the text of a preset file.
+    ///
+    /// # Errors
+    /// Text that does not parse, or a preset that needs a solver that is not built in.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let config: Self =
+            toml::from_str(text).map_err(|e| ConfigError::Parse(e.to_string()))?;
+        if config.needs_z3() && !cfg!(feature = "z3") {
+            return Err(ConfigError::NeedsZ3(config.name));
+        }
+        let relaxed =
+            [config.is_select_pi_relaxed, config.is_app_pi_relaxed, config.t_sat_pi_relaxed];
+        if config.policy == PolicySolver::Native && relaxed.iter().any(|test| test.is_on()) {
+            return Err(ConfigError::RelaxedTests(config.name));
+        }
+        Ok(config)
+    }
+
+    /// Whether some test is answered by Z3 alone.
+    #[must_use]
+    pub fn needs_z3(&self) -> bool {
+        self.environment == EnvironmentSolver::Z3 || self.policy == PolicySolver::Z3
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            name: "native".to_owned(),
+            environment: EnvironmentSolver::Native,
+            policy: PolicySolver::Native,
+            is_select_pi_relaxed: Test::Off,
+            is_select_pi: Test::On,
+            is_app: Test::On,
+            is_app_pi_relaxed: Test::Off,
+            is_app_pi: Test::Off,
+            t_sat: Test::On,
+            t_sat_pi_relaxed: Test::Off,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_the_native_preset() {
+        assert_eq!(Config::preset("native"), Ok(Config::default()));
+    }
+
+    #[test]
+    fn presets_parse_or_say_that_they_need_z3() {
+        for (name, text) in PRESETS {
+            match Config::parse(text) {
+                Ok(config) => assert_eq!(config.name, name),
+                Err(error) => assert_eq!(error, ConfigError::NeedsZ3(name.to_owned())),
+            }
+        }
+        assert!(Config::preset("none").is_err());
+    }
+}

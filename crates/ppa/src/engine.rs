@@ -1,0 +1,266 @@
+//! The engine: from a question, a policy and predicates to a verdict.
+
+use policert_bounds::Oracle;
+use policert_engine_api::{
+    Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
+    Verdict,
+};
+use policert_model::{Condition, DomainRule};
+use policert_policy::Policy;
+
+use crate::concretise::{Concretisation, Concretised};
+use crate::config::{Config, EnvironmentSolver, PolicySolver};
+use crate::native::{NativeEnvironment, NativeSelection};
+use crate::operators::Operators;
+use crate::predicates::require_total;
+use crate::queries::{Environment, Queries, QueryStats, Selection};
+use crate::search::{Fragment, Search};
+use crate::{AbstractStateId, PredicateSet};
+
+/// The most abstract unsafe states whose paths are tried for a concrete run.
+const PATHS_TRIED: usize = 64;
+
+/// What the engine found.
+#[derive(Debug)]
+pub struct Report {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts, partial after a stop.
+    pub counts: Counts,
+    /// Tests by kind.
+    pub queries: QueryStats,
+    /// Abstract start states proved safe, of all; `None` before the fragment is complete.
+    pub start_states_proved_safe: Option<u64>,
+    /// What the user should know besides.
+    pub notes: Vec<String>,
+}
+
+/// The abstraction before the search: predicates and operators, ready to expand single states.
+#[derive(Debug)]
+pub struct Abstraction<'a> {
+    /// The question.
+    pub question: &'a Question<'a>,
+    /// The policy; `None` for plain predicate abstraction.
+    pub policy: Option<&'a Policy>,
+    /// 𝒫.
+    pub predicates: PredicateSet,
+    /// 𝒪.
+    pub operators: Operators,
+    not_terminal: Condition,
+}
+
+impl<'a> Abstraction<'a> {
+    /// Prepares the predicates of the property and the operators of the model.
+    ///
+    /// # Errors
+    /// What the abstraction cannot take: unsupported.
+    pub fn new(
+        question: &'a Question<'a>,
+        policy: Option<&'a Policy>,
+    ) -> Result<Self, EngineError> {
+        let predicates = PredicateSet::new(question.model, &question.property.predicates)?;
+        let outputs = policy.map_or(&[][..], Policy::outputs);
+        let operators = Operators::new(question, outputs)?;
+        let not_terminal = match &question.terminal {
+            None => Condition::True,
+            Some(terminal) => {
+                require_total(terminal, predicates.domains(), "the terminal condition")?;
+                terminal.negate()
+            }
+        };
+        Ok(Self { question, policy, predicates, operators, not_terminal })
+    }
+
+    /// The tests as `config` wants them answered.
+    ///
+    /// # Errors
+    /// A solver that is not built in, or a policy that it cannot take.
+    pub fn queries<'s>(&'s self, config: &'s Config) -> Result<Queries<'s>, EngineError> {
+        let environment: Box<dyn Environment + 's> = match config.environment {
+            EnvironmentSolver::Native => self.native_environment(),
+            EnvironmentSolver::Z3 => self.z3_environment()?,
+        };
+        let selection: Option<Box<dyn Selection + 's>> = match self.policy {
+            None => None,
+            Some(policy) => Some(match config.policy {
+                PolicySolver::Native => {
+                    let applicable = self.operators.applicability();
+                    Box::new(NativeSelection::new(Oracle::new(policy, applicable)))
+                }
+                PolicySolver::Z3 => self.z3_selection(policy)?,
+            }),
+        };
+        Ok(Queries::new(config, environment, selection))
+    }
+
+    #[cfg(feature = "z3")]
+    fn native_environment(&self) -> Box<dyn Environment + '_> {
+        Box::new(crate::z3::NativeThenZ3::new(self.question.model))
+    }
+
+    #[cfg(not(feature = "z3"))]
+    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
+    fn native_environment(&self) -> Box<dyn Environment + '_> {
+        Box::new(NativeEnvironment::complete())
+    }
+
+    #[cfg(feature = "z3")]
+    #[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
+    fn z3_environment(&self) -> Result<Box<dyn Environment + '_>, EngineError> {
+        Ok(Box::new(crate::z3::Z3Environment::new(self.question.model)))
+    }
+
+    #[cfg(feature = "z3")]
+    fn z3_selection<'s>(
+        &'s self,
+        policy: &'s Policy,
+    ) -> Result<Box<dyn Selection + 's>, EngineError> {
+        let applicable = self.operators.applicability();
+        Ok(Box::new(crate::z3::Z3Selection::new(self.question.model, policy, &applicable)?))
+    }
+
+    #[cfg(not(feature = "z3"))]
+    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
+    fn z3_environment(&self) -> Result<Box<dyn Environment + '_>, EngineError> {
+        Err(without_z3())
+    }
+
+    #[cfg(not(feature = "z3"))]
+    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
+    fn z3_selection<'s>(
+        &'s self,
+        _: &'s Policy,
+    ) -> Result<Box<dyn Selection + 's>, EngineError> {
+        Err(without_z3())
+    }
+
+    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn build<'s>(
+        &'s self,
+        queries: &mut Queries<'s>,
+        fragment: &mut Fragment,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
+        let mut search = Search {
+            question: self.question,
+            predicates: &self.predicates,
+            operators: &self.operators,
+            not_terminal: &self.not_terminal,
+            queries,
+            budget,
+            observer,
+        };
+        search.run(fragment)
+    }
+}
+
+#[cfg(not(feature = "z3"))]
+fn without_z3() -> EngineError {
+    EngineError::Unsupported("Z3 is not built in: build with `./x build`".to_owned())
+}
+
+/// Builds the reachable fragment of the policy predicate abstraction and says what follows.
+///
+/// Without abstract unsafe states the policy is safe (Proposition 6). Otherwise the abstract
+/// paths are tried for concrete runs; if none is found the verdict is unknown.
+///
+/// # Errors
+/// What the engine cannot take, and modelling errors. A stop is a verdict *unknown*.
+pub fn run(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report, EngineError> {
+    if question.domain_rule == DomainRule::Error {
+        return Err(EngineError::Unsupported(
+            "engine ppa takes `--domain drop` only: whether an update that leaves its domain is \
+             reachable is for engine explicit to say"
+                .to_owned(),
+        ));
+    }
+    let abstraction = Abstraction::new(question, policy)?;
+    let mut queries = abstraction.queries(config)?;
+    let mut fragment = Fragment::default();
+    let mut built = abstraction.build(&mut queries, &mut fragment, budget, observer);
+    let mut notes = Vec::new();
+    let mut verdict = None;
+    let complete = built.is_ok();
+    if built.is_ok() {
+        match verdict_of(&abstraction, &fragment, budget, observer) {
+            Ok(v) => verdict = Some(v),
+            Err(error) => built = Err(error),
+        }
+    }
+    let verdict = match (verdict, built) {
+        (Some(verdict), _) => verdict,
+        (None, Err(EngineError::Stop(reason))) => stopped(reason),
+        (None, Err(EngineError::Undecided(text))) => {
+            Verdict::Unknown(UnknownReason::SolverGaveUp(text))
+        }
+        (None, Err(error)) => return Err(error),
+        (None, Ok(())) => return Err(EngineError::Internal("no verdict".to_owned())),
+    };
+    if fragment.counts.dropped_outcomes > 0 {
+        notes.push(format!(
+            "{} abstract outcomes may leave a variable's domain; such an outcome is no transition",
+            fragment.counts.dropped_outcomes
+        ));
+    }
+    let start_states_proved_safe = complete.then(|| {
+        fragment.safe_start_states().iter().filter(|(_, safe)| *safe).count() as u64
+    });
+    let queries = *queries.stats();
+    Ok(Report { verdict, counts: fragment.counts, queries, start_states_proved_safe, notes })
+}
+
+fn stopped(reason: StopReason) -> Verdict {
+    Verdict::Unknown(UnknownReason::Stopped(reason))
+}
+
+/// The verdict that a complete fragment gives.
+fn verdict_of(
+    abstraction: &Abstraction<'_>,
+    fragment: &Fragment,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<Verdict, EngineError> {
+    let Some(first) = fragment.first_unsafe else {
+        return Ok(Verdict::Safe { vacuous: fragment.counts.start_states == 0 });
+    };
+    observer.event(Event::Phase("concretise abstract paths"));
+    match concrete_run(abstraction, fragment, budget)? {
+        Some(trace) => Ok(Verdict::Unsafe(trace)),
+        None => {
+            let steps = fragment.info[first].depth as usize;
+            Ok(Verdict::Unknown(UnknownReason::AbstractPath { steps }))
+        }
+    }
+}
+
+/// A run along one of the abstract unsafe paths, the shortest first.
+fn concrete_run(
+    abstraction: &Abstraction<'_>,
+    fragment: &Fragment,
+    budget: &mut Budget,
+) -> Result<Option<Trace>, EngineError> {
+    let concretisation = Concretisation {
+        question: abstraction.question,
+        policy: abstraction.policy,
+        predicates: &abstraction.predicates,
+        operators: &abstraction.operators,
+    };
+    let paths = fragment.info.iter().filter(|(_, info)| info.is_unsafe).map(|(id, _)| id);
+    for last in paths.take(PATHS_TRIED).collect::<Vec<AbstractStateId>>() {
+        debug_assert!(last.to_index() < fragment.info.len());
+        if let Concretised::Run(trace) = concretisation.follow(fragment, last, budget)? {
+            return Ok(Some(trace));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,308 @@
+//! Abstract state expansion (PPA 2022, Algorithm 1).
+//!
+//! Input: an abstract state s_𝒫. Output: its transitions in Θ^π_𝒫.
+//!
+//! | paper | here |
+//! |---|---|
+//! | s_𝒫, s'_𝒫 | `source`, `target` |
+//! | dom(s'_𝒫) ≠ 𝒫 | `undecided` is not empty |
+//! | entailment_by(s_𝒫, o) | [`Expansion::entailment_by_operator`] |
+//! | entailment_by(p, b) | [`Expansion::entailment_by_predicate`] |
+//!
+//! Deviations:
+//! - D1: an operator has several outcomes; lines 8 and 9 run for each.
+//! - D2: operators of the environment (silent, or with a label that the policy does not output)
+//!   have no policy tests.
+//! - D3: s'_𝒫 starts from s_𝒫: predicates none of whose variables are updated keep their truth
+//!   value. Only the others are undecided.
+//! - D4: entailment by a predicate is not a precomputed table. The box of source states is
+//!   tightened by the weakest precondition of each literal that the search commits to, and the
+//!   literals left are evaluated over it; a partial state that no source state leads to is cut.
+//! - D5: a target that is known already, by another operator, is not tested again: transitions
+//!   are counted once per pair of states.
+
+use policert_engine_api::{Answer, Budget, EngineError, Question};
+use policert_model::{Condition, Truth};
+
+use crate::operators::{Affected, LabelGroup, Operators, Outcome, choice_sides};
+use crate::queries::Queries;
+use crate::region::Region;
+use crate::{AbstractState, PredicateSet};
+
+/// Receives the transitions of a state.
+pub trait Transitions {
+    /// Whether the transition to `target` is known already.
+    fn is_known(&self, target: &AbstractState) -> bool;
+    /// A transition to `target`, by outcome `destination` of operator number `operator`.
+    fn add(&mut self, target: &AbstractState, operator: usize, destination: usize);
+}
+
+/// What the expansion of one state works with.
+#[derive(Debug)]
+pub struct Expansion<'a, 'q> {
+    /// The question.
+    pub question: &'a Question<'a>,
+    /// 𝒫.
+    pub predicates: &'a PredicateSet,
+    /// 𝒪, grouped by label.
+    pub operators: &'a Operators,
+    /// That a state is not terminal by decree.
+    pub not_terminal: &'a Condition,
+    /// The tests.
+    pub queries: &'q mut Queries<'a>,
+    /// The budget.
+    pub budget: &'q mut Budget,
+    /// Number of outcomes seen that may leave a domain: such an outcome is no transition.
+    pub may_drop: u64,
+    /// Operators whose update may leave a domain, the first one found.
+    pub drop_example: Option<(usize, usize)>,
+}
+
+/// What the enumeration of targets works on.
+struct Enumeration<'a, 't> {
+    operator: usize,
+    destination: usize,
+    output: Option<usize>,
+    transitions: &'t mut dyn Transitions,
+    undecided: Vec<&'a Affected>,
+}
+
+impl<'a> Expansion<'a, '_> {
+    /// Algorithm 1: adds all transitions of `source`.
+    ///
+    /// # Errors
+    /// A stop of the budget (the state must be expanded again from scratch), or a construct
+    /// that cannot be decided.
+    pub fn expand(
+        &mut self,
+        source: &AbstractState,
+        transitions: &mut dyn Transitions,
+    ) -> Result<(), EngineError> {
+        let states = self.predicates.concretisation(source).restrict([self.not_terminal]);
+        if states.is_empty() {
+            return Ok(());
+        }
+        self.queries.enter(&states);
+        let operators = self.operators;
+        for group in operators.groups() {
+            // l.1
+            if let Some(output) = group.output
+                && !group.operators.is_empty()
+            {
+                if self.queries.is_select_pi_relaxed(&states, output, self.budget)?.refuted() {
+                    continue; // l.2
+                }
+                if self.queries.is_select_pi(&states, output, self.budget)?.refuted() {
+                    continue; // l.3
+                }
+            }
+            self.expand_label(source, &states, group, transitions)?;
+        }
+        Ok(())
+    }
+
+    /// Lines 4 to 9 for the operators of one label.
+    fn expand_label(
+        &mut self,
+        source: &AbstractState,
+        states: &Region<'a>,
+        group: &'a LabelGroup,
+        transitions: &mut dyn Transitions,
+    ) -> Result<(), EngineError> {
+        for &o in &group.operators {
+            self.budget.poll()?;
+            // l.4
+            let prepared = &self.operators.all()[o];
+            if prepared.operator.guard.truth(&states.sides) == Truth::False {
+                continue; // l.5, seen at once
+            }
+            let applicable = states.restrict([&prepared.operator.guard]);
+            if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted() {
+                continue; // l.5
+            }
+            if let Some(output) = group.output {
+                if self.queries.is_app_pi_relaxed(&applicable, output, self.budget)?.refuted() {
+                    continue; // l.6
+                }
+                if self.queries.is_app_pi(&applicable, output, self.budget)?.refuted() {
+                    continue; // l.7
+                }
+            }
+            for (d, destination) in prepared.operator.destinations.iter().enumerate() {
+                if destination.conflict.condition.truth(&applicable.sides) != Truth::False {
+                    return Err(EngineError::Unsupported(format!(
+                        "{} may assign two values at once to {}",
+                        self.question.model.display_operator(&prepared.operator.key),
+                        destination.conflict.variables.join(", ")
+                    )));
+                }
+                let outcome = prepared.outcome(d, self.question.model, self.predicates);
+                let valid = self.valid_region(&applicable, o, d, outcome);
+                if valid.is_empty() {
+                    continue;
+                }
+                let mut target = source.clone();
+                let undecided = self.entailment_by_operator(&mut target, &valid, outcome)?; // l.8
+                let mut enumeration = Enumeration {
+                    operator: o,
+                    destination: d,
+                    output: group.output,
+                    transitions: &mut *transitions,
+                    undecided,
+                };
+                self.enumerate_states(&mut enumeration, target, &valid, 0)?; // l.9
+            }
+        }
+        Ok(())
+    }
+
+    /// The states, and free choices, in which an outcome exists and stays inside all domains.
+    fn valid_region(
+        &mut self,
+        applicable: &Region<'a>,
+        operator: usize,
+        destination: usize,
+        outcome: &'a Outcome,
+    ) -> Region<'a> {
+        let choices = &self.operators.all()[operator].operator.destinations[destination];
+        let extended = applicable.extend(choice_sides(choices, &applicable.sides));
+        if outcome.validity.is_empty() {
+            return extended;
+        }
+        if choices.choices.is_empty()
+            && outcome.validity.iter().any(|c| c.truth(&extended.sides) != Truth::True)
+        {
+            self.may_drop += 1;
+            self.drop_example.get_or_insert((operator, destination));
+        }
+        extended.restrict(&outcome.validity)
+    }
+
+    /// Sets in `target` what the operator entails, and returns the predicates left open (l.8).
+    fn entailment_by_operator(
+        &mut self,
+        target: &mut AbstractState,
+        states: &Region<'a>,
+        outcome: &'a Outcome,
+    ) -> Result<Vec<&'a Affected>, EngineError> {
+        for &(k, location) in &outcome.locations {
+            self.predicates.layout().set_location(target, k, location);
+        }
+        let mut open = Vec::new();
+        for affected in &outcome.affected {
+            match affected.literals[1].truth(&states.sides) {
+                Truth::True => target.set(affected.predicate, true),
+                Truth::False => target.set(affected.predicate, false),
+                Truth::Maybe => open.push(affected),
+            }
+        }
+        // Each predicate left open doubles the work below, so ask exactly where boxes are not
+        // exact.
+        let exact = open.len() > 1 && !states.is_box()
+            || open.iter().filter(|a| !is_bound(&a.literals[1])).count() > 1;
+        if !exact {
+            return Ok(open);
+        }
+        let mut left = Vec::with_capacity(open.len());
+        for affected in open {
+            let mut possible = [false; 2];
+            for value in [false, true] {
+                let region = states.restrict([&affected.literals[usize::from(value)]]);
+                possible[usize::from(value)] = self.queries.is_inhabited(&region, self.budget)?;
+            }
+            match possible {
+                [true, true] => left.push(affected),
+                [_, value] => target.set(affected.predicate, value),
+            }
+        }
+        Ok(left)
+    }
+
+    /// Lines 10 to 23. `decided` counts the predicates of `enumeration.undecided` that are set
+    /// in `target`; `states` are the source states that lead to what is set so far.
+    fn enumerate_states(
+        &mut self,
+        enumeration: &mut Enumeration<'a, '_>,
+        mut target: AbstractState,
+        states: &Region<'a>,
+        mut decided: usize,
+    ) -> Result<(), EngineError> {
+        self.budget.poll()?;
+        decided = Self::entailment_by_predicate(enumeration, &mut target, states, decided); // l.19, l.22
+        let Some(&p) = enumeration.undecided.get(decided) else {
+            return self.test_transition(enumeration, &target, states); // l.11
+        };
+        for value in [true, false] {
+            // l.17, l.18, l.21
+            let part = states.restrict([&p.literals[usize::from(value)]]);
+            if part.is_empty() {
+                continue;
+            }
+            if decided + 1 < enumeration.undecided.len()
+                && !self.queries.is_inhabited(&part, self.budget)?
+            {
+                continue;
+            }
+            let mut next = target.clone();
+            next.set(p.predicate, value);
+            let order = enumeration.undecided.clone();
+            self.enumerate_states(enumeration, next, &part, decided + 1)?; // l.20, l.23
+            enumeration.undecided = order;
+        }
+        Ok(())
+    }
+
+    /// Sets the open predicates that the source states decide, moving them to the front of the
+    /// open ones; returns the new number of decided ones.
+    fn entailment_by_predicate(
+        enumeration: &mut Enumeration<'a, '_>,
+        target: &mut AbstractState,
+        states: &Region<'a>,
+        mut decided: usize,
+    ) -> usize {
+        for i in decided..enumeration.undecided.len() {
+            let affected = enumeration.undecided[i];
+            let value = match affected.literals[1].truth(&states.sides) {
+                Truth::True => true,
+                Truth::False => false,
+                Truth::Maybe => continue,
+            };
+            target.set(affected.predicate, value);
+            enumeration.undecided.swap(decided, i);
+            decided += 1;
+        }
+        decided
+    }
+
+    /// Lines 12 to 15: the transition tests on a complete target.
+    fn test_transition(
+        &mut self,
+        enumeration: &mut Enumeration<'a, '_>,
+        target: &AbstractState,
+        states: &Region<'a>,
+    ) -> Result<(), EngineError> {
+        if enumeration.transitions.is_known(target) {
+            return Ok(());
+        }
+        let output = enumeration.output;
+        if self.queries.t_sat(states, output.is_none(), self.budget)?.refuted() {
+            return Ok(()); // l.12
+        }
+        if let Some(output) = output {
+            if self.queries.t_sat_pi_relaxed(states, output, self.budget)?.refuted() {
+                return Ok(()); // l.13
+            }
+            match self.queries.t_sat_pi(states, output, self.budget)? {
+                Answer::Refuted => return Ok(()), // l.14
+                Answer::Possible(_) => {}
+            }
+        }
+        enumeration.transitions.add(target, enumeration.operator, enumeration.destination); // l.15
+        Ok(())
+    }
+}
+
+/// Whether a literal bounds a single variable: then boxes are exact.
+fn is_bound(literal: &Condition) -> bool {
+    matches!(literal, Condition::Linear(c) if c.terms.len() == 1)
+}

@@ -1,0 +1,35 @@
+//! Policy predicate abstraction (PPA 2022): the reachable fragment of Θ^π_𝒫, built by abstract
+//! state expansion, and what it says about safety.
+//!
+//! | looking for | file |
+//! |---|---|
+//! | Algorithm 1 | `expansion.rs` |
+//! | the tests of Section 6 | `queries.rs`, answered in `native.rs` and `z3.rs` |
+//! | forward search, safety per start state | `search.rs` |
+//! | abstract start states | `start_states.rs` |
+//! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
+//! | from an abstract path to a concrete run | `concretise.rs` |
+//! | presets | `config.rs` and `configs/ppa/*.toml` |
+
+mod abstract_state;
+mod concretise;
+mod config;
+mod engine;
+mod expansion;
+mod native;
+mod operators;
+mod predicates;
+mod queries;
+mod region;
+mod search;
+mod start_states;
+#[cfg(feature = "z3")]
+mod z3;
+
+pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
+pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, Test};
+pub use engine::{Abstraction, Report, run};
+pub use predicates::PredicateSet;
+pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
+pub use region::Region;
+pub use search::{Fragment, StateInfo};

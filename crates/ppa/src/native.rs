@@ -1,0 +1,119 @@
+//! Native answers: interval reasoning for the environment, the decision oracle for the policy.
+
+use std::ops::ControlFlow;
+
+use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
+use policert_engine_api::{Answer, Budget, EngineError};
+use policert_model::{Condition, State, Visit, for_each_solution};
+
+use crate::queries::{Environment, Selection};
+use crate::region::Region;
+
+/// Interval reasoning: for unary models every query is answered by the box alone; otherwise
+/// bound propagation and bisection, complete on bounded boxes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NativeEnvironment {
+    /// After how many steps of bisection to give up, `None` for never. Giving up is
+    /// [`NativeEnvironment::search`]'s `None`.
+    step_limit: Option<u64>,
+}
+
+impl NativeEnvironment {
+    /// Never gives up.
+    #[must_use]
+    pub fn complete() -> Self {
+        Self { step_limit: None }
+    }
+
+    /// Gives up after so many steps of bisection.
+    #[must_use]
+    pub fn with_step_limit(steps: u64) -> Self {
+        Self { step_limit: Some(steps) }
+    }
+
+    /// The answer, or `None` after the limit of steps.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn search(
+        &self,
+        region: &Region<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<Answer<State>>, EngineError> {
+        if region.is_empty() {
+            return Ok(Some(Answer::Refuted));
+        }
+        if region.is_box() {
+            return Ok(Some(Answer::Possible(Some(region.sides.lower_corner()))));
+        }
+        let condition = Condition::and(region.conditions.iter().map(|&c| c.clone()));
+        let mut steps = 0u64;
+        let found = for_each_solution(&condition, &region.sides, false, &mut |visit| match visit {
+            Visit::Solution(point) => {
+                ControlFlow::Break(Ok(Some(Answer::Possible(Some(point.to_vec())))))
+            }
+            Visit::Step => {
+                steps += 1;
+                if self.step_limit.is_some_and(|limit| steps > limit) {
+                    return ControlFlow::Break(Ok(None));
+                }
+                match budget.poll() {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(stop) => ControlFlow::Break(Err(stop.into())),
+                }
+            }
+        })?;
+        found.break_value().unwrap_or(Ok(Some(Answer::Refuted)))
+    }
+}
+
+impl Environment for NativeEnvironment {
+    fn is_satisfiable(
+        &mut self,
+        region: &Region<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        match Self::complete().search(region, budget)? {
+            Some(answer) => Ok(answer),
+            None => Ok(Answer::Possible(None)),
+        }
+    }
+}
+
+/// The decision oracle, with one decision map for all tests about one abstract state.
+#[derive(Debug)]
+pub struct NativeSelection<'a> {
+    oracle: Oracle<'a>,
+    map: Option<DecisionMap>,
+}
+
+impl<'a> NativeSelection<'a> {
+    /// Answers by this oracle.
+    #[must_use]
+    pub fn new(oracle: Oracle<'a>) -> Self {
+        Self { oracle, map: None }
+    }
+}
+
+impl Selection for NativeSelection<'_> {
+    fn enter(&mut self, states: &Region<'_>) {
+        self.map = Some(DecisionMap::new(&self.oracle, &states.sides));
+    }
+
+    fn is_selected(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if region.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let query =
+            SelectionQuery { region: &region.sides, conditions: &region.conditions, output };
+        Ok(match &mut self.map {
+            Some(map) => map.decide(&mut self.oracle, &query, budget)?,
+            None => self.oracle.decide(&query, budget)?,
+        })
+    }
+}

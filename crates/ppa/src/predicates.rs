@@ -1,0 +1,137 @@
+//! The predicate set 𝒫: literals, projection of states, concretisation of abstract states.
+
+use policert_engine_api::EngineError;
+use policert_model::{Condition, Model, Predicate};
+use policert_numeric::{IntBox, IntInterval};
+
+use crate::{AbstractState, Layout, PredId, Region};
+
+/// The predicates with both of their literals.
+#[derive(Clone, Debug)]
+pub struct PredicateSet {
+    literals: Vec<[Condition; 2]>,
+    layout: Layout,
+    domains: IntBox,
+}
+
+impl PredicateSet {
+    /// Reads the predicates of a property.
+    ///
+    /// # Errors
+    /// A predicate that may have no truth value in some state, and a variable without bounds:
+    /// unsupported.
+    pub fn new(model: &Model, predicates: &[Predicate]) -> Result<Self, EngineError> {
+        let domains = model.domains();
+        if let Some(v) = model.variables.iter().find(|v| !v.domain.is_bounded()) {
+            return Err(EngineError::Unsupported(format!(
+                "predicate abstraction needs both bounds of variable {}",
+                v.name
+            )));
+        }
+        let mut literals = Vec::with_capacity(predicates.len());
+        for predicate in predicates {
+            require_total(&predicate.condition, &domains, &predicate.text)?;
+            literals.push([predicate.condition.negate(), predicate.condition.clone()]);
+        }
+        let layout = Layout::new(model, literals.len());
+        Ok(Self { literals, layout, domains })
+    }
+
+    /// Number of predicates.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.literals.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.literals.is_empty()
+    }
+
+    /// The ids in order.
+    pub fn ids(&self) -> impl Iterator<Item = PredId> + use<> {
+        (0..u32::try_from(self.literals.len()).unwrap_or(u32::MAX)).map(PredId)
+    }
+
+    /// The condition that the predicate has the truth value `value`.
+    #[must_use]
+    pub fn literal(&self, predicate: PredId, value: bool) -> &Condition {
+        &self.literals[predicate.index()][usize::from(value)]
+    }
+
+    /// How abstract states are laid out.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The box of all states.
+    #[must_use]
+    pub fn domains(&self) -> &IntBox {
+        &self.domains
+    }
+
+    /// s|𝒫: the abstraction of a state.
+    #[must_use]
+    pub fn project(&self, state: &[i64]) -> AbstractState {
+        let mut result = self.layout.blank();
+        for p in self.ids() {
+            result.set(p, self.literal(p, true).holds(state) == Ok(true));
+        }
+        for (k, location) in self.layout.locations().iter().enumerate() {
+            self.layout.set_location(&mut result, k, state[location.index()]);
+        }
+        result
+    }
+
+    /// [s_𝒫]: the states that an abstract state stands for.
+    #[must_use]
+    pub fn concretisation(&self, state: &AbstractState) -> Region<'_> {
+        let mut sides = self.domains.clone();
+        for (k, location) in self.layout.locations().iter().enumerate() {
+            sides[location.index()] = IntInterval::point(self.layout.location(state, k));
+        }
+        Region::new(sides, self.ids().map(|p| self.literal(p, state.get(p))))
+    }
+}
+
+/// Refuses a condition that may have no truth value somewhere in `domains`.
+pub(crate) fn require_total(
+    condition: &Condition,
+    domains: &IntBox,
+    text: &str,
+) -> Result<(), EngineError> {
+    let total = match condition {
+        Condition::True | Condition::False | Condition::Linear(_) => true,
+        Condition::General { expr, .. } => expr.is_total() || !is_partial(expr, domains),
+        Condition::And(parts) | Condition::Or(parts) => {
+            return parts.iter().try_for_each(|part| require_total(part, domains, text));
+        }
+    };
+    if total {
+        Ok(())
+    } else {
+        Err(EngineError::Unsupported(format!(
+            "`{text}` may have no truth value in some state (a cell that does not exist or a \
+             division by zero)"
+        )))
+    }
+}
+
+/// Whether some operand has no value somewhere, as far as ranges tell.
+fn is_partial(expr: &policert_model::Expr, domains: &IntBox) -> bool {
+    // A truth value that is undecided counts as partial in ranges, so look at the operands of
+    // comparisons and logical operators one by one.
+    use policert_model::{Expr, UnaryOp};
+    match expr {
+        Expr::Unary(UnaryOp::Not, a) => is_partial(a, domains),
+        Expr::Binary(op, a, b) if op.is_boolean() => {
+            is_partial(a, domains) || is_partial(b, domains)
+        }
+        Expr::Ite(c, a, b) => {
+            is_partial(c, domains) || is_partial(a, domains) || is_partial(b, domains)
+        }
+        _ => expr.range(domains).partial,
+    }
+}

@@ -1,0 +1,235 @@
+//! The reachable fragment of the policy predicate abstraction Θ^π_𝒫: forward search from the
+//! abstract start states (PPA 2022, Section 7).
+
+use std::collections::VecDeque;
+
+use policert_engine_api::{Budget, Counts, EngineError, Event, Id, Observer, Question, SideTable};
+use policert_model::Condition;
+
+use crate::expansion::{Expansion, Transitions};
+use crate::operators::Operators;
+use crate::queries::Queries;
+use crate::region::Region;
+use crate::start_states::abstract_start_states;
+use crate::{AbstractState, AbstractStateId, PredicateSet, StateTable};
+
+/// What is known of an abstract state that was met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StateInfo {
+    /// Whether it is an abstract start state.
+    pub is_start: bool,
+    /// Whether it contains an unsafe state.
+    pub is_unsafe: bool,
+    /// Number of transitions from a start state.
+    pub depth: u32,
+    /// How it was reached first.
+    pub parent: Option<Step>,
+}
+
+/// An abstract transition with its operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The source.
+    pub source: AbstractStateId,
+    /// Position of the operator.
+    pub operator: usize,
+    /// Which of its outcomes.
+    pub destination: usize,
+}
+
+/// The fragment built so far.
+#[derive(Debug, Default)]
+pub struct Fragment {
+    /// The states met.
+    pub states: StateTable,
+    /// What is known of them.
+    pub info: SideTable<AbstractStateId, StateInfo>,
+    /// The transitions, each pair once, in the order of finding.
+    pub transitions: Vec<(AbstractStateId, AbstractStateId)>,
+    /// The abstract unsafe state that was met first: its path is shortest.
+    pub first_unsafe: Option<AbstractStateId>,
+    /// Counts for the report.
+    pub counts: Counts,
+}
+
+/// Everything that the search works with.
+pub struct Search<'a, 'q> {
+    /// The question.
+    pub question: &'a Question<'a>,
+    /// 𝒫.
+    pub predicates: &'a PredicateSet,
+    /// 𝒪.
+    pub operators: &'a Operators,
+    /// That a state is not terminal by decree.
+    pub not_terminal: &'a Condition,
+    /// The tests.
+    pub queries: &'q mut Queries<'a>,
+    /// The budget.
+    pub budget: &'q mut Budget,
+    /// Receives events.
+    pub observer: &'q mut dyn Observer,
+}
+
+/// The transitions of the state that is being expanded.
+struct Found<'f> {
+    source: AbstractStateId,
+    states: &'f mut StateTable,
+    /// Targets of this source, sorted by id.
+    targets: Vec<AbstractStateId>,
+    /// In the order of finding, with operator and outcome.
+    added: Vec<(AbstractStateId, Step)>,
+}
+
+impl Transitions for Found<'_> {
+    fn is_known(&self, target: &AbstractState) -> bool {
+        self.states.find(target).is_some_and(|id| self.targets.binary_search(&id).is_ok())
+    }
+
+    fn add(&mut self, target: &AbstractState, operator: usize, destination: usize) {
+        let (id, _) = self.states.intern(target);
+        if let Err(at) = self.targets.binary_search(&id) {
+            self.targets.insert(at, id);
+            self.added.push((id, Step { source: self.source, operator, destination }));
+        }
+    }
+}
+
+impl Search<'_, '_> {
+    /// Builds the fragment reachable from the abstract start states. What was built before a
+    /// stop stays in `fragment`.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn run(&mut self, fragment: &mut Fragment) -> Result<(), EngineError> {
+        fragment.counts.predicates = Some(self.predicates.len() as u64);
+        self.observer.event(Event::Phase("abstract start states"));
+        let mut queue = VecDeque::new();
+        let start =
+            abstract_start_states(self.question, self.predicates, self.queries, self.budget)?;
+        for state in &start {
+            let (id, _) = fragment.states.intern(state);
+            self.meet(fragment, id, None, true)?;
+            // An unsafe abstract start state is expanded: it may hold safe start states.
+            queue.push_back(id);
+        }
+        self.observer.event(Event::Phase("abstract states"));
+        let mut may_drop = 0;
+        while let Some(source) = queue.pop_front() {
+            self.budget.poll_clock()?;
+            self.budget.check_states(fragment.states.len())?;
+            let state = fragment.states.state(source).clone();
+            let mut found = Found {
+                source,
+                states: &mut fragment.states,
+                targets: Vec::new(),
+                added: Vec::new(),
+            };
+            let mut expansion = Expansion {
+                question: self.question,
+                predicates: self.predicates,
+                operators: self.operators,
+                not_terminal: self.not_terminal,
+                queries: &mut *self.queries,
+                budget: &mut *self.budget,
+                may_drop: 0,
+                drop_example: None,
+            };
+            expansion.expand(&state, &mut found)?;
+            may_drop += expansion.may_drop;
+            for (target, step) in found.added {
+                fragment.transitions.push((source, target));
+                if target.to_index() < fragment.info.len() {
+                    continue;
+                }
+                self.meet(fragment, target, Some(step), false)?;
+                if !fragment.info[target].is_unsafe || self.question.build_all {
+                    queue.push_back(target);
+                }
+            }
+            fragment.counts.expanded_states += 1;
+            fragment.counts.dropped_outcomes = may_drop;
+            self.count(fragment);
+            self.observer.event(Event::Progress {
+                expanded: fragment.counts.expanded_states,
+                reached: fragment.states.len() as u64,
+                waiting: queue.len() as u64,
+                transitions: fragment.transitions.len() as u64,
+            });
+        }
+        self.count(fragment);
+        Ok(())
+    }
+
+    /// Notes a state that is met for the first time. States are met in the order of their ids.
+    fn meet(
+        &mut self,
+        fragment: &mut Fragment,
+        id: AbstractStateId,
+        parent: Option<Step>,
+        is_start: bool,
+    ) -> Result<(), EngineError> {
+        let state = fragment.states.state(id);
+        let states = self.predicates.concretisation(state);
+        let unsafe_states = states.restrict([&self.question.property.unsafe_condition]);
+        let is_unsafe = self.is_inhabited(&unsafe_states)?;
+        let depth = parent.map_or(0, |step| fragment.info[step.source].depth + 1);
+        fragment.info.push(StateInfo { is_start, is_unsafe, depth, parent });
+        fragment.counts.start_states += u64::from(is_start);
+        if is_unsafe {
+            fragment.counts.unsafe_states += 1;
+            fragment.first_unsafe.get_or_insert(id);
+        }
+        Ok(())
+    }
+
+    fn is_inhabited(&mut self, region: &Region<'_>) -> Result<bool, EngineError> {
+        self.queries.is_inhabited(region, self.budget)
+    }
+
+    fn count(&self, fragment: &mut Fragment) {
+        fragment.counts.reachable_states = fragment.info.len() as u64;
+        fragment.counts.transitions = fragment.transitions.len() as u64;
+    }
+}
+
+impl Fragment {
+    /// For each abstract start state, in the order of ids, whether no abstract unsafe state is
+    /// reachable from it: then it is proved safe. Meaningful once the fragment is complete.
+    #[must_use]
+    pub fn safe_start_states(&self) -> Vec<(AbstractStateId, bool)> {
+        // Backward reachability from the unsafe states.
+        let mut predecessors: Vec<Vec<AbstractStateId>> = vec![Vec::new(); self.info.len()];
+        for &(source, target) in &self.transitions {
+            predecessors[target.to_index()].push(source);
+        }
+        let mut reaches: Vec<bool> = self.info.iter().map(|(_, info)| info.is_unsafe).collect();
+        let mut stack: Vec<AbstractStateId> =
+            self.info.iter().filter(|(_, info)| info.is_unsafe).map(|(id, _)| id).collect();
+        while let Some(id) = stack.pop() {
+            for &source in &predecessors[id.to_index()] {
+                if !std::mem::replace(&mut reaches[source.to_index()], true) {
+                    stack.push(source);
+                }
+            }
+        }
+        self.info
+            .iter()
+            .filter(|(_, info)| info.is_start)
+            .map(|(id, _)| (id, !reaches[id.to_index()]))
+            .collect()
+    }
+
+    /// The states on the path by which `last` was first reached, from a start state on.
+    #[must_use]
+    pub fn path_to(&self, last: AbstractStateId) -> Vec<(AbstractStateId, Option<Step>)> {
+        let mut path = Vec::new();
+        let mut at = Some(last);
+        while let Some(id) = at {
+            let parent = self.info[id].parent;
+            path.push((id, parent));
+            at = parent.map(|step| step.source);
+        }
+        path.reverse();
+        path
+    }
+}

@@ -1,0 +1,257 @@
+//! Answers by Z3: the encodings of PPA 2022, Appendix C, one solver kept per kind of test.
+
+use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memory};
+use policert_model::{Condition, Model, State, Variable, VariableKind};
+use policert_numeric::IntBox;
+use policert_policy::Policy;
+use policert_smt::encode::{Frame, chooses, scores};
+use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term, Z3Solver};
+
+use crate::native::NativeEnvironment;
+use crate::queries::{Environment, Selection};
+use crate::region::Region;
+
+/// Steps of bisection after which a query goes to Z3.
+const NATIVE_STEPS: u64 = 4096;
+
+/// Interval reasoning first, Z3 for what takes it long.
+#[derive(Debug)]
+pub struct NativeThenZ3<'m> {
+    native: NativeEnvironment,
+    z3: Z3Environment<'m>,
+}
+
+impl<'m> NativeThenZ3<'m> {
+    /// For queries about states of `model`.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Self {
+        let native = NativeEnvironment::with_step_limit(NATIVE_STEPS);
+        Self { native, z3: Z3Environment::new(model) }
+    }
+}
+
+impl Environment for NativeThenZ3<'_> {
+    fn is_satisfiable(
+        &mut self,
+        region: &Region<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        match self.native.search(region, budget)? {
+            Some(answer) => Ok(answer),
+            None => self.z3.is_satisfiable(region, budget),
+        }
+    }
+}
+
+/// Z3 for every query about the environment.
+#[derive(Debug)]
+pub struct Z3Environment<'m> {
+    model: &'m Model,
+}
+
+impl<'m> Z3Environment<'m> {
+    /// For queries about states of `model`.
+    #[must_use]
+    pub fn new(model: &'m Model) -> Self {
+        Self { model }
+    }
+}
+
+impl Environment for Z3Environment<'_> {
+    fn is_satisfiable(
+        &mut self,
+        region: &Region<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if region.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let mut solver = Z3Solver::new();
+        let variables = dimensions(self.model, &region.sides);
+        let frame = Frame::declare(&mut solver, &variables, Sort::Int);
+        assert_region(&mut solver, &frame, &variables, region)?;
+        check(&mut solver, frame.symbols(), budget)
+    }
+}
+
+/// Z3 with the whole network encoded.
+#[derive(Debug)]
+pub struct Z3Selection<'a> {
+    model: &'a Model,
+    exact: Encoded<'a>,
+    relaxed: Encoded<'a>,
+}
+
+/// A solver that holds the network; queries come and go in scopes.
+#[derive(Debug)]
+struct Encoded<'a> {
+    solver: Z3Solver,
+    frame: Frame,
+    sort: Sort,
+    policy: &'a Policy,
+    outputs: Vec<Term>,
+    applicable: Vec<Formula>,
+}
+
+impl<'a> Z3Selection<'a> {
+    /// For queries about states of `model` and this policy. `applicable` says for each output
+    /// where its label is applicable.
+    ///
+    /// # Errors
+    /// A policy that has no encoding: unsupported.
+    pub fn new(
+        model: &'a Model,
+        policy: &'a Policy,
+        applicable: &[Condition],
+    ) -> Result<Self, EngineError> {
+        let encoded = |sort| {
+            Encoded::new(model, policy, applicable, sort).map_err(|e| engine_error(&e, None))
+        };
+        Ok(Self { model, exact: encoded(Sort::Int)?, relaxed: encoded(Sort::Real)? })
+    }
+}
+
+impl<'a> Encoded<'a> {
+    fn new(
+        model: &Model,
+        policy: &'a Policy,
+        applicable: &[Condition],
+        sort: Sort,
+    ) -> Result<Self, SmtError> {
+        let mut solver = Z3Solver::new();
+        let frame = Frame::declare(&mut solver, &model.variables, sort);
+        let inputs: Vec<Term> =
+            policy.inputs().iter().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
+        let scores = scores(&mut solver, policy.network(), &inputs)?;
+        solver.assert(scores.constraint);
+        let applicable =
+            applicable.iter().map(|c| frame.condition(c, true)).collect::<Result<_, _>>()?;
+        Ok(Self { solver, frame, sort, policy, outputs: scores.outputs, applicable })
+    }
+}
+
+impl Selection for Z3Selection<'_> {
+    fn is_selected(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        self.exact.query(self.model, region, output, budget)
+    }
+
+    fn is_selected_relaxed(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        match self.relaxed.query(self.model, region, output, budget)? {
+            Answer::Refuted => Ok(Answer::Refuted),
+            Answer::Possible(_) => Ok(Answer::Possible(None)),
+        }
+    }
+}
+
+impl Encoded<'_> {
+    fn query(
+        &mut self,
+        model: &Model,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if region.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        self.solver.push();
+        let answer = self.query_in_scope(model, region, output, budget);
+        self.solver.pop();
+        answer
+    }
+
+    fn query_in_scope(
+        &mut self,
+        model: &Model,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let variables = dimensions(model, &region.sides);
+        let mut frame = self.frame.clone();
+        while frame.symbols().len() < variables.len() {
+            let choice = self.solver.declare(self.sort);
+            frame = frame.extended(choice);
+        }
+        assert_region(&mut self.solver, &frame, &variables, region)?;
+        let semantics = self.policy.semantics();
+        let chosen = chooses(&self.outputs, output, &semantics, &self.applicable)
+            .map_err(|error| engine_error(&error, None))?;
+        self.solver.assert(chosen);
+        check(&mut self.solver, frame.symbols(), budget)
+    }
+}
+
+/// The dimensions of a region as variables whose domains are its sides.
+fn dimensions(model: &Model, sides: &IntBox) -> Vec<Variable> {
+    let names = model.variables.iter().map(|v| v.name.as_str()).chain(std::iter::repeat("choice"));
+    sides
+        .sides()
+        .iter()
+        .zip(names)
+        .map(|(&domain, name)| Variable {
+            name: name.to_owned(),
+            kind: VariableKind::Integer,
+            domain,
+        })
+        .collect()
+}
+
+fn assert_region(
+    solver: &mut Z3Solver,
+    frame: &Frame,
+    variables: &[Variable],
+    region: &Region<'_>,
+) -> Result<(), EngineError> {
+    solver.assert(frame.bounds(variables));
+    for condition in &region.conditions {
+        let formula =
+            frame.condition(condition, true).map_err(|error| engine_error(&error, None))?;
+        solver.assert(formula);
+    }
+    Ok(())
+}
+
+fn check(
+    solver: &mut Z3Solver,
+    symbols: &[Symbol],
+    budget: &mut Budget,
+) -> Result<Answer<State>, EngineError> {
+    budget.poll_clock()?;
+    let memory = budget.limits().memory;
+    let cancel = budget.cancel_flag().clone();
+    let stop =
+        || cancel.is_raised() || memory.is_some_and(|m| resident_memory().is_some_and(|r| r > m));
+    let limits = Limits { time: budget.remaining(), stop: Some(&stop) };
+    match solver.check(&limits) {
+        Ok(CheckResult::Unsat) => Ok(Answer::Refuted),
+        Ok(CheckResult::Sat(assignment)) => {
+            Ok(Answer::Possible(assignment.integers(symbols.iter().copied())))
+        }
+        Err(error) => Err(engine_error(&error, Some(budget))),
+    }
+}
+
+/// No definite answer is an error, never an answer.
+fn engine_error(error: &SmtError, budget: Option<&Budget>) -> EngineError {
+    match error {
+        SmtError::TimeLimit(_) => StopReason::Time.into(),
+        SmtError::Interrupted if budget.is_some_and(|b| b.cancel_flag().is_raised()) => {
+            StopReason::Interrupted.into()
+        }
+        SmtError::Interrupted => StopReason::Memory.into(),
+        SmtError::Unsupported(text) => EngineError::Unsupported(text.clone()),
+        SmtError::WrongModel(text) => EngineError::Internal(text.clone()),
+        other => EngineError::Undecided(other.to_string()),
+    }
+}
