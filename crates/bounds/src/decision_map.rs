@@ -1,0 +1,219 @@
+//! Decision maps: what is known about a policy's choices inside one region, as a tree of boxes
+//! that is refined as queries need it.
+//!
+//! All queries about the region share the tree, whatever their output, conditions and part of the
+//! region: a box in which an output was refuted is refuted for all of them, and points at which
+//! the choice is known are known to all of them.
+
+use policert_engine_api::{Answer, Budget, StopReason};
+use policert_model::{State, Truth};
+use policert_numeric::{IntBox, IntInterval};
+use policert_policy::Choice;
+
+use crate::frame::Frame;
+use crate::oracle::Oracle;
+use crate::output_set::OutputSet;
+use crate::query::SelectionQuery;
+use crate::search::Search;
+use crate::split::Cut;
+
+/// Which outputs a map finds out about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sharing {
+    /// The one that is asked for.
+    OneOutput,
+    /// All that may matter to later queries.
+    AllOutputs,
+}
+
+/// What is known about a policy's choices inside one region.
+#[derive(Debug)]
+pub struct DecisionMap {
+    /// The first is the root; there is none until a query gives the region.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) frame: Option<Frame>,
+    pub(crate) sharing: Sharing,
+}
+
+/// A box of the tree.
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// Its sides along the axes.
+    pub sides: IntBox,
+    /// The outputs that are chosen nowhere in it.
+    pub refuted: OutputSet,
+    /// With a filter: for each output those whose score beats it everywhere in the box.
+    pub beaten_by: Vec<OutputSet>,
+    /// With a filter: what is known of the applicability of each output.
+    pub truths: Vec<Truth>,
+    /// Points at which the choice is known: coordinates along the axes, row by row.
+    pub points: Vec<i64>,
+    pub choices: Vec<Choice>,
+    /// Slopes, along the axes, of the score difference that came closest to a refutation.
+    pub slopes: Vec<f64>,
+    pub progress: Progress,
+}
+
+/// How far the work on a box is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Progress {
+    /// Nothing was done.
+    Fresh,
+    /// Its scores were bounded.
+    Bounded,
+    /// All its points are known.
+    Enumerated,
+    /// It was cut in two, `low` and `low + 1`.
+    Cut(Cut, usize),
+}
+
+impl DecisionMap {
+    /// A map of a region: sides of the state's variables.
+    #[must_use]
+    pub fn new(oracle: &Oracle<'_>, region: &IntBox) -> Self {
+        let mut sides = region.clone();
+        while sides.dimensions() < oracle.axes.least_dimensions {
+            sides.push(IntInterval::ALL);
+        }
+        let sides = oracle.axes.project(&sides);
+        Self::of_sides(oracle, Some(sides), Sharing::AllOutputs)
+    }
+
+    /// A map of a box along the axes; without one, of what the first query asks about.
+    pub(crate) fn of_sides(oracle: &Oracle<'_>, sides: Option<IntBox>, sharing: Sharing) -> Self {
+        let nodes = sides.map(|sides| Node::root(oracle, sides)).into_iter().collect();
+        Self { nodes, frame: None, sharing }
+    }
+
+    /// Decides a query about the region, as [`Oracle::decide`] does. The map must be one of the
+    /// same oracle. A query that reaches beyond the region is decided on its own.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn decide(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, StopReason> {
+        Search::run(self, oracle, query, budget)
+    }
+
+    /// Number of boxes that the tree has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether the tree has no box yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Cuts a leaf in two and returns the lower part; the upper one follows it.
+    pub(crate) fn cut(&mut self, oracle: &Oracle<'_>, node: usize, cut: Cut) -> usize {
+        let low = self.nodes.len();
+        let parent = &mut self.nodes[node];
+        let side = parent.sides[cut.axis];
+        let mut parts = [parent.child(), parent.child()];
+        parts[0].sides[cut.axis] = IntInterval::new(side.lo, cut.at);
+        parts[1].sides[cut.axis] = IntInterval::new(cut.at + 1, side.hi);
+        let points = std::mem::take(&mut parent.points);
+        let choices = std::mem::take(&mut parent.choices);
+        let width = parent.sides.dimensions();
+        for (point, choice) in points.chunks_exact(width).zip(choices) {
+            let part = &mut parts[usize::from(point[cut.axis] > cut.at)];
+            part.points.extend_from_slice(point);
+            part.choices.push(choice);
+        }
+        for part in &mut parts {
+            part.update_truths(oracle);
+        }
+        parent.progress = Progress::Cut(cut, low);
+        self.nodes.extend(parts);
+        low
+    }
+}
+
+impl Node {
+    pub(crate) fn root(oracle: &Oracle<'_>, sides: IntBox) -> Self {
+        let outputs = oracle.applicable.len();
+        let filtered = oracle.is_filtered();
+        let each = if filtered { outputs } else { 0 };
+        let mut node = Self {
+            sides,
+            refuted: OutputSet::none(outputs),
+            beaten_by: vec![OutputSet::none(outputs); each],
+            truths: vec![Truth::Maybe; each],
+            points: Vec::new(),
+            choices: Vec::new(),
+            slopes: Vec::new(),
+            progress: Progress::Fresh,
+        };
+        node.update_truths(oracle);
+        node
+    }
+
+    /// A part that knows what holds everywhere in this box.
+    fn child(&self) -> Self {
+        Self {
+            sides: self.sides.clone(),
+            refuted: self.refuted.clone(),
+            beaten_by: self.beaten_by.clone(),
+            truths: self.truths.clone(),
+            points: Vec::new(),
+            choices: Vec::new(),
+            slopes: self.slopes.clone(),
+            progress: Progress::Fresh,
+        }
+    }
+
+    /// Looks again at where outputs are applicable.
+    fn update_truths(&mut self, oracle: &Oracle<'_>) {
+        if self.truths.is_empty() {
+            return;
+        }
+        let mut sides = IntBox::new(vec![IntInterval::ALL; oracle.axes.least_dimensions]);
+        for (&variable, &side) in oracle.axes.variables.iter().zip(self.sides.sides()) {
+            sides[variable] = side;
+        }
+        for (truth, condition) in self.truths.iter_mut().zip(&*oracle.applicable) {
+            if *truth == Truth::Maybe {
+                *truth = condition.truth(&sides);
+            }
+        }
+        self.update_refuted();
+    }
+
+    /// Notes that output `loser` has a score that loses against that of `winner` everywhere.
+    pub(crate) fn note_loss(&mut self, loser: usize, winner: usize) {
+        if self.truths.is_empty() {
+            self.refuted.insert(loser);
+        } else {
+            self.beaten_by[loser].insert(winner);
+            self.update_refuted();
+        }
+    }
+
+    /// With a filter, an output loses only against one that surely competes.
+    fn update_refuted(&mut self) {
+        for (output, truth) in self.truths.iter().enumerate() {
+            let applicable = |winner: usize| self.truths[winner] == Truth::True;
+            if *truth == Truth::False || self.beaten_by[output].iter().any(applicable) {
+                self.refuted.insert(output);
+            }
+        }
+    }
+
+    /// Number of points of which the choice is known.
+    pub(crate) fn known(&self) -> usize {
+        self.choices.len()
+    }
+
+    /// A point of which the choice is known.
+    pub(crate) fn point(&self, index: usize) -> &[i64] {
+        let width = self.sides.dimensions();
+        &self.points[index * width..(index + 1) * width]
+    }
+}

@@ -1,0 +1,173 @@
+//! What stays the same for all boxes inside one region: inputs that are fixed, folded into the
+//! biases of the first layers, and the constants of the rounding-error model.
+//!
+//! # The rounding-error model
+//!
+//! Bounds are computed in double precision, rounded to nearest, in any order of summation, with
+//! or without fused multiply-adds; the error of the whole computation is bounded afterwards and
+//! subtracted.
+//!
+//! Let Y bound the magnitude of every element of every node over the region (kept here for each
+//! slot as `magnitude`). A lower bound starts as a linear form Σ aᵢ·yᵢ + c of one node and is
+//! carried back node by node:
+//!
+//! - *affine*, y = W·x + b: the new coefficients a′ⱼ = Σ aᵢ·Wᵢⱼ are computed with a relative error
+//!   of at most γ of Σ |aᵢ|·|Wᵢⱼ|. Replacing the exact ones by the computed ones changes the form
+//!   by at most γ·Σ |aᵢ|·Σⱼ |Wᵢⱼ|·Yⱼ, so by γ·Σ |aᵢ|·Fᵢ with the *flow* Fᵢ = |bᵢ| + Σⱼ |Wᵢⱼ|·Yⱼ;
+//! - *pointwise*, y = f(x), with lines s·x + t on the right side of f (in real arithmetic, for
+//!   the doubles s and t): a′ = a·s errs by at most γ·|a|·|s|·Y, and F = |s|·Y + |t|;
+//! - *scale*, *sum*, *maximum*, *concatenation* and *input* likewise.
+//!
+//! The sign of the computed coefficient chooses the line, and the computed coefficient is exact
+//! from then on, so errors of different nodes only add up. The constant c is a sum of terms whose
+//! magnitudes are at most |aᵢ|·Fᵢ as well. With T = Σ |aᵢ|·Fᵢ over all nodes passed, the whole
+//! error is at most γ·T + ω: γ = γₖ for k above the number of roundings of any one term on its
+//! way, and ω for products that underflow, each of which loses at most 2⁻¹⁰⁷⁵ and is multiplied by
+//! at most 1 + Σ Y later. T is computed in double precision too; a factor of 1 + 10⁻⁶ covers that.
+//!
+//! Anything that overflows makes T infinite or not a number, and the bound −∞.
+
+use policert_numeric::round::{add_up, gamma, mul_up};
+
+use crate::interval::Bounds;
+use crate::program::{Affine, LANES, Op, Panels, Program};
+
+/// The constants of one region.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Bounds of the network's inputs.
+    pub lo: Vec<f64>,
+    pub hi: Vec<f64>,
+    /// The inputs that are not fixed.
+    pub free: Vec<usize>,
+    /// Bound of the magnitude of each slot.
+    pub magnitude: Vec<f64>,
+    /// F of each slot.
+    pub flow: Vec<f64>,
+    /// By node: the affine nodes that read the input, with fixed inputs folded in.
+    pub first: Vec<Option<First>>,
+    /// γ.
+    pub gamma: f64,
+    /// ω.
+    pub floor: f64,
+}
+
+/// An affine node of the free inputs alone.
+#[derive(Debug)]
+pub(crate) struct First {
+    pub bias: Vec<f64>,
+    pub panels: Panels,
+}
+
+/// Covers the rounding of the error terms themselves.
+const INFLATION: f64 = 1.0 + 1e-6;
+
+impl Frame {
+    /// The constants for the inputs between `lo` and `hi` (finite).
+    pub fn new(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Self {
+        let free = (0..lo.len()).filter(|&k| lo[k] < hi[k]).collect();
+        let mut frame = Self {
+            lo,
+            hi,
+            free,
+            magnitude: vec![0.0; program.slots],
+            flow: vec![0.0; program.slots],
+            first: Vec::new(),
+            gamma: gamma(roundings(program)),
+            floor: f64::MIN_POSITIVE,
+        };
+        let mut bounds = Bounds::new(program);
+        let mut total = 1.0;
+        for node in 0..program.nodes.len() {
+            let first = frame.folded(program, node);
+            frame.first.push(first);
+            frame.set_flow(program, node);
+            bounds.set_node(program, &frame, node);
+            for slot in program.range(node) {
+                frame.magnitude[slot] = bounds.lo[slot].abs().max(bounds.hi[slot].abs());
+                total = add_up(total, frame.magnitude[slot]);
+            }
+            frame.floor = mul_up(f64::MIN_POSITIVE, total);
+        }
+        frame
+    }
+
+    /// The bound of the error of a computation whose terms have magnitudes that sum to `terms`.
+    #[inline]
+    pub fn error(&self, terms: f64) -> f64 {
+        add_up(mul_up(self.gamma * INFLATION, terms), self.floor)
+    }
+
+    fn folded(&self, program: &Program, node: usize) -> Option<First> {
+        let Op::Affine(affine) = &program.nodes[node].op else { return None };
+        if !matches!(program.nodes[affine.source].op, Op::Input) {
+            return None;
+        }
+        let fixed: Vec<usize> = (0..self.lo.len()).filter(|&k| self.lo[k] >= self.hi[k]).collect();
+        let fold = |(row, bias): (&[f64], &f64)| {
+            fixed.iter().fold(*bias, |sum, &k| sum + row[k] * self.lo[k])
+        };
+        let bias = affine.rows.chunks_exact(affine.columns).zip(&affine.bias).map(fold).collect();
+        let panels = Panels::new(&affine.rows, affine.columns, &self.free);
+        Some(First { bias, panels })
+    }
+
+    /// F of the elements of a node, from the magnitudes of its sources.
+    fn set_flow(&mut self, program: &Program, node: usize) {
+        let at = program.nodes[node].at;
+        for (i, slot) in program.range(node).enumerate() {
+            let of = |source: usize| self.magnitude[program.nodes[source].at + i];
+            self.flow[slot] = match &program.nodes[node].op {
+                Op::Input => {
+                    let (lo, hi) = (self.lo[i], self.hi[i]);
+                    lo.abs().max(hi.abs())
+                }
+                Op::Affine(affine) => self.affine_flow(program, affine, i),
+                Op::Scale { source, factors, summands } => {
+                    factors[i].abs() * of(*source) + summands[i].abs()
+                }
+                Op::Pointwise { source, function } => {
+                    // |f(x)| + 3 · steepness · |x| bounds |slope · x| + |offset|.
+                    let source = program.nodes[*source].at + i;
+                    let size = self.magnitude[source];
+                    let (lo, hi) = function.image(-size, size);
+                    lo.abs().max(hi.abs()) + 3.0 * function.steepness() * size
+                }
+                Op::Add { sources } => sources.iter().map(|&s| of(s)).sum(),
+                Op::Max { sources } => sources.iter().map(|&s| of(s)).fold(0.0, f64::max),
+                Op::Concat { sources } => {
+                    let mut i = slot - at;
+                    let mut size = 0.0;
+                    for &source in sources {
+                        let width = program.nodes[source].width;
+                        if i < width {
+                            size = self.magnitude[program.nodes[source].at + i];
+                            break;
+                        }
+                        i -= width;
+                    }
+                    size
+                }
+            } * INFLATION;
+        }
+    }
+
+    fn affine_flow(&self, program: &Program, affine: &Affine, neuron: usize) -> f64 {
+        let sizes = &self.magnitude[program.range(affine.source)];
+        affine
+            .row(neuron)
+            .iter()
+            .zip(sizes)
+            .fold(affine.bias[neuron].abs(), |sum, (w, size)| sum + w.abs() * size)
+    }
+}
+
+/// More than the roundings of any one term on its way from a score to the inputs.
+fn roundings(program: &Program) -> usize {
+    let terms = |node: &crate::program::Node| match &node.op {
+        Op::Affine(affine) => affine.columns,
+        Op::Add { sources } | Op::Concat { sources } | Op::Max { sources } => sources.len(),
+        _ => 0,
+    };
+    program.nodes.iter().map(|node| node.width + terms(node) + 4 * LANES).sum()
+}

@@ -1,0 +1,190 @@
+//! Bounds of every element of every node over a box, by interval arithmetic.
+//!
+//! Affine nodes are computed as centre and radius in plain double precision, and widened by the
+//! error bound of the [frame](crate::frame).
+
+use policert_numeric::round::{add_down, add_up, at_least, at_most, mul_down, mul_up};
+use pulp::Arch;
+
+use crate::frame::Frame;
+use crate::kernel::{Kernel, multiply_add, run};
+use crate::program::{Affine, NEURONS, Op, Program};
+
+/// Bounds of all slots.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    pub lo: Vec<f64>,
+    pub hi: Vec<f64>,
+    centre: Vec<f64>,
+    radius: Vec<f64>,
+    sums: Vec<[[f64; NEURONS]; 2]>,
+    arch: Arch,
+}
+
+impl Bounds {
+    pub fn new(program: &Program) -> Self {
+        let unknown = |value| vec![value; program.slots];
+        Self {
+            lo: unknown(f64::NEG_INFINITY),
+            hi: unknown(f64::INFINITY),
+            centre: Vec::new(),
+            radius: Vec::new(),
+            sums: Vec::new(),
+            arch: Arch::new(),
+        }
+    }
+
+    /// Sets the bounds of the input.
+    pub fn set_input(&mut self, lo: &[f64], hi: &[f64]) {
+        self.lo[..lo.len()].copy_from_slice(lo);
+        self.hi[..hi.len()].copy_from_slice(hi);
+    }
+
+    /// Shrinks the bounds of a slot; bounds that are no numbers are ignored.
+    #[inline]
+    pub fn intersect(&mut self, slot: usize, lo: f64, hi: f64) {
+        if lo > self.lo[slot] {
+            self.lo[slot] = lo;
+        }
+        if hi < self.hi[slot] {
+            self.hi[slot] = hi;
+        }
+    }
+
+    /// Computes the bounds of a node from those of its sources (for the input: from the frame).
+    pub fn set_node(&mut self, program: &Program, frame: &Frame, node: usize) {
+        let width = program.nodes[node].width;
+        let at = program.nodes[node].at;
+        match &program.nodes[node].op {
+            Op::Input => {
+                self.lo[..width].copy_from_slice(&frame.lo);
+                self.hi[..width].copy_from_slice(&frame.hi);
+            }
+            Op::Affine(affine) => self.set_affine(program, frame, node, affine),
+            Op::Scale { source, factors, summands } => {
+                let source = program.nodes[*source].at;
+                for i in 0..width {
+                    let (lo, hi) = (self.lo[source + i], self.hi[source + i]);
+                    let (a, b) = if factors[i] < 0.0 { (hi, lo) } else { (lo, hi) };
+                    let lo = add_down(mul_down(factors[i], a), summands[i]);
+                    let hi = add_up(mul_up(factors[i], b), summands[i]);
+                    // The factor itself is rounded.
+                    let error = frame.error(frame.flow[at + i]);
+                    self.lo[at + i] = add_down(lo, -error);
+                    self.hi[at + i] = add_up(hi, error);
+                }
+            }
+            Op::Pointwise { source, function } => {
+                let source = program.nodes[*source].at;
+                for i in 0..width {
+                    (self.lo[at + i], self.hi[at + i]) =
+                        function.image(self.lo[source + i], self.hi[source + i]);
+                }
+            }
+            Op::Add { sources } => {
+                for i in 0..width {
+                    let at_source = |s: &usize| program.nodes[*s].at + i;
+                    let lo = sources.iter().map(|s| self.lo[at_source(s)]);
+                    let hi = sources.iter().map(|s| self.hi[at_source(s)]);
+                    let (lo, hi) = (lo.reduce(add_down), hi.reduce(add_up));
+                    self.lo[at + i] = lo.unwrap_or(f64::NEG_INFINITY);
+                    self.hi[at + i] = hi.unwrap_or(f64::INFINITY);
+                }
+            }
+            Op::Max { sources } => {
+                for i in 0..width {
+                    let at_source = |s: &usize| program.nodes[*s].at + i;
+                    let lo = sources.iter().map(|s| self.lo[at_source(s)]);
+                    let hi = sources.iter().map(|s| self.hi[at_source(s)]);
+                    let (lo, hi) = (lo.reduce(f64::max), hi.reduce(f64::max));
+                    self.lo[at + i] = lo.unwrap_or(f64::NEG_INFINITY);
+                    self.hi[at + i] = hi.unwrap_or(f64::INFINITY);
+                }
+            }
+            Op::Concat { sources } => {
+                let mut at = at;
+                for &source in sources {
+                    let range = program.range(source);
+                    self.lo.copy_within(range.clone(), at);
+                    self.hi.copy_within(range.clone(), at);
+                    at += range.len();
+                }
+            }
+        }
+        for slot in at..at + width {
+            self.lo[slot] = at_least(self.lo[slot]);
+            self.hi[slot] = at_most(self.hi[slot]);
+        }
+    }
+
+    fn set_affine(&mut self, program: &Program, frame: &Frame, node: usize, affine: &Affine) {
+        let source = program.range(affine.source);
+        self.centre.clear();
+        self.radius.clear();
+        let (bias, panels) = if let Some(first) = &frame.first[node] {
+            for &k in &frame.free {
+                self.push_ball(source.start + k);
+            }
+            (&first.bias, &first.panels.forward)
+        } else {
+            source.for_each(|slot| self.push_ball(slot));
+            (&affine.bias, &affine.panels.forward)
+        };
+        let count = bias.len().div_ceil(NEURONS);
+        self.sums.clear();
+        self.sums.resize(count, [[0.0; NEURONS]; 2]);
+        let product = BallProduct {
+            panels,
+            centre: &self.centre,
+            radius: &self.radius,
+            sums: &mut self.sums,
+        };
+        run(self.arch, product);
+        let at = program.nodes[node].at;
+        for (i, bias) in bias.iter().enumerate() {
+            let [centres, radii] = &self.sums[i / NEURONS];
+            let centre = centres[i % NEURONS] + bias;
+            let radius = radii[i % NEURONS] + frame.error(frame.flow[at + i]);
+            self.lo[at + i] = add_down(centre, -radius);
+            self.hi[at + i] = add_up(centre, radius);
+        }
+    }
+
+    /// Centre and radius of a ball around a slot.
+    #[inline]
+    fn push_ball(&mut self, slot: usize) {
+        let (lo, hi) = (self.lo[slot], self.hi[slot]);
+        let centre = lo / 2.0 + hi / 2.0;
+        let radius = (hi - centre).max(centre - lo) * (1.0 + 4.0 * f64::EPSILON);
+        self.centre.push(centre);
+        self.radius.push(radius);
+    }
+}
+
+/// For each neuron Σ w · centre and Σ |w| · radius.
+struct BallProduct<'a> {
+    panels: &'a [[f64; NEURONS]],
+    centre: &'a [f64],
+    radius: &'a [f64],
+    sums: &'a mut [[[f64; NEURONS]; 2]],
+}
+
+impl Kernel for BallProduct<'_> {
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) {
+        if self.centre.is_empty() {
+            return;
+        }
+        let panels = self.panels.chunks_exact(self.centre.len());
+        for (panel, sums) in panels.zip(self.sums) {
+            let [mut centres, mut radii] = *sums;
+            for ((weights, &centre), &radius) in panel.iter().zip(self.centre).zip(self.radius) {
+                for i in 0..NEURONS {
+                    centres[i] = multiply_add::<FUSED>(weights[i], centre, centres[i]);
+                    radii[i] = multiply_add::<FUSED>(weights[i].abs(), radius, radii[i]);
+                }
+            }
+            *sums = [centres, radii];
+        }
+    }
+}

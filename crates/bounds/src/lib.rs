@@ -1,0 +1,39 @@
+//! The decision oracle: is there a state in this region where the policy chooses this output?
+//!
+//! An [`Oracle`] answers [`SelectionQuery`]s about a network policy over integer boxes, soundly
+//! and completely; a [`DecisionMap`] shares the work of all queries about one region. The stages,
+//! cheapest first: *tighten* (the conditions alone), *recall* (what earlier queries found),
+//! *enumerate* (all points of small boxes), *guess* (likely witnesses), *bound* (backward linear
+//! relaxation of score differences, with rigorous rounding-error terms), *split* (bisection by
+//! influence, down to points).
+//!
+//! **Architecture invariant**: a refutation is a proof. Floating point refutes only through
+//! bounds that include their rounding errors, and a witness counts only after exact checks; a
+//! number that overflowed, or is none, decides nothing. A stop of the budget is an `Err`.
+
+mod bound;
+mod config;
+mod decision_map;
+mod enumerate;
+mod frame;
+mod guess;
+mod interval;
+mod kernel;
+mod oracle;
+mod output_set;
+mod program;
+mod query;
+mod refute;
+mod relaxation;
+mod search;
+mod split;
+mod statistics;
+mod symbolic;
+mod tighten;
+
+pub use config::Config;
+pub use decision_map::DecisionMap;
+pub use oracle::Oracle;
+pub use output_set::OutputSet;
+pub use query::SelectionQuery;
+pub use statistics::{Stage, StageStatistics, Statistics};

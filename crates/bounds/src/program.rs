@@ -1,0 +1,202 @@
+//! A network laid out for bounds: one slot for each element of each node, weights in panels.
+//!
+//! Backward substitution handles a block of rows at a time, one row in each lane, so that a weight
+//! is loaded once for all of them; the forward interval pass handles a panel of neurons at a time.
+
+use policert_policy::{Network, Op as NetworkOp};
+
+use crate::relaxation::Function;
+
+/// Rows of a backward substitution that run side by side.
+pub(crate) const LANES: usize = 8;
+/// One number for each row of a block.
+pub(crate) type Lanes = [f64; LANES];
+
+/// Columns of weights that a backward substitution works on at a time.
+pub(crate) const COLUMNS: usize = 4;
+/// Neurons that the interval pass works on at a time.
+pub(crate) const NEURONS: usize = 8;
+
+/// A network laid out for bounds.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// In topological order; the first is the input.
+    pub nodes: Vec<Node>,
+    /// The node of the scores.
+    pub output: usize,
+    /// Number of slots.
+    pub slots: usize,
+}
+
+/// One node: the slots `at .. at + width`.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub op: Op,
+    pub at: usize,
+    pub width: usize,
+    /// Whether tight bounds of its elements matter (a function that is not linear reads them) and
+    /// plain intervals do not give them.
+    pub refined: bool,
+    /// The function that reads it, if that is its only reader that is not linear.
+    pub reader: Option<Function>,
+}
+
+/// What a node computes, from other nodes given by index.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Input,
+    Affine(Affine),
+    /// `x · factor + summand`, where the factor stands for `mul / div` and is rounded.
+    Scale {
+        source: usize,
+        factors: Vec<f64>,
+        summands: Vec<f64>,
+    },
+    Pointwise {
+        source: usize,
+        function: Function,
+    },
+    Add {
+        sources: Vec<usize>,
+    },
+    Concat {
+        sources: Vec<usize>,
+    },
+    Max {
+        sources: Vec<usize>,
+    },
+}
+
+/// `weights · x + bias`.
+#[derive(Debug)]
+pub(crate) struct Affine {
+    pub source: usize,
+    /// Row by row.
+    pub rows: Vec<f64>,
+    pub columns: usize,
+    pub bias: Vec<f64>,
+    /// All columns; those of the input are chosen for each region instead.
+    pub panels: Panels,
+}
+
+impl Affine {
+    /// The weights of one neuron.
+    pub fn row(&self, neuron: usize) -> &[f64] {
+        &self.rows[neuron * self.columns..(neuron + 1) * self.columns]
+    }
+}
+
+/// Weights in the order in which the inner loops read them, possibly of a choice of columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Panels {
+    /// For each panel of neurons, column by column.
+    pub forward: Vec<[f64; NEURONS]>,
+    /// For each panel of columns, neuron by neuron.
+    pub backward: Vec<[f64; COLUMNS]>,
+}
+
+impl Panels {
+    pub fn new(rows: &[f64], width: usize, columns: &[usize]) -> Self {
+        let neurons = rows.len() / width;
+        let weight = |neuron: usize, column: Option<&usize>| match column {
+            Some(&column) if neuron < neurons => rows[neuron * width + column],
+            _ => 0.0,
+        };
+        let forward = (0..neurons).step_by(NEURONS).flat_map(|first| {
+            let panel = move |column| std::array::from_fn(|i| weight(first + i, Some(column)));
+            columns.iter().map(panel)
+        });
+        let backward = (0..columns.len()).step_by(COLUMNS).flat_map(|first| {
+            let panel =
+                move |neuron| std::array::from_fn(|j| weight(neuron, columns.get(first + j)));
+            (0..neurons).map(panel)
+        });
+        Self { forward: forward.collect(), backward: backward.collect() }
+    }
+}
+
+impl Program {
+    /// Lays a network out.
+    pub fn new(network: &Network) -> Self {
+        let mut nodes: Vec<Node> = Vec::with_capacity(network.nodes().len());
+        let mut slots = 0;
+        for node in network.nodes() {
+            let sources: Vec<usize> = node.op.inputs().iter().map(|input| input.index()).collect();
+            let source = sources.first().copied().unwrap_or(0);
+            let pointwise = |function| Op::Pointwise { source, function };
+            let op = match &node.op {
+                NetworkOp::Input => Op::Input,
+                NetworkOp::Affine { weights, bias, .. } => {
+                    let width = weights.columns();
+                    let all: Vec<usize> = (0..width).collect();
+                    let panels = match nodes[source].op {
+                        Op::Input => Panels::default(),
+                        _ => Panels::new(weights.entries(), width, &all),
+                    };
+                    let rows = weights.entries().to_vec();
+                    Op::Affine(Affine { source, rows, columns: width, bias: bias.clone(), panels })
+                }
+                NetworkOp::Scale { mul, div, add, .. } => {
+                    let factors =
+                        mul.iter().zip(div).map(|(&mul, &div)| factor(mul, div)).collect();
+                    Op::Scale { source, factors, summands: add.clone() }
+                }
+                NetworkOp::Relu { .. } => pointwise(Function::Leaky { alpha: 0.0 }),
+                NetworkOp::LeakyRelu { alpha, .. } => pointwise(Function::Leaky { alpha: *alpha }),
+                NetworkOp::Tanh { .. } => pointwise(Function::Tanh),
+                NetworkOp::Sigmoid { .. } => pointwise(Function::Sigmoid),
+                NetworkOp::Clip { lo, hi, .. } => pointwise(Function::Clip {
+                    lo: lo.unwrap_or(f64::NEG_INFINITY),
+                    hi: hi.unwrap_or(f64::INFINITY),
+                }),
+                NetworkOp::Add { .. } => Op::Add { sources: sources.clone() },
+                NetworkOp::Concat { .. } => Op::Concat { sources: sources.clone() },
+                NetworkOp::Max { .. } => Op::Max { sources: sources.clone() },
+            };
+            if matches!(op, Op::Pointwise { .. } | Op::Max { .. }) {
+                for &source in &sources {
+                    let function = match &op {
+                        Op::Pointwise { function, .. } if !nodes[source].refined => Some(*function),
+                        _ => None,
+                    };
+                    nodes[source].reader = function;
+                    nodes[source].refined = !nodes[source].is_tight(&nodes);
+                }
+            }
+            let width = node.width;
+            nodes.push(Node { op, at: slots, width, refined: false, reader: None });
+            slots += node.width;
+        }
+        Self { nodes, output: network.output().index(), slots }
+    }
+
+    /// The slots of a node.
+    pub fn range(&self, node: usize) -> std::ops::Range<usize> {
+        let node = &self.nodes[node];
+        node.at..node.at + node.width
+    }
+}
+
+/// The quotient up to a relative error of one rounding, or no number.
+fn factor(mul: f64, div: f64) -> f64 {
+    let factor = mul / div;
+    if factor.is_normal() || mul.abs() < f64::from_bits(1) { factor } else { f64::NAN }
+}
+
+impl Node {
+    /// Whether interval arithmetic gives tight bounds of each element.
+    fn is_tight(&self, nodes: &[Node]) -> bool {
+        match &self.op {
+            Op::Input => true,
+            Op::Affine(affine) => matches!(nodes[affine.source].op, Op::Input),
+            // Monotone functions of one element keep tight bounds tight (or nearly so).
+            Op::Scale { source, .. } | Op::Pointwise { source, .. } => {
+                nodes[*source].refined || nodes[*source].is_tight(nodes)
+            }
+            Op::Concat { sources } => {
+                sources.iter().all(|&s| nodes[s].refined || nodes[s].is_tight(nodes))
+            }
+            Op::Add { .. } | Op::Max { .. } => false,
+        }
+    }
+}

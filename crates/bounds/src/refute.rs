@@ -1,0 +1,202 @@
+//! Stage *bound* on a leaf of a decision map: which outputs lose everywhere in it.
+
+use std::time::Instant;
+
+use policert_engine_api::StopReason;
+use policert_numeric::IntBox;
+use policert_policy::Comparison;
+
+use crate::bound::Difference;
+use crate::decision_map::{Progress, Sharing};
+use crate::frame::Frame;
+use crate::output_set::OutputSet;
+use crate::search::Search;
+use crate::statistics::Stage;
+use crate::tighten::Restriction;
+
+/// Bounds of network inputs.
+struct Inputs {
+    lo: Vec<f64>,
+    hi: Vec<f64>,
+}
+
+impl Inputs {
+    fn new(reads: &[usize], sides: &IntBox) -> Self {
+        let lo = reads.iter().map(|&axis| float_below(sides[axis].lo)).collect();
+        let hi = reads.iter().map(|&axis| float_above(sides[axis].hi)).collect();
+        Self { lo, hi }
+    }
+}
+
+/// Integers of at most this magnitude are doubles.
+const EXACT: u64 = 1 << 53;
+
+#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
+fn float_below(value: i64) -> f64 {
+    match value {
+        i64::MIN => f64::NEG_INFINITY,
+        _ if value.unsigned_abs() <= EXACT => value as f64,
+        _ => (value as f64).next_down(),
+    }
+}
+
+fn float_above(value: i64) -> f64 {
+    // The magnitude of `i64::MIN` is no i64; as an upper bound it is an ordinary value.
+    if value == i64::MIN { -(2.0f64.powi(63)) } else { -float_below(-value) }
+}
+
+/// Slopes along the axes, from the plane that came closest to a refutation.
+struct Closest {
+    lower: f64,
+    slopes: Vec<f64>,
+}
+
+impl Search<'_, '_, '_> {
+    /// Bounds the score differences over a leaf and notes which outputs lose.
+    pub(crate) fn bound(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'_>,
+    ) -> Result<(), StopReason> {
+        let started = Instant::now();
+        self.budget.poll()?;
+        let inputs = Inputs::new(&self.oracle.axes.reads, &self.map.nodes[node].sides);
+        let own = self.frame(&inputs);
+        let outputs = self.oracle.applicable.len();
+        let mut winners = OutputSet::none(outputs);
+        for choice in &self.map.nodes[node].choices {
+            choice.outputs().iter().for_each(|&output| winners.insert(output));
+        }
+        let leaf = &self.map.nodes[node];
+        let wanted = |output: usize| {
+            output == self.output
+                || (self.map.sharing == Sharing::AllOutputs
+                    && !winners.contains(output)
+                    && !leaf.refuted.contains(output))
+        };
+        let targets: Vec<usize> = (0..outputs).filter(|&output| wanted(output)).collect();
+        let pairs: Vec<(usize, usize)> = winners
+            .iter()
+            .flat_map(|winner| targets.iter().map(move |&target| (winner, target)))
+            .filter(|(winner, target)| winner != target)
+            .collect();
+        self.oracle.statistics.bounds += 1;
+        let frame = own.as_ref().or(self.map.frame.as_ref());
+        if let Some(frame) = frame {
+            self.oracle.bounder.enter(frame, &inputs.lo, &inputs.hi);
+        }
+        let mut closest = Closest { lower: f64::NEG_INFINITY, slopes: Vec::new() };
+        self.differences(node, own.as_ref(), &pairs, &mut closest);
+        if !self.map.nodes[node].refuted.contains(self.output) {
+            let others = (0..outputs).filter(|&other| other != self.output);
+            let pairs: Vec<(usize, usize)> = others
+                .filter(|&other| !winners.contains(other))
+                .map(|other| (other, self.output))
+                .collect();
+            self.differences(node, own.as_ref(), &pairs, &mut closest);
+        }
+        self.oracle.statistics.forms = self.oracle.bounder.forms_done;
+        if !closest.slopes.is_empty() {
+            self.judge_vertex(node, restriction, &closest.slopes);
+            self.map.nodes[node].slopes = closest.slopes;
+        }
+        self.map.nodes[node].progress = Progress::Bounded;
+        self.finish(Stage::Bound, started);
+        Ok(())
+    }
+
+    /// A frame for these inputs where that of the map is of no use.
+    fn frame(&mut self, inputs: &Inputs) -> Option<Frame> {
+        let program = self.oracle.bounder.program();
+        let map = &mut *self.map;
+        let root = &map.nodes[0].sides;
+        let frame = map.frame.get_or_insert_with(|| {
+            let all = Inputs::new(&self.oracle.axes.reads, root);
+            Frame::new(program, all.lo, all.hi)
+        });
+        if frame.floor.is_finite() {
+            return None;
+        }
+        Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
+    }
+
+    fn differences(
+        &mut self,
+        node: usize,
+        own: Option<&Frame>,
+        pairs: &[(usize, usize)],
+        closest: &mut Closest,
+    ) {
+        let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
+        let semantics = self.oracle.policy().semantics();
+        let (leaf, axes, output) = (&mut self.map.nodes[node], &self.oracle.axes, self.output);
+        self.oracle.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
+            let Difference { greater, lesser, lower, .. } = difference;
+            let lost = match semantics.requires(lesser, greater) {
+                Comparison::Greater => lower >= 0.0,
+                Comparison::GreaterEqual => lower > 0.0,
+            };
+            if lost {
+                leaf.note_loss(lesser, greater);
+            }
+            if lesser == output && (closest.slopes.is_empty() || lower > closest.lower) {
+                closest.lower = lower;
+                closest.slopes.clear();
+                closest.slopes.resize(axes.variables.len(), 0.0);
+                for (input, &axis) in axes.reads.iter().enumerate() {
+                    closest.slopes[axis] += difference.coefficient(input);
+                }
+            }
+        });
+    }
+
+    /// Judges the corner of the box where the closest plane is least.
+    fn judge_vertex(&mut self, node: usize, restriction: &Restriction<'_>, slopes: &[f64]) {
+        let variables = &self.oracle.axes.variables;
+        let vertex: Vec<i64> = variables
+            .iter()
+            .zip(slopes)
+            .map(|(&variable, &slope)| {
+                let side = restriction.sides[variable];
+                if !side.is_bounded() {
+                    crate::query::representative(side)
+                } else if slope < 0.0 {
+                    side.hi
+                } else {
+                    side.lo
+                }
+            })
+            .collect();
+        self.judge(node, &vertex);
+    }
+
+    /// Whether bounds refute the output at a known point at which the choice is undecided.
+    pub(crate) fn refuted_at(&mut self, node: usize, index: usize) -> bool {
+        let point = IntBox::point(self.map.nodes[node].point(index));
+        let inputs = Inputs::new(&self.oracle.axes.reads, &point);
+        let frame = Frame::new(self.oracle.bounder.program(), inputs.lo, inputs.hi);
+        self.oracle.bounder.enter(&frame, &frame.lo, &frame.hi);
+        let outputs = self.oracle.applicable.len();
+        let state = self.state_of(point.lower_corner().as_slice());
+        let competing = |other: usize| {
+            !self.oracle.is_filtered() || self.oracle.applicable[other].holds(&state) == Ok(true)
+        };
+        let pairs: Vec<(usize, usize)> = (0..outputs)
+            .filter(|&other| other != self.output && competing(other))
+            .map(|other| (other, self.output))
+            .collect();
+        let mut lost = false;
+        // A strict comparison refutes under every tie rule.
+        self.oracle.bounder.differences(&frame, &pairs, &mut |d| lost |= d.lower > 0.0);
+        lost
+    }
+
+    /// A state with these coordinates along the axes, 0 elsewhere.
+    fn state_of(&self, point: &[i64]) -> Vec<i64> {
+        let mut state = vec![0; self.oracle.axes.least_dimensions];
+        for (&variable, &value) in self.oracle.axes.variables.iter().zip(point) {
+            state[variable] = value;
+        }
+        state
+    }
+}

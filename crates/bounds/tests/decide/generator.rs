@@ -1,0 +1,241 @@
+//! Random networks, regions and conditions, small enough to try all points.
+
+use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
+use policert_numeric::{IntBox, IntInterval};
+use policert_policy::{
+    ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers, Policy, Semantics, Ties,
+};
+
+/// SplitMix64: the same numbers on every machine.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() % n as u64).expect("below a usize")
+    }
+
+    pub fn int(&mut self, lo: i64, hi: i64) -> i64 {
+        lo + i64::try_from(self.below(usize::try_from(hi - lo + 1).expect("small"))).expect("small")
+    }
+
+    pub fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    /// Between −1 and 1.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
+
+/// How weights are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weights {
+    /// Small integers: many ties.
+    Integers,
+    /// Quarters.
+    Quarters,
+    /// Trained networks look like this.
+    Reals,
+    /// From 10⁻³⁰ to 10³⁰ and denormal.
+    Extreme,
+    /// Few that are not 0.
+    Sparse,
+}
+
+impl Weights {
+    const ALL: [Self; 5] =
+        [Self::Integers, Self::Quarters, Self::Reals, Self::Extreme, Self::Sparse];
+
+    fn draw(self, random: &mut Random) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let small = |random: &mut Random, size: i64| random.int(-size, size) as f64;
+        match self {
+            Self::Integers => small(random, 2),
+            Self::Quarters => small(random, 9) / 4.0,
+            Self::Reals => random.unit(),
+            Self::Extreme => match random.below(6) {
+                0 => random.unit() * 1e30,
+                1 => random.unit() * 1e-30,
+                2 => random.unit() * 1e-310,
+                3 => small(random, 1) * 1e30,
+                4 => 0.0,
+                _ => random.unit(),
+            },
+            Self::Sparse if random.chance(70) => 0.0,
+            Self::Sparse => small(random, 3),
+        }
+    }
+}
+
+fn affine(
+    builder: &mut NetworkBuilder,
+    input: NodeId,
+    rows: usize,
+    weights: Weights,
+    random: &mut Random,
+) -> NodeId {
+    let columns = builder.width(input);
+    let mut entries: Vec<f64> = (0..rows * columns).map(|_| weights.draw(random)).collect();
+    let mut bias: Vec<f64> = (0..rows).map(|_| weights.draw(random)).collect();
+    if rows > 1 && random.chance(15) {
+        // Equal rows, with equal or different biases.
+        let first: Vec<f64> = entries[..columns].to_vec();
+        entries[columns..2 * columns].copy_from_slice(&first);
+        if random.chance(50) {
+            bias[1] = bias[0];
+        }
+    }
+    let matrix = Matrix::new(rows, columns, entries).expect("the number of entries fits");
+    builder.affine(input, matrix, bias).expect("finite")
+}
+
+fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) -> NodeId {
+    match random.below(12) {
+        0 => builder.leaky_relu(input, 0.1).expect("finite"),
+        1 => builder.leaky_relu(input, [-0.5, 1.5][random.below(2)]).expect("finite"),
+        2 => builder.tanh(input),
+        3 => builder.sigmoid(input),
+        4 => builder.clip(input, Some(-1.0), Some(2.5)).expect("finite"),
+        5 => builder.clip(input, None, Some(1.0)).expect("finite"),
+        6 => input,
+        _ => builder.relu(input),
+    }
+}
+
+/// A network with at most three weight matrices on the longest path.
+pub fn network(inputs: usize, outputs: usize, random: &mut Random) -> Network {
+    let weights = Weights::ALL[random.below(Weights::ALL.len())];
+    let mut builder = NetworkBuilder::new(inputs).expect("inputs");
+    let mut node = builder.input();
+    if random.chance(15) {
+        let numbers = |random: &mut Random| (0..inputs).map(|_| random.unit() * 3.0).collect();
+        let (mul, add) = (numbers(random), numbers(random));
+        let div = (0..inputs).map(|_| 0.1 + random.unit().abs()).collect();
+        node = builder.scale(node, mul, div, add).expect("finite");
+    }
+    for _ in 0..random.below(3) {
+        let width = 1 + random.below(7);
+        let first = affine(&mut builder, node, width, weights, random);
+        let hidden = activation(&mut builder, first, random);
+        node = match random.below(12) {
+            0 => {
+                let second = affine(&mut builder, node, width, weights, random);
+                let second = activation(&mut builder, second, random);
+                builder.max(vec![hidden, second, first]).expect("same width")
+            }
+            1 => builder.concat(vec![hidden, node]).expect("not empty"),
+            2 => builder.add(vec![hidden, first]).expect("same width"),
+            _ => hidden,
+        };
+    }
+    let mut output = affine(&mut builder, node, outputs, weights, random);
+    if random.chance(10) {
+        output = activation(&mut builder, output, random);
+    }
+    builder.finish(output, ElementType::F64)
+}
+
+/// A random condition over the first `dimensions` variables.
+pub fn condition(dimensions: usize, depth: usize, random: &mut Random) -> Condition {
+    let var = |random: &mut Random| Expr::Var(VarId::new(random.below(dimensions)));
+    let compare = |random: &mut Random, left: Expr, right: Expr| {
+        let op = [BinaryOp::Le, BinaryOp::Lt, BinaryOp::Eq, BinaryOp::Ne][random.below(4)];
+        let (left, right) = if random.chance(50) { (left, right) } else { (right, left) };
+        Condition::from_expr(&Expr::binary(op, left, right))
+    };
+    match random.below(if depth == 0 { 7 } else { 9 }) {
+        0..=2 => {
+            let left = var(random);
+            let right = Expr::int(random.int(-4, 6));
+            compare(random, left, right)
+        }
+        3 | 4 => {
+            let terms = 2 + random.below(2);
+            let sum = (0..terms).fold(Expr::int(0), |sum, _| {
+                let factor = Expr::int(random.int(-3, 3));
+                let term = Expr::binary(BinaryOp::Mul, factor, var(random));
+                Expr::binary(BinaryOp::Add, sum, term)
+            });
+            let right = Expr::int(random.int(-8, 12));
+            compare(random, sum, right)
+        }
+        5 => {
+            // Not linear, and without value at some points.
+            let op = [BinaryOp::Mul, BinaryOp::Mod, BinaryOp::Div, BinaryOp::Min][random.below(4)];
+            let left = Expr::binary(op, var(random), var(random));
+            let right = Expr::int(random.int(-3, 6));
+            compare(random, left, right)
+        }
+        6 => {
+            let left = Expr::unary(UnaryOp::Abs, var(random));
+            let right = Expr::binary(BinaryOp::Add, var(random), Expr::int(random.int(-2, 4)));
+            compare(random, left, right)
+        }
+        7 => Condition::or((0..2).map(|_| condition(dimensions, depth - 1, random))),
+        _ => Condition::and((0..2).map(|_| condition(dimensions, depth - 1, random))),
+    }
+}
+
+/// A policy with everything that queries about it need.
+pub struct Instance {
+    pub policy: Policy,
+    pub applicable: Vec<Condition>,
+    pub region: IntBox,
+    pub conditions: Vec<Condition>,
+}
+
+/// A random instance whose region has at most `points` points.
+pub fn instance(points: u128, random: &mut Random) -> Instance {
+    let inputs = 1 + random.below(6);
+    let outputs = 1 + random.below(5);
+    let variables = inputs + random.below(2);
+    let dimensions = variables + random.below(2);
+    // The network may read a variable twice, and leave one out.
+    let mut reads: Vec<VarId> = (0..inputs).map(VarId::new).collect();
+    if random.chance(20) {
+        reads[0] = VarId::new(random.below(variables));
+    }
+    let labels = (0..outputs).map(LabelId::new).collect();
+    let filter = if random.chance(50) { Filter::Applicable } else { Filter::None };
+    let ties = [Ties::First, Ties::Any, Ties::Strict][random.below(3)];
+    let semantics = Semantics { ties, filter, numbers: Numbers::Real };
+    let domains = IntBox::new(vec![IntInterval::new(-20, 20); variables]);
+    let network = network(inputs, outputs, random);
+    let policy = Policy::new(network, reads, labels, semantics, &domains).expect("it fits");
+    let applicable = (0..outputs)
+        .map(|_| match random.below(8) {
+            0 => Condition::False,
+            1..=3 => Condition::True,
+            _ => condition(variables, 1, random),
+        })
+        .collect();
+    let mut region = IntBox::new(vec![IntInterval::point(0); dimensions]);
+    for _ in 0..3 * dimensions {
+        let side = random.below(dimensions);
+        let before = region[side];
+        let lo = random.int(-6, 4);
+        region[side] = IntInterval::new(lo, lo + random.int(0, 9));
+        if region.count().is_none_or(|count| count > points) {
+            region[side] = before;
+        }
+    }
+    if random.chance(2) {
+        region[0] = IntInterval::new(1, 0);
+    }
+    let conditions = (0..random.below(3)).map(|_| condition(dimensions, 1, random)).collect();
+    Instance { policy, applicable, region, conditions }
+}

@@ -1,0 +1,154 @@
+//! The oracle against brute force over all points.
+
+mod generator;
+
+use std::cmp::Ordering;
+
+use generator::{Instance, Random, instance};
+use policert_bounds::{Config, DecisionMap, Oracle, SelectionQuery};
+use policert_engine_api::{Answer, Budget};
+use policert_model::Condition;
+use policert_numeric::IntBox;
+use policert_policy::{ExactEvaluator, Filter};
+
+/// What brute force found for one output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Truth {
+    Chosen,
+    Undecided,
+    Never,
+}
+
+fn slow_tests() -> bool {
+    std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0")
+}
+
+fn all_points(region: &IntBox) -> Vec<Vec<i64>> {
+    let mut points = vec![Vec::new()];
+    for side in region.sides() {
+        let values: Vec<i64> = (side.lo..=side.hi).collect();
+        points = points
+            .iter()
+            .flat_map(|p| values.iter().map(|&v| p.iter().copied().chain([v]).collect()))
+            .collect();
+    }
+    points
+}
+
+fn satisfies(conditions: &[&Condition], point: &[i64]) -> bool {
+    conditions.iter().all(|c| c.holds(point) == Ok(true))
+}
+
+fn mask(instance: &Instance, point: &[i64]) -> Vec<bool> {
+    instance.applicable.iter().map(|c| c.holds(point) == Ok(true)).collect()
+}
+
+/// For each output whether it is chosen at some point.
+fn brute_force(instance: &Instance, conditions: &[&Condition]) -> Vec<Truth> {
+    let mut truths = vec![Truth::Never; instance.policy.outputs().len()];
+    let mut chooser = instance.policy.chooser();
+    for point in all_points(&instance.region) {
+        if !satisfies(conditions, &point) {
+            continue;
+        }
+        let mut inputs = Vec::new();
+        instance.policy.read_inputs(&point, &mut inputs);
+        let choice = chooser.choose(&inputs, &mask(instance, &point));
+        for (output, truth) in truths.iter_mut().enumerate() {
+            match choice.contains(output) {
+                Some(true) => *truth = Truth::Chosen,
+                None if *truth == Truth::Never => *truth = Truth::Undecided,
+                _ => {}
+            }
+        }
+    }
+    truths
+}
+
+/// Whether an output is chosen at a point, by the definition: exact scores, every pair compared.
+fn chosen_by_definition(instance: &Instance, point: &[i64], output: usize) -> Option<bool> {
+    let policy = &instance.policy;
+    let mut inputs = Vec::new();
+    policy.read_inputs(point, &mut inputs);
+    let scores = ExactEvaluator::new(policy.network())?.scores(&inputs);
+    let all = vec![true; policy.outputs().len()];
+    let filtered = policy.semantics().filter == Filter::Applicable;
+    let competing = if filtered { mask(instance, point) } else { all };
+    let wins = |other: usize| {
+        let order: Ordering = scores.compare(output, other);
+        policy.semantics().requires(output, other).holds(order)
+    };
+    let others = (0..competing.len()).filter(|&o| o != output && competing[o]);
+    Some(competing[output] && others.into_iter().all(wins))
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    chosen: usize,
+    never: usize,
+    undecided: usize,
+}
+
+fn check(instance: &Instance, config: Config, tally: &mut Tally, seed: u64) {
+    let conditions: Vec<&Condition> = instance.conditions.iter().collect();
+    let truths = brute_force(instance, &conditions);
+    let mut oracle = Oracle::with_config(&instance.policy, instance.applicable.clone(), config);
+    let mut map = DecisionMap::new(&oracle, &instance.region);
+    let mut budget = Budget::unlimited();
+    for (output, truth) in truths.into_iter().enumerate() {
+        let query = SelectionQuery { region: &instance.region, conditions: &conditions, output };
+        let alone = oracle.decide(&query, &mut budget).expect("no limits");
+        let shared = map.decide(&mut oracle, &query, &mut budget).expect("no limits");
+        match truth {
+            Truth::Chosen => tally.chosen += 1,
+            Truth::Never => tally.never += 1,
+            Truth::Undecided => tally.undecided += 1,
+        }
+        for answer in [alone, shared] {
+            let context = format!("seed {seed}, output {output}: {answer:?}, but {truth:?}");
+            match (truth, answer) {
+                (Truth::Chosen, Answer::Possible(Some(witness))) => {
+                    assert_eq!(witness.len(), instance.region.dimensions(), "{context}");
+                    assert!(instance.region.contains(&witness), "{context}");
+                    assert!(satisfies(&conditions, &witness), "{context}");
+                    let chosen = chosen_by_definition(instance, &witness, output);
+                    assert_ne!(chosen, Some(false), "{context}");
+                }
+                (Truth::Never, Answer::Refuted) => {}
+                (Truth::Undecided, Answer::Possible(None) | Answer::Refuted) => {}
+                _ => panic!("{context}"),
+            }
+        }
+    }
+}
+
+fn run(cases: usize, points: u128, config: Config, first_seed: u64) -> Tally {
+    let mut tally = Tally::default();
+    let mut seed = first_seed;
+    while tally.chosen + tally.never + tally.undecided < cases {
+        seed += 1;
+        check(&instance(points, &mut Random::new(seed)), config, &mut tally, seed);
+    }
+    tally
+}
+
+/// Both answers must occur often, or the test says little.
+fn assert_balanced(tally: &Tally) {
+    let cases = tally.chosen + tally.never + tally.undecided;
+    assert!(tally.chosen * 4 > cases, "{tally:?}");
+    assert!(tally.never * 4 > cases, "{tally:?}");
+    assert!(tally.undecided * 20 < cases, "{tally:?}");
+}
+
+#[test]
+fn agrees_with_brute_force() {
+    let cases = if slow_tests() { 50_000 } else { 2_000 };
+    assert_balanced(&run(cases, 600, Config::default(), 0));
+}
+
+#[test]
+fn agrees_with_brute_force_by_bounds_alone() {
+    let cases = if slow_tests() { 50_000 } else { 2_000 };
+    let config = Config { enumerated_points: 1, ..Config::default() };
+    assert_balanced(&run(cases, 300, config, 1 << 32));
+}
