@@ -94,19 +94,42 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(Findings(findings))
 }
 
-/// The files that git tracks or would track.
+/// The files that git tracks or would track; without git, all files but hidden and built ones.
 fn repository_paths(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
-        .output()
-        .context("could not start git")?;
-    if !output.status.success() {
-        bail!("git ls-files: {}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let listing = String::from_utf8(output.stdout).context("a path is not UTF-8")?;
-    let paths: BTreeSet<String> = listing.split_terminator('\0').map(str::to_owned).collect();
+        .output();
+    let paths: BTreeSet<String> = match output {
+        Ok(output) if output.status.success() => {
+            let listing = String::from_utf8(output.stdout).context("a path is not UTF-8")?;
+            listing.split_terminator('\0').map(str::to_owned).collect()
+        }
+        _ => {
+            println!("not a git checkout: every file is looked at");
+            let mut paths = BTreeSet::new();
+            walk(root, "", &mut paths)?;
+            paths
+        }
+    };
     Ok(paths.into_iter().filter(|path| root.join(path).is_file()).collect())
+}
+
+fn walk(folder: &Path, prefix: &str, paths: &mut BTreeSet<String>) -> Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().into_string().ok().context("a path is not UTF-8")?;
+        let path = format!("{prefix}{name}");
+        if entry.file_type()?.is_dir() {
+            let left_out = name == "target" || (name.starts_with('.') && name != ".ci");
+            if !left_out {
+                walk(&entry.path(), &format!("{path}/"), paths)?;
+            }
+        } else {
+            paths.insert(path);
+        }
+    }
+    Ok(())
 }
 
 fn read_texts(root: &Path, paths: &[String]) -> Result<Vec<File>> {

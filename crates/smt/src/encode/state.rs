@@ -73,7 +73,8 @@ impl Frame {
     }
 
     /// The frame with one more symbol behind the others.
-    pub(super) fn extended(&self, symbol: Symbol) -> Self {
+    #[must_use]
+    pub fn extended(&self, symbol: Symbol) -> Self {
         let mut symbols = self.symbols.clone();
         symbols.push(symbol);
         Self { symbols, sort: self.sort }
