@@ -2,9 +2,9 @@
 //! or is refused for the reason that it should be.
 
 mod cases;
+mod exploration;
 mod features;
 mod inputs;
 mod numbers;
-mod properties;
 mod shared_folder;
 mod sizes;
