@@ -17,6 +17,8 @@ mod evaluate;
 mod exact;
 mod matrix;
 mod network;
+pub mod nnet;
+pub mod onnx;
 mod policy;
 mod precise;
 pub mod semantics;

@@ -5,7 +5,7 @@
 //! is the exact one.
 
 mod build;
-mod fold;
+pub(crate) mod fold;
 
 #[cfg(test)]
 pub(crate) mod generate;
@@ -21,6 +21,9 @@ pub use build::NetworkBuilder;
 pub struct NodeId(usize);
 
 impl NodeId {
+    /// The input of every network.
+    pub const INPUT: NodeId = NodeId(0);
+
     /// The index into [`Network::nodes`].
     #[must_use]
     pub fn index(self) -> usize {

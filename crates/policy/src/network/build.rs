@@ -29,7 +29,7 @@ impl NetworkBuilder {
     /// The input vector.
     #[must_use]
     pub fn input(&self) -> NodeId {
-        NodeId(0)
+        NodeId::INPUT
     }
 
     /// Width of a node.

@@ -59,6 +59,13 @@ fn merged(nodes: &[Node], outer: usize, uses: &[usize]) -> Option<Op> {
         (Op::Scale { input, mul, div, add }, Op::Affine { weights, bias, .. }) => {
             scaled_before(*input, weights, bias, &Scaling { mul, div, add })
         }
+        (
+            Op::Scale { input, mul, div, add },
+            Op::Scale { mul: mul_2, div: div_2, add: add_2, .. },
+        ) => {
+            let second = Scaling { mul: mul_2, div: div_2, add: add_2 };
+            scaled_twice(*input, &Scaling { mul, div, add }, &second)
+        }
         _ => None,
     }
 }
@@ -113,8 +120,23 @@ fn scaled_before(input: NodeId, weights: &Matrix, bias: &[f64], scaling: &Scalin
     Some(Op::Affine { input, weights, bias: sums })
 }
 
+/// Both scalings, the first one first.
+fn scaled_twice(input: NodeId, first: &Scaling, second: &Scaling) -> Option<Op> {
+    let width = first.mul.len();
+    let (mut mul, mut div, mut add) = (vec![1.0; width], vec![1.0; width], vec![0.0; width]);
+    for i in 0..width {
+        let (first_factor, first_summand) = first.exact(i)?;
+        let (second_factor, second_summand) = second.exact(i)?;
+        let (num, den) = (&first_factor * &second_factor).to_parts();
+        mul[i] = double(&Rational::from(num))?;
+        div[i] = double(&Rational::from_parts(den.into(), policert_numeric::UBig::ONE)?)?;
+        add[i] = double(&(first_summand * second_factor + second_summand))?;
+    }
+    Some(Op::Scale { input, mul, div, add })
+}
+
 /// The product, if it is a double.
-fn product(weight: f64, factor: &Rational) -> Option<f64> {
+pub(crate) fn product(weight: f64, factor: &Rational) -> Option<f64> {
     if *factor == Rational::ONE {
         return Some(weight);
     }

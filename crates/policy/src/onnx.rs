@@ -1,0 +1,59 @@
+//! Reader and writer of ONNX files, as far as feed-forward networks need them.
+//!
+//! The graph is read for one state at a time: a symbolic or unnamed dimension is 1, so every shape
+//! is known, and what a network computes for a state is a vector. Weights in single precision are
+//! widened exactly. Whatever is not certainly understood is refused, naming node and operator.
+
+mod activation;
+mod attributes;
+mod graph;
+mod linear;
+mod proto;
+mod reshape;
+mod tensor;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+use prost::Message;
+
+use crate::error::PolicyError;
+use crate::network::Network;
+use proto::ModelProto;
+
+pub use graph::SUPPORTED_OPERATORS;
+pub use writer::write_onnx;
+
+/// Reads a network from the bytes of a file; `name` is used in messages.
+///
+/// # Errors
+/// If the file is no valid ONNX model, or uses something that is not supported.
+pub fn parse_onnx(name: &str, bytes: &[u8]) -> Result<Network, PolicyError> {
+    parse(bytes).map_err(|error| error.in_file(name))
+}
+
+fn parse(bytes: &[u8]) -> Result<Network, PolicyError> {
+    let model = ModelProto::decode(bytes)
+        .map_err(|error| PolicyError::invalid("", format!("not an ONNX model: {error}")))?;
+    let Some(graph) = &model.graph else {
+        return Err(PolicyError::invalid("", "not an ONNX model: it has no graph"));
+    };
+    let is_standard = |domain: &str| matches!(domain, "" | "ai.onnx");
+    let version = model.opset_import.iter().find(|set| is_standard(&set.domain));
+    match version.map(|set| set.version) {
+        None => Err(PolicyError::invalid("", "the model names no version of the operator set")),
+        Some(version) if version < FIRST_VERSION => {
+            let message = format!(
+                "version {version} of the operator set is not supported; {FIRST_VERSION} and later \
+                 ones are"
+            );
+            Err(PolicyError::unsupported("", message))
+        }
+        Some(_) => graph::import(graph),
+    }
+}
+
+/// Operators have their present meaning, with broadcasting by shape alone, since this version of
+/// the operator set.
+const FIRST_VERSION: i64 = 7;

@@ -1,0 +1,303 @@
+//! Operators that are affine: Gemm, MatMul, and arithmetic with constants.
+
+use super::graph::{Call, Flow, Import, Value};
+use super::tensor::{Tensor, broadcast, broadcast_indices, count};
+use crate::error::PolicyError;
+use crate::matrix::Matrix;
+use crate::network::NodeId;
+use crate::network::fold::product;
+
+type Result<T> = std::result::Result<T, PolicyError>;
+
+fn invalid(message: impl Into<String>) -> PolicyError {
+    PolicyError::invalid("", message)
+}
+
+fn unsupported(message: impl Into<String>) -> PolicyError {
+    PolicyError::unsupported("", message)
+}
+
+/// The elements of a constant, repeated to a shape.
+pub(super) fn repeated(tensor: &Tensor, shape: &[usize]) -> Result<Vec<f64>> {
+    let values = tensor.floats().ok_or_else(|| invalid("a constant of integers is used"))?;
+    let indices = broadcast_indices(&tensor.shape, shape).ok_or_else(|| {
+        invalid(format!("a constant of shape {:?} does not fit shape {shape:?}", tensor.shape))
+    })?;
+    Ok(indices.into_iter().map(|i| values[i]).collect())
+}
+
+/// A constant matrix.
+fn matrix(tensor: &Tensor) -> Result<Matrix> {
+    let values = tensor.floats().ok_or_else(|| invalid("a matrix of integers is used"))?;
+    let shape = match tensor.shape[..] {
+        [ref leading @ .., rows, columns] if leading.iter().all(|&size| size == 1) => {
+            Some((rows, columns))
+        }
+        _ => None,
+    };
+    shape
+        .and_then(|(rows, columns)| Matrix::new(rows, columns, values.to_vec()))
+        .ok_or_else(|| unsupported(format!("a constant of shape {:?}", tensor.shape)))
+}
+
+impl Import<'_> {
+    /// `alpha · A' · B' + beta · C`.
+    pub(super) fn gemm(&mut self, call: &Call) -> Result<Value> {
+        let attributes = call.attributes(&["alpha", "beta", "transA", "transB"])?;
+        let alpha = attributes.float("alpha")?.unwrap_or(1.0);
+        let beta = attributes.float("beta")?.unwrap_or(1.0);
+        let transposed_a = attributes.integer("transA")?.unwrap_or(0) != 0;
+        let transposed_b = attributes.integer("transB")?.unwrap_or(0) != 0;
+        let transposed = |matrix: Matrix, yes| if yes { matrix.transposed() } else { matrix };
+        let dimensions = |flow: &Flow, yes| match flow.shape[..] {
+            [rows, columns] if yes => Ok((columns, rows)),
+            [rows, columns] => Ok((rows, columns)),
+            _ => Err(invalid(format!("an argument of shape {:?} is no matrix", flow.shape))),
+        };
+        let (flow, weights, shape) = match (call.required(0)?, call.required(1)?) {
+            (a @ Value::Flow(_), Value::Constant(b)) => {
+                let flow = Self::number_flow(a)?;
+                let (rows, columns) = dimensions(&flow, transposed_a)?;
+                if rows != 1 {
+                    return Err(unsupported(format!("an input of {rows} rows")));
+                }
+                let b = transposed(matrix(&b)?, transposed_b);
+                if b.rows() != columns {
+                    let message = format!("{columns} elements for a matrix of {} rows", b.rows());
+                    return Err(invalid(message));
+                }
+                let shape = vec![1, b.columns()];
+                (flow, b.transposed(), shape)
+            }
+            (Value::Constant(a), b @ Value::Flow(_)) => {
+                let flow = Self::number_flow(b)?;
+                let (rows, columns) = dimensions(&flow, transposed_b)?;
+                if columns != 1 {
+                    return Err(unsupported(format!("an input of {columns} columns")));
+                }
+                let a = transposed(matrix(&a)?, transposed_a);
+                if a.columns() != rows {
+                    let message =
+                        format!("{rows} elements for a matrix of {} columns", a.columns());
+                    return Err(invalid(message));
+                }
+                let shape = vec![a.rows(), 1];
+                (flow, a, shape)
+            }
+            _ => return Err(unsupported("one factor must be constant, and only one")),
+        };
+        let summand = match call.optional(2) {
+            None => vec![0.0; weights.rows()],
+            Some(Value::Constant(c)) => repeated(&c, &shape)?,
+            Some(Value::Flow(_)) => return Err(unsupported("argument C must be constant")),
+        };
+        let node = self.scaled_affine(flow.node, weights, alpha, beta, summand)?;
+        Ok(Value::Flow(Flow { node, shape, element: flow.element }))
+    }
+
+    /// `alpha · W · x + beta · c`, exactly.
+    fn scaled_affine(
+        &mut self,
+        x: NodeId,
+        weights: Matrix,
+        alpha: f64,
+        beta: f64,
+        c: Vec<f64>,
+    ) -> Result<NodeId> {
+        let rows = weights.rows();
+        let all = |value: f64| vec![value; rows];
+        let is = |value: f64, constant: f64| (value - constant).abs() <= 0.0;
+        if is(alpha, 1.0) && is(beta, 1.0) {
+            return self.builder.affine(x, weights, c);
+        }
+        let product_with_beta = |value: f64| product(value, &rational(beta)?);
+        let scaled: Option<Vec<f64>> = c.iter().map(|&value| product_with_beta(value)).collect();
+        let node = self.builder.affine(x, weights, all(0.0))?;
+        match scaled {
+            Some(summand) => self.builder.scale(node, all(alpha), all(1.0), summand),
+            // beta · c is no double: (alpha / beta · W · x + c) · beta.
+            None => {
+                let inner = self.builder.scale(node, all(alpha), all(beta), c)?;
+                self.builder.scale(inner, all(beta), all(1.0), all(0.0))
+            }
+        }
+    }
+
+    /// A product with a constant matrix on either side.
+    pub(super) fn mat_mul(&mut self, call: &Call) -> Result<Value> {
+        call.attributes(&[])?;
+        let (flow, weights, shape) = match (call.required(0)?, call.required(1)?) {
+            (a @ Value::Flow(_), Value::Constant(mut b)) => {
+                let flow = Self::number_flow(a)?;
+                let is_vector = b.shape.len() == 1;
+                if is_vector {
+                    b.shape.push(1);
+                }
+                let [leading @ .., columns] = &flow.shape[..] else {
+                    return Err(invalid("a number is multiplied by a matrix"));
+                };
+                let rows = matrix(&b)?;
+                if leading.iter().any(|&size| size != 1) {
+                    return Err(unsupported(format!("an input of shape {:?}", flow.shape)));
+                }
+                if rows.rows() != *columns {
+                    let message =
+                        format!("{columns} elements for a matrix of {} rows", rows.rows());
+                    return Err(invalid(message));
+                }
+                let rank = leading.len().max(b.shape.len() - 2 + usize::from(!leading.is_empty()));
+                let mut shape = vec![1; rank];
+                if !is_vector {
+                    shape.push(rows.columns());
+                }
+                (flow, rows.transposed(), shape)
+            }
+            (Value::Constant(mut a), b @ Value::Flow(_)) => {
+                let flow = Self::number_flow(b)?;
+                let is_vector = a.shape.len() == 1;
+                if is_vector {
+                    a.shape.insert(0, 1);
+                }
+                let weights = matrix(&a)?;
+                // A vector, or a matrix of one column.
+                let (rows, column) = match flow.shape[..] {
+                    [rows] => (rows, None),
+                    [ref leading @ .., rows, 1] if leading.iter().all(|&size| size == 1) => {
+                        (rows, Some(leading.len()))
+                    }
+                    _ => return Err(unsupported(format!("an input of shape {:?}", flow.shape))),
+                };
+                if weights.columns() != rows {
+                    let message =
+                        format!("{rows} elements for a matrix of {} columns", weights.columns());
+                    return Err(invalid(message));
+                }
+                let rank = column.unwrap_or(0).max(a.shape.len() - 2);
+                let mut shape = vec![1; rank];
+                if !is_vector {
+                    shape.push(weights.rows());
+                }
+                if column.is_some() {
+                    shape.push(1);
+                }
+                (flow, weights, shape)
+            }
+            _ => return Err(unsupported("one factor must be constant, and only one")),
+        };
+        let zeros = vec![0.0; weights.rows()];
+        let node = self.builder.affine(flow.node, weights, zeros)?;
+        Ok(Value::Flow(Flow { node, shape, element: flow.element }))
+    }
+
+    /// Add, Sub, Mul, Div.
+    pub(super) fn arithmetic(&mut self, call: &Call) -> Result<Value> {
+        call.attributes(&[])?;
+        let operator = call.node.op_type.as_str();
+        let (a, b) = (call.required(0)?, call.required(1)?);
+        let shape = common_shape(&[a.clone(), b.clone()])?;
+        let (element, node) = match (a, b) {
+            (a @ Value::Flow(_), Value::Constant(b)) => {
+                let flow = Self::number_flow(a)?;
+                let constants = repeated(&b, &shape)?;
+                (flow.element, self.with_constants(operator, flow.node, constants)?)
+            }
+            (Value::Constant(a), b @ Value::Flow(_)) => {
+                let flow = Self::number_flow(b)?;
+                let constants = repeated(&a, &shape)?;
+                let node = match operator {
+                    "Sub" => {
+                        let negated = self.times(flow.node, -1.0)?;
+                        self.with_constants("Add", negated, constants)?
+                    }
+                    "Div" => return Err(unsupported("division by the input is not linear")),
+                    _ => self.with_constants(operator, flow.node, constants)?,
+                };
+                (flow.element, node)
+            }
+            (a, b) => {
+                let (a, b) = (Self::number_flow(a)?, Self::number_flow(b)?);
+                let second = match operator {
+                    "Add" => b.node,
+                    "Sub" => self.times(b.node, -1.0)?,
+                    _ => return Err(unsupported("one operand must be constant")),
+                };
+                (a.element, self.builder.add(vec![a.node, second])?)
+            }
+        };
+        Ok(Value::Flow(Flow { node, shape, element }))
+    }
+
+    /// The operator with a constant as second operand.
+    fn with_constants(&mut self, operator: &str, x: NodeId, constants: Vec<f64>) -> Result<NodeId> {
+        let all = |value: f64| vec![value; constants.len()];
+        let negated = || constants.iter().map(|constant| -constant).collect();
+        match operator {
+            "Add" => self.builder.scale(x, all(1.0), all(1.0), constants),
+            "Sub" => self.builder.scale(x, all(1.0), all(1.0), negated()),
+            "Mul" => self.builder.scale(x, constants.clone(), all(1.0), all(0.0)),
+            _ => self.builder.scale(x, all(1.0), constants.clone(), all(0.0)),
+        }
+    }
+
+    /// A multiple of a vector.
+    pub(super) fn times(&mut self, x: NodeId, factor: f64) -> Result<NodeId> {
+        let all = |value: f64| vec![value; self.builder.width(x)];
+        let (mul, div, add) = (all(factor), all(1.0), all(0.0));
+        self.builder.scale(x, mul, div, add)
+    }
+
+    pub(super) fn negated(&mut self, call: &Call) -> Result<Value> {
+        call.attributes(&[])?;
+        let flow = Self::number_flow(call.required(0)?)?;
+        let node = self.times(flow.node, -1.0)?;
+        Ok(Value::Flow(Flow { node, ..flow }))
+    }
+
+    /// The sum of any number of values.
+    pub(super) fn sum(&mut self, call: &Call) -> Result<Value> {
+        call.attributes(&[])?;
+        let (nodes, shape, element) = self.operands(call)?;
+        let node = self.builder.add(nodes)?;
+        Ok(Value::Flow(Flow { node, shape, element }))
+    }
+
+    /// All arguments as nodes of one shape; constants are repeated to it.
+    pub(super) fn operands(
+        &mut self,
+        call: &Call,
+    ) -> Result<(Vec<NodeId>, Vec<usize>, super::tensor::Element)> {
+        let values = call.all()?;
+        let shape = common_shape(&values)?;
+        let flow = values.iter().find(|value| matches!(value, Value::Flow(_)));
+        let element = match flow {
+            Some(flow) => Self::number_flow(flow.clone())?.element,
+            None => return Err(unsupported("arithmetic of constants is not supported")),
+        };
+        let nodes: Result<Vec<NodeId>> =
+            values.into_iter().map(|value| self.node_of(value, &shape)).collect();
+        Ok((nodes?, shape, element))
+    }
+}
+
+/// The shape that all values broadcast to. Flows may get dimensions of size 1, but are not
+/// repeated.
+pub(super) fn common_shape(values: &[Value]) -> Result<Vec<usize>> {
+    let mut shape = Vec::new();
+    for value in values {
+        shape = broadcast(&shape, value.shape()).ok_or_else(|| {
+            invalid(format!("shapes {shape:?} and {:?} do not fit", value.shape()))
+        })?;
+    }
+    let total = count(&shape);
+    for value in values {
+        if matches!(value, Value::Flow(_)) && count(value.shape()) != total {
+            let message = format!("an input of shape {:?} is repeated", value.shape());
+            return Err(unsupported(message));
+        }
+    }
+    Ok(shape)
+}
+
+fn rational(value: f64) -> Option<policert_numeric::Rational> {
+    policert_numeric::Rational::from_f64(value)
+}
