@@ -2,7 +2,8 @@
 
 use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_model::{
-    Choice, Destination, DomainRule, LinearExpr, Model, Operator, Probability, Semantics,
+    Choice, Condition, Destination, DomainRule, LinearExpr, Model, Operator, Probability,
+    Semantics, UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval};
 
@@ -29,6 +30,9 @@ struct CompiledDestination {
 struct CompiledChoice {
     lower: CompiledValue,
     upper: CompiledValue,
+    /// The domain of the variable that keeps the value, if one does and nothing else can go
+    /// wrong: values outside need not be tried.
+    kept_in: Option<IntInterval>,
 }
 
 #[derive(Clone, Debug)]
@@ -131,11 +135,15 @@ impl CompiledDestination {
         let mut choices = Vec::new();
         for choice in &destination.choices {
             let (lower, upper) = linear_bounds(choice)?;
+            let value = UpdateValue::Linear(LinearExpr::var(VarId::new(domains.dimensions())));
+            let kept = destination.conflict.condition == Condition::False
+                && destination.update(choice.target) == Some(&value);
             let range =
                 CompiledValue::range(&lower, &domains).hull(CompiledValue::range(&upper, &domains));
             choices.push(CompiledChoice {
                 lower: CompiledValue::linear(&lower, &domains),
                 upper: CompiledValue::linear(&upper, &domains),
+                kept_in: kept.then(|| model.variables[choice.target.index()].domain),
             });
             domains.push(range);
         }
@@ -177,8 +185,18 @@ impl CompiledDestination {
         let [choice, rest @ ..] = choices else {
             return self.outcome(point, packed, outcomes);
         };
-        let lower = choice.lower.value(point).ok_or(Unsettled::Unknown)?;
-        let upper = choice.upper.value(point).ok_or(Unsettled::Unknown)?;
+        let mut lower = choice.lower.value(point).ok_or(Unsettled::Unknown)?;
+        let mut upper = choice.upper.value(point).ok_or(Unsettled::Unknown)?;
+        if let Some(domain) = choice.kept_in
+            && outcomes.semantics.rule == DomainRule::Drop
+            && lower <= upper
+        {
+            let inside = domain.intersect(IntInterval::new(lower, upper));
+            let all = lower.abs_diff(upper).saturating_add(1);
+            let kept = inside.count().and_then(|n| u64::try_from(n).ok()).unwrap_or(u64::MAX);
+            outcomes.dropped = outcomes.dropped.saturating_add(all.saturating_sub(kept));
+            (lower, upper) = (inside.lo, inside.hi);
+        }
         for value in lower..=upper {
             outcomes.budget.poll()?;
             point.push(value);

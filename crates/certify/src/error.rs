@@ -1,0 +1,97 @@
+//! Why a trace is rejected.
+
+use policert_model::{ComposeError, ModellingError};
+use thiserror::Error;
+
+/// Why a trace is no evidence. Steps count from 0; states and operators are written as for a
+/// person.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The first state is none of the model.
+    #[error("the first state has values that the model's variables do not take: {0}")]
+    NoState(String),
+    /// The first state is no start state.
+    #[error("the first state is no start state: {0}")]
+    NoStart(String),
+    /// A step leaves a terminal state.
+    #[error("step {step} leaves a terminal state: {state}")]
+    LeavesTerminal {
+        /// The step.
+        step: usize,
+        /// The state.
+        state: String,
+    },
+    /// An operator that the model does not have.
+    #[error("step {step}: {error}")]
+    NoOperator {
+        /// The step.
+        step: usize,
+        /// What is wrong with it.
+        error: ComposeError,
+    },
+    /// The operator has another label.
+    #[error("step {step}: the operator's label is {actual}, not {claimed}")]
+    WrongLabel {
+        /// The step.
+        step: usize,
+        /// What the trace says.
+        claimed: String,
+        /// What the model says.
+        actual: String,
+    },
+    /// The operator's guard does not hold.
+    #[error("step {step}: {operator} is not enabled in state {state}")]
+    NotEnabled {
+        /// The step.
+        step: usize,
+        /// The operator.
+        operator: String,
+        /// The state.
+        state: String,
+    },
+    /// The policy does not choose the label.
+    #[error("step {step}: the policy does not choose {label} in state {state}: {reason}")]
+    NotChosen {
+        /// The step.
+        step: usize,
+        /// The label.
+        label: String,
+        /// The state.
+        state: String,
+        /// Which other label has the better claim.
+        reason: String,
+    },
+    /// The policy's choice cannot be decided at the highest precision.
+    #[error("step {step}: the policy's choice cannot be decided in state {state}")]
+    UndecidedChoice {
+        /// The step.
+        step: usize,
+        /// The state.
+        state: String,
+    },
+    /// The operator has no such outcome in the state.
+    #[error("step {step}: {operator} does not lead to the state claimed from state {state}")]
+    NoOutcome {
+        /// The step.
+        step: usize,
+        /// The operator.
+        operator: String,
+        /// The state.
+        state: String,
+    },
+    /// The model breaks its own rules on the way.
+    #[error("step {step}: {error}")]
+    Modelling {
+        /// The step.
+        step: usize,
+        /// What is wrong.
+        error: Box<ModellingError>,
+    },
+    /// The last state is not unsafe.
+    #[error("the last state is not unsafe: {0}")]
+    NotUnsafe(String),
+    /// A meaning of the policy's numbers that exact scores do not have.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+}

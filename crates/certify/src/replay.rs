@@ -1,0 +1,193 @@
+//! Replaying a trace: every claim of it is checked.
+
+use policert_engine_api::{Question, StartStates, Trace, TraceStep};
+use policert_model::{Composer, LabelId, ModellingError, Operator, Semantics};
+use policert_policy::{Filter, Numbers, Policy};
+
+use crate::applicable::is_applicable;
+use crate::error::ReplayError;
+use crate::scores::{Contest, Scorer, Scores};
+
+/// A trace that was checked: a run of the model under the policy from a start state to an unsafe
+/// state.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Replayed {
+    /// One entry for each step of the trace.
+    pub steps: Vec<ReplayedStep>,
+}
+
+/// A step that was checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReplayedStep {
+    /// What the policy computed; `None` where the step belongs to the environment.
+    pub policy: Option<PolicyStep>,
+}
+
+/// The policy's choice in one state.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicyStep {
+    /// The network's inputs.
+    pub inputs: Vec<i64>,
+    /// The outputs that compete, in ascending order: with a filter those that are applicable.
+    pub competing: Vec<usize>,
+    /// The output of the step's label.
+    pub chosen: usize,
+    /// The scores of all outputs.
+    pub scores: Scores,
+}
+
+/// Checks that `trace` is a run from a start state to an unsafe state, in which every label is
+/// either the environment's or chosen by the policy. Without policy every label is the
+/// environment's.
+///
+/// No transition leaves a terminal state, also where the question asks to build everything.
+///
+/// # Errors
+/// The first claim that is wrong, or that cannot be decided.
+pub fn replay(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    trace: &Trace,
+) -> Result<Replayed, ReplayError> {
+    let replay = Replay::new(question, policy)?;
+    replay.check_start(&trace.start)?;
+    let mut state = &trace.start;
+    let mut steps = Vec::with_capacity(trace.steps.len());
+    for (number, step) in trace.steps.iter().enumerate() {
+        steps.push(replay.check_step(number, state, step)?);
+        state = &step.state;
+    }
+    if !question.is_unsafe(state) {
+        return Err(ReplayError::NotUnsafe(question.model.display_state(state)));
+    }
+    Ok(Replayed { steps })
+}
+
+struct Replay<'a> {
+    question: &'a Question<'a>,
+    semantics: Semantics<'a>,
+    policy: Option<(&'a Policy, Scorer<'a>)>,
+}
+
+impl<'a> Replay<'a> {
+    fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Result<Self, ReplayError> {
+        if policy.is_some_and(|p| p.semantics().numbers != Numbers::Real) {
+            let message = "a trace of a policy whose numbers are not real";
+            return Err(ReplayError::Unsupported(message.to_owned()));
+        }
+        Ok(Self {
+            question,
+            semantics: Semantics { model: question.model, rule: question.domain_rule },
+            policy: policy.map(|policy| (policy, Scorer::new(policy))),
+        })
+    }
+
+    fn check_start(&self, start: &[i64]) -> Result<(), ReplayError> {
+        let model = self.question.model;
+        let inside = start.len() == model.variables.len()
+            && model.variables.iter().zip(start).all(|(v, &value)| v.domain.contains(value));
+        if !inside {
+            return Err(ReplayError::NoState(model.display_state(start)));
+        }
+        let listed = self.question.start_states().iter().any(|source| match source {
+            StartStates::List(states) => states.iter().any(|state| state == start),
+            StartStates::Region(condition, sides) => {
+                sides.contains(start) && condition.holds(start) == Ok(true)
+            }
+        });
+        if listed { Ok(()) } else { Err(ReplayError::NoStart(model.display_state(start))) }
+    }
+
+    fn check_step(
+        &self,
+        number: usize,
+        state: &[i64],
+        step: &TraceStep,
+    ) -> Result<ReplayedStep, ReplayError> {
+        let model = self.question.model;
+        let here = || model.display_state(state);
+        let modelling = |error: ModellingError| ReplayError::Modelling {
+            step: number,
+            error: Box::new(error),
+        };
+        if self.question.is_terminal(state) {
+            return Err(ReplayError::LeavesTerminal { step: number, state: here() });
+        }
+        let mut composer = Composer::new(model);
+        let id = composer
+            .compose(&step.operator)
+            .map_err(|error| ReplayError::NoOperator { step: number, error })?;
+        let operator: &Operator = composer.operator(id);
+        if operator.label != step.label {
+            return Err(ReplayError::WrongLabel {
+                step: number,
+                claimed: model.label_name(step.label).to_owned(),
+                actual: model.label_name(operator.label).to_owned(),
+            });
+        }
+        let named = || model.display_operator(&operator.key);
+        if !self.semantics.is_enabled(operator, state).map_err(modelling)? {
+            let operator = named();
+            return Err(ReplayError::NotEnabled { step: number, operator, state: here() });
+        }
+        let policy = match operator.label {
+            Some(label) => self.check_choice(number, state, label)?,
+            None => None,
+        };
+        let successors = self.semantics.successors(operator, state).map_err(modelling)?;
+        let claimed = successors.list.iter().any(|successor| {
+            successor.destination == step.destination
+                && successor.choices == step.choices
+                && successor.state == step.state
+        });
+        if !claimed {
+            let operator = named();
+            return Err(ReplayError::NoOutcome { step: number, operator, state: here() });
+        }
+        Ok(ReplayedStep { policy })
+    }
+
+    /// Whether a label is chosen by the policy, if it is one of the policy's at all.
+    fn check_choice(
+        &self,
+        number: usize,
+        state: &[i64],
+        label: LabelId,
+    ) -> Result<Option<PolicyStep>, ReplayError> {
+        let model = self.question.model;
+        let Some((policy, scorer)) = &self.policy else { return Ok(None) };
+        let Some(chosen) = policy.output_of(label) else { return Ok(None) };
+        let mut competing = Vec::new();
+        for (output, &other) in policy.outputs().iter().enumerate() {
+            let competes = match policy.semantics().filter {
+                Filter::None => true,
+                Filter::Applicable => is_applicable(self.semantics, other, state)
+                    .map_err(|e| ReplayError::Modelling { step: number, error: Box::new(e) })?,
+            };
+            if competes {
+                competing.push(output);
+            }
+        }
+        let mut inputs = Vec::new();
+        policy.read_inputs(state, &mut inputs);
+        let (contest, scores) = scorer.contest(chosen, &competing, &inputs);
+        let here = || model.display_state(state);
+        let lost = |reason: String| ReplayError::NotChosen {
+            step: number,
+            label: model.label_name(Some(label)).to_owned(),
+            state: here(),
+            reason,
+        };
+        if !competing.contains(&chosen) {
+            return Err(lost("it is not applicable".to_owned()));
+        }
+        match contest {
+            Contest::Won => Ok(Some(PolicyStep { inputs, competing, chosen, scores })),
+            Contest::LostTo(other) => {
+                let other = model.label_name(policy.outputs().get(other).copied());
+                Err(lost(format!("{other} has the better claim")))
+            }
+            Contest::Open => Err(ReplayError::UndecidedChoice { step: number, state: here() }),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the explicit search against the definition.
+
+mod automaton;
+mod hand_made;
+mod naive_search;
+mod random_model;
+mod random_policy;
+mod search_is_exact;
