@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::{
     AssignedValue, Assignment, BinaryOp, CellWrite, Choice, Condition, Conflict, Destination, Edge,
     EdgeDestination, Expr, InstanceId, Model, OpId, Operator, OperatorKey, Probability, Target,
-    TransientId, Update, UpdateValue, VarId,
+    TransientId, UnaryOp, Update, UpdateValue, VarId,
 };
 
 /// Why an operator, or all of them, cannot be composed.
@@ -30,6 +30,9 @@ pub enum ComposeError {
     /// A free choice written to a transient variable.
     #[error("unsupported: a non-deterministic assignment to the transient variable {0}")]
     TransientChoice(String),
+    /// A key that describes no operator of the model.
+    #[error("the model has no operator {0:?}")]
+    NoSuchOperator(OperatorKey),
     /// An operator whose destinations multiply beyond reason.
     #[error("unsupported: an operator with {0} destinations")]
     TooManyDestinations(u128),
@@ -162,10 +165,27 @@ impl Iterator for Product {
     }
 }
 
+/// The edges that `key` names, if they compose to an operator.
+fn participants<'m>(model: &'m Model, key: &OperatorKey) -> Option<Vec<(InstanceId, &'m Edge)>> {
+    let find = |&(i, e): &(InstanceId, u32)| {
+        Some((i, model.instances.get(i.index())?.edges.get(e as usize)?))
+    };
+    let edges = key.edges.iter().map(find).collect::<Option<Vec<_>>>()?;
+    let fits = match key.vector {
+        None => edges.len() == 1 && edges[0].1.action.is_none(),
+        Some(vector) => {
+            let wanted = &model.vectors.get(vector as usize)?.participants;
+            let named = edges.iter().map(|&(i, edge)| (i, edge.action));
+            !edges.is_empty() && named.eq(wanted.iter().map(|&(i, action)| (i, Some(action))))
+        }
+    };
+    fits.then_some(edges)
+}
+
 /// Composes one operator.
 fn compose(model: &Model, key: &OperatorKey) -> Result<Operator, ComposeError> {
-    let edges: Vec<(InstanceId, &Edge)> =
-        key.edges.iter().map(|&(i, e)| (i, &model.instance(i).edges[e as usize])).collect();
+    let edges =
+        participants(model, key).ok_or_else(|| ComposeError::NoSuchOperator(key.clone()))?;
     let guard = Condition::and(edges.iter().flat_map(|(i, edge)| {
         let location = Condition::var_equals(model.instance(*i).location, edge.source);
         [simplify_location(model, *i, location), edge.guard.clone()]
@@ -416,8 +436,15 @@ fn index_is(index: &Expr, k: usize) -> Expr {
 
 fn cell_exists(index: &Expr, cells: usize) -> Condition {
     let cells = Expr::int(i64::try_from(cells).unwrap_or(i64::MAX));
+    let integral = if index.is_integral() {
+        Condition::True
+    } else {
+        let floor = Expr::unary(UnaryOp::Floor, index.clone());
+        Condition::from_expr(&Expr::binary(BinaryOp::Eq, floor, index.clone()))
+    };
     Condition::and([
         Condition::from_expr(&Expr::binary(BinaryOp::Le, Expr::int(0), index.clone())),
         Condition::from_expr(&Expr::binary(BinaryOp::Lt, index.clone(), cells)),
+        integral,
     ])
 }

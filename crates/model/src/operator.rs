@@ -1,6 +1,11 @@
 //! Operators of the composed model: guard, label and probabilistic update.
 
-use crate::{Condition, Expr, InstanceId, LabelId, LinearExpr, Probability, VarId};
+use policert_numeric::{IntInterval, Rational};
+
+use crate::{
+    BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearExpr, Probability, VarId,
+    Variable,
+};
 
 /// How an operator is composed: by a silent edge alone, or by one edge per participant of a
 /// synchronisation vector.
@@ -75,6 +80,17 @@ pub struct Choice {
     pub upper: Expr,
 }
 
+impl Choice {
+    /// The least and the greatest integer that may be chosen, over the state and the choices
+    /// before; there is none if the first is greater.
+    ///
+    /// # Errors
+    /// A bound without value.
+    pub fn bounds(&self, point: &[i64]) -> Result<(Rational, Rational), EvalError> {
+        Ok((self.lower.eval(point)?.ceil(), self.upper.eval(point)?.floor()))
+    }
+}
+
 /// The new value of a variable.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Update {
@@ -120,8 +136,33 @@ impl Destination {
             .map(|i| &self.updates[i].value)
     }
 
-    /// The condition before this outcome that `condition` holds after it (without `defined` and
-    /// without the variables' domains).
+    /// Holds exactly where this outcome leads to a state, whatever the guard: it is `defined`,
+    /// and every new value exists and lies in its domain. Over the state and the choices.
+    #[must_use]
+    pub fn exists(&self, variables: &[Variable]) -> Condition {
+        let inside = self.updates.iter().map(|update| {
+            let value = update.value.to_expr();
+            let domain = variables[update.variable.index()].domain;
+            let compare = |op, a: &Expr, b: &Expr| {
+                Condition::from_expr(&Expr::binary(op, a.clone(), b.clone()))
+            };
+            let mut parts = Vec::new();
+            if domain.lo != IntInterval::UNBOUNDED_BELOW {
+                parts.push(compare(BinaryOp::Le, &Expr::int(domain.lo), &value));
+            }
+            if domain.hi != IntInterval::UNBOUNDED_ABOVE {
+                parts.push(compare(BinaryOp::Le, &value, &Expr::int(domain.hi)));
+            }
+            if parts.is_empty() && !value.is_total() {
+                parts.push(compare(BinaryOp::Eq, &value, &value));
+            }
+            Condition::and(parts)
+        });
+        Condition::and([self.defined.clone()].into_iter().chain(inside))
+    }
+
+    /// The condition before this outcome that `condition` holds after it, where the outcome
+    /// [exists](Self::exists).
     #[must_use]
     pub fn weakest_precondition(&self, condition: &Condition) -> Condition {
         condition.substitute(&|v| self.update(v).map(UpdateValue::to_expr))

@@ -7,8 +7,8 @@ use policert_numeric::{IntInterval, Rational};
 use thiserror::Error;
 
 use crate::{
-    Condition, Destination, EvalError, LabelId, Model, Operator, OperatorKey, Probability, State,
-    UpdateValue,
+    Condition, Destination, EvalError, LabelId, LinearExpr, Model, Operator, OperatorKey,
+    Probability, State, UpdateValue, VarId,
 };
 
 /// What becomes of an update that leaves the domain of a variable, or touches an array cell that
@@ -180,7 +180,8 @@ impl Semantics<'_> {
                 continue;
             }
             let mut point = state.to_vec();
-            self.choose(destination, state, &mut point, &mut |point| {
+            let mut outside = 0u64;
+            self.choose(destination, state, &mut point, &mut outside, &mut |point| {
                 match self.outcome(destination, point)? {
                     Ok(next) => successors.list.push(Successor {
                         destination: d,
@@ -192,38 +193,62 @@ impl Semantics<'_> {
                 Ok(())
             })
             .map_err(|problem| self.error(operator, state, problem))?;
+            successors.dropped = successors.dropped.saturating_add(outside);
         }
         Ok(successors)
     }
 
-    /// Runs through the values of the choices that `point` lacks.
+    /// Runs through the values of the choices that `point` lacks; counts in `outside` what cannot
+    /// be a transition whatever the rest.
     fn choose(
         &self,
         destination: &Destination,
         state: &[i64],
         point: &mut Vec<i64>,
+        outside: &mut u64,
         visit: &mut impl FnMut(&[i64]) -> Result<(), ModellingProblem>,
     ) -> Result<(), ModellingProblem> {
-        let Some(choice) = destination.choices.get(point.len() - state.len()) else {
+        let k = point.len() - state.len();
+        let Some(choice) = destination.choices.get(k) else {
             return visit(point);
         };
-        let name = &self.model.variables[choice.target.index()].name;
-        let bound = |expr: &crate::Expr, point: &[i64], up: bool| {
-            let value = expr.eval(point).map_err(|e| undefined("a bound of a choice", e))?;
-            let value = if up { value.floor() } else { value.ceil() };
+        let (mut lower, mut upper) = match choice.bounds(point) {
+            Ok(bounds) => bounds,
+            Err(_) if self.rule == DomainRule::Drop => {
+                *outside = outside.saturating_add(1);
+                return Ok(());
+            }
+            Err(error) => return Err(undefined("a bound of a choice", error)),
+        };
+        let target = &self.model.variables[choice.target.index()];
+        let kept = UpdateValue::Linear(LinearExpr::var(VarId::new(point.len())));
+        if self.rule == DomainRule::Drop
+            && k + 1 == destination.choices.len()
+            && destination.conflict.condition == Condition::False
+            && destination.update(choice.target) == Some(&kept)
+        {
+            // The variable keeps the value of the last choice: only its domain matters.
+            let all = span(&lower, &upper);
+            let domain = target.domain;
+            if domain.lo != IntInterval::UNBOUNDED_BELOW {
+                lower = Ord::max(lower, domain.lo.into());
+            }
+            if domain.hi != IntInterval::UNBOUNDED_ABOVE {
+                upper = Ord::min(upper, domain.hi.into());
+            }
+            *outside = outside.saturating_add(all.saturating_sub(span(&lower, &upper)));
+        }
+        if lower > upper {
+            return Ok(());
+        }
+        let machine = |value: Rational| {
             value
                 .to_i64()
-                .ok_or_else(|| ModellingProblem::Overflow { variable: name.clone(), value })
+                .ok_or_else(|| ModellingProblem::Overflow { variable: target.name.clone(), value })
         };
-        let (lower, upper) =
-            match (bound(&choice.lower, point, false), bound(&choice.upper, point, true)) {
-                (Ok(lower), Ok(upper)) => (lower, upper),
-                (Err(_), _) | (_, Err(_)) if self.rule == DomainRule::Drop => return Ok(()),
-                (Err(e), _) | (_, Err(e)) => return Err(e),
-            };
-        for value in lower..=upper {
+        for value in machine(lower)?..=machine(upper)? {
             point.push(value);
-            self.choose(destination, state, point, visit)?;
+            self.choose(destination, state, point, outside, visit)?;
             point.pop();
         }
         Ok(())
@@ -339,6 +364,13 @@ impl Semantics<'_> {
             operator: self.model.display_operator(&operator.key),
         }
     }
+}
+
+/// Number of integers between two of them, both included; the greatest number if it is beyond
+/// machine integers.
+fn span(lower: &Rational, upper: &Rational) -> u64 {
+    let count = &(upper - lower) + &Rational::ONE;
+    if count.signum() <= 0 { 0 } else { count.to_i64().map_or(u64::MAX, i64::unsigned_abs) }
 }
 
 fn undefined(what: &str, error: EvalError) -> ModellingProblem {
