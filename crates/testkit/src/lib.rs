@@ -1,0 +1,36 @@
+//! For tests only: generators of small models, properties and policies that are reproducible by
+//! number, and a brute-force oracle that is meant to be easy to read.
+//!
+//! A test over many cases is a loop:
+//!
+//! ```
+//! use policert_engine_api::Question;
+//! use policert_policy::Semantics;
+//! use policert_testkit::{Case, Profile, case_numbers, oracle::Oracle};
+//!
+//! for number in case_numbers(20) {
+//!     let case = Case::numbered(Profile::Linear, number);
+//!     let question = Question::new(&case.model, &case.property);
+//!     let oracle = Oracle::new(question, Some((&case.policy, Semantics::default())));
+//!     let truth = oracle.reachable();
+//!     // … compare an engine's answer with `truth.is_safe()`, `truth.shortest`, …
+//!     assert_eq!(truth.is_safe(), truth.shortest.is_none(), "case {number}");
+//! }
+//! ```
+
+mod case;
+mod expressions;
+mod models;
+pub mod oracle;
+mod points;
+mod policies;
+mod properties;
+mod random;
+
+pub use case::{Case, LARGEST, cases};
+pub use expressions::{Expressions, Forms, rebuilt};
+pub use models::{Profile, model};
+pub use points::{boolean, integer, points, states, sub_box};
+pub use policies::{PolicyParts, policy};
+pub use properties::property;
+pub use random::{Random, case_numbers};

@@ -1,0 +1,186 @@
+//! Random tiny models: one or two instances over a few bounded variables.
+
+mod edges;
+
+use policert_model::{
+    Condition, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector, Transient, VarId,
+    Variable, VariableKind,
+};
+use policert_numeric::IntInterval;
+
+use crate::{Expressions, Forms, Random};
+
+/// How rich the conditions and updates of a case are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Profile {
+    /// Predicates and guards bound single variables; updates are `v := c` and `v := w + c`.
+    Unary,
+    /// Conditions are Boolean combinations of linear comparisons, updates are linear; here and
+    /// there a free choice.
+    Linear,
+    /// Everything that a model may have: also products, case distinctions, arrays with computed
+    /// indices, several assignment indices, transient variables, probabilities that depend on the
+    /// state, and expressions without value in some states.
+    General,
+}
+
+/// The most states of a generated model.
+const STATES: u128 = 1500;
+
+/// The names of its labels.
+const LABELS: [&str; 5] = ["go", "back", "stay", "turn", "wait"];
+
+/// What the parts of a model are generated from.
+pub(crate) struct Sketch {
+    pub(crate) profile: Profile,
+    pub(crate) size: usize,
+    pub(crate) variables: Vec<Variable>,
+    /// The cells of the array, if there is one.
+    pub(crate) array: Vec<VarId>,
+    pub(crate) transients: usize,
+}
+
+impl Sketch {
+    /// Variables of this kind.
+    pub(crate) fn of_kind(&self, kind: &VariableKind) -> Vec<VarId> {
+        let ids = self.variables.iter().enumerate().filter(|(_, v)| v.kind == *kind);
+        ids.map(|(i, _)| VarId::new(i)).collect()
+    }
+
+    pub(crate) fn expressions(&self, forms: Forms) -> Expressions {
+        Expressions::new(&self.variables, forms)
+    }
+
+    pub(crate) fn domain(&self, v: VarId) -> IntInterval {
+        self.variables[v.index()].domain
+    }
+}
+
+/// A random model; the greater `size` (from 1), the more variables and edges.
+#[must_use]
+pub fn model(random: &mut Random, profile: Profile, size: usize) -> Model {
+    let instances = if size > 1 && random.percent(35) { 2 } else { 1 };
+    let sketch = sketch(random, profile, size, instances);
+    let labels = 2 + random.below(LABELS.len() - 1);
+    let instances: Vec<Instance> =
+        (0..instances).map(|i| edges::instance(&sketch, random, i, labels)).collect();
+    let vectors = vectors(random, instances.len(), labels);
+    let initial_values =
+        sketch.variables.iter().map(|variable| initial_value(random, variable)).collect();
+    let initial_condition = if random.percent(15) {
+        crate::properties::condition(&sketch, random)
+    } else {
+        Condition::True
+    };
+    let transients = (0..sketch.transients).map(|i| Transient {
+        name: format!("t{i}"),
+        initial: policert_model::Expr::int(random.between(0, 2)),
+    });
+    Model {
+        name: "tiny".to_owned(),
+        transients: transients.collect(),
+        variables: sketch.variables,
+        labels: LABELS[..labels].iter().map(|&name| name.to_owned()).collect(),
+        instances,
+        vectors,
+        initial_values,
+        initial_condition,
+    }
+}
+
+/// The variables: locations first, then globals, the array last.
+fn sketch(random: &mut Random, profile: Profile, size: usize, instances: usize) -> Sketch {
+    let mut variables = Vec::new();
+    for i in 0..instances {
+        let count = 1 + random.below(3.min(size + 1));
+        variables.push(Variable {
+            name: format!("Automaton{i}#{i}"),
+            kind: VariableKind::Location {
+                instance: InstanceId::new(i),
+                names: (0..count).map(|l| format!("l{l}")).collect(),
+            },
+            domain: IntInterval::new(0, i64::try_from(count).unwrap_or(1) - 1),
+        });
+    }
+    let integers = 1 + random.below(size.min(3));
+    for name in ["x", "y", "z"].into_iter().take(integers) {
+        let lo = *random.pick(&[0, 0, 0, 1, -1, -3]);
+        variables.push(crate::integer(name, lo, lo + random.between(1, 6)));
+    }
+    let booleans = random.below(size.min(3));
+    for name in ["b", "c"].into_iter().take(booleans) {
+        variables.push(crate::boolean(name));
+    }
+    let mut array = Vec::new();
+    let chance = match profile {
+        Profile::Unary => 0,
+        Profile::Linear => 10,
+        Profile::General => 35,
+    };
+    if size > 1 && random.percent(chance) {
+        let hi = random.between(1, 2);
+        for k in 0..2 + random.below(2) {
+            array.push(VarId::new(variables.len()));
+            variables.push(crate::integer(&format!("A[{k}]"), 0, hi));
+        }
+    }
+    // Narrow the widest domains until few states are left.
+    let count = |variables: &[Variable]| {
+        variables.iter().map(|v| v.domain.count().unwrap_or(1)).product::<u128>()
+    };
+    while count(&variables) > STATES {
+        let integers = variables.iter_mut().filter(|v| v.kind == VariableKind::Integer);
+        if let Some(widest) = integers.max_by_key(|v| v.domain.count()) {
+            widest.domain.hi -= 1;
+        }
+    }
+    let transients = usize::from(profile == Profile::General && random.percent(25));
+    Sketch { profile, size, variables, array, transients }
+}
+
+fn initial_value(random: &mut Random, variable: &Variable) -> InitialValue {
+    let domain = variable.domain;
+    match variable.kind {
+        VariableKind::Location { .. } if random.percent(15) => {
+            InitialValue::OneOf(vec![domain.lo, random.between(domain.lo, domain.hi)])
+        }
+        VariableKind::Location { .. } => InitialValue::Fixed(domain.lo),
+        _ if random.percent(12) => InitialValue::Any,
+        _ => InitialValue::Fixed(random.between(domain.lo, domain.hi)),
+    }
+}
+
+/// Synchronisation vectors: mostly one for each label, in which one or all instances take part.
+fn vectors(random: &mut Random, instances: usize, labels: usize) -> Vec<SyncVector> {
+    let mut vectors = Vec::new();
+    for label in 0..labels {
+        let action = LabelId::new(label);
+        let result = match random.below(12) {
+            0 => None,
+            1 => Some(LabelId::new(random.below(labels))),
+            _ => Some(action),
+        };
+        // A label without a vector: its edges never fire.
+        if random.percent(5) {
+            continue;
+        }
+        if instances == 1 {
+            vectors.push(SyncVector { participants: vec![(InstanceId(0), action)], result });
+            continue;
+        }
+        if random.percent(60) {
+            let other =
+                if random.percent(80) { action } else { LabelId::new(random.below(labels)) };
+            let participants = vec![(InstanceId(0), action), (InstanceId(1), other)];
+            vectors.push(SyncVector { participants, result });
+        } else {
+            for instance in 0..2 {
+                if random.percent(75) {
+                    let participants = vec![(InstanceId(instance), action)];
+                    vectors.push(SyncVector { participants, result });
+                }
+            }
+        }
+    }
+    vectors
+}

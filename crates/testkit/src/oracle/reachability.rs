@@ -1,0 +1,215 @@
+//! Reachability of unsafe states under a policy, breadth first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use policert_engine_api::Question;
+use policert_model::{LabelId, OperatorKey, Start, State};
+use policert_policy::Semantics;
+
+use super::policy::{Undecided, chosen_labels};
+use super::steps::{Broken, JointEdge, Step, holds, is_enabled, joint_edges, steps};
+use crate::{PolicyParts, states};
+
+/// A question with the policy that acts, or none: then every label may be chosen.
+#[derive(Clone, Debug)]
+pub struct Oracle<'a> {
+    /// The question.
+    pub question: Question<'a>,
+    /// The policy and its meaning.
+    pub policy: Option<(&'a PolicyParts, Semantics)>,
+    joint_edges: Vec<JointEdge<'a>>,
+}
+
+/// Why there is no answer in some state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoAnswer {
+    /// The model is wrong there.
+    Broken,
+    /// The policy's choice cannot be told.
+    Undecided,
+}
+
+impl From<Broken> for NoAnswer {
+    fn from(_: Broken) -> Self {
+        Self::Broken
+    }
+}
+
+impl From<Undecided> for NoAnswer {
+    fn from(_: Undecided) -> Self {
+        Self::Undecided
+    }
+}
+
+/// A transition with what causes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Transition {
+    /// The label.
+    pub label: Option<LabelId>,
+    /// The operator.
+    pub operator: OperatorKey,
+    /// What happens.
+    pub step: Step,
+}
+
+/// The transitions of a state.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Expansion {
+    /// The transitions, in the order of the operators.
+    pub transitions: Vec<Transition>,
+    /// Whether some outcome was no transition.
+    pub dropped: bool,
+    /// Whether the policy chose a label that is not applicable.
+    pub stuck: bool,
+    /// Whether several labels have the best score among those that compete.
+    pub tied: bool,
+}
+
+/// What is reachable.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reachable {
+    /// The start states.
+    pub start_states: BTreeSet<State>,
+    /// Reachable states with the least number of transitions from a start state.
+    pub distances: BTreeMap<State, usize>,
+    /// Pairs of source and target.
+    pub transitions: BTreeSet<(State, State)>,
+    /// The reachable states in which there is no answer; they count as without transitions.
+    pub no_answer: BTreeMap<State, NoAnswer>,
+    /// Whether some outcome was no transition.
+    pub dropped: bool,
+    /// The reachable unsafe states.
+    pub unsafe_states: BTreeSet<State>,
+    /// Number of transitions of a shortest path to an unsafe state.
+    pub shortest: Option<usize>,
+}
+
+impl Reachable {
+    /// Whether no unsafe state is reachable, as far as there is an answer everywhere.
+    #[must_use]
+    pub fn is_safe(&self) -> bool {
+        self.unsafe_states.is_empty()
+    }
+}
+
+impl<'a> Oracle<'a> {
+    /// The oracle of a question.
+    #[must_use]
+    pub fn new(question: Question<'a>, policy: Option<(&'a PolicyParts, Semantics)>) -> Self {
+        let joint_edges = joint_edges(question.model);
+        Self { question, policy, joint_edges }
+    }
+
+    /// All start states, by trying every state.
+    ///
+    /// # Panics
+    /// If a variable is not bounded.
+    #[must_use]
+    pub fn start_states(&self) -> BTreeSet<State> {
+        let (question, model) = (&self.question, self.question.model);
+        let mut all = BTreeSet::new();
+        let (initial, sides) = model.initial_states();
+        let with_initial = question.initial_states || question.property.start.is_none();
+        for state in states(model) {
+            let named = match &question.property.start {
+                None => false,
+                Some(Start::Condition(condition)) => holds(condition, &state),
+                Some(Start::States(list)) => list.contains(&state),
+            };
+            if named || with_initial && sides.contains(&state) && holds(&initial, &state) {
+                all.insert(state);
+            }
+        }
+        all
+    }
+
+    /// The transitions of a state under the policy, whether or not it is terminal or unsafe.
+    ///
+    /// # Errors
+    /// Where the model is wrong, or the choice cannot be told.
+    pub fn expand(&self, state: &[i64]) -> Result<Expansion, NoAnswer> {
+        let (model, rule) = (self.question.model, self.question.domain_rule);
+        let mut enabled = Vec::new();
+        for joint in &self.joint_edges {
+            if is_enabled(model, rule, joint, state)? {
+                enabled.push(joint);
+            }
+        }
+        let applicable: Vec<LabelId> = enabled.iter().filter_map(|joint| joint.label).collect();
+        let mut expansion = Expansion::default();
+        let mut chosen = None;
+        if let Some((policy, semantics)) = self.policy {
+            let labels = chosen_labels(policy, semantics, state, &applicable)?;
+            expansion.stuck = labels.iter().any(|label| !applicable.contains(label));
+            let any = Semantics { ties: policert_policy::Ties::Any, ..semantics };
+            expansion.tied = chosen_labels(policy, any, state, &applicable)?.len() > 1;
+            chosen = Some(labels);
+        }
+        for joint in enabled {
+            // Silent edges and labels that the policy lacks belong to the environment.
+            if let (Some((policy, _)), Some(chosen), Some(label)) =
+                (self.policy, &chosen, joint.label)
+                && policy.outputs.contains(&label)
+                && !chosen.contains(&label)
+            {
+                continue;
+            }
+            let steps = steps(model, rule, joint, state)?;
+            expansion.dropped |= steps.dropped;
+            for step in steps.list {
+                let operator = joint.key.clone();
+                expansion.transitions.push(Transition { label: joint.label, operator, step });
+            }
+        }
+        Ok(expansion)
+    }
+
+    /// Whether the question lets `state` have successors.
+    #[must_use]
+    pub fn is_expanded(&self, state: &[i64]) -> bool {
+        let question = &self.question;
+        question.build_all || !question.is_unsafe(state) && !question.is_terminal(state)
+    }
+
+    /// Everything that is reachable.
+    ///
+    /// # Panics
+    /// If a variable is not bounded.
+    #[must_use]
+    pub fn reachable(&self) -> Reachable {
+        let mut result = Reachable { start_states: self.start_states(), ..Reachable::default() };
+        let mut layer = result.start_states.clone();
+        let mut distance = 0;
+        while !layer.is_empty() {
+            let mut next = BTreeSet::new();
+            for state in &layer {
+                result.distances.insert(state.clone(), distance);
+            }
+            for state in layer {
+                if self.question.is_unsafe(&state) {
+                    result.unsafe_states.insert(state.clone());
+                    result.shortest = result.shortest.or(Some(distance));
+                }
+                if !self.is_expanded(&state) {
+                    continue;
+                }
+                match self.expand(&state) {
+                    Err(no_answer) => drop(result.no_answer.insert(state, no_answer)),
+                    Ok(expansion) => {
+                        result.dropped |= expansion.dropped;
+                        for transition in expansion.transitions {
+                            let target = transition.step.state;
+                            result.transitions.insert((state.clone(), target.clone()));
+                            if !result.distances.contains_key(&target) {
+                                next.insert(target);
+                            }
+                        }
+                    }
+                }
+            }
+            layer = next;
+            distance += 1;
+        }
+        result
+    }
+}

@@ -1,0 +1,212 @@
+//! The scores of a network in exact rationals; tanh and sigmoid as intervals of rationals.
+
+use policert_numeric::Rational;
+use policert_policy::{Network, Op};
+
+/// A number that lies between two rationals; exact where they are equal.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Score {
+    /// At least this.
+    pub lo: Rational,
+    /// At most this.
+    pub hi: Rational,
+}
+
+impl Score {
+    fn exact(value: Rational) -> Self {
+        Self { lo: value.clone(), hi: value }
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self { lo: &self.lo + &other.lo, hi: &self.hi + &other.hi }
+    }
+
+    fn times(&self, factor: &Rational) -> Self {
+        let (a, b) = (&self.lo * factor, &self.hi * factor);
+        if factor.signum() < 0 { Self { lo: b, hi: a } } else { Self { lo: a, hi: b } }
+    }
+
+    /// The image under a function that never decreases.
+    fn map(&self, f: impl Fn(&Rational) -> Rational) -> Self {
+        Self { lo: f(&self.lo), hi: f(&self.hi) }
+    }
+}
+
+/// The scores for these inputs.
+///
+/// # Panics
+/// If the inputs are not as many as the network has.
+#[must_use]
+pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
+    assert_eq!(inputs.len(), network.input_width());
+    let number = |value: f64| Rational::from_f64(value).expect("a finite number");
+    let mut values: Vec<Vec<Score>> = Vec::new();
+    for node in network.nodes() {
+        let of = |id: &policert_policy::NodeId| &values[id.index()];
+        let each = |id, f: &dyn Fn(&Score) -> Score| of(id).iter().map(f).collect::<Vec<_>>();
+        let value = match &node.op {
+            Op::Input => inputs.iter().map(|&x| Score::exact(x.into())).collect(),
+            Op::Affine { input, weights, bias } => weights
+                .row_iter()
+                .zip(bias)
+                .map(|(row, &bias)| {
+                    let terms = row.iter().zip(of(input)).map(|(&w, x)| x.times(&number(w)));
+                    terms.fold(Score::exact(number(bias)), |sum, term| sum.plus(&term))
+                })
+                .collect(),
+            Op::Scale { input, mul, div, add } => of(input)
+                .iter()
+                .enumerate()
+                .map(|(i, x)| {
+                    let factor = number(mul[i]).checked_div(&number(div[i])).expect("not 0");
+                    x.times(&factor).plus(&Score::exact(number(add[i])))
+                })
+                .collect(),
+            Op::Relu { input } => each(input, &|x| x.map(|x| x.clone().max(Rational::ZERO))),
+            Op::LeakyRelu { input, alpha } => each(input, &|x| leaky(x, &number(*alpha))),
+            Op::Tanh { input } => each(input, &tanh),
+            Op::Sigmoid { input } => each(input, &sigmoid),
+            Op::Clip { input, lo, hi } => each(input, &|x| {
+                x.map(|x| {
+                    let mut x = x.clone();
+                    x = lo.map_or(x.clone(), |lo| x.max(number(lo)));
+                    hi.map_or(x.clone(), |hi| x.min(number(hi)))
+                })
+            }),
+            Op::Add { inputs } => combined(inputs.iter().map(of), Score::plus),
+            Op::Concat { inputs } => inputs.iter().flat_map(of).cloned().collect(),
+            Op::Max { inputs } => combined(inputs.iter().map(of), |a, b| Score {
+                lo: a.lo.clone().max(b.lo.clone()),
+                hi: a.hi.clone().max(b.hi.clone()),
+            }),
+        };
+        values.push(value);
+    }
+    values[network.output().index()].clone()
+}
+
+fn combined<'a>(
+    mut vectors: impl Iterator<Item = &'a Vec<Score>>,
+    f: impl Fn(&Score, &Score) -> Score,
+) -> Vec<Score> {
+    let first = vectors.next().expect("at least one vector").clone();
+    vectors.fold(first, |all, more| all.iter().zip(more).map(|(a, b)| f(a, b)).collect())
+}
+
+fn leaky(x: &Score, alpha: &Rational) -> Score {
+    let apply = |x: &Rational| if x.signum() < 0 { x * alpha } else { x.clone() };
+    if alpha.signum() >= 0 {
+        return x.map(apply);
+    }
+    // Decreasing below 0 and increasing above.
+    let (a, b) = (apply(&x.lo), apply(&x.hi));
+    let lo = if x.lo.signum() <= 0 && x.hi.signum() >= 0 {
+        Rational::ZERO
+    } else {
+        a.clone().min(b.clone())
+    };
+    Score { lo, hi: a.max(b) }
+}
+
+/// (e²ˣ − 1) / (e²ˣ + 1) = 1 − 2 / (e²ˣ + 1)
+fn tanh(x: &Score) -> Score {
+    let two = Rational::from(2);
+    let at = |x: &Rational| {
+        let Score { lo, hi } = exponential(&(x * &two));
+        let value = |e: Rational| {
+            &Rational::ONE - &two.checked_div(&(&e + &Rational::ONE)).expect("more than 1")
+        };
+        Score { lo: value(lo), hi: value(hi) }
+    };
+    between(x, at)
+}
+
+/// 1 / (1 + e⁻ˣ) = 1 − 1 / (eˣ + 1)
+fn sigmoid(x: &Score) -> Score {
+    let at = |x: &Rational| {
+        let Score { lo, hi } = exponential(x);
+        let value = |e: Rational| &Rational::ONE - &(&e + &Rational::ONE).recip().expect("not 0");
+        Score { lo: value(lo), hi: value(hi) }
+    };
+    between(x, at)
+}
+
+/// The image under an increasing function that is itself known between two numbers; the same
+/// argument gives the same interval, and 0 is met exactly where it is a fixed point.
+fn between(x: &Score, at: impl Fn(&Rational) -> Score) -> Score {
+    let (lo, hi) = (at(&x.lo).lo, at(&x.hi).hi);
+    Score { lo: rounded(&lo, false), hi: rounded(&hi, true) }
+}
+
+/// Bits behind the point that are kept.
+const BITS: i32 = 100;
+
+/// A multiple of 2⁻ᵇⁱᵗˢ, so that fractions stay short.
+fn rounded(x: &Rational, up: bool) -> Rational {
+    let unit = Rational::from(2).pow(BITS).expect("a small power");
+    let scaled = x * &unit;
+    let whole = if up { scaled.ceil() } else { scaled.floor() };
+    whole.checked_div(&unit).expect("not 0")
+}
+
+/// eˣ by its series at x / 2ᵏ, squared k times; for |x| up to some hundreds.
+fn exponential(x: &Rational) -> Score {
+    let mut halvings = 0;
+    let mut small = x.clone();
+    while small.abs() > Rational::new(1, 2).expect("not 0") {
+        small = &small * &Rational::new(1, 2).expect("not 0");
+        halvings += 1;
+    }
+    // |small| ≤ 1/2: the terms after the n-th sum to at most twice the next one.
+    let (mut sum, mut term) = (Rational::ZERO, Rational::ONE);
+    for n in 1..=40i64 {
+        sum = &sum + &term;
+        term = &(&term * &small) * &Rational::new(1, n).expect("not 0");
+    }
+    let rest = &term.abs() * &Rational::from(2);
+    let precise = |x: &Rational, up| {
+        // relative precision: e^(-300) is far below 2^-100
+        let unit = Rational::from(2).pow(1200).expect("a small power");
+        let scaled = x * &unit;
+        let whole = if up { scaled.ceil() } else { scaled.floor() };
+        whole.checked_div(&unit).expect("not 0")
+    };
+    let mut lo = precise(&(&sum - &rest), false);
+    let mut hi = precise(&(&sum + &rest), true);
+    for _ in 0..halvings {
+        lo = precise(&(&lo * &lo), false);
+        hi = precise(&(&hi * &hi), true);
+    }
+    Score { lo, hi }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Score, exponential, sigmoid, tanh};
+    use policert_numeric::Rational;
+
+    fn exact(n: i64, d: i64) -> Score {
+        Score::exact(Rational::new(n, d).unwrap())
+    }
+
+    #[test]
+    fn enclosures_are_narrow_and_around_the_value() {
+        let tiny = Rational::new(1, 1 << 50).unwrap();
+        for n in -40..=40i64 {
+            let x = exact(n, 4);
+            let f = f64::from(i32::try_from(n).unwrap()) / 4.0;
+            let cases = [
+                (exponential(&x.lo), f.exp()),
+                (tanh(&x), f.tanh()),
+                (sigmoid(&x), 1.0 / (1.0 + (-f).exp())),
+            ];
+            for (score, float) in cases {
+                assert!(score.lo <= score.hi);
+                assert!(&score.hi - &score.lo < &tiny * &score.hi.abs().max(Rational::ONE));
+                let float = Rational::from_f64(float).unwrap();
+                let size = float.abs().max(Rational::ONE);
+                assert!((&score.lo - &float).abs() < &(&tiny * &size) * &Rational::from(8));
+            }
+        }
+    }
+}

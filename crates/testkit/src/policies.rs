@@ -1,0 +1,129 @@
+//! Random tiny policies: networks of one to three layers with integer, half or float weights.
+
+use policert_model::{LabelId, Model, VarId};
+use policert_policy::{
+    ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError, Semantics,
+};
+
+use crate::Random;
+
+/// What a policy is made of, without its semantics.
+#[derive(Clone, Debug)]
+pub struct PolicyParts {
+    /// The network.
+    pub network: Network,
+    /// The variables that it reads.
+    pub inputs: Vec<VarId>,
+    /// The labels that it chooses among.
+    pub outputs: Vec<LabelId>,
+}
+
+impl PolicyParts {
+    /// The policy with this meaning.
+    ///
+    /// # Errors
+    /// As [`Policy::new`].
+    pub fn policy(&self, model: &Model, semantics: Semantics) -> Result<Policy, PolicyError> {
+        let (network, inputs) = (self.network.clone(), self.inputs.clone());
+        Policy::new(network, inputs, self.outputs.clone(), semantics, &model.domains())
+    }
+}
+
+/// How the weights of a network are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Weights {
+    /// −2 to 2: many exact ties.
+    SmallIntegers,
+    /// Halves from −3 to 3.
+    Halves,
+    /// Single precision from −1 to 1.
+    Floats,
+}
+
+/// A random policy for a model: some of its variables to some of its labels, in any order.
+#[must_use]
+pub fn policy(random: &mut Random, size: usize, model: &Model) -> PolicyParts {
+    let inputs = some_of(random, model.variables.len(), 85);
+    let inputs: Vec<VarId> = inputs.into_iter().map(VarId::new).collect();
+    let outputs = some_of(random, model.labels.len(), 80);
+    let outputs: Vec<LabelId> = outputs.into_iter().map(LabelId::new).collect();
+    let network = network(random, size, inputs.len(), outputs.len())
+        .expect("sizes fit and constants are finite");
+    PolicyParts { network, inputs, outputs }
+}
+
+/// Indices below `count` in random order, each kept with a chance of `percent`; at least one.
+fn some_of(random: &mut Random, count: usize, percent: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..count).collect();
+    for i in (1..all.len()).rev() {
+        all.swap(i, random.below(i + 1));
+    }
+    let first = all[0];
+    all.retain(|_| random.percent(percent));
+    if all.is_empty() {
+        all.push(first);
+    }
+    all
+}
+
+fn network(
+    random: &mut Random,
+    size: usize,
+    inputs: usize,
+    outputs: usize,
+) -> Result<Network, PolicyError> {
+    let weights = match random.below(10) {
+        0..5 => Weights::SmallIntegers,
+        5..8 => Weights::Halves,
+        _ => Weights::Floats,
+    };
+    let element_type = if random.percent(50) { ElementType::F32 } else { ElementType::F64 };
+    let mut builder = NetworkBuilder::new(inputs)?;
+    let mut node = builder.input();
+    for _ in 0..random.below(3) {
+        let width = 1 + random.below(2 + size);
+        node = affine(random, &mut builder, node, width, weights)?;
+        node = match random.below(40) {
+            0 => builder.leaky_relu(node, 0.25)?,
+            1 => builder.clip(node, Some(-1.0), Some(6.0))?,
+            2 => builder.tanh(node),
+            _ => builder.relu(node),
+        };
+    }
+    node = affine(random, &mut builder, node, outputs, weights)?;
+    if random.percent(5) {
+        node = builder.tanh(node);
+    }
+    Ok(builder.finish(node, element_type))
+}
+
+fn affine(
+    random: &mut Random,
+    builder: &mut NetworkBuilder,
+    input: NodeId,
+    rows: usize,
+    weights: Weights,
+) -> Result<NodeId, PolicyError> {
+    let columns = builder.width(input);
+    let mut entries: Vec<f64> = (0..rows * columns).map(|_| weight(random, weights)).collect();
+    let mut bias: Vec<f64> = (0..rows).map(|_| 2.0 * weight(random, weights)).collect();
+    if rows > 1 && random.percent(20) {
+        // Two neurons that always tie.
+        let (from, to) = (random.below(rows), random.below(rows));
+        entries.copy_within(from * columns..(from + 1) * columns, to * columns);
+        bias[to] = bias[from];
+    }
+    let matrix = Matrix::new(rows, columns, entries).expect("rows of equal length");
+    builder.affine(input, matrix, bias)
+}
+
+fn weight(random: &mut Random, weights: Weights) -> f64 {
+    let small =
+        |lo, hi, random: &mut Random| f64::from(i32::try_from(random.between(lo, hi)).unwrap_or(0));
+    match weights {
+        Weights::SmallIntegers => small(-2, 2, random),
+        Weights::Halves => small(-6, 6, random) / 2.0,
+        // 24 bits, so that it is a number in single precision
+        Weights::Floats => small(-(1 << 23), 1 << 23, random) / f64::from(1 << 23),
+    }
+}
