@@ -22,27 +22,19 @@
 mod tests;
 
 use crate::error::PolicyError;
+use crate::load::NetworkFile;
 use crate::matrix::Matrix;
-use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
-
-/// What an NNet file contains.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NnetFile {
-    /// The network, with the normalisation of the file.
-    pub network: Network,
-    /// What a user should know, for example that the file normalises its inputs.
-    pub notes: Vec<String>,
-}
+use crate::network::{ElementType, NetworkBuilder, NodeId};
 
 /// Reads a network from the bytes of a file; `name` is used in messages.
 ///
 /// # Errors
 /// If the file breaks the format. The message says on which line.
-pub fn parse_nnet(name: &str, bytes: &[u8]) -> Result<NnetFile, PolicyError> {
+pub fn parse_nnet(name: &str, bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
     parse(bytes).map_err(|error| error.in_file(name))
 }
 
-fn parse(bytes: &[u8]) -> Result<NnetFile, PolicyError> {
+fn parse(bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
         PolicyError::invalid(place(line), "not UTF-8 text")
@@ -104,7 +96,7 @@ fn parse(bytes: &[u8]) -> Result<NnetFile, PolicyError> {
                 .to_owned(),
         );
     }
-    Ok(NnetFile { network: builder.finish(node, ElementType::F64), notes })
+    Ok(NetworkFile { network: builder.finish(node, ElementType::F64), notes })
 }
 
 /// `(x - mean) / range`.

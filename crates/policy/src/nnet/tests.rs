@@ -24,7 +24,7 @@ const SMALL: &str = "// a comment
 0,
 ";
 
-fn scores(file: &NnetFile, inputs: &[i64]) -> Vec<String> {
+fn scores(file: &NetworkFile, inputs: &[i64]) -> Vec<String> {
     let exact = ExactEvaluator::new(&file.network).expect("piecewise linear");
     exact.scores(inputs).to_rationals().iter().map(ToString::to_string).collect()
 }

@@ -1,0 +1,196 @@
+//! Finding the variables and labels of an interface in a model.
+
+use policert_model::{LabelId, Model, VarId, VariableKind};
+
+use super::{InputItem, InstanceItem, Interface};
+use crate::error::PolicyError;
+use crate::network::Network;
+
+/// What the inputs and outputs of a policy are in a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The variables of the inputs.
+    pub inputs: Vec<VarId>,
+    /// The labels of the outputs.
+    pub outputs: Vec<LabelId>,
+}
+
+impl Interface {
+    /// Finds inputs and outputs in the model, and checks that the network fits.
+    ///
+    /// # Errors
+    /// If something does not fit: everything that does not.
+    pub fn bind(&self, model: &Model, network: &Network) -> Result<Binding, PolicyError> {
+        let mut problems = Vec::new();
+        for (listed, width, what) in [
+            (self.inputs.len(), network.input_width(), "inputs"),
+            (self.outputs.len(), network.output_width(), "outputs"),
+        ] {
+            if listed != width {
+                problems
+                    .push(format!("the interface lists {listed} {what}, the network has {width}"));
+            }
+        }
+        if let Some(elements) = &self.elements {
+            let sizes = network.hidden_sizes();
+            if *elements != sizes {
+                problems.push(format!(
+                    "/elements: the interface says {elements:?}, the hidden layers of the network \
+                     are {sizes:?}"
+                ));
+            }
+        }
+        let mut inputs = Vec::with_capacity(self.inputs.len());
+        for (i, item) in self.inputs.iter().enumerate() {
+            match find_input(model, item) {
+                Ok(variable) => inputs.push(variable),
+                Err(problem) => problems.push(format!("/input/{i}: {problem}")),
+            }
+        }
+        let mut outputs = Vec::with_capacity(self.outputs.len());
+        for (i, name) in self.outputs.iter().enumerate() {
+            match model.label_by_name(name) {
+                Some(label) => outputs.push(label),
+                None => {
+                    let near = near(name, model.labels.iter().map(String::as_str));
+                    problems.push(format!("/output/{i}: the model has no action `{name}`{near}"));
+                }
+            }
+        }
+        if problems.is_empty() {
+            Ok(Binding { inputs, outputs })
+        } else {
+            Err(PolicyError::Mismatch { file: self.name.clone(), problems })
+        }
+    }
+}
+
+fn find_input(model: &Model, item: &InputItem) -> Result<VarId, String> {
+    let instance = match item {
+        InputItem::Location(instance) => Some(instance),
+        InputItem::Variable { instance, .. } => instance.as_ref(),
+    };
+    if let Some(instance) = instance {
+        check_instance(model, instance)?;
+    }
+    let name = item.to_string();
+    let is_location = matches!(item, InputItem::Location(_));
+    let same_kind = |variable: &policert_model::Variable| variable.is_location() == is_location;
+    let found = model.variables.iter().position(|v| same_kind(v) && v.name == name);
+    found.map(VarId::new).ok_or_else(|| {
+        let names = model.variables.iter().filter(|v| same_kind(v)).map(|v| v.name.as_str());
+        format!("the model has no variable `{name}`{}", near(&name, names))
+    })
+}
+
+/// Checks that the instance is one of the system, of this automaton.
+fn check_instance(model: &Model, item: &InstanceItem) -> Result<(), String> {
+    match model.instances.get(item.index) {
+        Some(instance) if instance.automaton == item.automaton => Ok(()),
+        Some(instance) => Err(format!(
+            "element {} of the system is automaton `{}`, not `{}`",
+            item.index, instance.automaton, item.automaton
+        )),
+        None => Err(format!(
+            "the system has no element {} (automaton `{}`); it has {}",
+            item.index,
+            item.automaton,
+            model.instances.len()
+        )),
+    }
+}
+
+/// Binds a network without interface by the order of variables and actions, where the numbers
+/// allow it: all variables but locations, and all labels of operators (or all actions).
+///
+/// # Errors
+/// If the numbers do not fit.
+pub fn bind_by_order(model: &Model, network: &Network) -> Result<Binding, PolicyError> {
+    let is_location = |kind: &VariableKind| matches!(kind, VariableKind::Location { .. });
+    let variables = model.variables.iter().enumerate().filter(|(_, v)| !is_location(&v.kind));
+    let inputs: Vec<VarId> = variables.map(|(i, _)| VarId::new(i)).collect();
+    let operator_labels = model.operator_labels();
+    let all_labels: Vec<LabelId> = (0..model.labels.len()).map(LabelId::new).collect();
+    let (input_width, output_width) = (network.input_width(), network.output_width());
+
+    let mut problems = Vec::new();
+    if inputs.len() != input_width {
+        problems.push(format!(
+            "without an interface, inputs are all {} variables in the order of the model; the \
+             network has {input_width} inputs",
+            inputs.len()
+        ));
+    }
+    let outputs = [operator_labels, all_labels];
+    let count = outputs[0].len();
+    let outputs = outputs.into_iter().find(|labels| labels.len() == output_width);
+    match outputs {
+        Some(outputs) if problems.is_empty() => Ok(Binding { inputs, outputs }),
+        outputs => {
+            if outputs.is_none() {
+                problems.push(format!(
+                    "without an interface, outputs are all {count} labels in the order of the \
+                     model's actions; the network has {output_width} outputs"
+                ));
+            }
+            Err(PolicyError::Mismatch { file: String::new(), problems })
+        }
+    }
+}
+
+/// Names that differ little, as a clause to append.
+fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    /// At most this many are listed.
+    const MANY: usize = 3;
+    let limit = 2.max(name.chars().count() / 3);
+    let with_distance = candidates.map(|candidate| (distance(name, candidate), candidate));
+    let mut close: Vec<_> = with_distance.filter(|(distance, _)| *distance <= limit).collect();
+    close.sort_unstable();
+    close.truncate(MANY);
+    if close.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = close.iter().map(|(_, name)| format!("`{name}`")).collect();
+    format!("; did you mean {}?", names.join(" or "))
+}
+
+/// Number of insertions, deletions and replacements between two names (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, expected) in [
+            ("", "", 0),
+            ("abc", "abc", 0),
+            ("abc", "", 3),
+            ("kitten", "sitting", 3),
+            ("é", "e", 1),
+        ] {
+            assert_eq!(distance(a, b), expected);
+            assert_eq!(distance(b, a), expected);
+        }
+    }
+
+    #[test]
+    fn near_names() {
+        let names = ["speed_x", "speed_y", "x", "position"];
+        assert_eq!(near("speedx", names.into_iter()), "; did you mean `speed_x` or `speed_y`?");
+        assert_eq!(near("unlike", names.into_iter()), "");
+    }
+}

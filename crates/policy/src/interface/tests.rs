@@ -1,0 +1,75 @@
+//! Interface files, right and wrong.
+
+use super::*;
+
+fn problems(text: &str) -> Vec<String> {
+    match Interface::parse("p.jani2nnet", text.as_bytes()) {
+        Err(PolicyError::Mismatch { file, problems }) => {
+            assert_eq!(file, "p.jani2nnet");
+            problems
+        }
+        other => unreachable!("{other:?}"),
+    }
+}
+
+#[test]
+fn all_kinds_of_inputs() {
+    let text = r#"{"file": "net.nnet", "torch-file": 7, "filter": true, "elements": [32, 32],
+        "input": [{"name": "x", "automaton": null},
+                  {"name": "A", "automaton": null, "index": 2},
+                  {"name": "v", "automaton": {"name": "Car", "index": 0}},
+                  {"name": "B", "automaton": {"name": "Car", "index": 1}, "index": 3},
+                  {"name": "Car", "index": 0},
+                  {"name": "y"}],
+        "output": ["go", "wait"]}"#;
+    let interface = Interface::parse("p.jani2nnet", text.as_bytes()).expect("valid");
+    let names: Vec<String> = interface.inputs.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["x", "A[2]", "Car#0.v", "Car#1.B[3]", "Car#0", "y"]);
+    assert!(matches!(interface.inputs[4], InputItem::Location(_)));
+    assert_eq!(interface.filter, Some(Filter::Applicable));
+    assert_eq!(interface.elements, Some(vec![32, 32]));
+    assert_eq!(interface.file.as_deref(), Some("net.nnet"));
+    assert_eq!(interface.outputs, ["go", "wait"]);
+}
+
+#[test]
+fn optional_keys_and_byte_order_mark() {
+    let text = "\u{feff}{\"input\": [], \"output\": [], \"filter\": null}";
+    let interface = Interface::parse("p.jani2nnet", text.as_bytes()).expect("valid");
+    assert_eq!((interface.filter, interface.file, interface.elements), (None, None, None));
+}
+
+#[test]
+fn all_problems_are_reported() {
+    let text = r#"{"file": 1, "filter": "yes", "elements": [1, -1],
+        "input": [3, {}, {"name": 1}, {"name": "x", "index": "0"}, {"name": "x", "automaton": 1},
+                  {"name": "x", "automaton": {"name": 1, "index": -1}}],
+        "output": ["a", 1, "a"]}"#;
+    assert_eq!(
+        problems(text),
+        [
+            "/filter: true or false is expected",
+            "/file: text is expected",
+            "/elements/1: a number of at least 0 is expected",
+            "/input/0: an object is expected",
+            "/input/1: the name is missing",
+            "/input/2/name: text is expected",
+            "/input/3/index: a number of at least 0 is expected",
+            "/input/4/automaton: null, or an object with name and index, is expected",
+            "/input/5/automaton/name: text is expected",
+            "/input/5/automaton/index: a number of at least 0 is expected",
+            "/output/1: text is expected",
+            "/output/2: `a` is listed twice",
+        ]
+    );
+    assert_eq!(problems("{}"), ["/input: this list is missing", "/output: this list is missing"]);
+    assert_eq!(problems("[]"), ["an object is expected"]);
+    assert_eq!(problems(r#"{"input": {}, "output": 1}"#).len(), 2);
+}
+
+#[test]
+fn text_that_is_no_json() {
+    let error = Interface::parse("p.jani2nnet", b"{\n  \"input\": [,]\n}").expect_err("no JSON");
+    assert!(matches!(error, PolicyError::Invalid { .. }));
+    assert!(error.to_string().starts_with("p.jani2nnet: line 2, column "), "{error}");
+}

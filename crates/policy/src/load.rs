@@ -1,0 +1,141 @@
+//! Loading a policy for a model: network, interface, meaning.
+
+use std::path::{Path, PathBuf};
+
+use policert_model::{LabelId, Model};
+
+use crate::error::{PolicyError, read_file};
+use crate::interface::{Interface, bind_by_order};
+use crate::network::Network;
+use crate::nnet::parse_nnet;
+use crate::onnx::parse_onnx;
+use crate::policy::Policy;
+use crate::semantics::{Filter, Numbers, Semantics, Ties};
+
+/// What a network file contains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkFile {
+    /// The network.
+    pub network: Network,
+    /// What a user should know, for example that the file normalises its inputs.
+    pub notes: Vec<String>,
+}
+
+/// Settings of the user about the meaning of a policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PolicyOptions {
+    /// Which labels are chosen at ties.
+    pub ties: Ties,
+    /// Which labels compete; `None` leaves it to the interface file, or else [`Filter::None`].
+    pub filter: Option<Filter>,
+    /// In which arithmetic the scores are meant.
+    pub numbers: Numbers,
+}
+
+/// A policy and where it comes from.
+#[derive(Clone, Debug)]
+pub struct LoadedPolicy {
+    /// The policy.
+    pub policy: Policy,
+    /// The file of the network.
+    pub network_file: PathBuf,
+    /// The interface file, if there is one.
+    pub interface_file: Option<PathBuf>,
+    /// What a user should know: normalisation, labels that are never restricted, how inputs were
+    /// found without an interface, and what the settings imply.
+    pub notes: Vec<String>,
+}
+
+/// Reads a network by the ending of its name: `.nnet` or `.onnx`.
+///
+/// # Errors
+/// If the file cannot be read, breaks its format, or has something that is not supported.
+pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
+    let name = path.display().to_string();
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "nnet" => parse_nnet(&name, &read_file(path)?),
+        "onnx" => {
+            let network = parse_onnx(&name, &read_file(path)?)?;
+            Ok(NetworkFile { network, notes: Vec::new() })
+        }
+        _ => {
+            let message = "policies of this format are not supported; NNet (.nnet) and ONNX \
+                           (.onnx) networks are";
+            Err(PolicyError::unsupported("", message).in_file(&name))
+        }
+    }
+}
+
+/// Loads the policy of a model. Without `network`, the interface names the file; without
+/// `interface`, inputs and outputs are found by their order.
+///
+/// # Errors
+/// If a file cannot be read or is wrong, or network, interface and model do not fit together.
+pub fn load_policy(
+    model: &Model,
+    network: Option<&Path>,
+    interface: Option<&Path>,
+    options: &PolicyOptions,
+) -> Result<LoadedPolicy, PolicyError> {
+    let read_interface = interface.map(Interface::read).transpose()?;
+    let network_file = match (network, interface.zip(read_interface.as_ref())) {
+        (Some(path), _) => path.to_owned(),
+        (None, Some((path, read))) => match &read.file {
+            Some(file) => path.parent().unwrap_or(Path::new("")).join(file),
+            None => {
+                let message = "the interface names no file, and no policy is given";
+                return Err(PolicyError::invalid("/file", message).in_file(&read.name));
+            }
+        },
+        (None, None) => {
+            return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
+        }
+    };
+    let NetworkFile { network, mut notes } = read_network(&network_file)?;
+    let binding = if let Some(interface) = &read_interface {
+        interface.bind(model, &network)?
+    } else {
+        let name = network_file.display().to_string();
+        let binding = bind_by_order(model, &network).map_err(|error| error.in_file(&name))?;
+        notes.push(format!(
+            "no interface: the {} inputs are the variables and the {} outputs the labels of the \
+             model, in its order",
+            binding.inputs.len(),
+            binding.outputs.len()
+        ));
+        binding
+    };
+    let filter = read_interface.as_ref().and_then(|interface| interface.filter);
+    let semantics = Semantics {
+        ties: options.ties,
+        filter: options.filter.or(filter).unwrap_or_default(),
+        numbers: options.numbers,
+    };
+    let name = read_interface
+        .as_ref()
+        .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
+    let (inputs, outputs) = (binding.inputs, binding.outputs);
+    let policy = Policy::new(network, inputs, outputs, semantics, &model.domains())
+        .map_err(|error| error.in_file(&name))?;
+    let free = policy.unrestricted_labels(model);
+    if !free.is_empty() {
+        let names: Vec<&str> = free.iter().map(|&label| model.label_name(Some(label))).collect();
+        notes.push(format!(
+            "labels that the policy does not output are never restricted: {}",
+            names.join(", ")
+        ));
+    }
+    notes.extend(semantics.warnings());
+    Ok(LoadedPolicy { policy, network_file, interface_file: interface.map(Path::to_owned), notes })
+}
+
+impl Policy {
+    /// The labels of operators that the policy does not output: they belong to the environment.
+    #[must_use]
+    pub fn unrestricted_labels(&self, model: &Model) -> Vec<LabelId> {
+        let mut labels = model.operator_labels();
+        labels.retain(|&label| self.output_of(label).is_none());
+        labels
+    }
+}

@@ -1,0 +1,7 @@
+//! The collection of policies and cases: every network reads as its description says, or is
+//! refused for the reason that it should be.
+
+mod golden;
+mod loading;
+mod networks;
+mod shared_folder;
