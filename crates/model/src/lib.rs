@@ -39,7 +39,7 @@ pub use operator::{
 };
 pub use property::{Predicate, SafetyProperty, Start, State};
 pub use range::{Range, Truth};
-pub use solutions::{SolutionsError, Visit, find_solution, for_each_solution};
+pub use solutions::{SolutionsError, Visit, find_point, find_solution, for_each_solution};
 pub use successor::{
     DomainRule, ModellingError, ModellingProblem, Semantics, Successor, Successors,
 };

@@ -111,6 +111,40 @@ impl Condition {
         changed
     }
 
+    /// The condition as it reads inside `sides`, without the parts that are decided there: the
+    /// same truth value at every point of `sides`. `None` if nothing is decided.
+    #[must_use]
+    pub fn reduced(&self, sides: &IntBox) -> Option<Self> {
+        let (parts, decides) = match self {
+            Self::True | Self::False => return None,
+            Self::And(parts) => (parts, Self::False),
+            Self::Or(parts) => (parts, Self::True),
+            _ => {
+                return match self.truth(sides) {
+                    Truth::True => Some(Self::True),
+                    Truth::False => Some(Self::False),
+                    Truth::Maybe => None,
+                };
+            }
+        };
+        let mut changed = false;
+        let mut kept = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part.reduced(sides) {
+                None => kept.push(part.clone()),
+                Some(reduced) if reduced == decides => return Some(decides),
+                Some(reduced) => {
+                    changed = true;
+                    kept.push(reduced);
+                }
+            }
+        }
+        changed.then(|| match self {
+            Self::And(_) => Self::and(kept),
+            _ => Self::or(kept),
+        })
+    }
+
     fn sweep(&self, sides: &mut IntBox) -> bool {
         match self {
             Self::True => false,

@@ -2,11 +2,12 @@
 //! bisection, complete on bounded boxes.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use policert_numeric::{IntBox, IntInterval};
 use thiserror::Error;
 
-use crate::{Condition, EvalError, Truth};
+use crate::{Condition, EvalError, VarId};
 
 /// Why an enumeration ended early.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -44,55 +45,116 @@ pub fn for_each_solution<B>(
     strict: bool,
     visit: &mut impl FnMut(Visit<'_>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, SolutionsError> {
-    let mut stack = vec![sides.clone()];
+    let mut stack = vec![(sides.clone(), Arc::new(condition.clone()))];
     let mut point = vec![0; sides.dimensions()];
-    while let Some(mut sides) = stack.pop() {
+    while let Some((mut sides, condition)) = stack.pop() {
         if let ControlFlow::Break(b) = visit(Visit::Step) {
             return Ok(ControlFlow::Break(b));
         }
-        condition.tighten(&mut sides);
-        if sides.is_empty() {
-            continue;
-        }
-        let truth = condition.truth(&sides);
-        if truth == Truth::False {
-            continue;
-        }
-        let free = (0..sides.dimensions()).find(|&d| !sides[d].is_point());
-        match (truth, free) {
-            (Truth::True, _) => {
-                if let ControlFlow::Break(b) = all_points(&sides, &mut point, visit)? {
-                    return Ok(ControlFlow::Break(b));
-                }
+        let Some(condition) = narrow(condition, &mut sides) else { continue };
+        if *condition == Condition::True {
+            if let ControlFlow::Break(b) = all_points(&sides, &mut point, visit)? {
+                return Ok(ControlFlow::Break(b));
             }
-            (_, None) => {
-                point.copy_from_slice(&sides.lower_corner());
-                match condition.holds(&point) {
-                    Ok(true) => {
-                        if let ControlFlow::Break(b) = visit(Visit::Solution(&point)) {
-                            return Ok(ControlFlow::Break(b));
-                        }
+            continue;
+        }
+        let Some(d) = (0..sides.dimensions()).find(|&d| !sides[d].is_point()) else {
+            point.copy_from_slice(&sides.lower_corner());
+            match condition.holds(&point) {
+                Ok(true) => {
+                    if let ControlFlow::Break(b) = visit(Visit::Solution(&point)) {
+                        return Ok(ControlFlow::Break(b));
                     }
-                    Ok(false) => {}
-                    Err(error) if strict => return Err(error.into()),
-                    Err(_) => {}
                 }
+                Ok(false) => {}
+                Err(error) if strict => return Err(error.into()),
+                Err(_) => {}
             }
-            (_, Some(d)) => {
-                let side = sides[d];
-                if !side.is_bounded() {
-                    return Err(SolutionsError::Unbounded(d));
-                }
-                let middle = side.midpoint();
-                let mut upper = sides.clone();
-                upper[d] = IntInterval::new(middle + 1, side.hi);
-                sides[d] = IntInterval::new(side.lo, middle);
-                stack.push(upper);
-                stack.push(sides);
-            }
-        }
+            continue;
+        };
+        let (lower, upper) = halves(sides, d)?;
+        stack.push((upper, Arc::clone(&condition)));
+        stack.push((lower, condition));
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// Tightens a box by a condition, and reduces the condition to what the box does not decide;
+/// `None` if no point is left.
+fn narrow(mut condition: Arc<Condition>, sides: &mut IntBox) -> Option<Arc<Condition>> {
+    loop {
+        let changed = condition.tighten(sides);
+        if sides.is_empty() {
+            return None;
+        }
+        match condition.reduced(sides) {
+            Some(Condition::False) => return None,
+            Some(reduced) => condition = Arc::new(reduced),
+            None => return (*condition != Condition::False).then_some(condition),
+        }
+        if !changed {
+            return Some(condition);
+        }
+    }
+}
+
+/// The two halves of a box along a dimension of which more than one point is left.
+fn halves(mut sides: IntBox, d: usize) -> Result<(IntBox, IntBox), SolutionsError> {
+    let side = sides[d];
+    if !side.is_bounded() {
+        return Err(SolutionsError::Unbounded(d));
+    }
+    let middle = side.midpoint();
+    let mut upper = sides.clone();
+    upper[d] = IntInterval::new(middle + 1, side.hi);
+    sides[d] = IntInterval::new(side.lo, middle);
+    Ok((sides, upper))
+}
+
+/// Some point of `sides` that satisfies `condition`, if there is one. Only variables that are
+/// still open in the condition are searched; `step` is called at each step of the search and may
+/// stop it with `Break`.
+///
+/// # Errors
+/// A variable without bounds that the condition mentions and does not bound.
+pub fn find_point<B>(
+    condition: &Condition,
+    sides: &IntBox,
+    step: &mut impl FnMut() -> ControlFlow<B>,
+) -> Result<ControlFlow<B, Option<Vec<i64>>>, SolutionsError> {
+    let mut stack = vec![(sides.clone(), Arc::new(condition.clone()))];
+    while let Some((mut sides, condition)) = stack.pop() {
+        if let ControlFlow::Break(b) = step() {
+            return Ok(ControlFlow::Break(b));
+        }
+        let Some(condition) = narrow(condition, &mut sides) else { continue };
+        if *condition == Condition::True {
+            let corner = sides.sides().iter().map(|side| side.nearest_to_zero()).collect();
+            return Ok(ControlFlow::Continue(Some(corner)));
+        }
+        // The open variable with the fewest values, of the first part that is open.
+        let first = &condition.conjuncts()[0];
+        let open = first
+            .variables()
+            .into_iter()
+            .map(VarId::index)
+            .filter(|&d| d < sides.dimensions() && !sides[d].is_point())
+            .min_by_key(|&d| sides[d].count().unwrap_or(u128::MAX));
+        let Some(d) = open else {
+            // All its variables are fixed: it is decided by evaluation.
+            let corner: Vec<i64> =
+                sides.sides().iter().map(|side| side.nearest_to_zero()).collect();
+            if first.holds(&corner) == Ok(true) {
+                let rest = condition.conjuncts()[1..].iter().cloned();
+                stack.push((sides, Arc::new(Condition::and(rest))));
+            }
+            continue;
+        };
+        let (lower, upper) = halves(sides, d)?;
+        stack.push((upper, Arc::clone(&condition)));
+        stack.push((lower, condition));
+    }
+    Ok(ControlFlow::Continue(None))
 }
 
 /// Visits all points of a box, the last dimension fastest.
@@ -126,17 +188,14 @@ fn all_points<B>(
     }
 }
 
-/// A point of `sides` that satisfies `condition`, the lexicographically least, if there is one.
+/// Some point of `sides` that satisfies `condition`, if there is one; see [`find_point`].
 ///
 /// # Errors
-/// As [`for_each_solution`] with `strict` off.
+/// As [`find_point`].
 pub fn find_solution(
     condition: &Condition,
     sides: &IntBox,
 ) -> Result<Option<Vec<i64>>, SolutionsError> {
-    let found = for_each_solution(condition, sides, false, &mut |visit| match visit {
-        Visit::Solution(point) => ControlFlow::Break(point.to_vec()),
-        Visit::Step => ControlFlow::Continue(()),
-    })?;
-    Ok(found.break_value())
+    let found = find_point(condition, sides, &mut || ControlFlow::<()>::Continue(()))?;
+    Ok(found.continue_value().flatten())
 }

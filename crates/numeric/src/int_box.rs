@@ -93,6 +93,12 @@ impl IntInterval {
         }
     }
 
+    /// Its element of least size. Meaningful for non-empty intervals.
+    #[must_use]
+    pub fn nearest_to_zero(self) -> i64 {
+        self.lo.max(self.hi.min(0))
+    }
+
     /// The floor of the midpoint. Meaningful for bounded, non-empty intervals.
     #[must_use]
     pub fn midpoint(self) -> i64 {

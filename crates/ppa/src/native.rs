@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, State, Visit, for_each_solution};
+use policert_model::{Condition, State, find_point};
+use policert_numeric::IntBox;
 
 use crate::queries::{Environment, Selection};
 use crate::region::Region;
@@ -47,23 +48,31 @@ impl NativeEnvironment {
             return Ok(Some(Answer::Possible(Some(region.sides.lower_corner()))));
         }
         let condition = Condition::and(region.conditions.iter().map(|&c| c.clone()));
+        self.find(&condition, &region.sides, budget)
+    }
+
+    fn find(
+        &self,
+        condition: &Condition,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Option<Answer<State>>, EngineError> {
         let mut steps = 0u64;
-        let found = for_each_solution(&condition, &region.sides, false, &mut |visit| match visit {
-            Visit::Solution(point) => {
-                ControlFlow::Break(Ok(Some(Answer::Possible(Some(point.to_vec())))))
+        let found = find_point(condition, sides, &mut || {
+            steps += 1;
+            if self.step_limit.is_some_and(|limit| steps > limit) {
+                return ControlFlow::Break(Ok(None));
             }
-            Visit::Step => {
-                steps += 1;
-                if self.step_limit.is_some_and(|limit| steps > limit) {
-                    return ControlFlow::Break(Ok(None));
-                }
-                match budget.poll() {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(stop) => ControlFlow::Break(Err(stop.into())),
-                }
+            match budget.poll() {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(stop) => ControlFlow::Break(Err(stop.into())),
             }
         })?;
-        found.break_value().unwrap_or(Ok(Some(Answer::Refuted)))
+        match found {
+            ControlFlow::Break(stopped) => stopped,
+            ControlFlow::Continue(Some(point)) => Ok(Some(Answer::Possible(Some(point)))),
+            ControlFlow::Continue(None) => Ok(Some(Answer::Refuted)),
+        }
     }
 }
 

@@ -252,7 +252,7 @@ impl<'a> Queries<'a> {
         answer
     }
 
-    /// Whether a region has a point at all: entailment tests, abstract start and unsafe states.
+    /// Whether a region has a point at all: entailment tests, abstract unsafe states.
     ///
     /// # Errors
     /// A stop of the budget, or a construct that the solver cannot take.
@@ -267,10 +267,22 @@ impl<'a> Queries<'a> {
         if region.is_box() {
             return Ok(true);
         }
+        Ok(!self.inhabitant(region, budget)?.refuted())
+    }
+
+    /// A point of a region.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn inhabitant(
+        &mut self,
+        region: &Region<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
         let start = Instant::now();
         let answer = self.environment.is_satisfiable(region, budget);
         self.stats.entailment.record(start, &answer);
-        Ok(!answer?.refuted())
+        answer
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use policert_engine_api::{Budget, EngineError, Question, StartStates};
-use policert_model::{Condition, Truth};
+use policert_engine_api::{Answer, Budget, EngineError, Question, StartStates};
+use policert_model::{Condition, State, Truth};
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::queries::Queries;
@@ -33,10 +33,8 @@ pub fn abstract_start_states<'a>(
                 }
             }
             StartStates::Region(condition, sides) => {
-                let parts: Vec<Condition> = condition.conjuncts().to_vec();
-                let mut search =
-                    StartSearch { predicates, queries, budget, found: &mut found };
-                search.enumerate(&parts, &sides)?;
+                let mut search = StartSearch { predicates, queries, budget, found: &mut found };
+                search.locations(&condition, &sides, 0)?;
             }
         }
     }
@@ -50,69 +48,117 @@ struct StartSearch<'s, 'a> {
     found: &'s mut BTreeSet<AbstractState>,
 }
 
+/// Start states on the way to an abstract one.
+struct Partial {
+    found: AbstractState,
+    open: Vec<PredId>,
+    sides: IntBox,
+    /// What the box does not say yet; conditions of start and of the literals decided so far.
+    condition: Condition,
+    /// A point that is known to be a start state with these literals.
+    witness: Option<State>,
+}
+
 impl StartSearch<'_, '_> {
-    fn enumerate(&mut self, condition: &[Condition], sides: &IntBox) -> Result<(), EngineError> {
-        let states = Region::new(sides.clone(), condition);
-        if states.is_empty() || condition.contains(&Condition::False) {
+    /// Fixes the locations one by one, then goes on to the predicates.
+    fn locations(
+        &mut self,
+        condition: &Condition,
+        sides: &IntBox,
+        k: usize,
+    ) -> Result<(), EngineError> {
+        let mut sides = sides.clone();
+        condition.tighten(&mut sides);
+        if sides.is_empty() {
             return Ok(());
         }
-        self.locations(&states, 0)
-    }
-
-    /// Fixes the locations one by one, then goes on to the predicates.
-    fn locations(&mut self, states: &Region<'_>, k: usize) -> Result<(), EngineError> {
         let Some(&location) = self.predicates.layout().locations().get(k) else {
-            let open: Vec<PredId> = self.predicates.ids().collect();
-            let blank = self.predicates.layout().blank();
-            return self.predicates(states, blank, &open);
+            let partial = Partial {
+                found: self.predicates.layout().blank(),
+                open: self.predicates.ids().collect(),
+                sides,
+                condition: condition.clone(),
+                witness: None,
+            };
+            return self.predicates(partial);
         };
-        let side = states.sides[location.index()];
+        let side = sides[location.index()];
         for value in side.lo..=side.hi {
-            let mut part = states.clone();
-            part.sides[location.index()] = IntInterval::point(value);
-            let part = Region::new(part.sides, part.conditions);
-            if !part.is_empty() {
-                self.locations(&part, k + 1)?;
-            }
+            let mut part = sides.clone();
+            part[location.index()] = IntInterval::point(value);
+            self.locations(condition, &part, k + 1)?;
         }
         Ok(())
     }
 
-    fn predicates(
-        &mut self,
-        states: &Region<'_>,
-        mut found: AbstractState,
-        open: &[PredId],
-    ) -> Result<(), EngineError> {
+    fn predicates(&mut self, mut partial: Partial) -> Result<(), EngineError> {
         self.budget.poll()?;
-        let mut left = Vec::with_capacity(open.len());
-        for &p in open {
-            match self.predicates.literal(p, true).truth(&states.sides) {
-                Truth::True => found.set(p, true),
-                Truth::False => found.set(p, false),
-                Truth::Maybe => left.push(p),
-            }
-        }
-        if !self.queries.is_inhabited(states, self.budget)? {
+        if !self.narrow(&mut partial)? {
             return Ok(());
         }
-        let Some((&p, rest)) = left.split_first() else {
-            for (k, location) in self.predicates.layout().locations().iter().enumerate() {
-                let value = states.sides[location.index()].lo;
-                self.predicates.layout().set_location(&mut found, k, value);
+        let Some(p) = partial.open.pop() else {
+            let layout = self.predicates.layout();
+            for (k, location) in layout.locations().iter().enumerate() {
+                layout.set_location(&mut partial.found, k, partial.sides[location.index()].lo);
             }
-            self.found.insert(found);
+            self.found.insert(partial.found);
             return Ok(());
         };
         for value in [true, false] {
-            let part = states.restrict([self.predicates.literal(p, value)]);
-            if part.is_empty() {
-                continue;
-            }
-            let mut next = found.clone();
-            next.set(p, value);
-            self.predicates(&part, next, rest)?;
+            let literal = self.predicates.literal(p, value);
+            let mut found = partial.found.clone();
+            found.set(p, value);
+            self.predicates(Partial {
+                found,
+                open: partial.open.clone(),
+                sides: partial.sides.clone(),
+                condition: Condition::and([literal.clone(), partial.condition.clone()]),
+                witness: partial.witness.clone().filter(|w| literal.holds(w) == Ok(true)),
+            })?;
         }
         Ok(())
+    }
+
+    /// Draws the consequences of what is decided; false if no start state is left.
+    fn narrow(&mut self, partial: &mut Partial) -> Result<bool, EngineError> {
+        loop {
+            let changed = partial.condition.tighten(&mut partial.sides);
+            if partial.sides.is_empty() {
+                return Ok(false);
+            }
+            match partial.condition.reduced(&partial.sides) {
+                Some(reduced) => partial.condition = reduced,
+                None => break,
+            }
+            if !changed {
+                break;
+            }
+        }
+        match &partial.condition {
+            Condition::False => return Ok(false),
+            Condition::True => {}
+            _ if partial.witness.is_some() => {}
+            condition => {
+                let region = Region { sides: partial.sides.clone(), conditions: vec![condition] };
+                match self.queries.inhabitant(&region, self.budget)? {
+                    Answer::Refuted => return Ok(false),
+                    Answer::Possible(witness) => partial.witness = witness,
+                }
+            }
+        }
+        let (found, sides) = (&mut partial.found, &partial.sides);
+        let predicates = self.predicates;
+        partial.open.retain(|&p| match predicates.literal(p, true).truth(sides) {
+            Truth::True => {
+                found.set(p, true);
+                false
+            }
+            Truth::False => {
+                found.set(p, false);
+                false
+            }
+            Truth::Maybe => true,
+        });
+        Ok(true)
     }
 }
