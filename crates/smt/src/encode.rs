@@ -6,7 +6,7 @@
 //! | (iii), (iv) predicates | [`Frame::condition`] of the source and of the successor frame |
 //! | (v) guard | [`Frame::condition`] |
 //! | (vi) updates | [`successor`] |
-//! | (b), (c), (d) network | [`scores`] |
+//! | (b), (c), (d) network | [`scores`]; with fixed activation cases [`scores_within`] |
 //! | (e) selection | [`chooses`] |
 //!
 //! Deviations:
@@ -24,6 +24,6 @@ mod nn;
 mod operator;
 mod state;
 
-pub use nn::{Scores, chooses, scores};
+pub use nn::{Scores, chooses, scores, scores_within};
 pub use operator::{Successor, successor};
 pub use state::Frame;

@@ -4,12 +4,12 @@
 use std::cell::Cell;
 
 use policert_model::{LabelId, VarId, Variable, VariableKind};
-use policert_numeric::{IntBox, IntInterval, Rational};
+use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::{
     ElementType, ExactEvaluator, Filter, Matrix, Network, NetworkBuilder, Numbers, Policy,
     Semantics, Ties,
 };
-use policert_smt::encode::{Frame, chooses, scores};
+use policert_smt::encode::{Frame, Scores, chooses, scores, scores_within};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -139,20 +139,30 @@ fn applicable_formulas(frame: &Frame) -> Vec<Formula> {
     vec![Term::int(0).le(at(0)), Term::int(0).le(at(1)), at(0).equals(at(1)).negate()]
 }
 
-/// The value of every symbol at a point: definitions are equalities in order.
+/// The encoding over any inputs, and the one that knows the domain.
+fn both_scores(solver: &mut dyn Solver, network: &Network, inputs: &[Term]) -> [Scores; 2] {
+    let domain = Interval::new(-2.0, 2.0).expect("not empty");
+    [
+        scores(solver, network, inputs).expect("linear pieces"),
+        scores_within(solver, network, inputs, &[domain; 2]).expect("linear pieces"),
+    ]
+}
+
+/// The value of every symbol at a point: definitions are equalities, in order; all else holds.
 fn neurons(constraint: &Formula, point: [i64; 2], symbols: usize) -> Vec<Rational> {
     let mut values = vec![Rational::ZERO; symbols];
     values[..2].clone_from_slice(&point.map(Rational::from));
-    let definitions = match constraint {
+    let parts = match constraint {
         Formula::And(parts) => parts.as_slice(),
-        Formula::Constant(true) => &[],
         one => std::slice::from_ref(one),
     };
-    for definition in definitions {
-        let Formula::Eq(Term::Symbol(symbol), term) = definition else {
-            panic!("not a definition: {definition:?}");
-        };
-        values[symbol.index()] = term.eval(&values).expect("defined");
+    for part in parts {
+        match part {
+            Formula::Eq(Term::Symbol(symbol), term) => {
+                values[symbol.index()] = term.eval(&values).expect("defined");
+            }
+            other => assert_eq!(other.eval(&values), Some(true), "{other:?}"),
+        }
     }
     values
 }
@@ -171,10 +181,10 @@ fn scores_and_choices_are_exact() {
         let mut record = Record::default();
         let frame = Frame::declare(&mut record, &variables(), Sort::Int);
         let inputs: Vec<Term> = frame.symbols().iter().map(|&symbol| symbol.into()).collect();
-        let encoded = scores(&mut record, &network, &inputs).expect("piecewise linear");
+        let encodings = both_scores(&mut record, &network, &inputs);
         let exact = ExactEvaluator::new(&network.without_final_squashing()).expect("as before");
         let applicable_formulas = applicable_formulas(&frame);
-        for point in points() {
+        for (encoded, point) in encodings.iter().flat_map(|e| points().map(move |p| (e, p))) {
             let values = neurons(&encoded.constraint, point, record.0);
             let found: Option<Vec<Rational>> =
                 encoded.outputs.iter().map(|output| output.eval(&values)).collect();
@@ -234,8 +244,8 @@ mod with_z3 {
     #[test]
     fn a_state_of_a_choice_is_found_exactly_when_there_is_one() {
         let (sat, unsat) = (Cell::new(0), Cell::new(0));
-        let inputs = (shapes(), -2i64..=2, prop::bool::ANY);
-        let checked = runner(25).run(&inputs, |(shape, least, filtered)| {
+        let inputs = (shapes(), -2i64..=2, any::<bool>(), any::<bool>());
+        let checked = runner(25).run(&inputs, |(shape, least, filtered, fixed)| {
             let network = network(&shape);
             let filter = if filtered { Filter::Applicable } else { Filter::None };
             let mut solver = Z3Solver::new();
@@ -244,7 +254,8 @@ mod with_z3 {
             let at = |variable: usize| Term::from(frame.symbols()[variable]);
             // A region that may miss the states of a choice: y = x + least.
             solver.assert(at(1).equals(Term::sum([at(0), Term::int(least)])));
-            let encoded = scores(&mut solver, &network, &[at(0), at(1)]).expect("linear pieces");
+            let [open, within] = both_scores(&mut solver, &network, &[at(0), at(1)]);
+            let encoded = if fixed { within } else { open };
             solver.assert(encoded.constraint);
             for ties in [Ties::First, Ties::Any, Ties::Strict] {
                 let semantics = Semantics { ties, filter, numbers: Numbers::Real };

@@ -2,9 +2,11 @@
 //!
 //! Weights are exact rationals. Every neuron has a symbol that a definition ties to the neurons
 //! before it, as in the paper; ReLU and the other piecewise linear functions are case
-//! distinctions.
+//! distinctions. Where bounds of the inputs are known, outward-rounded intervals are propagated
+//! through the network: they bound the symbols, and fix the cases that they decide (Section 6.3 of
+//! the paper, with intervals in place of Marabou's bounds).
 
-use policert_numeric::Rational;
+use policert_numeric::{Interval, Rational};
 use policert_policy::semantics::{Comparison, Filter, Numbers, Semantics};
 use policert_policy::{Network, Op};
 
@@ -31,107 +33,199 @@ pub fn scores(
     network: &Network,
     inputs: &[Term],
 ) -> Result<Scores, SmtError> {
-    if inputs.len() != network.input_width() {
+    scores_within(solver, network, inputs, &vec![Interval::EVERYTHING; inputs.len()])
+}
+
+/// As [`scores`], for inputs that are known to lie within `bounds`: wherever they do not, the
+/// encoding may have no solution.
+///
+/// # Errors
+/// As [`scores`], and for a wrong number of bounds.
+pub fn scores_within(
+    solver: &mut dyn Solver,
+    network: &Network,
+    inputs: &[Term],
+    bounds: &[Interval],
+) -> Result<Scores, SmtError> {
+    if inputs.len() != network.input_width() || bounds.len() != inputs.len() {
         let message =
             format!("{} inputs for a network with {}", inputs.len(), network.input_width());
         return Err(SmtError::Unsupported(message));
     }
     let network = network.without_final_squashing();
-    let mut encoding = Encoding { solver, definitions: Vec::new() };
-    let mut values: Vec<Vec<Term>> = Vec::with_capacity(network.nodes().len());
+    let mut encoding = Encoding { solver, constraints: Vec::new() };
+    let mut values: Vec<Vec<Neuron>> = Vec::with_capacity(network.nodes().len());
     for node in network.nodes() {
-        let operands: Vec<&[Term]> =
+        let operands: Vec<&[Neuron]> =
             node.op.inputs().iter().map(|id| values[id.index()].as_slice()).collect();
         let value = match node.op {
-            Op::Input => inputs.to_vec(),
+            Op::Input => inputs
+                .iter()
+                .zip(bounds)
+                .map(|(term, &range)| Neuron { term: term.clone(), range })
+                .collect(),
             _ => encoding.apply(&node.op, &operands)?,
         };
         values.push(value);
     }
     let outputs = values.swap_remove(network.output().index());
-    Ok(Scores { outputs, constraint: Formula::and(encoding.definitions) })
+    Ok(Scores {
+        outputs: outputs.into_iter().map(|neuron| neuron.term).collect(),
+        constraint: Formula::and(encoding.constraints),
+    })
+}
+
+/// The value of a neuron.
+#[derive(Clone)]
+struct Neuron {
+    term: Term,
+    /// Contains all its values.
+    range: Interval,
+}
+
+impl Neuron {
+    fn constant(value: f64) -> Result<Self, SmtError> {
+        Ok(Self { term: Term::Constant(exact(value)?), range: Interval::point(value) })
+    }
+
+    /// Multiplied by an exact factor that lies within `range`.
+    fn scaled(&self, factor: &Rational, range: Interval) -> Self {
+        Self { term: self.term.clone().scaled(factor), range: self.range * range }
+    }
+
+    fn max(self, other: Self) -> Self {
+        if self.range.lo() >= other.range.hi() {
+            return self;
+        }
+        if other.range.lo() >= self.range.hi() {
+            return other;
+        }
+        Self { term: self.term.max(other.term), range: self.range.max(other.range) }
+    }
+
+    fn min(self, other: Self) -> Self {
+        if self.range.hi() <= other.range.lo() {
+            return self;
+        }
+        if other.range.hi() <= self.range.lo() {
+            return other;
+        }
+        Self { term: self.term.min(other.term), range: self.range.min(other.range) }
+    }
 }
 
 struct Encoding<'a> {
     solver: &'a mut dyn Solver,
-    definitions: Vec<Formula>,
+    constraints: Vec<Formula>,
 }
 
 impl Encoding<'_> {
-    fn apply(&mut self, op: &Op, operands: &[&[Term]]) -> Result<Vec<Term>, SmtError> {
+    fn apply(&mut self, op: &Op, operands: &[&[Neuron]]) -> Result<Vec<Neuron>, SmtError> {
         let first = operands.first().copied().unwrap_or_default();
-        let zero = || Term::int(0);
-        Ok(match op {
+        let mut results = Vec::with_capacity(first.len());
+        match op {
             Op::Affine { weights, bias, .. } => {
-                let mut rows = Vec::with_capacity(bias.len());
                 for (row, &bias) in weights.row_iter().zip(bias) {
-                    let mut sum = vec![Term::Constant(exact(bias)?)];
+                    let mut parts = vec![Neuron::constant(bias)?];
                     for (&weight, input) in row.iter().zip(first) {
-                        sum.push(input.clone().scaled(&exact(weight)?));
+                        parts.push(input.scaled(&exact(weight)?, Interval::point(weight)));
                     }
-                    rows.push(self.define(Term::sum(sum)));
+                    results.push(self.define(sum(parts)));
                 }
-                rows
             }
             Op::Scale { mul, div, add, .. } => {
-                let mut scaled = Vec::with_capacity(first.len());
                 for (i, input) in first.iter().enumerate() {
                     let factor = exact(mul[i])?
                         .checked_div(&exact(div[i])?)
                         .ok_or_else(|| SmtError::Unsupported("a divisor of 0".to_owned()))?;
-                    let sum = [input.clone().scaled(&factor), Term::Constant(exact(add[i])?)];
-                    scaled.push(self.define(Term::sum(sum)));
+                    let scaled = input.scaled(&factor, Interval::enclosing(&factor));
+                    results.push(self.define(sum([scaled, Neuron::constant(add[i])?])));
                 }
-                scaled
             }
-            Op::Relu { .. } => self.each(first, |x| Term::ite(zero().le(x.clone()), x, zero())),
+            Op::Relu { .. } => {
+                for input in first {
+                    results.push(self.leaky_relu(input, 0.0)?);
+                }
+            }
             Op::LeakyRelu { alpha, .. } => {
-                let alpha = exact(*alpha)?;
-                self.each(first, |x| Term::ite(zero().le(x.clone()), x.clone(), x.scaled(&alpha)))
+                for input in first {
+                    results.push(self.leaky_relu(input, *alpha)?);
+                }
             }
             Op::Clip { lo, hi, .. } => {
-                let (lo, hi) = (lo.map(exact).transpose()?, hi.map(exact).transpose()?);
-                self.each(first, |x| {
-                    let above = match &lo {
-                        Some(lo) => x.max(Term::Constant(lo.clone())),
-                        None => x,
-                    };
-                    match &hi {
-                        Some(hi) => above.min(Term::Constant(hi.clone())),
-                        None => above,
+                for input in first {
+                    let mut clipped = input.clone();
+                    if let Some(lo) = *lo {
+                        clipped = clipped.max(Neuron::constant(lo)?);
                     }
-                })
+                    if let Some(hi) = *hi {
+                        clipped = clipped.min(Neuron::constant(hi)?);
+                    }
+                    results.push(self.define(clipped));
+                }
             }
-            Op::Add { .. } => (0..first.len())
-                .map(|i| self.define(Term::sum(operands.iter().map(|operand| operand[i].clone()))))
-                .collect(),
-            Op::Max { .. } => (0..first.len())
-                .map(|i| {
-                    let elements = operands.iter().map(|operand| operand[i].clone());
-                    self.define(elements.reduce(Term::max).unwrap_or_else(zero))
-                })
-                .collect(),
-            Op::Concat { .. } => operands.concat(),
+            Op::Add { .. } => {
+                for i in 0..first.len() {
+                    let parts = operands.iter().map(|operand| operand[i].clone());
+                    results.push(self.define(sum(parts)));
+                }
+            }
+            Op::Max { .. } => {
+                for (i, input) in first.iter().enumerate() {
+                    let others = operands[1..].iter().map(|operand| operand[i].clone());
+                    results.push(self.define(others.fold(input.clone(), Neuron::max)));
+                }
+            }
+            Op::Concat { .. } => results = operands.concat(),
             Op::Tanh { .. } | Op::Sigmoid { .. } | Op::Input => {
                 let message = "a network with tanh or sigmoid before its last layer";
                 return Err(SmtError::Unsupported(message.to_owned()));
             }
-        })
+        }
+        Ok(results)
     }
 
-    fn each(&mut self, inputs: &[Term], f: impl Fn(Term) -> Term) -> Vec<Term> {
-        inputs.iter().map(|input| self.define(f(input.clone()))).collect()
+    /// x for x ≥ 0, `alpha` · x below; `alpha` 0 is ReLU.
+    fn leaky_relu(&mut self, input: &Neuron, alpha: f64) -> Result<Neuron, SmtError> {
+        let below = input.scaled(&exact(alpha)?, Interval::point(alpha));
+        if input.range.lo() >= 0.0 {
+            return Ok(input.clone());
+        }
+        if input.range.hi() <= 0.0 {
+            return Ok(self.define(below));
+        }
+        let positive = Term::int(0).le(input.term.clone());
+        Ok(self.define(Neuron {
+            range: input.range.relu().hull(below.range),
+            term: Term::ite(positive, input.term.clone(), below.term),
+        }))
     }
 
     /// A symbol for a compound term, so that it is written once however often it is used.
-    fn define(&mut self, term: Term) -> Term {
-        if matches!(term, Term::Constant(_) | Term::Symbol(_)) {
-            return term;
+    fn define(&mut self, neuron: Neuron) -> Neuron {
+        if matches!(neuron.term, Term::Constant(_) | Term::Symbol(_)) {
+            return neuron;
         }
         let symbol = Term::from(self.solver.declare(Sort::Real));
-        self.definitions.push(symbol.clone().equals(term));
-        symbol
+        self.constraints.push(symbol.clone().equals(neuron.term));
+        // Infinite bounds are no constraints.
+        if let Some(lo) = Rational::from_f64(neuron.range.lo()) {
+            self.constraints.push(Term::Constant(lo).le(symbol.clone()));
+        }
+        if let Some(hi) = Rational::from_f64(neuron.range.hi()) {
+            self.constraints.push(symbol.clone().le(Term::Constant(hi)));
+        }
+        Neuron { term: symbol, range: neuron.range }
     }
+}
+
+fn sum(parts: impl IntoIterator<Item = Neuron>) -> Neuron {
+    let (mut terms, mut range) = (Vec::new(), Interval::ZERO);
+    for part in parts {
+        terms.push(part.term);
+        range = range + part.range;
+    }
+    Neuron { term: Term::sum(terms), range }
 }
 
 fn exact(weight: f64) -> Result<Rational, SmtError> {
