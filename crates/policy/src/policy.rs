@@ -66,7 +66,11 @@ impl Policy {
             return Err(PolicyError::Mismatch { file: String::new(), problems });
         }
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
-        let sides = sides.map(|side| side.intersect(WIDEST_INPUT)).collect();
+        let narrowed = |side: IntInterval| {
+            let narrow = side.intersect(WIDEST_INPUT);
+            if narrow.is_empty() { side } else { narrow }
+        };
+        let sides = sides.map(narrowed).collect();
         let ranking = network.without_final_squashing();
         Ok(Self {
             evaluator: Evaluator::new(&ranking),

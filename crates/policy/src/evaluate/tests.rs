@@ -35,19 +35,33 @@ fn box_around(points: &[Vec<i64>]) -> IntBox {
     IntBox::new(sides.collect())
 }
 
+/// The scores of all points, by each of the [`evaluators`].
 #[expect(clippy::cast_precision_loss, reason = "as the evaluation does")]
 fn evaluate(network: &Network, points: &[Vec<i64>]) -> Vec<Vec<f64>> {
     let inputs: Vec<f64> = points.iter().flatten().map(|&x| x as f64).collect();
-    let mut scores = Vec::new();
-    Evaluator::new(network).evaluate(&inputs, &mut scores);
-    scores.chunks(network.output_width()).map(<[f64]>::to_vec).collect()
+    evaluators(network)
+        .into_iter()
+        .flat_map(|mut evaluator| {
+            let mut scores = Vec::new();
+            evaluator.evaluate(&inputs, &mut scores);
+            let rows = scores.chunks(network.output_width());
+            rows.map(<[f64]>::to_vec).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// For the processor at hand, and for any processor.
+fn evaluators(network: &Network) -> [Evaluator; 2] {
+    let native = Evaluator::new(network);
+    let plain = Evaluator { arch: Arch::Scalar, ..native.clone() };
+    [native, plain]
 }
 
 /// How many outputs had a finite bound, and a bound of 0.
 fn check_bound(network: &Network, points: &[Vec<i64>]) -> Result<(usize, usize), TestCaseError> {
     let bound = ErrorBound::over(network, &box_around(points));
     let (mut finite, mut exact) = (0, 0);
-    for (scores, point) in evaluate(network, points).iter().zip(points) {
+    for (scores, point) in evaluate(network, points).iter().zip(points.iter().cycle()) {
         let expected = reference_scores(network, point);
         let at_point = ErrorBound::over(network, &IntBox::point(point));
         for i in 0..scores.len() {
@@ -82,7 +96,7 @@ proptest! {
         let kind = Kind { wild, smooth: true, branching: true };
         let network = network(&mut tape, points[0].len(), kind);
         let bound = ErrorBound::over(&network, &box_around(&points));
-        for (scores, point) in evaluate(&network, &points).iter().zip(&points) {
+        for (scores, point) in evaluate(&network, &points).iter().zip(points.iter().cycle()) {
             let precise = precise_scores(&network, point, 200);
             for (i, enclosure) in precise.scores().iter().enumerate() {
                 let range = bound.scores()[i];
@@ -124,7 +138,8 @@ fn bounds_are_useful() {
         let network = network(&mut draw(&mut runner), 2, kind);
         let counts = check_bound(&network, &points).expect("within the bound");
         (finite, exact) = (finite + counts.0, exact + counts.1);
-        all += 2 * points.len() * network.output_width();
+        // Over the box and at each point, by both evaluators.
+        all += 4 * points.len() * network.output_width();
     }
     assert!(finite == all && exact * 4 > all, "{finite} and {exact} of {all}");
 }
