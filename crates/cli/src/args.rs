@@ -1,0 +1,300 @@
+//! The command line: commands, options and their values.
+
+mod values;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+pub use values::{Constants, MemorySize, duration};
+
+/// Is my learned action policy safe in this environment? Verdict with evidence.
+#[derive(Parser, Debug)]
+#[command(name = "policert", version, propagate_version = true, styles = STYLES)]
+#[command(max_term_width = 100, after_help = EXIT_CODES)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 safe, 10 unsafe, 20 unknown; 30 time, 31 memory, 32 other limit, 33 interrupted;
+40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Verify that no unsafe state is reachable under the policy
+    Verify(Box<VerifyArgs>),
+    /// Check a model, property and policy: sizes, features, and what does not fit together
+    Check(Box<CheckArgs>),
+}
+
+impl CommandLine {
+    /// Reads the arguments of a process, the program's name first.
+    ///
+    /// # Errors
+    /// Arguments that do not parse, or a request for help or the version.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Self::try_parse_from(arguments)
+    }
+}
+
+/// What the question is about; shared by the commands.
+#[derive(Args, Debug)]
+pub struct TaskArgs {
+    /// The model: a JANI file
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// The property: position in a file or in the model, counted from 0, or a name
+    /// [default: the model's first safety property]
+    #[arg(long, value_name = "FILE:N|FILE|N|NAME", help_heading = "Model and policy")]
+    pub property: Option<String>,
+
+    /// The policy: a network in NNet or ONNX format [default: the interface's file]
+    #[arg(long, value_name = "FILE", help_heading = "Model and policy")]
+    pub policy: Option<PathBuf>,
+
+    /// The interface between model and policy, a jani2nnet file [default: the property's file]
+    #[arg(long, value_name = "FILE", help_heading = "Model and policy")]
+    pub interface: Option<PathBuf>,
+
+    /// Leave the policy out: all actions are allowed
+    #[arg(
+        long,
+        conflicts_with_all = ["policy", "interface"],
+        help_heading = "Model and policy"
+    )]
+    pub no_policy: bool,
+
+    /// Values for the model's constants; may be repeated
+    #[arg(
+        long = "const",
+        value_name = "NAME=VALUE,…",
+        value_parser = Constants::read,
+        help_heading = "Model and policy"
+    )]
+    pub constants: Vec<Constants>,
+}
+
+/// Options of output; shared by the commands.
+#[derive(Args, Debug)]
+pub struct OutputArgs {
+    /// Write the result as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+
+    /// Print the verdict and errors only
+    #[arg(long, short, conflicts_with = "verbose", help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Print more: notes, inputs, statistics
+    #[arg(long, short, action = ArgAction::SetTrue, help_heading = "Output")]
+    pub verbose: bool,
+
+    /// Whether to use colours
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = ColorWhen::Auto,
+        default_missing_value = "always",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = "Output"
+    )]
+    pub color: ColorWhen,
+}
+
+/// Arguments of `policert verify`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct VerifyArgs {
+    /// The question.
+    #[command(flatten)]
+    pub task: TaskArgs,
+
+    /// What answers
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = EngineArg::Auto,
+        hide_possible_values = true,
+        help = "What answers: auto (a portfolio), explicit (enumeration of states), or ppa (policy \
+                predicate abstraction)",
+        help_heading = "Engine"
+    )]
+    pub engine: EngineArg,
+
+    /// Configuration of ppa: native, base, or a file
+    #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
+    pub preset: String,
+
+    /// `none` leaves out the predicates that the property gives
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "none",
+        help_heading = "Engine"
+    )]
+    pub predicates: Option<PredicatesArg>,
+
+    /// Whether the policy chooses among all its labels (none) or the applicable ones
+    /// [default: as the interface says]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub filter: Option<FilterArg>,
+
+    /// What is chosen where several labels have the greatest score: the first, any of them, or
+    /// nothing (strict)
+    #[arg(long, value_enum, default_value_t = TiesArg::First, help_heading = "Semantics")]
+    pub ties: TiesArg,
+
+    /// Numbers of the policy: real arithmetic, or every 32-bit floating-point evaluation
+    #[arg(long, value_enum, default_value_t = NumbersArg::Real, help_heading = "Semantics")]
+    pub numbers: NumbersArg,
+
+    /// An update that leaves the domain of a variable is no transition (drop), or an error
+    #[arg(long, value_enum, default_value_t = DomainArg::Drop, help_heading = "Semantics")]
+    pub domain: DomainArg,
+
+    /// States without successors: the goal of the property, or a condition such as "x >= 3"
+    #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]
+    pub terminal: Option<String>,
+
+    /// Start in the states that the property names only, not in the model's initial states
+    #[arg(long, help_heading = "Semantics")]
+    pub no_initial: bool,
+
+    /// Build all states: go on after the first unsafe one, and beyond unsafe and terminal ones
+    #[arg(long, help_heading = "Engine")]
+    pub build_all: bool,
+
+    /// Stop after this time, for instance 90s, 10m or 1h30m
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Stop beyond this much memory, for instance 500MB or 4GB
+    #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
+    pub memory: Option<MemorySize>,
+
+    /// Number of threads
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Limits"
+    )]
+    pub threads: u16,
+
+    /// Stop beyond this many states
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Limits"
+    )]
+    pub state_limit: Option<u64>,
+
+    /// Write the evidence of the verdict as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub evidence: Option<PathBuf>,
+
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Arguments of `policert check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// The question.
+    #[command(flatten)]
+    pub task: TaskArgs,
+
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Values of `--color`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum ColorWhen {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Values of `--engine`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum EngineArg {
+    /// A portfolio of the others
+    Auto,
+    /// Enumeration of states
+    Explicit,
+    /// Policy predicate abstraction
+    Ppa,
+}
+
+/// Values of `--predicates`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum PredicatesArg {
+    /// No predicates
+    None,
+}
+
+/// Values of `--filter`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum FilterArg {
+    /// Among all labels: where the chosen one is not applicable, the policy stops
+    None,
+    /// Among the labels applicable in the state
+    Applicable,
+}
+
+/// Values of `--ties`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum TiesArg {
+    /// The label with the lowest position among the outputs
+    First,
+    /// Each of them: safe means safe for every rule
+    Any,
+    /// Nothing: can call an unsafe policy safe
+    Strict,
+}
+
+/// Values of `--numbers`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum NumbersArg {
+    /// The real-valued function given by the weights as stored
+    Real,
+    /// Every evaluation with 32-bit floating-point numbers
+    F32,
+}
+
+/// Values of `--domain`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum DomainArg {
+    /// That outcome is no transition
+    Drop,
+    /// A modelling error, exit code 40
+    Error,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Tests of the command line: what it accepts, its help, and that the documentation agrees.
+
+use std::path::Path;
+
+use clap::{CommandFactory as _, error::ErrorKind};
+
+use super::*;
+
+fn read(line: &str) -> Result<CommandLine, clap::Error> {
+    CommandLine::read(line.split_whitespace().map(OsString::from))
+}
+
+fn verify(line: &str) -> VerifyArgs {
+    match read(&format!("policert verify {line}")).map(|line| line.command) {
+        Ok(Command::Verify(arguments)) => *arguments,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_definition_is_consistent() {
+    CommandLine::command().debug_assert();
+}
+
+#[test]
+fn options_are_read() {
+    let arguments = verify(
+        "m.jani --property p.json:1 --const N=3,M=2 --const b=true --engine ppa --ties any \
+         --filter applicable --domain error --terminal goal --timeout 90s --memory 4GB -q",
+    );
+    assert_eq!(arguments.task.model, Path::new("m.jani"));
+    assert_eq!(arguments.task.property.as_deref(), Some("p.json:1"));
+    let names: Vec<&str> =
+        arguments.task.constants.iter().flat_map(|c| &c.0).map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["N", "M", "b"]);
+    assert_eq!(arguments.engine, EngineArg::Ppa);
+    assert_eq!(arguments.ties, TiesArg::Any);
+    assert_eq!(arguments.filter, Some(FilterArg::Applicable));
+    assert_eq!(arguments.domain, DomainArg::Error);
+    assert_eq!(arguments.terminal.as_deref(), Some("goal"));
+    assert_eq!(arguments.timeout, Some(Duration::from_secs(90)));
+    assert_eq!(arguments.memory, Some(MemorySize(4_000_000_000)));
+    assert!(arguments.output.quiet);
+}
+
+#[test]
+fn defaults() {
+    let arguments = verify("m.jani");
+    assert_eq!(arguments.engine, EngineArg::Auto);
+    assert_eq!(arguments.preset, "native");
+    assert_eq!(arguments.ties, TiesArg::First);
+    assert_eq!(arguments.filter, None);
+    assert_eq!(arguments.threads, 1);
+    assert_eq!(arguments.output.color, ColorWhen::Auto);
+    assert_eq!(verify("m.jani --color").output.color, ColorWhen::Always);
+    assert_eq!(verify("m.jani --color=never").output.color, ColorWhen::Never);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (line, kind) in [
+        ("policert", ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand),
+        ("policert prove m.jani", ErrorKind::InvalidSubcommand),
+        ("policert verify", ErrorKind::MissingRequiredArgument),
+        ("policert verify m.jani --engine magic", ErrorKind::InvalidValue),
+        ("policert verify m.jani --timeout soon", ErrorKind::ValueValidation),
+        ("policert verify m.jani --state-limit 0", ErrorKind::ValueValidation),
+        ("policert verify m.jani --no-policy --policy n.nnet", ErrorKind::ArgumentConflict),
+        ("policert verify m.jani -q -v", ErrorKind::ArgumentConflict),
+        ("policert check m.jani --engine ppa", ErrorKind::UnknownArgument),
+    ] {
+        assert_eq!(read(line).expect_err(line).kind(), kind, "{line}");
+    }
+}
+
+/// The help of a command, as a terminal without colours shows it.
+fn help(command: &str) -> String {
+    let mut root = CommandLine::command().term_width(100);
+    root.build();
+    let text = match command {
+        "" => root.render_long_help(),
+        name => root.find_subcommand_mut(name).expect("a command").render_long_help(),
+    };
+    text.to_string()
+}
+
+#[test]
+fn help_texts() {
+    insta::assert_snapshot!("help", help(""));
+    insta::assert_snapshot!("help_verify", help("verify"));
+    insta::assert_snapshot!("help_check", help("check"));
+}
+
+/// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.
+#[test]
+fn the_documentation_lists_every_option() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let expected = configuration();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&file, &expected).expect("docs/configuration.md can be written");
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(found, expected, "docs/configuration.md is stale: run with UPDATE_EXPECT=1");
+}
+
+fn configuration() -> String {
+    let mut text = String::from(
+        "# Configuration\n\nEvery option of the command line, with its default. This file is \
+         generated from the program; a test fails if it is stale.\n",
+    );
+    let mut root = CommandLine::command();
+    root.build();
+    for command in root.get_subcommands().filter(|command| command.get_name() != "help") {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        text += &format!("\n## `policert {}`\n\n{about}.\n", command.get_name());
+        let headings = ["Model and policy", "Semantics", "Engine", "Limits", "Output"];
+        for heading in headings {
+            let options: Vec<String> = command
+                .get_arguments()
+                .filter(|argument| argument.get_help_heading() == Some(heading))
+                .map(row)
+                .collect();
+            if !options.is_empty() {
+                text +=
+                    &format!("\n### {heading}\n\n| option | meaning | default |\n|---|---|---|\n");
+                text += &options.concat();
+            }
+        }
+    }
+    text + &presets()
+}
+
+fn row(argument: &clap::Arg) -> String {
+    let escaped = |text: String| text.replace('|', "\\|");
+    let mut option = format!("--{}", argument.get_long().unwrap_or_default());
+    if let Some(short) = argument.get_short() {
+        option = format!("-{short}, {option}");
+    }
+    let values: Vec<String> =
+        argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if argument.get_action().takes_values() {
+        let names = argument.get_value_names().unwrap_or_default();
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let values = if values.is_empty() { names.join(" ") } else { values.join("|") };
+        option += &format!(" {values}");
+    }
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    // A default that depends on the inputs is part of the help.
+    let (help, stated) = match help.split_once(" [default: ") {
+        Some((help, stated)) => (help.to_owned(), stated.trim_end_matches(']').to_owned()),
+        None => (help, String::new()),
+    };
+    let defaults: Vec<String> = argument
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy().into_owned())
+        .filter(|_| argument.get_action().takes_values())
+        .collect();
+    let default = if stated.is_empty() { defaults.join(", ") } else { stated };
+    format!("| `{}` | {} | {} |\n", escaped(option), escaped(help.replace('\n', " ")), default)
+}
+
+/// The presets of ppa with what they switch.
+fn presets() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/ppa");
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .expect("configs/ppa")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    let mut text = String::from(
+        "\n## Presets of ppa\n\nA preset is a file of this form; `--preset` takes a name or a \
+         file of one's own. Whatever a preset switches off, the answer stays the same; only the \
+         work changes.\n",
+    );
+    for file in files {
+        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let content = std::fs::read_to_string(&file).expect("a preset");
+        text += &format!("\n### `{name}`\n\n```toml\n{}\n```\n", content.trim_end());
+    }
+    text
+}

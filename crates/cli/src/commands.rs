@@ -1,0 +1,85 @@
+//! What the commands do: turn arguments into a request, run it, print what comes back.
+
+mod check;
+mod verify;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use policert_verify::{ExitStatus, Failure, PolicyChoice, TaskOptions, write_json};
+
+use crate::args::{Command, CommandLine, OutputArgs, TaskArgs};
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Runs a command to its end.
+pub fn run(command_line: CommandLine) -> ExitStatus {
+    match command_line.command {
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+    }
+}
+
+/// The question, without what only `verify` has.
+fn task_options(arguments: &TaskArgs) -> TaskOptions {
+    let constants = arguments.constants.iter().flat_map(|constants| constants.0.clone());
+    TaskOptions {
+        property: arguments.property.clone(),
+        constants: constants.collect(),
+        policy: if arguments.no_policy {
+            PolicyChoice::None
+        } else {
+            PolicyChoice::Given {
+                interface: arguments.interface.clone(),
+                network: arguments.policy.clone(),
+            }
+        },
+        ..TaskOptions::new(&arguments.model)
+    }
+}
+
+fn detail(arguments: &OutputArgs) -> Detail {
+    match (arguments.quiet, arguments.verbose) {
+        (true, _) => Detail::Quiet,
+        (false, true) => Detail::Full,
+        (false, false) => Detail::Usual,
+    }
+}
+
+/// Prints to standard output, unless that is taken by data.
+fn print(taken: bool, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let result = if taken {
+        print(&mut io::stderr().lock())
+    } else {
+        let mut out = io::stdout().lock();
+        print(&mut out).and_then(|()| out.flush())
+    };
+    match result {
+        // Whoever reads may stop reading: `policert … | head -1`.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+fn is_standard_output(path: Option<&Path>) -> bool {
+    path == Some(Path::new("-"))
+}
+
+/// Writes data to where the user wants it.
+fn write_data(path: Option<&Path>, data: &impl serde::Serialize) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    write_json(&path.into(), data)
+        .map_err(|source| Failure::Output { what: path.display().to_string(), source })
+}
+
+/// Prints a failure to standard error; its exit status.
+fn fail(failure: &Failure, style: Style) -> ExitStatus {
+    // Nothing can be done if standard error is gone.
+    let _ = render::failure(&mut io::stderr().lock(), failure, style);
+    failure.status()
+}
+
+/// What is left to say when standard output fails.
+fn output_failed(source: io::Error) -> Failure {
+    Failure::Output { what: "standard output".to_owned(), source }
+}

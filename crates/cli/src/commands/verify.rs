@@ -1,0 +1,110 @@
+//! `policert verify`.
+
+use std::io;
+
+use policert_verify::{
+    CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
+    Predicates, Request, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
+};
+
+use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
+use crate::args::{
+    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, TiesArg, VerifyArgs,
+};
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Runs the command.
+pub fn run(arguments: &VerifyArgs) -> ExitStatus {
+    let output = &arguments.output;
+    let error_style = Style::new(output.color, &io::stderr());
+    let cancel = CancelFlag::default();
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return fail(&Failure::Internal(error.to_string()), error_style);
+    }
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let verified = verify(&request(arguments), &cancel, &mut progress);
+    progress.finish();
+    match show(arguments, &verified, error_style) {
+        Ok(()) => verified.status,
+        Err(failure) => fail(&failure, error_style),
+    }
+}
+
+/// Writes the files first: what is printed may refer to them.
+fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Result<(), Failure> {
+    let output = &arguments.output;
+    let evidence_file = arguments.evidence.as_deref();
+    let mut written = None;
+    if let Some(evidence) = &verified.evidence {
+        write_data(evidence_file, evidence)?;
+        written = evidence_file;
+    }
+    write_data(output.json.as_deref(), &verified.report)?;
+    if let Some(failure) = &verified.failure {
+        fail(failure, error_style);
+        return Ok(());
+    }
+    let taken = is_standard_output(output.json.as_deref()) || is_standard_output(evidence_file);
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    print(taken, |out| {
+        let evidence = verified.evidence.as_ref();
+        render::verdict(out, &verified.report, evidence, written, detail(output), style)
+    })
+    .map_err(output_failed)
+}
+
+fn request(arguments: &VerifyArgs) -> Request {
+    let task = TaskOptions {
+        filter: arguments.filter.map(|filter| match filter {
+            FilterArg::None => Filter::None,
+            FilterArg::Applicable => Filter::Applicable,
+        }),
+        ties: match arguments.ties {
+            TiesArg::First => Ties::First,
+            TiesArg::Any => Ties::Any,
+            TiesArg::Strict => Ties::Strict,
+        },
+        numbers: match arguments.numbers {
+            NumbersArg::Real => Numbers::Real,
+            NumbersArg::F32 => Numbers::F32,
+        },
+        domain: match arguments.domain {
+            DomainArg::Drop => Domain::Drop,
+            DomainArg::Error => Domain::Error,
+        },
+        terminal: match arguments.terminal.as_deref() {
+            None => TerminalChoice::Nothing,
+            Some("goal") => TerminalChoice::Goal,
+            Some(condition) => TerminalChoice::Condition(condition.to_owned()),
+        },
+        initial_states: if arguments.no_initial {
+            InitialStates::LeftOut
+        } else {
+            InitialStates::Included
+        },
+        predicates: match arguments.predicates {
+            None => Predicates::OfProperty,
+            Some(PredicatesArg::None) => Predicates::None,
+        },
+        state_space: if arguments.build_all { StateSpace::All } else { StateSpace::UntilUnsafe },
+        ..task_options(&arguments.task)
+    };
+    Request {
+        task,
+        engine: match arguments.engine {
+            EngineArg::Auto => EngineChoice::Auto,
+            EngineArg::Explicit => EngineChoice::Explicit,
+            EngineArg::Ppa => EngineChoice::Ppa,
+        },
+        preset: arguments.preset.clone(),
+        limits: Limits {
+            time: arguments.timeout,
+            memory: arguments.memory.map(|size| size.0),
+            states: arguments.state_limit,
+        },
+        threads: arguments.threads,
+    }
+}

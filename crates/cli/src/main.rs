@@ -1,0 +1,80 @@
+//! `policert`: is my learned action policy safe in this environment?
+//!
+//! Arguments and printing; everything else is in `policert-verify`.
+
+mod args;
+mod commands;
+mod interrupt;
+mod progress;
+mod render;
+mod style;
+
+use std::io::Write as _;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use policert_verify::ExitStatus;
+
+use args::CommandLine;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Conditions and formulas may be deeply nested; the pages are only used if they are.
+const STACK: usize = 512 << 20;
+
+fn main() -> ExitCode {
+    let command_line = match CommandLine::read(std::env::args_os()) {
+        Ok(command_line) => command_line,
+        Err(error) => {
+            // Help and version are no errors; they go to standard output.
+            let _ = error.print();
+            let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Safe };
+            return ExitCode::from(status.code());
+        }
+    };
+    ExitCode::from(without_panic(move || commands::run(command_line)).code())
+}
+
+/// Runs `action` on a deep stack. A panic is our own mistake: it becomes a message and an exit
+/// status, whatever was about to be said.
+fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitStatus {
+    let message: Arc<Mutex<Option<String>>> = Arc::default();
+    let slot = Arc::clone(&message);
+    panic::set_hook(Box::new(move |info| {
+        if let Ok(mut slot) = slot.lock() {
+            slot.get_or_insert_with(|| info.to_string());
+        }
+    }));
+    let guarded = move || panic::catch_unwind(AssertUnwindSafe(action)).ok();
+    let worker = thread::Builder::new().name("policert".to_owned()).stack_size(STACK);
+    let status = worker.spawn(guarded).ok().and_then(|worker| worker.join().ok()).flatten();
+    status.unwrap_or_else(|| {
+        let message = message.lock().ok().and_then(|mut message| message.take());
+        let message = message.unwrap_or_else(|| "no thread could be started".to_owned());
+        let _ = writeln!(
+            std::io::stderr(),
+            "internal error: {message}\nThis is a mistake of policert; nothing is said about the \
+             policy."
+        );
+        ExitStatus::Internal
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_internal_error() {
+        let number: Result<u8, _> = "x".parse();
+        let status = without_panic(move || {
+            number.expect("meant to fail");
+            ExitStatus::Safe
+        });
+        assert_eq!(status, ExitStatus::Internal);
+        assert_eq!(without_panic(|| ExitStatus::Unsafe), ExitStatus::Unsafe);
+    }
+}

@@ -1,0 +1,64 @@
+//! One line of progress on standard error, on a terminal only.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use policert_verify::{Event, Observer, resident_memory};
+
+/// Turns the events of an engine into a line.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    phase: &'static str,
+}
+
+impl Progress {
+    /// A line on standard error if that is a terminal and `wanted`.
+    pub fn new(wanted: bool) -> Self {
+        if !wanted || !std::io::stderr().is_terminal() {
+            return Self { bar: None, phase: "" };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed}  {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self { bar: Some(bar), phase: "" }
+    }
+
+    /// Removes the line.
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+impl Observer for Progress {
+    fn event(&mut self, event: Event) {
+        let Some(bar) = &self.bar else { return };
+        match event {
+            Event::Phase(phase) => {
+                self.phase = phase;
+                bar.set_message(phase);
+            }
+            Event::Progress { expanded, reached, waiting, transitions } => {
+                let memory = resident_memory()
+                    .map_or(String::new(), |bytes| format!(", {} MB", bytes / 1_000_000));
+                bar.set_message(format!(
+                    "{}: {reached} states, {expanded} expanded, {waiting} waiting, \
+                     {transitions} transitions{memory}",
+                    self.phase
+                ));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The result of `policert check` for people.
+
+use std::io::{self, Write};
+
+use policert_verify::{CheckReport, DomainExits, LabelSummary, ModelSummary, PolicySummary};
+
+use super::verdict::Detail;
+use crate::style::{Mark, Style};
+
+/// Entries of a list that are shown.
+const SHOWN: usize = 10;
+
+/// Prints what a check found.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn check_report(
+    out: &mut dyn Write,
+    report: &CheckReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    if report.exit_code == 0 {
+        let ok = style.paint(Mark::Good, "OK");
+        writeln!(out, "{ok}: everything can be read and fits together")?;
+    }
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    let shown = if detail == Detail::Full { usize::MAX } else { SHOWN };
+    if let Some(summary) = &report.model {
+        model(out, summary)?;
+    }
+    labels(out, &report.labels, shown)?;
+    if let Some(property) = &report.property {
+        let mut text = format!("{}, start: {}", property.name, property.start);
+        if let Some(count) = property.listed_start_states {
+            text.push_str(&format!(" of {count} states"));
+        }
+        text.push_str(&format!(", {} predicates", property.predicates));
+        if property.goal {
+            text.push_str(", with a goal");
+        }
+        line(out, "property", &text)?;
+        line(out, "unsafe", &property.unsafe_condition)?;
+    }
+    if let Some(summary) = &report.policy {
+        policy(out, summary, shown)?;
+    }
+    if let Some(exits) = &report.domain_exits {
+        domain_exits(out, exits, shown)?;
+    }
+    if report.divisions_by_variables > 0 {
+        let count = report.divisions_by_variables;
+        line(
+            out,
+            "division",
+            &format!("{count} divisors are not constant; 0/0 reads as 0, x/0 has no value"),
+        )?;
+    }
+    for warning in &report.warnings {
+        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
+    }
+    for note in &report.notes {
+        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
+    }
+    Ok(())
+}
+
+fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
+    line(out, "model", &model.name)?;
+    let mut text = format!("{} ({} boolean", model.variables, model.boolean_variables);
+    if model.unbounded_variables > 0 {
+        text.push_str(&format!(", {} unbounded", model.unbounded_variables));
+    }
+    text.push(')');
+    if model.transient_variables > 0 {
+        text.push_str(&format!(", and {} transient", model.transient_variables));
+    }
+    if let Some(points) = model.domain_points {
+        text.push_str(&format!("; {points:.3e} points of the domains"));
+    }
+    line(out, "variables", &text)?;
+    let locations: Vec<String> = model.locations.iter().map(usize::to_string).collect();
+    line(
+        out,
+        "automata",
+        &format!("{} instances, with {} locations", model.instances, locations.join(", ")),
+    )?;
+    line(out, "edges", &format!("{}, {} destinations", model.edges, model.destinations))?;
+    line(
+        out,
+        "operators",
+        &format!(
+            "{} ({} silent), of {} synchronisation vectors and the silent edges",
+            model.operators, model.silent_operators, model.sync_vectors
+        ),
+    )?;
+    match model.initial_states {
+        Some(count) => line(out, "initial", &format!("{count} states"))?,
+        None => line(out, "initial", "too many states to count")?,
+    }
+    if model.features.is_empty() {
+        return Ok(());
+    }
+    line(out, "features", &model.features.join(", "))
+}
+
+fn labels(out: &mut dyn Write, labels: &[LabelSummary], shown: usize) -> io::Result<()> {
+    let text = |label: &LabelSummary| {
+        let unlearned = if label.learned == Some(false) { ", not of the policy" } else { "" };
+        format!("{} ({} operators{unlearned})", label.name, label.operators)
+    };
+    line(out, "labels", &list(labels.iter().map(text), shown))
+}
+
+fn policy(out: &mut dyn Write, policy: &PolicySummary, shown: usize) -> io::Result<()> {
+    let hidden: Vec<String> = policy.hidden.iter().map(usize::to_string).collect();
+    let hidden = if hidden.is_empty() { "no".to_owned() } else { hidden.join(", ") };
+    line(out, "policy", &format!("{}; hidden layers: {hidden}", policy.kind))?;
+    line(out, "inputs", &list(policy.inputs.iter().cloned(), shown))?;
+    line(out, "outputs", &list(policy.outputs.iter().cloned(), shown))?;
+    line(out, "semantics", &policy.semantics)
+}
+
+fn domain_exits(out: &mut dyn Write, exits: &DomainExits, shown: usize) -> io::Result<()> {
+    let checked = exits.checked_operators;
+    let mut text = match exits.found.len() {
+        0 => "no operator can leave a domain".to_owned(),
+        1 => "1 update can leave a domain".to_owned(),
+        n => format!("{n} updates can leave a domain"),
+    };
+    if !exits.complete {
+        text.push_str(&format!(" (of the first {checked} operators)"));
+    }
+    if !exits.undecided.is_empty() {
+        text.push_str(&format!("; {} questions are open", exits.undecided.len()));
+    }
+    line(out, "domains", &text)?;
+    for exit in exits.found.iter().take(shown) {
+        line(
+            out,
+            "",
+            &format!("{} {}, by {} in {}", exit.variable, exit.problem, exit.operator, exit.state),
+        )?;
+    }
+    match exits.found.len().checked_sub(shown) {
+        Some(more) if more > 0 => line(out, "", &format!("… and {more} more (--verbose)")),
+        _ => Ok(()),
+    }
+}
+
+/// Some entries, and how many more there are.
+fn list(entries: impl ExactSizeIterator<Item = String>, shown: usize) -> String {
+    let more = entries.len().saturating_sub(shown);
+    let mut texts: Vec<String> = entries.take(shown).collect();
+    if more > 0 {
+        texts.push(format!("… and {more} more"));
+    }
+    if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
+}
+
+fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10} {text}")
+}

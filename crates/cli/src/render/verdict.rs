@@ -1,0 +1,187 @@
+//! The result of `policert verify` for people.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use policert_verify::{Evidence, Report, Statistics, VerdictWord};
+use serde_json::{Map, Value};
+
+use crate::style::{Mark, Style};
+
+/// How much is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// The verdict alone.
+    Quiet,
+    /// What a person wants to know first.
+    Usual,
+    /// Everything.
+    Full,
+}
+
+/// Prints a verdict.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn verdict(
+    out: &mut dyn Write,
+    report: &Report,
+    evidence: Option<&Evidence>,
+    evidence_file: Option<&Path>,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    writeln!(out, "{}", headline(report, style))?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    if let Some(evidence) = evidence {
+        counterexample(out, evidence, evidence_file)?;
+    }
+    if let Some(engine) = &report.engine {
+        let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
+        line(out, "engine", &format!("{engine}{preset}"))?;
+    }
+    if report.attempts.len() > 1 || detail == Detail::Full {
+        for attempt in &report.attempts {
+            let result = &attempt.result;
+            line(out, "tried", &format!("{}: {result} ({:.2} s)", attempt.engine, attempt.time_s))?;
+        }
+    }
+    if let Some(property) = &report.property {
+        line(out, "property", property)?;
+    }
+    if let Some(statistics) = &report.statistics {
+        line(out, "counts", &counts(statistics))?;
+        if detail == Detail::Full {
+            for (engine, numbers) in &statistics.engine {
+                numbers_of(out, engine, numbers)?;
+            }
+        }
+    }
+    start_states(out, report, detail)?;
+    let memory = report.peak_memory_mb.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
+    line(out, "time", &format!("{:.2} s{memory}", report.time_s))?;
+    if let Some(semantics) = &report.semantics {
+        line(out, "semantics", &semantics.text)?;
+    }
+    if detail == Detail::Full {
+        for input in &report.inputs {
+            line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
+        }
+    }
+    for warning in &report.warnings {
+        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
+    }
+    for note in &report.notes {
+        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
+    }
+    Ok(())
+}
+
+/// The verdict in words.
+fn headline(report: &Report, style: Style) -> String {
+    let policy = report.semantics.as_ref().is_some_and(|s| s.policy.is_some());
+    let under = if policy { "under the policy" } else { "whatever actions are taken" };
+    let reason = report.reason.as_deref().unwrap_or("no conclusive answer");
+    match report.verdict {
+        VerdictWord::Safe if report.vacuous => format!(
+            "{}: there is no start state, so no unsafe state is reachable",
+            style.paint(Mark::Good, "SAFE (vacuous)")
+        ),
+        VerdictWord::Safe => {
+            format!("{}: no unsafe state is reachable {under}", style.paint(Mark::Good, "SAFE"))
+        }
+        VerdictWord::Unsafe => {
+            let steps = report.statistics.as_ref().and_then(|s| s.counterexample_steps);
+            let how = match steps {
+                Some(0) => "a start state is unsafe".to_owned(),
+                Some(1) => format!("an unsafe state is reached in 1 step {under}"),
+                Some(n) => format!("an unsafe state is reached in {n} steps {under}"),
+                None => format!("an unsafe state is reachable {under}"),
+            };
+            format!("{}: {how}", style.paint(Mark::Bad, "UNSAFE"))
+        }
+        VerdictWord::Unknown => format!("{}: {reason}", style.paint(Mark::Caution, "UNKNOWN")),
+        VerdictWord::Invalid | VerdictWord::Unsupported | VerdictWord::Error => {
+            format!("{}: {reason}", style.paint(Mark::Bad, "error"))
+        }
+    }
+}
+
+/// The ends of the counterexample, and where to find the rest.
+fn counterexample(out: &mut dyn Write, evidence: &Evidence, file: Option<&Path>) -> io::Result<()> {
+    line(out, "start", &state(&evidence.start))?;
+    if let Some(last) = evidence.trace.last() {
+        if let Some(first) = evidence.trace.first()
+            && evidence.steps > 1
+        {
+            let label = first.label.as_deref().unwrap_or("τ");
+            line(out, "", &format!("{label} → {}", state(&first.state)))?;
+        }
+        if evidence.steps > 2 {
+            line(out, "", "…")?;
+        }
+        let label = last.label.as_deref().unwrap_or("τ");
+        line(out, "unsafe", &format!("{label} → {}", state(&last.state)))?;
+    }
+    match file {
+        Some(path) => line(out, "trace", &format!("written to {}", path.display())),
+        None => line(out, "trace", "replayed exactly; --evidence FILE writes it step by step"),
+    }
+}
+
+/// Variables with their values, in one line.
+fn state(values: &Map<String, Value>) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let pairs: Vec<String> =
+        values.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+    pairs.join(", ")
+}
+
+fn counts(statistics: &Statistics) -> String {
+    let s = statistics;
+    let mut parts = Vec::new();
+    if let Some(predicates) = s.predicates {
+        parts.push(format!("{predicates} predicates"));
+    }
+    let states = if s.predicates.is_some() { "abstract states" } else { "states" };
+    parts.push(format!("{} start", s.start_states));
+    parts.push(format!("{} reachable {states}", s.reachable_states));
+    parts.push(format!("{} expanded", s.expanded_states));
+    parts.push(format!("{} transitions", s.transitions));
+    parts.push(format!("{} unsafe", s.unsafe_states));
+    if s.dropped_outcomes > 0 {
+        parts.push(format!("{} dropped outcomes", s.dropped_outcomes));
+    }
+    parts.join(", ")
+}
+
+/// The numbers of one engine, one a line; nested ones with dots.
+fn numbers_of(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .try_for_each(|(key, value)| numbers_of(out, &format!("{name}.{key}"), value)),
+        Value::Null => Ok(()),
+        other => line(out, "", &format!("{name} = {other}")),
+    }
+}
+
+fn start_states(out: &mut dyn Write, report: &Report, detail: Detail) -> io::Result<()> {
+    let Some(statistics) = &report.statistics else { return Ok(()) };
+    match statistics.start_states_proved_safe {
+        Some(safe) if report.verdict != VerdictWord::Safe || detail == Detail::Full => {
+            let all = statistics.start_states;
+            line(out, "starts", &format!("{safe} of {all} start states proved safe"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10} {text}")
+}

@@ -1,0 +1,84 @@
+//! The collection of small cases with known answers: each command is run, and everything that
+//! the case expects is compared. What needs something that does not exist yet stands in a list
+//! with its reason.
+
+#[path = "cases/case_file.rs"]
+mod case_file;
+#[path = "cases/comparison.rs"]
+mod comparison;
+#[path = "cases/shared_folder.rs"]
+mod shared_folder;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use case_file::{Case, Run};
+use shared_folder::shared_folder;
+
+const GROUPS: [&str; 3] = ["jani", "policy", "ppa"];
+
+const CEGAR: &str = "engine cegar";
+const IC3: &str = "engine ic3";
+const F32: &str = "numbers f32";
+const PROBABILITY: &str = "questions about probabilities";
+
+/// What is pending: case, position of the command in it, what it waits for.
+const PENDING: &[(&str, usize, &str)] = &[
+    ("jani/probability-zero", 2, PROBABILITY),
+    ("jani/thirds", 0, PROBABILITY),
+    ("jani/thirds", 1, PROBABILITY),
+    ("jani/thirds", 2, PROBABILITY),
+    ("policy/tie-only-in-f32", 1, F32),
+    ("ppa/domain-bound-trap", 3, CEGAR),
+    ("ppa/domain-bound-trap", 4, IC3),
+    ("ppa/margin-1e-12", 2, IC3),
+    ("ppa/margin-1e-12", 3, F32),
+    ("ppa/one-predicate-needed", 2, CEGAR),
+    ("ppa/spurious-path", 3, CEGAR),
+    ("ppa/spurious-path", 4, IC3),
+    ("ppa/start-meets-unsafe", 3, IC3),
+    ("ppa/unsafe-disjunction", 2, CEGAR),
+    ("ppa/unsafe-disjunction", 3, IC3),
+    ("ppa/update-leaves-domain", 3, IC3),
+];
+
+#[test]
+fn every_case_is_answered_as_expected() {
+    let Some(shared) = shared_folder() else { return };
+    let mut pending: BTreeMap<(&str, usize), &str> =
+        PENDING.iter().map(|&(case, at, reason)| ((case, at), reason)).collect();
+    let (mut passed, mut failures, mut waiting) = (0, String::new(), String::new());
+    for group in GROUPS {
+        let cases = Case::read_all(&shared.join("cases").join(group));
+        assert!(!cases.is_empty(), "no cases in group {group}");
+        for case in cases {
+            let name = format!("{group}/{}", case.name);
+            for (at, run) in case.runs.iter().enumerate() {
+                let wrong = comparison::differences(&case, run);
+                let title = |run: &Run| format!("{name} [{at}]: {}", run.command);
+                match (pending.remove(&(name.as_str(), at)), wrong.is_empty()) {
+                    (None, true) => passed += 1,
+                    (None, false) => {
+                        let _ = writeln!(failures, "{}\n  {}", title(run), wrong.join("\n  "));
+                    }
+                    (Some(reason), false) => {
+                        let _ = writeln!(waiting, "pending ({reason}): {}", title(run));
+                    }
+                    (Some(reason), true) => {
+                        let _ = writeln!(
+                            failures,
+                            "{}\n  passes, but is listed as pending ({reason})",
+                            title(run)
+                        );
+                    }
+                }
+            }
+        }
+    }
+    for (case, at) in pending.into_keys() {
+        let _ = writeln!(failures, "{case} [{at}] is listed as pending and does not exist");
+    }
+    eprint!("{waiting}");
+    eprintln!("{passed} runs as expected");
+    assert!(failures.is_empty(), "\n{failures}");
+}

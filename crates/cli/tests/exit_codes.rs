@@ -1,0 +1,122 @@
+//! Each way to end has its exit code (`docs/exit-codes.md`).
+
+#[path = "support/example.rs"]
+mod example;
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use example::{Example, code, text};
+
+/// A model with so many states that no limit of a test is beyond reach.
+fn endless() -> Example {
+    let example = Example::new();
+    let text = example.read("model.jani");
+    let variable = |name: &str| {
+        format!(
+            r#"{{"name": "{name}", "initial-value": 0, "type": {{"kind": "bounded", "base": "int",
+   "lower-bound": 0, "upper-bound": 100000}}}}, "#
+        )
+    };
+    let text = text
+        .replace(
+            r#"{"name": "x","#,
+            &format!("{}{}{{\"name\": \"x\",", variable("y"), variable("z")),
+        )
+        .replace(
+            r#"{"location": "line", "action": "rest","#,
+            r#"{"location": "line", "destinations": [{"location": "line", "assignments": [
+      {"ref": "y", "value": {"op": "+", "left": "y", "right": 1}}]}]},
+    {"location": "line", "destinations": [{"location": "line", "assignments": [
+      {"ref": "z", "value": {"op": "+", "left": "z", "right": 1}}]}]},
+    {"location": "line", "action": "rest","#,
+        );
+    example.write("model.jani", &text);
+    example
+}
+
+fn expect(example: &Example, arguments: &str, expected: i32) -> String {
+    let output = example.run(arguments);
+    let text = text(&output);
+    assert_eq!(code(&output), expected, "{arguments}: {text}");
+    text
+}
+
+#[test]
+fn verdicts() {
+    let example = Example::new();
+    for engine in ["auto", "explicit", "ppa"] {
+        let verify =
+            |property: u8| format!("verify model.jani --property {property} --engine {engine}");
+        assert!(expect(&example, &verify(0), 0).starts_with("SAFE"));
+        let text = expect(&example, &verify(1), 10);
+        assert!(text.starts_with("UNSAFE") && text.contains("in 4 steps"), "{text}");
+    }
+    let text = expect(&example, "verify model.jani --property coarse --engine ppa", 20);
+    assert!(text.starts_with("UNKNOWN") && text.contains("abstract unsafe path"), "{text}");
+    expect(&example, "check model.jani", 0);
+    expect(&example, "--help", 0);
+    expect(&example, "--version", 0);
+}
+
+#[test]
+fn limits() {
+    let example = endless();
+    let verify = "verify model.jani --engine explicit";
+    let text = expect(&example, &format!("{verify} --timeout 200ms"), 30);
+    assert!(text.contains("time limit") && text.contains("reachable states"), "{text}");
+    expect(&example, &format!("{verify} --memory 1MB"), 31);
+    let text = expect(&example, &format!("{verify} --state-limit 1000"), 32);
+    assert!(text.contains("1000 states"), "{text}");
+    // No time at all: the run ends before an engine has an answer.
+    expect(&example, "verify model.jani --timeout 0s", 30);
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupts() {
+    let example = endless();
+    let mut command = example.command("verify model.jani --engine explicit --json result.json");
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("policert");
+    std::thread::sleep(Duration::from_millis(700));
+    let begin = Instant::now();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill").success());
+    let output = child.wait_with_output().expect("policert ends");
+    assert_eq!(code(&output), 33, "{}", text(&output));
+    assert!(begin.elapsed() < Duration::from_secs(10), "it stops soon");
+    let result: serde_json::Value =
+        serde_json::from_str(&example.read("result.json")).expect("a partial result");
+    assert_eq!(result["verdict"], "unknown");
+    assert_eq!(result["reason_code"], "interrupted");
+    assert!(result["statistics"]["reachable_states"].as_u64() > Some(1), "{result}");
+}
+
+#[test]
+fn inputs() {
+    let example = Example::new();
+    expect(&example, "verify nothing.jani", 40);
+    expect(&example, "verify model.jani --property 7", 40);
+    expect(&example, "verify model.jani --policy nothing.nnet", 40);
+    expect(&example, "verify model.jani --numbers f32", 41);
+    expect(&example, "verify model.jani --engine magic", 42);
+    expect(&example, "verify", 42);
+    expect(&example, "verify model.jani --preset magic", 42);
+    let text = expect(&example, "check nothing.jani", 40);
+    assert!(text.contains("nothing.jani"), "{text}");
+}
+
+#[test]
+fn results_that_cannot_be_written() {
+    let example = Example::new();
+    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 50);
+    assert!(text.contains("no/such/folder") && !text.contains("SAFE"), "{text}");
+}
+
+#[test]
+fn every_code_is_documented() {
+    let page = include_str!("../../../docs/exit-codes.md");
+    for status in policert_verify::ExitStatus::ALL {
+        assert!(page.contains(&format!("\n| {} |", status.code())), "{status:?}");
+    }
+}

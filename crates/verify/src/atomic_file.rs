@@ -1,0 +1,81 @@
+//! Writing a result so that nobody ever sees half of it: a temporary file, then renamed.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde::Serialize;
+
+/// Where a text goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Destination {
+    /// Standard output, written as `-`.
+    StandardOutput,
+    /// A file.
+    File(std::path::PathBuf),
+}
+
+impl From<&Path> for Destination {
+    fn from(path: &Path) -> Self {
+        if path == Path::new("-") { Self::StandardOutput } else { Self::File(path.to_owned()) }
+    }
+}
+
+/// Writes `value` as JSON with a line end after it.
+///
+/// # Errors
+/// If it cannot be written; then a file that was there before is unchanged.
+pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    match to {
+        Destination::StandardOutput => {
+            let mut out = io::stdout().lock();
+            out.write_all(&text)?;
+            out.flush()
+        }
+        Destination::File(path) => write_file(path, &text),
+    }
+}
+
+fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
+    // A device or a pipe cannot be replaced by a file: write into it.
+    if path.exists() && !path.is_file() {
+        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(text);
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::Builder::new().prefix(".policert-").tempfile_in(folder)?;
+    file.write_all(text)?;
+    file.as_file().sync_data()?;
+    let kept = std::fs::metadata(path).ok().map(|metadata| metadata.permissions());
+    file.as_file().set_permissions(kept.unwrap_or_else(ordinary))?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Readable by all, as a file made by the shell is; a temporary file is private.
+#[cfg(unix)]
+fn ordinary() -> std::fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o644)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("result.json");
+        for value in ["first", "second"] {
+            write_json(&Destination::File(path.clone()), &value)?;
+            assert_eq!(std::fs::read_to_string(&path)?, format!("\"{value}\"\n"));
+        }
+        assert_eq!(std::fs::read_dir(folder.path())?.count(), 1, "no temporary file stays");
+        let missing = folder.path().join("no/such/folder");
+        assert!(write_json(&Destination::File(missing), &1).is_err());
+        Ok(())
+    }
+}

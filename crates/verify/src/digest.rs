@@ -1,0 +1,89 @@
+//! The inputs of a run and their SHA-256.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+/// A file that a run read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Input {
+    /// What it was read as.
+    pub role: InputRole,
+    /// Its path, as it was given or included.
+    pub path: PathBuf,
+    /// SHA-256 of its bytes, in lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
+/// What a file was read as.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputRole {
+    /// The model.
+    Model,
+    /// The property, or a file that it includes.
+    Property,
+    /// The interface between model and policy.
+    Interface,
+    /// The policy.
+    Policy,
+}
+
+/// The digests of files, in the order of their roles; a file that was read twice counts once.
+///
+/// # Errors
+/// The path of a file that cannot be read, with the reason.
+pub fn digests(
+    files: impl IntoIterator<Item = (InputRole, PathBuf)>,
+) -> Result<Vec<Input>, (PathBuf, std::io::Error)> {
+    let mut by_path: BTreeMap<PathBuf, InputRole> = BTreeMap::new();
+    for (role, path) in files {
+        by_path.entry(path).and_modify(|known| *known = role.min(*known)).or_insert(role);
+    }
+    let mut inputs = Vec::with_capacity(by_path.len());
+    for (path, role) in by_path {
+        match sha256(&path) {
+            Ok(sha256) => inputs.push(Input { role, path, sha256 }),
+            Err(error) => return Err((path, error)),
+        }
+    }
+    inputs.sort_by_key(|input| input.role);
+    Ok(inputs)
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut file = std::fs::File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut block)? {
+            0 => break,
+            n => hasher.update(&block[..n]),
+        }
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_digest() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("abc");
+        std::fs::write(&path, "abc")?;
+        let files = [(InputRole::Policy, path.clone()), (InputRole::Model, path)];
+        let inputs = digests(files).map_err(|(_, error)| error)?;
+        assert_eq!(inputs.len(), 1);
+        assert_eq!(inputs[0].role, InputRole::Model);
+        assert_eq!(
+            inputs[0].sha256,
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        Ok(())
+    }
+}

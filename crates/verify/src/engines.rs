@@ -1,0 +1,123 @@
+//! The engines behind one shape, and the choice between them.
+//!
+//! To add one: a file in `engines/` that turns its report into an [`EngineRun`], a variant of
+//! [`EngineChoice`], and a place in the portfolio of `engines/auto.rs`.
+
+mod auto;
+mod explicit;
+mod ppa;
+
+use std::time::Instant;
+
+use policert_engine_api::{Budget, CancelFlag, Counts, EngineError, Limits, Observer, Verdict};
+use serde_json::Value;
+
+use crate::report::Attempt;
+use crate::{Failure, Task};
+
+pub(crate) use ppa::preset;
+
+/// What answers a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum EngineChoice {
+    /// A portfolio: the cheap one first, until one is conclusive.
+    #[default]
+    Auto,
+    /// Enumeration of states.
+    Explicit,
+    /// Policy predicate abstraction.
+    Ppa,
+}
+
+/// What an engine found.
+#[derive(Clone, Debug)]
+pub(crate) struct EngineRun {
+    /// Its name.
+    pub engine: &'static str,
+    /// Its configuration, where it has several.
+    pub preset: Option<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts.
+    pub counts: Counts,
+    /// Start states from which no unsafe state is reachable, where the engine tells.
+    pub start_states_proved_safe: Option<u64>,
+    /// Numbers of this engine alone.
+    pub numbers: Value,
+    /// What to know before trusting the verdict.
+    pub warnings: Vec<String>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// What all engines get.
+pub(crate) struct Assignment<'a> {
+    /// The question.
+    pub task: &'a Task,
+    /// Configuration of ppa.
+    pub ppa: &'a policert_ppa::Config,
+    /// Limits of the whole run.
+    pub limits: &'a Limits,
+    /// When the run began.
+    pub begin: Instant,
+    /// The flag that stops it.
+    pub cancel: &'a CancelFlag,
+}
+
+impl Assignment<'_> {
+    /// A budget for one engine: what is left of the time, the memory limit, and at most this many
+    /// states.
+    fn budget(&self, states: Option<u64>) -> Budget {
+        let limits = Limits {
+            time: self.limits.time.map(|limit| limit.saturating_sub(self.begin.elapsed())),
+            memory: self.limits.memory,
+            states: states.into_iter().chain(self.limits.states).min(),
+        };
+        Budget::new(limits, self.cancel.clone())
+    }
+}
+
+/// The answer and how it came about.
+pub(crate) struct Answered {
+    /// The engine that the answer comes from.
+    pub run: EngineRun,
+    /// All engines that were considered.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Runs what was chosen.
+pub(crate) fn answer(
+    choice: EngineChoice,
+    assignment: &Assignment<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Answered, Failure> {
+    let alone = |run: Result<EngineRun, EngineError>, begin: Instant| {
+        let run = run?;
+        let result = result_text(&run.verdict);
+        let attempts = vec![attempt(run.engine, result, begin)];
+        Ok(Answered { run, attempts })
+    };
+    let begin = Instant::now();
+    match choice {
+        EngineChoice::Auto => auto::run(assignment, observer),
+        EngineChoice::Explicit => {
+            alone(explicit::run(assignment, &mut assignment.budget(None), observer), begin)
+        }
+        EngineChoice::Ppa => {
+            alone(ppa::run(assignment, &mut assignment.budget(None), observer), begin)
+        }
+    }
+}
+
+fn attempt(engine: &str, result: String, begin: Instant) -> Attempt {
+    Attempt { engine: engine.to_owned(), result, time_s: begin.elapsed().as_secs_f64() }
+}
+
+fn result_text(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Safe { vacuous: false } => "safe".to_owned(),
+        Verdict::Safe { vacuous: true } => "safe (vacuous)".to_owned(),
+        Verdict::Unsafe(trace) => format!("unsafe in {} steps", trace.steps.len()),
+        Verdict::Unknown(reason) => format!("unknown: {reason}"),
+    }
+}

@@ -1,0 +1,76 @@
+//! Policy predicate abstraction as one of the engines.
+
+use std::path::Path;
+
+use policert_engine_api::{Budget, EngineError, Observer};
+use policert_ppa::{Config, ConfigError, Report, TestStats};
+use serde_json::{Value, json};
+
+use super::{Assignment, EngineRun};
+use crate::Failure;
+
+/// The configuration of this name: a preset, or a file.
+pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
+    let known = Config::preset_names().contains(&name);
+    let looks_like_file = name.contains('/') || Path::new(name).extension().is_some();
+    let config = if known || !(looks_like_file || Path::new(name).is_file()) {
+        Config::preset(name)
+    } else {
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Failure::invalid(format!("preset {name}: {error}")))?;
+        Config::parse(&text)
+    };
+    config.map_err(|error| match error {
+        ConfigError::UnknownPreset { .. } => Failure::Usage(error.to_string()),
+        ConfigError::NeedsZ3(_) => Failure::unsupported(error.to_string()),
+        other => Failure::invalid(format!("{name}: {other}")),
+    })
+}
+
+pub(super) fn run(
+    assignment: &Assignment<'_>,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<EngineRun, EngineError> {
+    let task = assignment.task;
+    let question = task.question();
+    let report =
+        policert_ppa::run(&question, task.policy.as_ref(), assignment.ppa, budget, observer)?;
+    Ok(EngineRun {
+        engine: "ppa",
+        preset: Some(assignment.ppa.name.clone()),
+        start_states_proved_safe: report.start_states_proved_safe,
+        numbers: numbers(&report),
+        verdict: report.verdict,
+        counts: report.counts,
+        warnings: Vec::new(),
+        notes: report.notes,
+    })
+}
+
+/// Tests by kind.
+fn numbers(report: &Report) -> Value {
+    let queries = &report.queries;
+    let kinds = [
+        ("is_select_pi_relaxed", &queries.is_select_pi_relaxed),
+        ("is_select_pi", &queries.is_select_pi),
+        ("is_app", &queries.is_app),
+        ("is_app_pi_relaxed", &queries.is_app_pi_relaxed),
+        ("is_app_pi", &queries.is_app_pi),
+        ("t_sat", &queries.t_sat),
+        ("t_sat_pi_relaxed", &queries.t_sat_pi_relaxed),
+        ("t_sat_pi", &queries.t_sat_pi),
+        ("entailment", &queries.entailment),
+    ];
+    let asked = kinds.iter().filter(|(_, stats)| stats.asked > 0);
+    let tests = asked.map(|(kind, stats)| ((*kind).to_owned(), of_test(stats))).collect();
+    json!({ "tests": Value::Object(tests) })
+}
+
+fn of_test(stats: &TestStats) -> Value {
+    json!({
+        "asked": stats.asked,
+        "refuted": stats.refuted,
+        "time_s": stats.time.as_secs_f64(),
+    })
+}

@@ -1,0 +1,166 @@
+//! The evidence of an unsafe verdict as versioned data that a person can read too:
+//! `docs/formats/evidence.md`.
+
+use policert_model::{Model, OperatorKey};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Input, SemanticsRecord, TaskRecord};
+
+/// Version of the schema of evidence files.
+pub const EVIDENCE_VERSION: u32 = 1;
+
+/// What `policert verify --evidence` writes.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Evidence {
+    /// [`EVIDENCE_VERSION`].
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: String,
+    /// What it is evidence of: `unsafe`.
+    pub verdict: String,
+    /// The engine that found it.
+    pub engine: String,
+    /// The question, as it was asked.
+    pub task: TaskRecord,
+    /// What the verdict means.
+    pub semantics: SemanticsRecord,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    /// The unsafe condition as a person would write it.
+    pub unsafe_condition: String,
+    /// Number of steps.
+    pub steps: usize,
+    /// The start state.
+    pub start: Map<String, Value>,
+    /// The steps in order.
+    pub trace: Vec<StepRecord>,
+}
+
+/// One step of a trace.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Its number, from 1.
+    pub step: usize,
+    /// The label; `null` for a silent step of the environment.
+    pub label: Option<String>,
+    /// Whose step it is.
+    pub by: Mover,
+    /// What the policy says in the state before the step; `null` without policy.
+    pub policy: Option<PolicyRecord>,
+    /// The operator that fires.
+    pub operator: OperatorRecord,
+    /// Which of its outcomes happens, from 0.
+    pub outcome: usize,
+    /// The values of the outcome's free choices.
+    pub choices: Vec<i64>,
+    /// The variables that change: value before and after.
+    pub changed: Map<String, Value>,
+    /// The state after the step.
+    pub state: Map<String, Value>,
+}
+
+/// Whose step it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mover {
+    /// The policy chose the label.
+    Policy,
+    /// A silent step, or one by a label that the policy does not output.
+    Environment,
+    /// There is no policy.
+    Anyone,
+}
+
+/// What the policy says in a state.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PolicyRecord {
+    /// The labels that it may choose; `null` where that is not decided, which is possible in
+    /// steps of the environment only.
+    pub chosen: Option<Vec<String>>,
+    /// The score of each of its labels, in the order of the outputs.
+    pub scores: Vec<ScoreRecord>,
+}
+
+/// The score of a label.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ScoreRecord {
+    /// The label.
+    pub label: String,
+    /// The exact score as a fraction; `null` where it is no rational number.
+    pub exact: Option<String>,
+    /// The score in decimals, to the nearest 64-bit number.
+    pub decimal: f64,
+    /// Whether an operator of this label is enabled in the state.
+    pub applicable: bool,
+}
+
+/// An operator, by the edges that it takes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct OperatorRecord {
+    /// Position of the synchronisation vector in the model; `null` for a silent edge alone.
+    pub vector: Option<u32>,
+    /// The edges.
+    pub edges: Vec<EdgeRecord>,
+}
+
+/// An edge of an instance.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct EdgeRecord {
+    /// Position of the instance in the system.
+    pub instance: u32,
+    /// Name of its automaton.
+    pub automaton: String,
+    /// Position of the edge in the instance's list.
+    pub edge: u32,
+    /// JSON pointer of the edge in the model file.
+    pub pointer: String,
+}
+
+impl OperatorRecord {
+    /// The operator of this key.
+    #[must_use]
+    pub fn new(model: &Model, key: &OperatorKey) -> Self {
+        let edges = key.edges.iter().map(|&(instance, edge)| {
+            let automaton = model.instance(instance);
+            EdgeRecord {
+                instance: instance.0,
+                automaton: automaton.automaton.clone(),
+                edge,
+                pointer: automaton.edges[edge as usize].pointer.clone(),
+            }
+        });
+        Self { vector: key.vector, edges: edges.collect() }
+    }
+}
+
+/// A state by the names of its variables: numbers, truth values, names of locations.
+#[must_use]
+pub fn state_record(model: &Model, state: &[i64]) -> Map<String, Value> {
+    let values = model.variables.iter().zip(state);
+    values
+        .map(|(variable, &value)| (variable.name.clone(), value_record(variable, value)))
+        .collect()
+}
+
+/// The variables that differ between two states, with both values.
+#[must_use]
+pub fn changes(model: &Model, before: &[i64], after: &[i64]) -> Map<String, Value> {
+    let values = model.variables.iter().zip(before.iter().zip(after));
+    values
+        .filter(|(_, (before, after))| before != after)
+        .map(|(variable, (&before, &after))| {
+            let both = [before, after].map(|value| value_record(variable, value));
+            (variable.name.clone(), Value::from(both.to_vec()))
+        })
+        .collect()
+}
+
+fn value_record(variable: &policert_model::Variable, value: i64) -> Value {
+    use policert_model::VariableKind::{Boolean, Integer, Location};
+    match &variable.kind {
+        Integer => Value::from(value),
+        Boolean => Value::from(value != 0),
+        Location { .. } => Value::from(variable.display_value(value)),
+    }
+}

@@ -1,0 +1,127 @@
+//! From a trace to its evidence: names for values, and what the policy says in each state.
+
+use policert_engine_api::{Trace, TraceStep};
+use policert_model::{LabelId, Model};
+use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
+
+use crate::evidence::{
+    EVIDENCE_VERSION, Mover, OperatorRecord, PolicyRecord, ScoreRecord, StepRecord, changes,
+    state_record,
+};
+use crate::{Evidence, Task, VERSION};
+
+/// Precision of scores that are no rational numbers, in fractional bits.
+const BITS: usize = 128;
+
+impl Evidence {
+    /// The evidence that a trace is. It must have been replayed.
+    pub(crate) fn new(task: &Task, engine: &str, trace: &Trace) -> Self {
+        let model = &task.model;
+        let mut speaker = task.policy.as_ref().map(|policy| Speaker::new(model, policy));
+        let mut before = &trace.start;
+        let mut steps = Vec::with_capacity(trace.steps.len());
+        for (k, step) in trace.steps.iter().enumerate() {
+            let policy = speaker.as_mut().map(|speaker| speaker.says(before));
+            steps.push(StepRecord {
+                step: k + 1,
+                label: step.label.map(|label| model.label_name(Some(label)).to_owned()),
+                by: mover(task, step),
+                policy,
+                operator: OperatorRecord::new(model, &step.operator),
+                outcome: step.destination,
+                choices: step.choices.clone(),
+                changed: changes(model, before, &step.state),
+                state: state_record(model, &step.state),
+            });
+            before = &step.state;
+        }
+        Self {
+            schema_version: EVIDENCE_VERSION,
+            version: VERSION.to_owned(),
+            verdict: "unsafe".to_owned(),
+            engine: engine.to_owned(),
+            task: task.record.clone(),
+            semantics: task.semantics.clone(),
+            inputs: task.inputs.clone(),
+            unsafe_condition: model.display_condition(&task.property.unsafe_condition),
+            steps: steps.len(),
+            start: state_record(model, &trace.start),
+            trace: steps,
+        }
+    }
+}
+
+fn mover(task: &Task, step: &TraceStep) -> Mover {
+    match (&task.policy, step.label) {
+        (None, _) => Mover::Anyone,
+        (Some(policy), Some(label)) if policy.output_of(label).is_some() => Mover::Policy,
+        _ => Mover::Environment,
+    }
+}
+
+/// Asks the policy what it says in a state.
+struct Speaker<'a> {
+    model: &'a Model,
+    policy: &'a Policy,
+    chooser: Chooser<'a>,
+    exact: Option<ExactEvaluator>,
+}
+
+impl<'a> Speaker<'a> {
+    fn new(model: &'a Model, policy: &'a Policy) -> Self {
+        let exact = ExactEvaluator::new(policy.network());
+        Self { model, policy, chooser: policy.chooser(), exact }
+    }
+
+    fn says(&mut self, state: &[i64]) -> PolicyRecord {
+        let mut inputs = Vec::new();
+        self.policy.read_inputs(state, &mut inputs);
+        let outputs = self.policy.outputs();
+        let applicable: Vec<bool> =
+            outputs.iter().map(|&label| is_applicable(self.model, label, state)).collect();
+        let choice = self.chooser.choose(&inputs, &applicable);
+        let name = |output: usize| self.model.label_name(Some(outputs[output])).to_owned();
+        let scores = self.scores(&inputs).into_iter().enumerate();
+        let chosen = || choice.outputs().iter().map(|&output| name(output)).collect();
+        PolicyRecord {
+            chosen: (choice != Choice::Undecided).then(chosen),
+            scores: scores
+                .map(|(output, (exact, decimal))| ScoreRecord {
+                    label: name(output),
+                    exact,
+                    decimal,
+                    applicable: applicable[output],
+                })
+                .collect(),
+        }
+    }
+
+    /// The scores: exact where they are rational, and in decimals.
+    fn scores(&self, inputs: &[i64]) -> Vec<(Option<String>, f64)> {
+        if let Some(exact) = &self.exact {
+            let scores = exact.scores(inputs).to_rationals();
+            return scores.iter().map(|s| (Some(s.to_string()), s.to_f64())).collect();
+        }
+        let scores = precise_scores(self.policy.network(), inputs, BITS);
+        scores.scores().iter().map(|score| (None, score.lower().to_f64())).collect()
+    }
+}
+
+/// Whether an operator of this label is enabled: some vector with this result, all of whose
+/// participants have an enabled edge. A guard without value does not hold.
+fn is_applicable(model: &Model, label: LabelId, state: &[i64]) -> bool {
+    let mut vectors = model.vectors.iter().filter(|vector| vector.result == Some(label));
+    vectors.any(|vector| {
+        let mut participants = vector.participants.iter();
+        !vector.participants.is_empty()
+            && participants.all(|&(id, action)| {
+                let instance = model.instance(id);
+                let location = state[instance.location.index()];
+                instance.edges.iter().any(|edge| {
+                    edge.action == Some(action)
+                        && edge.source == location
+                        && edge.guard.holds(state) == Ok(true)
+                })
+            })
+    })
+}

@@ -1,0 +1,78 @@
+//! Why a run has no verdict at all.
+
+use policert_engine_api::{EngineError, StopReason};
+use policert_policy::PolicyError;
+
+use crate::ExitStatus;
+use crate::problem::{Problem, ProblemKind, policy_problems};
+
+/// A run that ended without verdict.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Inputs are wrong, or not supported: all that was found.
+    #[error("{}", joined(.0))]
+    Problems(Vec<Problem>),
+    /// The command line asks for something that does not exist.
+    #[error("{0}")]
+    Usage(String),
+    /// Stopped before an engine could start.
+    #[error("{0}")]
+    Stopped(#[from] StopReason),
+    /// A result could not be written.
+    #[error("{what}: {source}")]
+    Output {
+        /// The file.
+        what: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A mistake of this program.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+fn joined(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+impl Failure {
+    /// The exit status that it ends with.
+    #[must_use]
+    pub fn status(&self) -> ExitStatus {
+        match self {
+            Self::Problems(problems) => ProblemKind::status(problems.iter().map(|p| p.kind)),
+            Self::Usage(_) => ExitStatus::Usage,
+            Self::Stopped(reason) => ExitStatus::of_stop(*reason),
+            Self::Output { .. } | Self::Internal(_) => ExitStatus::Internal,
+        }
+    }
+
+    /// One invalid input.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::Problems(vec![Problem::new(ProblemKind::Invalid, message.into())])
+    }
+
+    /// One unsupported input.
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::Problems(vec![Problem::new(ProblemKind::Unsupported, message.into())])
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Stop(reason) => Self::Stopped(reason),
+            EngineError::Modelling(_) => Self::invalid(error.to_string()),
+            EngineError::Unsupported(_) => Self::unsupported(error.to_string()),
+            EngineError::Internal(message) => Self::Internal(message),
+            other => Self::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<PolicyError> for Failure {
+    fn from(error: PolicyError) -> Self {
+        Self::Problems(policy_problems(&error))
+    }
+}

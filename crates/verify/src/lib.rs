@@ -1,0 +1,55 @@
+//! The façade: load a task, choose an engine by configuration, run it, replay its evidence,
+//! report. This is the boundary of the library; the command line adds arguments and printing.
+//!
+//! - [`verify`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
+//! - [`check`] looks at a model, a property and a policy without a verdict.
+//! - [`ExitStatus`] is how a run ended.
+//!
+//! **Architecture invariant**: a verdict *unsafe* leaves this crate only after its trace was
+//! replayed by `policert-certify`. Stops, errors and panics are no verdicts.
+
+mod atomic_file;
+mod check;
+mod digest;
+mod engines;
+mod evidence;
+mod evidence_of;
+mod exit_status;
+mod failure;
+mod memory;
+mod problem;
+mod report;
+mod semantics_record;
+mod task;
+mod verify;
+
+pub use policert_engine_api::{
+    CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
+};
+pub use policert_policy::{Filter, Numbers, Ties};
+
+pub use atomic_file::{Destination, write_json};
+pub use check::{
+    CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
+    PolicySummary, PropertySummary, check,
+};
+pub use digest::{Input, InputRole};
+pub use engines::EngineChoice;
+pub use evidence::{
+    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, ScoreRecord,
+    StepRecord,
+};
+pub use exit_status::ExitStatus;
+pub use failure::Failure;
+pub use memory::{available_memory, peak_memory_mb};
+pub use problem::{Problem, ProblemKind};
+pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
+pub use semantics_record::{Domain, SemanticsRecord, StartRule};
+pub use task::{
+    InitialStates, Loaded, PolicyChoice, Predicates, StateSpace, Task, TaskOptions, TaskRecord,
+    TerminalChoice,
+};
+pub use verify::{Request, Verified, verify};
+
+/// Version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

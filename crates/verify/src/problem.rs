@@ -1,0 +1,128 @@
+//! What is wrong with inputs, whatever format they have.
+
+use std::path::PathBuf;
+
+use policert_jani::Diagnostic;
+use policert_jani::diagnostic::Kind;
+use policert_policy::PolicyError;
+use serde::Serialize;
+
+use crate::ExitStatus;
+
+/// One thing that is wrong with an input.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Problem {
+    /// Whether the input is wrong, or uses what is not supported.
+    pub kind: ProblemKind,
+    /// What is wrong.
+    pub message: String,
+    /// The rule that is broken, for the formats that name their rules.
+    pub code: Option<String>,
+    /// The file.
+    pub file: Option<PathBuf>,
+    /// Line, from 1.
+    pub line: Option<usize>,
+    /// Column in characters, from 1.
+    pub column: Option<usize>,
+    /// JSON pointer of the value.
+    pub pointer: Option<String>,
+    /// The same as text for a terminal, several lines.
+    #[serde(skip)]
+    pub rendered: String,
+}
+
+/// Whether an input is wrong, or uses what is not supported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemKind {
+    /// It breaks the rules of its format, or does not fit the others.
+    Invalid,
+    /// It uses a feature that is not supported.
+    Unsupported,
+}
+
+impl ProblemKind {
+    /// The exit status of a run that ends with problems of these kinds: invalid, if one is.
+    #[must_use]
+    pub fn status(kinds: impl IntoIterator<Item = Self>) -> ExitStatus {
+        let mut kinds = kinds.into_iter().peekable();
+        let some = kinds.peek().is_some();
+        if some && kinds.all(|kind| kind == Self::Unsupported) {
+            ExitStatus::Unsupported
+        } else {
+            ExitStatus::Invalid
+        }
+    }
+}
+
+impl Problem {
+    /// A problem at no place of a file.
+    #[must_use]
+    pub fn new(kind: ProblemKind, message: String) -> Self {
+        let head = match kind {
+            ProblemKind::Invalid => "error",
+            ProblemKind::Unsupported => "unsupported",
+        };
+        let rendered = format!("{head}: {}", message.trim_start_matches("unsupported: "));
+        Self {
+            kind,
+            message,
+            code: None,
+            file: None,
+            line: None,
+            column: None,
+            pointer: None,
+            rendered,
+        }
+    }
+
+    /// One invalid input.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ProblemKind::Invalid, message.into())
+    }
+}
+
+impl From<&Diagnostic> for Problem {
+    fn from(diagnostic: &Diagnostic) -> Self {
+        let place = diagnostic.place.as_ref();
+        Self {
+            kind: match diagnostic.kind {
+                Kind::Invalid => ProblemKind::Invalid,
+                Kind::Unsupported => ProblemKind::Unsupported,
+            },
+            message: diagnostic.message.clone(),
+            code: Some(diagnostic.code.as_str().to_owned()),
+            file: place.map(|place| place.file.clone()),
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            pointer: place.and_then(|place| place.pointer.clone()),
+            rendered: diagnostic.render(),
+        }
+    }
+}
+
+/// The problems that an error about a policy is: a mismatch lists several.
+pub(crate) fn policy_problems(error: &PolicyError) -> Vec<Problem> {
+    match error {
+        PolicyError::Mismatch { file, problems } => problems
+            .iter()
+            .map(|problem| {
+                let at = if file.is_empty() { String::new() } else { format!("{file}: ") };
+                Problem { file: path(file), ..Problem::invalid(format!("{at}{problem}")) }
+            })
+            .collect(),
+        PolicyError::Unsupported { file, .. } => {
+            let problem = Problem::new(ProblemKind::Unsupported, error.to_string());
+            vec![Problem { file: path(file), ..problem }]
+        }
+        PolicyError::Io { file, .. } | PolicyError::Invalid { file, .. } => {
+            vec![Problem { file: path(file), ..Problem::invalid(error.to_string()) }]
+        }
+        other => vec![Problem::invalid(other.to_string())],
+    }
+}
+
+fn path(file: &str) -> Option<PathBuf> {
+    (!file.is_empty()).then(|| PathBuf::from(file))
+}

@@ -1,0 +1,91 @@
+//! A task: model, property and policy, loaded and fitted together.
+
+pub(crate) mod load;
+mod options;
+pub(crate) mod policy;
+
+use policert_engine_api::Question;
+use policert_model::{Condition, DomainRule, Model, SafetyProperty};
+use policert_policy::Policy;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Domain, Input, SemanticsRecord};
+
+pub use options::{
+    InitialStates, PolicyChoice, Predicates, StateSpace, TaskOptions, TerminalChoice,
+};
+
+/// What was read before loading ended, also if it failed.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Warnings about the inputs.
+    pub warnings: Vec<String>,
+    /// Notes about the inputs.
+    pub notes: Vec<String>,
+    /// The files.
+    pub inputs: Vec<Input>,
+}
+
+/// A question with everything that its answer needs.
+#[derive(Debug)]
+pub struct Task {
+    /// The model.
+    pub model: Model,
+    /// The property.
+    pub property: SafetyProperty,
+    /// The policy; `None` allows all actions.
+    pub policy: Option<Policy>,
+    /// What the verdict will mean.
+    pub semantics: SemanticsRecord,
+    /// The question as it was asked.
+    pub record: TaskRecord,
+    /// What to know before trusting a verdict.
+    pub warnings: Vec<String>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    terminal: Option<Condition>,
+    options: TaskOptions,
+}
+
+impl Task {
+    /// The question for the engines.
+    #[must_use]
+    pub fn question(&self) -> Question<'_> {
+        Question {
+            domain_rule: match self.options.domain {
+                Domain::Drop => DomainRule::Drop,
+                Domain::Error => DomainRule::Error,
+            },
+            terminal: self.terminal.clone(),
+            initial_states: self.options.initial_states == InitialStates::Included,
+            build_all: self.options.state_space == StateSpace::All,
+            ..Question::new(&self.model, &self.property)
+        }
+    }
+}
+
+/// A question as it was asked, for evidence.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TaskRecord {
+    /// The model file.
+    pub model: String,
+    /// Name of the property.
+    pub property: String,
+    /// The file of the property; `null` for a property of the model.
+    pub property_file: Option<String>,
+    /// Position of the property in its file or in the model.
+    pub property_index: Option<usize>,
+    /// Values given for constants.
+    pub constants: Map<String, Value>,
+    /// The interface file.
+    pub interface: Option<String>,
+    /// The policy file.
+    pub policy: Option<String>,
+    /// The condition of terminal states as it was given.
+    pub terminal: Option<String>,
+    /// Whether the model's own initial states are start states besides.
+    pub initial_states: bool,
+}

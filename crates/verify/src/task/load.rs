@@ -1,0 +1,263 @@
+//! Loading a task: model, then property, then policy, and what they say about each other.
+
+use std::path::PathBuf;
+
+use policert_jani::{
+    Diagnostic, LoadOptions, Loaded as LoadedModel, PropertyKey, Selector, Severity, load_model,
+    property::Property,
+};
+use policert_model::{Condition, Model, SafetyProperty};
+use policert_policy::{LoadedPolicy, Semantics};
+
+use super::policy;
+use super::{
+    InitialStates, Loaded, PolicyChoice, Predicates, Task, TaskOptions, TaskRecord, TerminalChoice,
+};
+use crate::digest::{InputRole, digests};
+use crate::problem::Problem;
+use crate::{Failure, SemanticsRecord, StartRule};
+
+impl Task {
+    /// Loads what the options name. What is found on the way goes to `loaded`, also if loading
+    /// fails.
+    ///
+    /// # Errors
+    /// Inputs that are wrong or not supported, with all problems of the first stage that fails.
+    pub fn load(options: &TaskOptions, loaded: &mut Loaded) -> Result<Self, Failure> {
+        let mut files = vec![(InputRole::Model, options.model.clone())];
+        let result = load(options, loaded, &mut files);
+        // Also of a run that failed, as far as its files can be read.
+        match digests(files) {
+            Ok(inputs) => loaded.inputs = inputs,
+            Err((path, error)) if result.is_ok() => {
+                return Err(Failure::invalid(format!("{}: {error}", path.display())));
+            }
+            Err(_) => {}
+        }
+        let mut task = result?;
+        task.inputs.clone_from(&loaded.inputs);
+        task.warnings.clone_from(&loaded.warnings);
+        task.notes.clone_from(&loaded.notes);
+        Ok(task)
+    }
+}
+
+type Files = Vec<(InputRole, PathBuf)>;
+
+/// Notes the file of a property.
+pub(crate) fn property_files(selector: &Selector, files: &mut Files) {
+    if let Selector::File(path, _) = selector {
+        files.push((InputRole::Property, path.clone()));
+    }
+}
+
+fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result<Task, Failure> {
+    let source = model(options, loaded)?;
+    let selector = selector(options, &source)?;
+    property_files(&selector, files);
+    let mut property = property(&source, &selector, loaded)?;
+    if options.predicates == Predicates::None {
+        property.predicates.clear();
+    }
+    let terminal = terminal(options, &source, &property)?;
+    let (record, policy) = {
+        let model = source.model().ok_or_else(no_model)?;
+        let fitted = policy::load(options, model, property.interface.as_deref(), files)?;
+        (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
+    };
+    let model = source.into_model().ok_or_else(no_model)?;
+    remarks(options, &property, policy.as_ref(), loaded);
+    let semantics = semantics(options, &model, &property, policy.as_ref(), terminal.as_ref());
+    Ok(Task {
+        model,
+        property,
+        policy: policy.map(|fitted| fitted.policy),
+        semantics,
+        record,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+        inputs: Vec::new(),
+        terminal,
+        options: options.clone(),
+    })
+}
+
+fn no_model() -> Failure {
+    Failure::Internal("a model without diagnostics is missing".to_owned())
+}
+
+/// Loads the model.
+pub(crate) fn model(options: &TaskOptions, loaded: &mut Loaded) -> Result<LoadedModel, Failure> {
+    let jani = LoadOptions { constants: options.constants.clone() };
+    let source = load_model(&options.model, &jani);
+    accept(source.diagnostics(), loaded)?;
+    if source.model().is_none() { Err(no_model()) } else { Ok(source) }
+}
+
+/// Keeps warnings and notes; errors are a failure.
+fn accept(diagnostics: &[Diagnostic], loaded: &mut Loaded) -> Result<(), Failure> {
+    let mut problems = Vec::new();
+    for diagnostic in diagnostics {
+        match diagnostic.severity {
+            Severity::Error => problems.push(Problem::from(diagnostic)),
+            Severity::Warning => loaded.warnings.push(with_place(diagnostic)),
+            Severity::Note => loaded.notes.push(with_place(diagnostic)),
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::Problems(problems)) }
+}
+
+/// A warning or note in one line.
+fn with_place(diagnostic: &Diagnostic) -> String {
+    let times = match diagnostic.repeated {
+        0 => String::new(),
+        n => format!(" and {n} more places"),
+    };
+    match &diagnostic.place {
+        Some(place) => format!(
+            "{} ({}:{}:{}{times})",
+            diagnostic.message,
+            place.file.display(),
+            place.line,
+            place.column
+        ),
+        None => diagnostic.message.clone(),
+    }
+}
+
+/// The property that is meant.
+pub(crate) fn selector(options: &TaskOptions, source: &LoadedModel) -> Result<Selector, Failure> {
+    if let Some(text) = &options.property {
+        return Ok(source.selector(text));
+    }
+    let first = source.own_properties().iter().position(|property| property.is_policy_property);
+    match first {
+        Some(index) => Ok(Selector::Own(PropertyKey::Index(index))),
+        None => Err(Failure::Usage(format!(
+            "{} has no safety property (PA) of its own: name one with --property FILE:N",
+            options.model.display()
+        ))),
+    }
+}
+
+/// Loads a safety property.
+pub(crate) fn property(
+    source: &LoadedModel,
+    selector: &Selector,
+    loaded: &mut Loaded,
+) -> Result<SafetyProperty, Failure> {
+    let found = source.property(selector);
+    accept(&found.diagnostics, loaded)?;
+    match found.property {
+        Some(Property::Safety(safety)) => Ok(safety),
+        Some(other) => Err(Failure::unsupported(format!(
+            "unsupported: property `{}` is a standard property; `verify` answers safety (PA) \
+             properties",
+            other.name()
+        ))),
+        None => Err(Failure::Internal("a property without diagnostics is missing".to_owned())),
+    }
+}
+
+fn terminal(
+    options: &TaskOptions,
+    source: &LoadedModel,
+    property: &SafetyProperty,
+) -> Result<Option<Condition>, Failure> {
+    match &options.terminal {
+        TerminalChoice::Nothing => Ok(None),
+        TerminalChoice::Goal => match &property.goal {
+            Some(goal) => Ok(Some(goal.clone())),
+            None => Err(Failure::Usage(format!(
+                "--terminal goal: property `{}` has no objective with a goal",
+                property.name
+            ))),
+        },
+        TerminalChoice::Condition(text) => match source.condition(text) {
+            Ok(condition) => Ok(Some(condition)),
+            Err(diagnostics) => {
+                let texts: Vec<String> = diagnostics.iter().map(Diagnostic::render).collect();
+                Err(Failure::Usage(format!("--terminal:\n{}", texts.join("\n"))))
+            }
+        },
+    }
+}
+
+fn record(
+    options: &TaskOptions,
+    source: &LoadedModel,
+    selector: &Selector,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+) -> TaskRecord {
+    let (file, key) = match selector {
+        Selector::Own(key) => (None, key),
+        Selector::File(path, key) => (Some(path), key),
+    };
+    let text = |path: &PathBuf| path.display().to_string();
+    TaskRecord {
+        model: text(&options.model),
+        property: property.name.clone(),
+        property_file: file.map(text),
+        property_index: match key {
+            PropertyKey::Index(index) => Some(*index),
+            PropertyKey::Name(name) if file.is_none() => {
+                source.own_properties().iter().position(|own| own.name == *name)
+            }
+            PropertyKey::Name(_) => None,
+        },
+        constants: options
+            .constants
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().into()))
+            .collect(),
+        interface: policy.and_then(|policy| policy.interface_file.as_ref()).map(text),
+        policy: policy.map(|policy| text(&policy.network_file)),
+        terminal: match &options.terminal {
+            TerminalChoice::Nothing => None,
+            TerminalChoice::Goal => Some("goal".to_owned()),
+            TerminalChoice::Condition(text) => Some(text.clone()),
+        },
+        initial_states: options.initial_states == InitialStates::Included,
+    }
+}
+
+/// What to know before trusting a verdict, and what is worth knowing.
+fn remarks(
+    options: &TaskOptions,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+    loaded: &mut Loaded,
+) {
+    match policy {
+        Some(policy) => loaded.warnings.extend(policy.notes.iter().cloned()),
+        None if options.policy == PolicyChoice::None => {}
+        None => loaded.notes.push(format!(
+            "property `{}` names no policy and none is given: all actions are allowed",
+            property.name
+        )),
+    }
+}
+
+/// Labels of operators that the policy does not output.
+fn unlearned(model: &Model, policy: Option<&LoadedPolicy>) -> Vec<String> {
+    let labels = policy.map(|loaded| loaded.policy.unrestricted_labels(model)).unwrap_or_default();
+    labels.into_iter().map(|label| model.label_name(Some(label)).to_owned()).collect()
+}
+
+fn semantics(
+    options: &TaskOptions,
+    model: &Model,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+    terminal: Option<&Condition>,
+) -> SemanticsRecord {
+    let rules: Option<Semantics> = policy.map(|fitted| fitted.policy.semantics());
+    let start = match (&property.start, options.initial_states) {
+        (None, _) => StartRule::Initial,
+        (Some(_), InitialStates::Included) => StartRule::PropertyAndInitial,
+        (Some(_), InitialStates::LeftOut) => StartRule::Property,
+    };
+    let terminal = terminal.map(|condition| model.display_condition(condition));
+    SemanticsRecord::new(rules, options.domain, start, terminal, unlearned(model, policy))
+}

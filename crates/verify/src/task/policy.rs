@@ -1,0 +1,45 @@
+//! The policy of a task: which files it is in, and whether it fits the model.
+
+use std::path::{Path, PathBuf};
+
+use policert_model::Model;
+use policert_policy::{LoadedPolicy, PolicyOptions, load_policy};
+
+use super::{PolicyChoice, TaskOptions};
+use crate::Failure;
+use crate::digest::InputRole;
+
+/// Loads the policy that the options name; what they do not name, the property does
+/// (`of_property`). `None` if there is none, or none is wanted.
+///
+/// # Errors
+/// Files that are wrong, or do not fit together.
+pub(crate) fn load(
+    options: &TaskOptions,
+    model: &Model,
+    of_property: Option<&Path>,
+    files: &mut Vec<(InputRole, PathBuf)>,
+) -> Result<Option<LoadedPolicy>, Failure> {
+    let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
+    let (mut interface, mut network) = (interface.as_deref(), network.as_deref());
+    match of_property {
+        // Some properties name the network itself.
+        Some(path) if is_network(path) => network = network.or(Some(path)),
+        other => interface = interface.or(other),
+    }
+    if interface.is_none() && network.is_none() {
+        return Ok(None);
+    }
+    files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
+    files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
+    let rules =
+        PolicyOptions { ties: options.ties, filter: options.filter, numbers: options.numbers };
+    let loaded = load_policy(model, network, interface, &rules)?;
+    files.push((InputRole::Policy, loaded.network_file.clone()));
+    Ok(Some(loaded))
+}
+
+fn is_network(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["nnet", "onnx"].contains(&ending.to_ascii_lowercase().as_str())
+}

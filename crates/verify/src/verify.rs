@@ -1,0 +1,206 @@
+//! The whole way from a request to a report: load, run, replay, report.
+
+use std::time::Instant;
+
+use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use serde_json::Value;
+
+use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
+use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
+use crate::{Evidence, ExitStatus, Failure, Loaded, Task, TaskOptions, peak_memory_mb};
+
+/// What to verify, and how.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The question.
+    pub task: TaskOptions,
+    /// What answers.
+    pub engine: EngineChoice,
+    /// Configuration of ppa: a preset's name, or a file.
+    pub preset: String,
+    /// What may be used.
+    pub limits: Limits,
+    /// How many threads may be used.
+    pub threads: u16,
+}
+
+/// What came out of a request.
+#[derive(Debug)]
+pub struct Verified {
+    /// The result as data; also of runs without verdict.
+    pub report: Report,
+    /// The evidence of an unsafe verdict.
+    pub evidence: Option<Evidence>,
+    /// Why there is no verdict.
+    pub failure: Option<Failure>,
+    /// The status that the run ends with.
+    pub status: ExitStatus,
+}
+
+/// Answers a request. Every unsafe verdict was replayed before it is returned.
+pub fn verify(request: &Request, cancel: &CancelFlag, observer: &mut dyn Observer) -> Verified {
+    let begin = Instant::now();
+    let mut loaded = Loaded::default();
+    let result = run(request, cancel, observer, begin, &mut loaded);
+    let mut verified = match result {
+        Ok(verified) => verified,
+        Err(failure) => without_verdict(failure, loaded),
+    };
+    verified.report.time_s = begin.elapsed().as_secs_f64();
+    verified.report.peak_memory_mb = peak_memory_mb();
+    verified
+}
+
+fn run(
+    request: &Request,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    begin: Instant,
+    loaded: &mut Loaded,
+) -> Result<Verified, Failure> {
+    let ppa = engines::preset(&request.preset)?;
+    observer.event(Event::Phase("load"));
+    let task = Task::load(&request.task, loaded)?;
+    let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
+
+    let engines_begin = Instant::now();
+    let mut notes = Notes { inner: observer, notes: Vec::new() };
+    let assignment = Assignment { task: &task, ppa: &ppa, limits: &request.limits, begin, cancel };
+    let answered = engines::answer(request.engine, &assignment, &mut notes)?;
+    let notes = notes.notes;
+    times.engines = engines_begin.elapsed().as_secs_f64();
+
+    let replay_begin = Instant::now();
+    let evidence = match &answered.run.verdict {
+        Verdict::Unsafe(trace) => Some(evidence(&task, &answered.run, trace)?),
+        _ => None,
+    };
+    times.replay = replay_begin.elapsed().as_secs_f64();
+    let report = report(&task, answered, notes, times, request);
+    let status = ExitStatus::ALL.into_iter().find(|status| status.code() == report.exit_code);
+    let status = status.unwrap_or(ExitStatus::Internal);
+    Ok(Verified { report, evidence, failure: None, status })
+}
+
+/// Replays a trace and writes it down.
+fn evidence(task: &Task, run: &EngineRun, trace: &Trace) -> Result<Evidence, Failure> {
+    if let Err(error) = policert_certify::replay(&task.question(), task.policy.as_ref(), trace) {
+        let engine = run.engine;
+        return Err(Failure::Internal(format!(
+            "the counterexample of engine {engine} does not replay: {error}"
+        )));
+    }
+    Ok(Evidence::new(task, run.engine, trace))
+}
+
+fn report(
+    task: &Task,
+    answered: Answered,
+    engine_notes: Vec<String>,
+    times: Times,
+    request: &Request,
+) -> Report {
+    let Answered { run, attempts } = answered;
+    let steps = match &run.verdict {
+        Verdict::Unsafe(trace) => Some(trace.steps.len()),
+        _ => None,
+    };
+    let mut statistics = Statistics::new(&run.counts, steps, times);
+    statistics.start_states_proved_safe = run.start_states_proved_safe;
+    if run.numbers != Value::Null {
+        statistics.engine.insert(run.engine.to_owned(), run.numbers);
+    }
+    let vacuous = matches!(run.verdict, Verdict::Safe { vacuous: true });
+    let mut warnings = task.warnings.clone();
+    if vacuous {
+        warnings.push(
+            "the verdict is vacuous: no state satisfies the start condition, so there is nothing \
+             to check"
+                .to_owned(),
+        );
+    }
+    warnings.extend(run.warnings);
+    let mut notes = task.notes.clone();
+    notes.extend(run.notes);
+    for note in engine_notes {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    if request.threads > 1 {
+        notes.push("the engines use one thread".to_owned());
+    }
+    let (reason, reason_code) = match &run.verdict {
+        Verdict::Unknown(reason) => {
+            (Some(reason_text(reason)), Some(ReasonCode::of_unknown(reason)))
+        }
+        _ => (None, None),
+    };
+    Report {
+        verdict: VerdictWord::from(&run.verdict),
+        vacuous,
+        reason,
+        reason_code,
+        exit_code: ExitStatus::of_verdict(&run.verdict).code(),
+        property: Some(task.property.name.clone()),
+        engine: Some(run.engine.to_owned()),
+        preset: run.preset,
+        attempts,
+        semantics: Some(task.semantics.clone()),
+        statistics: Some(statistics),
+        warnings,
+        notes,
+        inputs: task.inputs.clone(),
+        ..Report::empty()
+    }
+}
+
+fn reason_text(reason: &UnknownReason) -> String {
+    reason.to_string()
+}
+
+/// The report of a run that ended without verdict.
+fn without_verdict(failure: Failure, loaded: Loaded) -> Verified {
+    let status = failure.status();
+    let (verdict, code) = match (&failure, status) {
+        (Failure::Stopped(reason), _) => {
+            (VerdictWord::Unknown, ReasonCode::of_unknown(&UnknownReason::Stopped(*reason)))
+        }
+        (_, ExitStatus::Invalid) => (VerdictWord::Invalid, ReasonCode::Invalid),
+        (_, ExitStatus::Unsupported) => (VerdictWord::Unsupported, ReasonCode::Unsupported),
+        (_, ExitStatus::Usage) => (VerdictWord::Error, ReasonCode::Usage),
+        _ => (VerdictWord::Error, ReasonCode::Internal),
+    };
+    let report = Report {
+        verdict,
+        reason: Some(failure.to_string()),
+        reason_code: Some(code),
+        exit_code: status.code(),
+        warnings: loaded.warnings,
+        notes: loaded.notes,
+        errors: match &failure {
+            Failure::Problems(problems) => problems.clone(),
+            _ => Vec::new(),
+        },
+        inputs: loaded.inputs,
+        ..Report::empty()
+    };
+    Verified { report, evidence: None, failure: Some(failure), status }
+}
+
+/// Keeps the notes that engines send, and passes all events on.
+struct Notes<'a> {
+    inner: &'a mut dyn Observer,
+    notes: Vec<String>,
+}
+
+impl Observer for Notes<'_> {
+    fn event(&mut self, event: Event) {
+        if let Event::Note(note) = &event
+            && !self.notes.contains(note)
+        {
+            self.notes.push(note.clone());
+        }
+        self.inner.event(event);
+    }
+}
