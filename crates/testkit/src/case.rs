@@ -3,7 +3,7 @@
 use policert_model::{Model, SafetyProperty};
 use proptest::prelude::{Strategy, any};
 
-use crate::{PolicyParts, Profile, Random};
+use crate::{PolicyParts, Profile, Random, aim, properties};
 
 /// The greatest size of a case.
 pub const LARGEST: usize = 4;
@@ -38,8 +38,17 @@ impl Case {
     pub fn of_size(profile: Profile, number: u64, size: usize) -> Self {
         let mut random = Random::new(number);
         let model = crate::model(&mut random.fork(), profile, size);
-        let property = crate::property(&mut random.fork(), profile, size, &model);
-        let policy = crate::policy(&mut random.fork(), size, &model);
+        let mut property = crate::property(&mut random.fork(), profile, &model);
+        let policy = aim::far_reaching_policy(&mut random.fork(), size, &model, &property);
+        // An arbitrary unsafe condition is mostly met at once or never.
+        if random.percent(75)
+            && let Some(aimed) =
+                aim::unsafe_condition(&mut random.fork(), profile, &model, &property, &policy)
+        {
+            property.predicates =
+                properties::predicates(&mut random.fork(), profile, &model, &aimed);
+            property.unsafe_condition = aimed;
+        }
         Self { number, profile, size, model, property, policy }
     }
 }

@@ -18,6 +18,7 @@
 //! }
 //! ```
 
+mod aim;
 mod case;
 mod expressions;
 mod models;

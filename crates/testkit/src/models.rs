@@ -25,7 +25,7 @@ pub enum Profile {
 }
 
 /// The most states of a generated model.
-const STATES: u128 = 1500;
+const STATES: u128 = 600;
 
 /// The names of its labels.
 const LABELS: [&str; 5] = ["go", "back", "stay", "turn", "wait"];
@@ -41,6 +41,12 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
+    /// A sketch of a finished model.
+    pub(crate) fn of_model(model: &Model, profile: Profile) -> Self {
+        let variables = model.variables.clone();
+        Self { profile, size: 1, variables, array: Vec::new(), transients: 0 }
+    }
+
     /// Variables of this kind.
     pub(crate) fn of_kind(&self, kind: &VariableKind) -> Vec<VarId> {
         let ids = self.variables.iter().enumerate().filter(|(_, v)| v.kind == *kind);
@@ -105,7 +111,7 @@ fn sketch(random: &mut Random, profile: Profile, size: usize, instances: usize) 
     let integers = 1 + random.below(size.min(3));
     for name in ["x", "y", "z"].into_iter().take(integers) {
         let lo = *random.pick(&[0, 0, 0, 1, -1, -3]);
-        variables.push(crate::integer(name, lo, lo + random.between(1, 6)));
+        variables.push(crate::integer(name, lo, lo + random.between(1, 8)));
     }
     let booleans = random.below(size.min(3));
     for name in ["b", "c"].into_iter().take(booleans) {

@@ -73,8 +73,8 @@ fn network(
     outputs: usize,
 ) -> Result<Network, PolicyError> {
     let weights = match random.below(10) {
-        0..5 => Weights::SmallIntegers,
-        5..8 => Weights::Halves,
+        0..6 => Weights::SmallIntegers,
+        6..8 => Weights::Halves,
         _ => Weights::Floats,
     };
     let element_type = if random.percent(50) { ElementType::F32 } else { ElementType::F64 };
@@ -107,7 +107,7 @@ fn affine(
     let columns = builder.width(input);
     let mut entries: Vec<f64> = (0..rows * columns).map(|_| weight(random, weights)).collect();
     let mut bias: Vec<f64> = (0..rows).map(|_| 2.0 * weight(random, weights)).collect();
-    if rows > 1 && random.percent(20) {
+    if rows > 1 && random.percent(30) {
         // Two neurons that always tie.
         let (from, to) = (random.below(rows), random.below(rows));
         entries.copy_within(from * columns..(from + 1) * columns, to * columns);

@@ -9,22 +9,11 @@ use crate::{Forms, Profile, Random};
 
 /// A random property.
 #[must_use]
-pub fn property(
-    random: &mut Random,
-    profile: Profile,
-    size: usize,
-    model: &Model,
-) -> SafetyProperty {
-    let sketch = Sketch {
-        profile,
-        size,
-        variables: model.variables.clone(),
-        array: Vec::new(),
-        transients: 0,
-    };
+pub fn property(random: &mut Random, profile: Profile, model: &Model) -> SafetyProperty {
+    let sketch = Sketch::of_model(model, profile);
     let unsafe_condition = unsafe_condition(&sketch, random);
     let start = start(&sketch, random);
-    let predicates = predicates(&sketch, random, &unsafe_condition, model);
+    let predicates = predicates(random, profile, model, &unsafe_condition);
     SafetyProperty {
         name: "tiny".to_owned(),
         start,
@@ -97,19 +86,19 @@ fn any_state(sketch: &Sketch, random: &mut Random) -> State {
 fn start(sketch: &Sketch, random: &mut Random) -> Option<Start> {
     Some(match random.below(20) {
         0..5 => return None,
-        5..12 => {
-            let count = 1 + random.below(4);
+        5..13 => {
+            let count = 1 + random.below(3);
             let mut states: Vec<State> = (0..count).map(|_| any_state(sketch, random)).collect();
             if random.percent(20) {
                 states.push(states[0].clone());
             }
             Start::States(states)
         }
-        12..17 => {
-            let count = 2 + random.below(3);
+        13..18 => {
+            let count = 3 + random.below(4);
             Start::Condition(Condition::and((0..count).map(|_| bound(sketch, random))))
         }
-        17 => Start::Condition(location(sketch, random)),
+        18 => Start::Condition(location(sketch, random)),
         _ => Start::Condition(condition(sketch, random)),
     })
 }
@@ -124,12 +113,14 @@ fn atoms(condition: &Condition, all: &mut Vec<Condition>) {
     }
 }
 
-fn predicates(
-    sketch: &Sketch,
+/// Random predicates: often those of the unsafe condition, and some more.
+pub(crate) fn predicates(
     random: &mut Random,
-    unsafe_condition: &Condition,
+    profile: Profile,
     model: &Model,
+    unsafe_condition: &Condition,
 ) -> Vec<Predicate> {
+    let sketch = &Sketch::of_model(model, profile);
     let mut conditions = Vec::new();
     if !random.percent(15) {
         // With those of the unsafe condition, the abstraction can tell unsafe states apart.
@@ -140,7 +131,7 @@ fn predicates(
                 conditions.extend(unsafe_condition.conjuncts().iter().cloned());
             }
         }
-        for _ in 0..random.below(5) {
+        for _ in 0..random.below(6) {
             conditions.push(match sketch.profile {
                 Profile::Unary => bound(sketch, random),
                 _ if random.percent(60) => bound(sketch, random),

@@ -14,41 +14,54 @@ use crate::{Forms, Random};
 /// Instance number `i`: its location is variable number `i`.
 pub(super) fn instance(sketch: &Sketch, random: &mut Random, i: usize, labels: usize) -> Instance {
     let locations = sketch.domain(VarId::new(i)).hi + 1;
-    let count = 2 + sketch.size + random.below(2 * sketch.size + 1);
-    let edges = (0..count)
-        .map(|e| {
-            let mut edge = edge(sketch, random, i, labels, locations);
-            edge.pointer = format!("/automata/{i}/edges/{e}");
-            edge
-        })
-        .collect();
+    // Most labels in most locations, silent edges, and some more of either.
+    let mut kinds = Vec::new();
+    for source in 0..locations {
+        for label in 0..labels {
+            if random.percent(65) {
+                kinds.push((source, Some(LabelId::new(label))));
+            }
+        }
+        if random.percent(25) {
+            kinds.push((source, None));
+        }
+    }
+    for _ in 0..1 + random.below(1 + sketch.size) {
+        let source = random.between(0, locations - 1);
+        kinds.push((source, random.percent(85).then(|| LabelId::new(random.below(labels)))));
+    }
+    let edges = (0u32..).zip(kinds).map(|(e, (source, action))| {
+        let guard = guard(sketch, random);
+        let destinations = destinations(sketch, random, i, locations);
+        let pointer = format!("/automata/{i}/edges/{e}");
+        Edge { source, action, guard, destinations, pointer }
+    });
+    let edges = edges.collect();
     Instance { automaton: format!("Automaton{i}"), location: VarId::new(i), edges }
 }
 
-fn edge(sketch: &Sketch, random: &mut Random, i: usize, labels: usize, locations: i64) -> Edge {
+fn destinations(
+    sketch: &Sketch,
+    random: &mut Random,
+    i: usize,
+    locations: i64,
+) -> Vec<EdgeDestination> {
     let count = random.weighted(&[(60, 1), (30, 2), (10, 3)]);
     let probabilities = probabilities(sketch, random, count);
-    let destinations = probabilities
+    probabilities
         .into_iter()
         .map(|probability| EdgeDestination {
             location: random.between(0, locations - 1),
             probability,
             assignments: assignments(sketch, random, i),
         })
-        .collect();
-    Edge {
-        source: random.between(0, locations - 1),
-        action: (!random.percent(15)).then(|| LabelId::new(random.below(labels))),
-        guard: guard(sketch, random),
-        destinations,
-        pointer: String::new(),
-    }
+        .collect()
 }
 
 fn guard(sketch: &Sketch, random: &mut Random) -> Condition {
     match random.below(100) {
-        0..25 => Condition::True,
-        25..70 => bounds(sketch, random),
+        0..40 => Condition::True,
+        40..75 => bounds(sketch, random),
         _ => match sketch.profile {
             Profile::Unary => Condition::and([bounds(sketch, random), bounds(sketch, random)]),
             Profile::Linear => {
@@ -159,12 +172,12 @@ fn value(sketch: &Sketch, random: &mut Random, v: VarId) -> AssignedValue {
     let rich = if sketch.profile == Profile::Unary { 0 } else { 30 };
     AssignedValue::Expr(match random.below(70 + rich) {
         // a constant, now and then outside of the domain
-        0..20 => {
+        0..12 => {
             let beyond = i64::from(random.percent(5));
             Expr::int(random.between(domain.lo, domain.hi + beyond))
         }
-        20..55 => plus(Expr::Var(v), *random.pick(&[1, -1, 1, -1, 2, -2])),
-        55..70 => plus(Expr::Var(*random.pick(&integers)), *random.pick(&[0, 0, 0, 1, -1])),
+        12..58 => plus(Expr::Var(v), *random.pick(&[1, 1, 1, -1, -1, 2, -2])),
+        58..70 => plus(Expr::Var(*random.pick(&integers)), *random.pick(&[0, 0, 0, 1, -1])),
         70..77 => {
             let below = Expr::int(random.between(domain.lo - 1, domain.hi));
             let above = match random.percent(50) {

@@ -88,7 +88,7 @@ impl Oracle<'_> {
         AbstractGraph { start_states, abstract_states }
     }
 
-    /// The exact abstract successors of one abstract state.
+    /// The concrete states of an abstract state.
     ///
     /// # Panics
     /// If a variable is not bounded.

@@ -1,7 +1,7 @@
 //! What a policy chooses in a state, by the definition of its semantics.
 
 use policert_model::LabelId;
-use policert_policy::{Filter, Network, Semantics, Ties};
+use policert_policy::{Filter, Network, Ties};
 
 use super::scores::{Score, scores};
 use crate::PolicyParts;
@@ -10,14 +10,14 @@ use crate::PolicyParts;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Undecided;
 
-/// The labels that the policy chooses in `state`, where `applicable` are those of its labels that
-/// are applicable.
+/// The labels of the policy that have the best score of those that compete, in the order of the
+/// outputs; `applicable` are the labels that are applicable in `state`.
 ///
 /// # Errors
 /// [`Undecided`].
-pub fn chosen_labels(
+pub fn best_labels(
     policy: &PolicyParts,
-    semantics: Semantics,
+    filter: Filter,
     state: &[i64],
     applicable: &[LabelId],
 ) -> Result<Vec<LabelId>, Undecided> {
@@ -26,7 +26,7 @@ pub fn chosen_labels(
     let ranking: Network = policy.network.without_final_squashing();
     let scores = scores(&ranking, &inputs);
     let competing: Vec<usize> = (0..policy.outputs.len())
-        .filter(|&i| match semantics.filter {
+        .filter(|&i| match filter {
             Filter::None => true,
             Filter::Applicable => applicable.contains(&policy.outputs[i]),
         })
@@ -41,12 +41,18 @@ pub fn chosen_labels(
             best.push(policy.outputs[i]);
         }
     }
-    Ok(match semantics.ties {
-        Ties::First => best.into_iter().take(1).collect(),
-        Ties::Any => best,
-        Ties::Strict if best.len() == 1 => best,
+    Ok(best)
+}
+
+/// The labels that are chosen when `best` have the best score.
+#[must_use]
+pub fn chosen_labels(ties: Ties, best: &[LabelId]) -> Vec<LabelId> {
+    match ties {
+        Ties::First => best.iter().copied().take(1).collect(),
+        Ties::Any => best.to_vec(),
+        Ties::Strict if best.len() == 1 => best.to_vec(),
         Ties::Strict => Vec::new(),
-    })
+    }
 }
 
 /// Whether `a` ≥ `b`. The same interval that is no point decides nothing.

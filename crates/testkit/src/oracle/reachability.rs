@@ -6,7 +6,7 @@ use policert_engine_api::Question;
 use policert_model::{LabelId, OperatorKey, Start, State};
 use policert_policy::Semantics;
 
-use super::policy::{Undecided, chosen_labels};
+use super::policy::{Undecided, best_labels, chosen_labels};
 use super::steps::{Broken, JointEdge, Step, holds, is_enabled, joint_edges, steps};
 use crate::{PolicyParts, states};
 
@@ -139,10 +139,10 @@ impl<'a> Oracle<'a> {
         let mut expansion = Expansion::default();
         let mut chosen = None;
         if let Some((policy, semantics)) = self.policy {
-            let labels = chosen_labels(policy, semantics, state, &applicable)?;
+            let best = best_labels(policy, semantics.filter, state, &applicable)?;
+            let labels = chosen_labels(semantics.ties, &best);
             expansion.stuck = labels.iter().any(|label| !applicable.contains(label));
-            let any = Semantics { ties: policert_policy::Ties::Any, ..semantics };
-            expansion.tied = chosen_labels(policy, any, state, &applicable)?.len() > 1;
+            expansion.tied = best.len() > 1;
             chosen = Some(labels);
         }
         for joint in enabled {

@@ -131,15 +131,16 @@ fn sigmoid(x: &Score) -> Score {
     between(x, at)
 }
 
-/// The image under an increasing function that is itself known between two numbers; the same
-/// argument gives the same interval, and 0 is met exactly where it is a fixed point.
+/// The image under an increasing function that is itself known between two numbers.
 fn between(x: &Score, at: impl Fn(&Rational) -> Score) -> Score {
-    let (lo, hi) = (at(&x.lo).lo, at(&x.hi).hi);
-    Score { lo: rounded(&lo, false), hi: rounded(&hi, true) }
+    if x.lo == x.hi {
+        return outward(&at(&x.lo));
+    }
+    outward(&Score { lo: at(&x.lo).lo, hi: at(&x.hi).hi })
 }
 
 /// Bits behind the point that are kept.
-const BITS: i32 = 100;
+const BITS: i32 = 160;
 
 /// A multiple of 2⁻ᵇⁱᵗˢ, so that fractions stay short.
 fn rounded(x: &Rational, up: bool) -> Rational {
@@ -149,35 +150,34 @@ fn rounded(x: &Rational, up: bool) -> Rational {
     whole.checked_div(&unit).expect("not 0")
 }
 
-/// eˣ by its series at x / 2ᵏ, squared k times; for |x| up to some hundreds.
+fn outward(x: &Score) -> Score {
+    Score { lo: rounded(&x.lo, false), hi: rounded(&x.hi, true) }
+}
+
+/// eˣ by its series at x / 2ᵏ, squared k times.
 fn exponential(x: &Rational) -> Score {
+    let half = Rational::new(1, 2).expect("not 0");
     let mut halvings = 0;
     let mut small = x.clone();
-    while small.abs() > Rational::new(1, 2).expect("not 0") {
-        small = &small * &Rational::new(1, 2).expect("not 0");
+    while small.abs() > half {
+        small = &small * &half;
         halvings += 1;
     }
-    // |small| ≤ 1/2: the terms after the n-th sum to at most twice the next one.
-    let (mut sum, mut term) = (Rational::ZERO, Rational::ONE);
-    for n in 1..=40i64 {
-        sum = &sum + &term;
-        term = &(&term * &small) * &Rational::new(1, n).expect("not 0");
+    let (mut sum, mut term) = (Score::exact(Rational::ZERO), Score::exact(Rational::ONE));
+    for n in 1..=36i64 {
+        sum = sum.plus(&term);
+        let factor = &small * &Rational::new(1, n).expect("not 0");
+        term = outward(&term.times(&factor));
     }
-    let rest = &term.abs() * &Rational::from(2);
-    let precise = |x: &Rational, up| {
-        // relative precision: e^(-300) is far below 2^-100
-        let unit = Rational::from(2).pow(1200).expect("a small power");
-        let scaled = x * &unit;
-        let whole = if up { scaled.ceil() } else { scaled.floor() };
-        whole.checked_div(&unit).expect("not 0")
-    };
-    let mut lo = precise(&(&sum - &rest), false);
-    let mut hi = precise(&(&sum + &rest), true);
+    // |small| ≤ 1/2: what is left out is at most twice the next term.
+    let rest = &term.lo.abs().max(term.hi.abs()) * &Rational::from(2);
+    let mut power = Score { lo: &sum.lo - &rest, hi: &sum.hi + &rest };
     for _ in 0..halvings {
-        lo = precise(&(&lo * &lo), false);
-        hi = precise(&(&hi * &hi), true);
+        // e to anything is positive
+        let lo = power.lo.clone().max(Rational::ZERO);
+        power = outward(&Score { lo: &lo * &lo, hi: &power.hi * &power.hi });
     }
-    Score { lo, hi }
+    power
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The transitions of a network of automata, interpreted edge by edge.
 
-use std::collections::BTreeMap;
-
 use policert_model::{
     AssignedValue, Assignment, Condition, DomainRule, Edge, EdgeDestination, Expr, InstanceId,
     LabelId, Model, OperatorKey, Probability, State, Target, TransientId, VarId,
@@ -200,7 +198,7 @@ enum Execution {
 }
 
 /// What assignments write.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Var(VarId),
     Transient(TransientId),
@@ -208,13 +206,23 @@ enum Slot {
 
 /// The values of all variables while a transition is taken, as constants; a value that does not
 /// exist is an expression without value.
-struct Memory(BTreeMap<Slot, Expr>);
+struct Memory {
+    variables: Vec<Expr>,
+    transients: Vec<Expr>,
+}
 
 impl Memory {
     fn value(&self, expr: &Expr) -> Option<Rational> {
-        let var = |v| self.0.get(&Slot::Var(v)).cloned();
-        let transient = |t| self.0.get(&Slot::Transient(t)).cloned();
+        let var = |v: VarId| self.variables.get(v.index()).cloned();
+        let transient = |t: TransientId| self.transients.get(t.index()).cloned();
         expr.substitute(&var, &transient).eval(&[]).ok()
+    }
+
+    fn write(&mut self, slot: Slot, value: Expr) {
+        match slot {
+            Slot::Var(v) => self.variables[v.index()] = value,
+            Slot::Transient(t) => self.transients[t.index()] = value,
+        }
     }
 }
 
@@ -232,13 +240,10 @@ fn execute(
     state: &[i64],
     choices: &[i64],
 ) -> Execution {
-    let mut memory = Memory(BTreeMap::new());
-    for (v, &value) in state.iter().enumerate() {
-        memory.0.insert(Slot::Var(VarId::new(v)), Expr::int(value));
-    }
-    for (t, transient) in model.transients.iter().enumerate() {
-        let value = constant(memory.value(&transient.initial));
-        memory.0.insert(Slot::Transient(TransientId::new(t)), value);
+    let variables = state.iter().map(|&value| Expr::int(value)).collect();
+    let mut memory = Memory { variables, transients: Vec::new() };
+    for transient in &model.transients {
+        memory.transients.push(constant(memory.value(&transient.initial)));
     }
     let mut nowhere = false;
     let mut broken = false;
@@ -275,12 +280,12 @@ fn execute(
             }
         }
         for (slot, value) in writes {
-            memory.0.insert(slot, constant(value));
+            memory.write(slot, constant(value));
         }
     }
     for ((id, _), destination) in joint.edges.iter().zip(destinations) {
         let location = model.instances[id.index()].location;
-        memory.0.insert(Slot::Var(location), Expr::int(destination.location));
+        memory.write(Slot::Var(location), Expr::int(destination.location));
     }
     if broken {
         return Execution::Broken;
