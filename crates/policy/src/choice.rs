@@ -73,7 +73,10 @@ impl Choice {
     }
 }
 
-/// Decides what a policy chooses, see the [module](self).
+/// Decides what a policy chooses.
+///
+/// A lead beyond the bound of the rounding errors decides in double precision, exact scores or
+/// enclosures of growing precision decide otherwise.
 #[derive(Clone, Debug)]
 pub struct Chooser<'a> {
     policy: &'a Policy,
