@@ -28,13 +28,27 @@ pub(crate) struct Difference<'a> {
     pub lesser: usize,
     /// The lower bound; −∞ if there is none.
     pub lower: f64,
-    plane: Option<(&'a Forms, usize)>,
+    plane: Option<Plane<'a>>,
+}
+
+/// A plane of a block of forms.
+#[derive(Clone, Copy, Debug)]
+struct Plane<'a> {
+    bounder: &'a Bounder,
+    frame: &'a Frame,
+    lane: usize,
 }
 
 impl Difference<'_> {
-    /// The coefficient of a network input in the plane that gave the bound.
-    pub fn coefficient(&self, input: usize) -> f64 {
-        self.plane.map_or(0.0, |(forms, lane)| forms.plane(input, lane))
+    /// Calls `f` for each network input that is not fixed, with its coefficient in the plane that
+    /// gave the bound, and with the sum of the magnitudes of its effects on functions that the
+    /// plane had to relax.
+    pub fn for_each_input(&self, f: &mut impl FnMut(usize, f64, f64)) {
+        let Some(Plane { bounder, frame, lane }) = self.plane else { return };
+        for &input in &frame.free {
+            let coefficient = bounder.forms.coefficient(&bounder.program, 0, input, lane);
+            f(input, coefficient, bounder.relaxed_effect(frame, input, lane));
+        }
     }
 }
 
@@ -148,12 +162,32 @@ impl Bounder {
                 visit(match self.constant_difference(greater, lesser) {
                     Some(lower) => Difference { greater, lesser, lower, plane: None },
                     None => {
-                        let plane = Some((&self.forms, lane));
+                        let plane = Some(Plane { bounder: &*self, frame, lane });
                         Difference { greater, lesser, lower: lower[lane], plane }
                     }
                 });
             }
         }
+    }
+
+    /// Σ |aᵢ|·|Wᵢₖ| over the neurons i of the first layers that are not linear in the box, where a
+    /// are the coefficients of a form.
+    fn relaxed_effect(&self, frame: &Frame, input: usize, lane: usize) -> f64 {
+        let mut sum = 0.0;
+        for (node, first) in frame.first.iter().enumerate() {
+            let Op::Affine(affine) = &self.program.nodes[node].op else { continue };
+            let (Some(function), Some(_)) = (self.program.nodes[node].reader, first) else {
+                continue;
+            };
+            let at = self.program.nodes[node].at;
+            for neuron in 0..self.program.nodes[node].width {
+                if !function.is_linear(self.bounds.lo[at + neuron], self.bounds.hi[at + neuron]) {
+                    let effect = self.forms.coefficient(&self.program, node, neuron, lane);
+                    sum += (effect * affine.row(neuron)[input]).abs();
+                }
+            }
+        }
+        sum
     }
 
     /// The difference of two scores that have the same weights: a tie of such scores is no
@@ -164,3 +198,6 @@ impl Bounder {
         same.then(|| sub_down(affine.bias[greater], affine.bias[lesser]))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -49,9 +49,21 @@ pub(crate) struct Node {
     /// Points at which the choice is known: coordinates along the axes, row by row.
     pub points: Vec<i64>,
     pub choices: Vec<Choice>,
-    /// Slopes, along the axes, of the score difference that came closest to a refutation.
-    pub slopes: Vec<f64>,
+    /// For outputs that its bounds did not refute: what came closest.
+    pub leads: Vec<Lead>,
     pub progress: Progress,
+}
+
+/// The score difference that came closest to the refutation of an output.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Lead {
+    pub output: usize,
+    /// The lower bound of the difference; positive ones would refute.
+    pub lower: f64,
+    /// Slopes of its plane along the axes.
+    pub slopes: Vec<f64>,
+    /// How much a cut of an axis is expected to help.
+    pub influence: Vec<f64>,
 }
 
 /// How far the work on a box is.
@@ -148,7 +160,7 @@ impl Node {
             truths: vec![Truth::Maybe; each],
             points: Vec::new(),
             choices: Vec::new(),
-            slopes: Vec::new(),
+            leads: Vec::new(),
             progress: Progress::Fresh,
         };
         node.update_truths(oracle);
@@ -164,7 +176,7 @@ impl Node {
             truths: self.truths.clone(),
             points: Vec::new(),
             choices: Vec::new(),
-            slopes: self.slopes.clone(),
+            leads: Vec::new(),
             progress: Progress::Fresh,
         }
     }
@@ -204,6 +216,11 @@ impl Node {
                 self.refuted.insert(output);
             }
         }
+    }
+
+    /// What came closest to the refutation of an output, or of any other one.
+    pub(crate) fn lead(&self, output: usize) -> Option<&Lead> {
+        self.leads.iter().find(|lead| lead.output == output).or(self.leads.first())
     }
 
     /// Number of points of which the choice is known.

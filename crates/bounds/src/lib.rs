@@ -31,6 +31,11 @@ mod statistics;
 mod symbolic;
 mod tighten;
 
+#[cfg(test)]
+#[path = "../tests/decide/generator.rs"]
+#[expect(dead_code, reason = "shared with the tests of the public interface")]
+mod generator;
+
 pub use config::Config;
 pub use decision_map::DecisionMap;
 pub use oracle::Oracle;

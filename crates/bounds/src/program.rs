@@ -120,6 +120,7 @@ impl Program {
     pub fn new(network: &Network) -> Self {
         let mut nodes: Vec<Node> = Vec::with_capacity(network.nodes().len());
         let mut slots = 0;
+        let mut read = vec![false; network.nodes().len()];
         for node in network.nodes() {
             let sources: Vec<usize> = node.op.inputs().iter().map(|input| input.index()).collect();
             let source = sources.first().copied().unwrap_or(0);
@@ -156,9 +157,10 @@ impl Program {
             if matches!(op, Op::Pointwise { .. } | Op::Max { .. }) {
                 for &source in &sources {
                     let function = match &op {
-                        Op::Pointwise { function, .. } if !nodes[source].refined => Some(*function),
+                        Op::Pointwise { function, .. } if !read[source] => Some(*function),
                         _ => None,
                     };
+                    read[source] = true;
                     nodes[source].reader = function;
                     nodes[source].refined = !nodes[source].is_tight(&nodes);
                 }

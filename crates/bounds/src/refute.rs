@@ -7,9 +7,11 @@ use policert_numeric::IntBox;
 use policert_policy::Comparison;
 
 use crate::bound::Difference;
-use crate::decision_map::{Progress, Sharing};
+use crate::decision_map::{Lead, Progress, Sharing};
 use crate::frame::Frame;
+use crate::oracle::Axes;
 use crate::output_set::OutputSet;
+use crate::query::representative;
 use crate::search::Search;
 use crate::statistics::Stage;
 use crate::tighten::Restriction;
@@ -43,12 +45,6 @@ fn float_below(value: i64) -> f64 {
 fn float_above(value: i64) -> f64 {
     // The magnitude of `i64::MIN` is no i64; as an upper bound it is an ordinary value.
     if value == i64::MIN { -(2.0f64.powi(63)) } else { -float_below(-value) }
-}
-
-/// Slopes along the axes, from the plane that came closest to a refutation.
-struct Closest {
-    lower: f64,
-    slopes: Vec<f64>,
 }
 
 impl Search<'_, '_, '_> {
@@ -85,21 +81,17 @@ impl Search<'_, '_, '_> {
         if let Some(frame) = frame {
             self.oracle.bounder.enter(frame, &inputs.lo, &inputs.hi);
         }
-        let mut closest = Closest { lower: f64::NEG_INFINITY, slopes: Vec::new() };
-        self.differences(node, own.as_ref(), &pairs, &mut closest);
+        self.differences(node, own.as_ref(), &pairs);
         if !self.map.nodes[node].refuted.contains(self.output) {
             let others = (0..outputs).filter(|&other| other != self.output);
             let pairs: Vec<(usize, usize)> = others
                 .filter(|&other| !winners.contains(other))
                 .map(|other| (other, self.output))
                 .collect();
-            self.differences(node, own.as_ref(), &pairs, &mut closest);
+            self.differences(node, own.as_ref(), &pairs);
         }
         self.oracle.statistics.forms = self.oracle.bounder.forms_done;
-        if !closest.slopes.is_empty() {
-            self.judge_vertex(node, restriction, &closest.slopes);
-            self.map.nodes[node].slopes = closest.slopes;
-        }
+        self.judge_vertices(node, restriction);
         self.map.nodes[node].progress = Progress::Bounded;
         self.finish(Stage::Bound, started);
         Ok(())
@@ -120,16 +112,11 @@ impl Search<'_, '_, '_> {
         Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
     }
 
-    fn differences(
-        &mut self,
-        node: usize,
-        own: Option<&Frame>,
-        pairs: &[(usize, usize)],
-        closest: &mut Closest,
-    ) {
+    /// Bounds score differences (greater, lesser) and notes what they say.
+    fn differences(&mut self, node: usize, own: Option<&Frame>, pairs: &[(usize, usize)]) {
         let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
         let semantics = self.oracle.policy().semantics();
-        let (leaf, axes, output) = (&mut self.map.nodes[node], &self.oracle.axes, self.output);
+        let (leaf, axes) = (&mut self.map.nodes[node], &self.oracle.axes);
         self.oracle.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
             let Difference { greater, lesser, lower, .. } = difference;
             let lost = match semantics.requires(lesser, greater) {
@@ -139,35 +126,39 @@ impl Search<'_, '_, '_> {
             if lost {
                 leaf.note_loss(lesser, greater);
             }
-            if lesser == output && (closest.slopes.is_empty() || lower > closest.lower) {
-                closest.lower = lower;
-                closest.slopes.clear();
-                closest.slopes.resize(axes.variables.len(), 0.0);
-                for (input, &axis) in axes.reads.iter().enumerate() {
-                    closest.slopes[axis] += difference.coefficient(input);
-                }
+            if leaf.refuted.contains(lesser) {
+                return;
+            }
+            let known = leaf.leads.iter().position(|lead| lead.output == lesser);
+            if known.is_some_and(|known| leaf.leads[known].lower >= lower) {
+                return;
+            }
+            let lead = lead(&difference, axes, &leaf.sides);
+            match known {
+                Some(known) => leaf.leads[known] = lead,
+                None => leaf.leads.push(lead),
             }
         });
+        leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
     }
 
-    /// Judges the corner of the box where the closest plane is least.
-    fn judge_vertex(&mut self, node: usize, restriction: &Restriction<'_>, slopes: &[f64]) {
+    /// Judges for each output the corner of the box where it is most likely to be chosen.
+    fn judge_vertices(&mut self, node: usize, restriction: &Restriction<'_>) {
         let variables = &self.oracle.axes.variables;
-        let vertex: Vec<i64> = variables
-            .iter()
-            .zip(slopes)
-            .map(|(&variable, &slope)| {
+        let mut points = Vec::new();
+        for lead in &self.map.nodes[node].leads {
+            points.extend(variables.iter().zip(&lead.slopes).map(|(&variable, &slope)| {
                 let side = restriction.sides[variable];
                 if !side.is_bounded() {
-                    crate::query::representative(side)
+                    representative(side)
                 } else if slope < 0.0 {
                     side.hi
                 } else {
                     side.lo
                 }
-            })
-            .collect();
-        self.judge(node, &vertex);
+            }));
+        }
+        self.judge(node, &points);
     }
 
     /// Whether bounds refute the output at a known point at which the choice is undecided.
@@ -199,4 +190,21 @@ impl Search<'_, '_, '_> {
         }
         state
     }
+}
+
+/// What a bound that does not refute says about where to go on.
+fn lead(difference: &Difference<'_>, axes: &Axes, sides: &IntBox) -> Lead {
+    let mut slopes = vec![0.0; axes.variables.len()];
+    let mut influence = vec![0.0; axes.variables.len()];
+    difference.for_each_input(&mut |input, slope, effect| {
+        let axis = axes.reads[input];
+        slopes[axis] += slope;
+        influence[axis] += slope.abs() + effect;
+    });
+    for (influence, side) in influence.iter_mut().zip(sides.sides()) {
+        #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
+        let width = side.lo.abs_diff(side.hi) as f64;
+        *influence *= width;
+    }
+    Lead { output: difference.lesser, lower: difference.lower, slopes, influence }
 }

@@ -149,7 +149,8 @@ impl<'q> Search<'_, '_, 'q> {
             } else {
                 let below = IntInterval::new(IntInterval::UNBOUNDED_BELOW, cut.at);
                 let above = IntInterval::new(cut.at + 1, IntInterval::UNBOUNDED_ABOVE);
-                let slope = self.map.nodes[node].slopes.get(cut.axis).copied().unwrap_or(0.0);
+                let lead = self.map.nodes[node].lead(self.output);
+                let slope = lead.map_or(0.0, |lead| lead.slopes[cut.axis]);
                 // The slope of how far the output is from being chosen: the better half first.
                 let (first, second) = if slope < 0.0 {
                     ((low + 1, above), (low, below))
@@ -372,12 +373,8 @@ impl<'q> Search<'_, '_, 'q> {
         let needed = self.oracle.axes.project(&restriction.sides);
         let leaf = &self.map.nodes[node];
         let contested = self.contested_axes(node);
-        let influence = |axis: usize| {
-            let slope = leaf.slopes.get(axis).copied().unwrap_or(0.0);
-            #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
-            let width = leaf.sides[axis].lo.abs_diff(leaf.sides[axis].hi) as f64;
-            slope.abs() * width
-        };
+        let lead = leaf.lead(self.output);
+        let influence = |axis: usize| lead.map_or(0.0, |lead| lead.influence[axis]);
         let cut = halve(&leaf.sides, &needed, |axis| contested[axis], influence)
             .or_else(|| halve(&leaf.sides, &needed, |_| true, influence));
         if let Some(cut) = cut {

@@ -99,9 +99,14 @@ impl Forms {
         })
     }
 
-    /// The coefficient of an input in the plane of a lane, after [`Forms::lower_bounds`].
-    pub fn plane(&self, input: usize, lane: usize) -> f64 {
-        if self.live[0] { self.coefficients[input][lane] } else { 0.0 }
+    /// The coefficient of an element of a node in the form of a lane, as it was when the node was
+    /// passed.
+    pub fn coefficient(&self, program: &Program, node: usize, element: usize, lane: usize) -> f64 {
+        if self.live[node] {
+            self.coefficients[program.nodes[node].at + element][lane]
+        } else {
+            0.0
+        }
     }
 }
 
