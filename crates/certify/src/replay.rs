@@ -106,10 +106,8 @@ impl<'a> Replay<'a> {
     ) -> Result<ReplayedStep, ReplayError> {
         let model = self.question.model;
         let here = || model.display_state(state);
-        let modelling = |error: ModellingError| ReplayError::Modelling {
-            step: number,
-            error: Box::new(error),
-        };
+        let modelling =
+            |error: ModellingError| ReplayError::Modelling { step: number, error: Box::new(error) };
         if self.question.is_terminal(state) {
             return Err(ReplayError::LeavesTerminal { step: number, state: here() });
         }

@@ -1,8 +1,10 @@
 //! Tests of the explicit search against the definition.
 
 mod automaton;
+mod collection;
 mod hand_made;
 mod naive_search;
+mod oracle_agrees;
 mod random_model;
 mod random_policy;
 mod search_is_exact;
