@@ -189,7 +189,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
-    /// Number of threads
+    /// Use at most this many threads
     #[arg(
         long,
         value_name = "N",

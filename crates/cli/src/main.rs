@@ -43,6 +43,7 @@ fn main() -> ExitCode {
 fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitStatus {
     let message: Arc<Mutex<Option<String>>> = Arc::default();
     let slot = Arc::clone(&message);
+    let usual_hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         if let Ok(mut slot) = slot.lock() {
             slot.get_or_insert_with(|| info.to_string());
@@ -51,6 +52,7 @@ fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitSt
     let guarded = move || panic::catch_unwind(AssertUnwindSafe(action)).ok();
     let worker = thread::Builder::new().name("policert".to_owned()).stack_size(STACK);
     let status = worker.spawn(guarded).ok().and_then(|worker| worker.join().ok()).flatten();
+    panic::set_hook(usual_hook);
     status.unwrap_or_else(|| {
         let message = message.lock().ok().and_then(|mut message| message.take());
         let message = message.unwrap_or_else(|| "no thread could be started".to_owned());

@@ -45,8 +45,8 @@ const PENDING: &[(&str, usize, &str)] = &[
 #[test]
 fn every_case_is_answered_as_expected() {
     let Some(shared) = shared_folder() else { return };
-    let mut pending: BTreeMap<(&str, usize), &str> =
-        PENDING.iter().map(|&(case, at, reason)| ((case, at), reason)).collect();
+    let mut pending: BTreeMap<(String, usize), &str> =
+        PENDING.iter().map(|&(case, at, reason)| ((case.to_owned(), at), reason)).collect();
     let (mut passed, mut failures, mut waiting) = (0, String::new(), String::new());
     for group in GROUPS {
         let cases = Case::read_all(&shared.join("cases").join(group));
@@ -56,7 +56,7 @@ fn every_case_is_answered_as_expected() {
             for (at, run) in case.runs.iter().enumerate() {
                 let wrong = comparison::differences(&case, run);
                 let title = |run: &Run| format!("{name} [{at}]: {}", run.command);
-                match (pending.remove(&(name.as_str(), at)), wrong.is_empty()) {
+                match (pending.remove(&(name.clone(), at)), wrong.is_empty()) {
                     (None, true) => passed += 1,
                     (None, false) => {
                         let _ = writeln!(failures, "{}\n  {}", title(run), wrong.join("\n  "));

@@ -11,35 +11,35 @@ use example::{Example, code, text};
 /// A model with so many states that no limit of a test is beyond reach.
 fn endless() -> Example {
     let example = Example::new();
-    let text = example.read("model.jani");
     let variable = |name: &str| {
         format!(
             r#"{{"name": "{name}", "initial-value": 0, "type": {{"kind": "bounded", "base": "int",
    "lower-bound": 0, "upper-bound": 100000}}}}, "#
         )
     };
-    let text = text
-        .replace(
-            r#"{"name": "x","#,
-            &format!("{}{}{{\"name\": \"x\",", variable("y"), variable("z")),
+    let x = r#"{"name": "x", "initial"#;
+    example.replace("model.jani", x, &format!("{}{}{x}", variable("y"), variable("z")));
+    let rest = r#"{"location": "line", "action": "rest","#;
+    let count = |name: &str| {
+        format!(
+            r#"{{"location": "line", "destinations": [{{"location": "line", "assignments": [
+      {{"ref": "{name}", "value": {{"op": "+", "left": "{name}", "right": 1}}}}]}}]}},
+    "#
         )
-        .replace(
-            r#"{"location": "line", "action": "rest","#,
-            r#"{"location": "line", "destinations": [{"location": "line", "assignments": [
-      {"ref": "y", "value": {"op": "+", "left": "y", "right": 1}}]}]},
-    {"location": "line", "destinations": [{"location": "line", "assignments": [
-      {"ref": "z", "value": {"op": "+", "left": "z", "right": 1}}]}]},
-    {"location": "line", "action": "rest","#,
-        );
-    example.write("model.jani", &text);
+    };
+    example.replace("model.jani", rest, &format!("{}{}{rest}", count("y"), count("z")));
     example
 }
 
 fn expect(example: &Example, arguments: &str, expected: i32) -> String {
-    let output = example.run(arguments);
-    let text = text(&output);
-    assert_eq!(code(&output), expected, "{arguments}: {text}");
+    let (code, text) = outcome(example, arguments);
+    assert_eq!(code, expected, "{arguments}: {text}");
     text
+}
+
+fn outcome(example: &Example, arguments: &str) -> (i32, String) {
+    let output = example.run(arguments);
+    (code(&output), text(&output))
 }
 
 #[test]
@@ -98,7 +98,15 @@ fn inputs() {
     expect(&example, "verify nothing.jani", 40);
     expect(&example, "verify model.jani --property 7", 40);
     expect(&example, "verify model.jani --policy nothing.nnet", 40);
-    expect(&example, "verify model.jani --numbers f32", 41);
+    let text = expect(&example, "verify model.jani --numbers f32", 41);
+    assert!(text.contains("f32"), "{text}");
+    let with_z3 = outcome(&example, "verify model.jani --engine ppa --preset base");
+    if cfg!(feature = "z3") {
+        assert_eq!(with_z3.0, 0, "{}", with_z3.1);
+    } else {
+        assert_eq!(with_z3.0, 41, "{}", with_z3.1);
+        assert!(with_z3.1.contains("./x build"), "{}", with_z3.1);
+    }
     expect(&example, "verify model.jani --engine magic", 42);
     expect(&example, "verify", 42);
     expect(&example, "verify model.jani --preset magic", 42);

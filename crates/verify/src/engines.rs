@@ -110,7 +110,7 @@ pub(crate) fn answer(
 }
 
 fn attempt(engine: &str, result: String, begin: Instant) -> Attempt {
-    Attempt { engine: engine.to_owned(), result, time_s: begin.elapsed().as_secs_f64() }
+    Attempt { engine: engine.to_owned(), result, time_s: Some(begin.elapsed().as_secs_f64()) }
 }
 
 fn result_text(verdict: &Verdict) -> String {

@@ -1,7 +1,7 @@
 //! The evidence of an unsafe verdict as versioned data that a person can read too:
 //! `docs/formats/evidence.md`.
 
-use policert_model::{Model, OperatorKey};
+use policert_model::{Model, OperatorKey, Variable, VariableKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -134,10 +134,16 @@ impl OperatorRecord {
     }
 }
 
-/// A state by the names of its variables: numbers, truth values, names of locations.
+/// A state by the names of its variables: numbers, truth values, names of locations. The location
+/// of an automaton that has a single one says nothing.
 #[must_use]
 pub fn state_record(model: &Model, state: &[i64]) -> Map<String, Value> {
+    let says_nothing = |variable: &Variable| match &variable.kind {
+        VariableKind::Location { names, .. } => names.len() == 1,
+        _ => false,
+    };
     let values = model.variables.iter().zip(state);
+    let values = values.filter(|(variable, _)| !says_nothing(variable));
     values
         .map(|(variable, &value)| (variable.name.clone(), value_record(variable, value)))
         .collect()
@@ -156,11 +162,10 @@ pub fn changes(model: &Model, before: &[i64], after: &[i64]) -> Map<String, Valu
         .collect()
 }
 
-fn value_record(variable: &policert_model::Variable, value: i64) -> Value {
-    use policert_model::VariableKind::{Boolean, Integer, Location};
+fn value_record(variable: &Variable, value: i64) -> Value {
     match &variable.kind {
-        Integer => Value::from(value),
-        Boolean => Value::from(value != 0),
-        Location { .. } => Value::from(variable.display_value(value)),
+        VariableKind::Integer => Value::from(value),
+        VariableKind::Boolean => Value::from(value != 0),
+        VariableKind::Location { .. } => Value::from(variable.display_value(value)),
     }
 }

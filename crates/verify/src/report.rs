@@ -33,7 +33,7 @@ pub struct Report {
     pub engine: Option<String>,
     /// Its configuration, where it has several.
     pub preset: Option<String>,
-    /// What every engine that ran found, in order.
+    /// What every engine that was considered found, in order.
     pub attempts: Vec<Attempt>,
     /// What the verdict means.
     pub semantics: Option<SemanticsRecord>,
@@ -157,15 +157,15 @@ impl ReasonCode {
     }
 }
 
-/// An engine that ran.
+/// An engine that ran, or was passed over.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Attempt {
     /// Name of the engine.
     pub engine: String,
     /// What came out of it: a verdict, or why not.
     pub result: String,
-    /// Wall-clock time in seconds.
-    pub time_s: f64,
+    /// Wall-clock time in seconds; `None` if it was passed over.
+    pub time_s: Option<f64>,
 }
 
 /// Counts; `null` where the engine has no such thing.

@@ -1,5 +1,6 @@
 //! The result of `policert check` for people.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use policert_verify::{CheckReport, DomainExits, LabelSummary, ModelSummary, PolicySummary};
@@ -35,9 +36,9 @@ pub fn check_report(
     if let Some(property) = &report.property {
         let mut text = format!("{}, start: {}", property.name, property.start);
         if let Some(count) = property.listed_start_states {
-            text.push_str(&format!(" of {count} states"));
+            text.push_str(&format!(" of {}", number(count, "state")));
         }
-        text.push_str(&format!(", {} predicates", property.predicates));
+        text.push_str(&format!(", {}", number(property.predicates, "predicate")));
         if property.goal {
             text.push_str(", with a goal");
         }
@@ -78,26 +79,31 @@ fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
         text.push_str(&format!(", and {} transient", model.transient_variables));
     }
     if let Some(points) = model.domain_points {
-        text.push_str(&format!("; {points:.3e} points of the domains"));
+        let points = if points < 1e6 { points.to_string() } else { format!("about {points:.1e}") };
+        text.push_str(&format!("; {points} points of the domains"));
     }
     line(out, "variables", &text)?;
     let locations: Vec<String> = model.locations.iter().map(usize::to_string).collect();
     line(
         out,
         "automata",
-        &format!("{} instances, with {} locations", model.instances, locations.join(", ")),
+        &format!(
+            "{}, with locations: {}",
+            number(model.instances, "instance"),
+            locations.join(", ")
+        ),
     )?;
-    line(out, "edges", &format!("{}, {} destinations", model.edges, model.destinations))?;
+    let (edges, destinations) = (model.edges, number(model.destinations, "destination"));
+    line(out, "edges", &format!("{edges}, with {destinations}"))?;
+    let vectors = number(model.sync_vectors, "synchronisation vector");
+    let (operators, silent) = (&model.operators, &model.silent_operators);
     line(
         out,
         "operators",
-        &format!(
-            "{} ({} silent), of {} synchronisation vectors and the silent edges",
-            model.operators, model.silent_operators, model.sync_vectors
-        ),
+        &format!("{operators} ({silent} silent), of {vectors} and the silent edges"),
     )?;
     match model.initial_states {
-        Some(count) => line(out, "initial", &format!("{count} states"))?,
+        Some(count) => line(out, "initial", &number(count, "state"))?,
         None => line(out, "initial", "too many states to count")?,
     }
     if model.features.is_empty() {
@@ -109,7 +115,7 @@ fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
 fn labels(out: &mut dyn Write, labels: &[LabelSummary], shown: usize) -> io::Result<()> {
     let text = |label: &LabelSummary| {
         let unlearned = if label.learned == Some(false) { ", not of the policy" } else { "" };
-        format!("{} ({} operators{unlearned})", label.name, label.operators)
+        format!("{} ({}{unlearned})", label.name, number(&label.operators, "operator"))
     };
     line(out, "labels", &list(labels.iter().map(text), shown))
 }
@@ -148,6 +154,13 @@ fn domain_exits(out: &mut dyn Write, exits: &DomainExits, shown: usize) -> io::R
         Some(more) if more > 0 => line(out, "", &format!("… and {more} more (--verbose)")),
         _ => Ok(()),
     }
+}
+
+/// `1 state`, `2 states`.
+fn number(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// Some entries, and how many more there are.

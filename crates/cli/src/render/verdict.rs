@@ -42,10 +42,13 @@ pub fn verdict(
         let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
         line(out, "engine", &format!("{engine}{preset}"))?;
     }
-    if report.attempts.len() > 1 || detail == Detail::Full {
+    if report.attempts.len() > 1 {
         for attempt in &report.attempts {
-            let result = &attempt.result;
-            line(out, "tried", &format!("{}: {result} ({:.2} s)", attempt.engine, attempt.time_s))?;
+            let time = match attempt.time_s {
+                Some(time) => format!(" ({time:.2} s)"),
+                None => String::new(),
+            };
+            line(out, "", &format!("{}: {}{time}", attempt.engine, attempt.result))?;
         }
     }
     if let Some(property) = &report.property {
@@ -126,6 +129,7 @@ fn counterexample(out: &mut dyn Write, evidence: &Evidence, file: Option<&Path>)
         line(out, "unsafe", &format!("{label} → {}", state(&last.state)))?;
     }
     match file {
+        Some(path) if path == Path::new("-") => line(out, "trace", "written to standard output"),
         Some(path) => line(out, "trace", &format!("written to {}", path.display())),
         None => line(out, "trace", "replayed exactly; --evidence FILE writes it step by step"),
     }

@@ -13,8 +13,9 @@ pub struct Example {
 pub const LENGTH: i64 = 9;
 
 impl Example {
-    /// The example as it should be: property 0 (`far`, x ≥ 7) is safe, property 1 (`middle`,
-    /// x ≥ 4) is unsafe in 4 steps, property 2 (`coarse`) has one useless predicate.
+    /// The example as it should be: property 0 (`far`, x ≥ 7) is safe, with predicates that prove
+    /// it; property 1 (`middle`, x ≥ 4) is unsafe in 4 steps, each a step of the abstraction; for
+    /// property 2 (`coarse`, x ≥ 9) there are no predicates.
     pub fn new() -> Self {
         let example = Self { folder: tempfile::tempdir().expect("a folder") };
         example.write("model.jani", &model());
@@ -77,9 +78,13 @@ fn model() -> String {
    "predicates": [{predicates}]}}}}"#
         )
     };
-    let useful = r#"{"op": "≤", "left": "x", "right": 5}, {"op": "≤", "left": "x", "right": 4}"#;
-    let properties =
-        [property("far", 7, useful), property("middle", 4, useful), property("coarse", 9, "")];
+    let at_most = |bound: i64| format!(r#"{{"op": "≤", "left": "x", "right": {bound}}}"#);
+    let fine: Vec<String> = (0..4).map(at_most).collect();
+    let properties = [
+        property("far", 7, &format!("{}, {}", at_most(5), at_most(4))),
+        property("middle", 4, &fine.join(", ")),
+        property("coarse", 9, ""),
+    ];
     format!(
         r#"{{
  "jani-version": 1,

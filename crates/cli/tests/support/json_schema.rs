@@ -99,9 +99,14 @@ impl Schema<'_> {
     ) {
         for (name, member) in members {
             let at = format!("{at}/{name}");
-            match (schema.get("properties").and_then(|p| p.get(name)), schema.get("additionalProperties")) {
+            match (
+                schema.get("properties").and_then(|p| p.get(name)),
+                schema.get("additionalProperties"),
+            ) {
                 (Some(rule), _) => self.check(rule, member, &at, found),
-                (None, Some(Value::Bool(false))) => found.push(format!("{at} is not in the schema")),
+                (None, Some(Value::Bool(false))) => {
+                    found.push(format!("{at} is not in the schema"))
+                }
                 (None, Some(rule)) => self.check(rule, member, &at, found),
                 (None, None) => {}
             }

@@ -32,13 +32,13 @@ pub(super) fn run(
         None
     };
     if let Some(why) = without_ppa {
-        let begin = Instant::now();
-        portfolio.attempts.push(attempt("ppa", format!("not tried: {why}"), begin));
         portfolio.explicit(assignment, all, observer)?;
+        portfolio.pass_over("ppa", why);
         return portfolio.finish();
     }
     let first = if points(&task.model) <= FIRST_LOOK as f64 { all } else { FIRST_LOOK.min(all) };
     if portfolio.explicit(assignment, first, observer)? == Next::Stop {
+        portfolio.pass_over("ppa", "the answer was there");
         return portfolio.finish();
     }
     let begin = Instant::now();
@@ -73,6 +73,11 @@ impl Portfolio {
         let begin = Instant::now();
         let run = explicit::run(assignment, &mut assignment.budget(Some(states)), observer);
         self.note("explicit", run, begin)
+    }
+
+    fn pass_over(&mut self, engine: &str, why: &str) {
+        let result = format!("not tried: {why}");
+        self.attempts.push(Attempt { engine: engine.to_owned(), result, time_s: None });
     }
 
     fn note(

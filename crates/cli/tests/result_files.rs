@@ -1,0 +1,157 @@
+//! The files of `--json` and `--evidence`: held against their schemas, and against what they say.
+
+#[path = "support/example.rs"]
+mod example;
+#[path = "support/json_schema.rs"]
+mod json_schema;
+
+use example::{Example, code, text};
+use serde_json::Value;
+
+fn schema(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/");
+    let text = std::fs::read_to_string(format!("{folder}{name}.schema.json")).expect("a schema");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn assert_valid(name: &str, value: &Value) {
+    let breaches = json_schema::breaches(&schema(name), value);
+    assert!(breaches.is_empty(), "{name}: {breaches:#?}\n{value:#}");
+}
+
+/// Runs and returns the result file.
+fn result(example: &Example, arguments: &str) -> Value {
+    let output = example.run(&format!("{arguments} --json result.json"));
+    let result = json(&example.read("result.json"));
+    assert_eq!(result["exit_code"], code(&output), "{}", text(&output));
+    result
+}
+
+#[test]
+fn results_of_all_kinds_keep_the_schema() {
+    let example = Example::new();
+    for (arguments, verdict) in [
+        ("verify model.jani", "safe"),
+        ("verify model.jani --property 1 --engine ppa", "unsafe"),
+        ("verify model.jani --property 2 --engine ppa --terminal x>=9", "unknown"),
+        ("verify model.jani --no-policy --state-limit 2", "unknown"),
+        ("verify model.jani --ties strict --filter applicable", "safe"),
+        ("verify model.jani --property 9", "invalid"),
+        ("verify model.jani --numbers f32", "unsupported"),
+        ("verify model.jani --preset magic", "error"),
+    ] {
+        let result = result(&example, arguments);
+        assert_valid("result", &result);
+        assert_eq!(result["verdict"], verdict, "{arguments}: {result:#}");
+    }
+}
+
+#[test]
+fn statistics_and_semantics() {
+    let example = Example::new();
+    let result = result(&example, "verify model.jani --property far --engine explicit");
+    assert_eq!(result["engine"], "explicit");
+    assert_eq!(result["property"], "far");
+    assert_eq!(result["reason"], Value::Null);
+    let statistics = &result["statistics"];
+    assert_eq!(statistics["predicates"], Value::Null);
+    for (name, count) in [
+        ("start_states", 1),
+        ("reachable_states", 6),
+        ("expanded_states", 6),
+        // Five steps to go, and a rest at the end.
+        ("transitions", 6),
+        ("unsafe_states", 0),
+        ("dropped_outcomes", 0),
+    ] {
+        assert_eq!(statistics[name], count, "{name}: {statistics:#}");
+    }
+    assert!(statistics["explicit"].is_object());
+    let semantics = &result["semantics"];
+    assert_eq!(semantics["policy"]["ties"], "first");
+    assert_eq!(semantics["start"], "initial");
+    let roles: Vec<&Value> =
+        result["inputs"].as_array().expect("inputs").iter().map(|input| &input["role"]).collect();
+    assert_eq!(roles, ["model", "interface", "policy"]);
+}
+
+#[test]
+fn ppa_counts_predicates_and_start_states() {
+    let example = Example::new();
+    let result = result(&example, "verify model.jani --engine ppa");
+    let statistics = &result["statistics"];
+    assert_eq!(result["preset"], "native");
+    assert_eq!(statistics["predicates"], 2);
+    assert_eq!(statistics["start_states"], 1);
+    assert_eq!(statistics["start_states_proved_safe"], 1);
+    assert!(statistics["ppa"]["tests"].is_object(), "{statistics:#}");
+    let without = self::result(&example, "verify model.jani --engine ppa --predicates none");
+    assert_eq!(without["statistics"]["predicates"], 0);
+}
+
+#[test]
+fn evidence_can_be_read_step_by_step() {
+    let example = Example::new();
+    let output = example.run("verify model.jani --property middle --evidence trace.json");
+    assert_eq!(code(&output), 10, "{}", text(&output));
+    assert!(text(&output).contains("trace.json"));
+    let evidence = json(&example.read("trace.json"));
+    assert_valid("evidence", &evidence);
+    assert_eq!(evidence["steps"], 4);
+    assert_eq!(evidence["start"], serde_json::json!({"x": 0}));
+    let trace = evidence["trace"].as_array().expect("steps");
+    for (k, step) in trace.iter().enumerate() {
+        assert_eq!(step["step"], k + 1);
+        assert_eq!(step["label"], "go");
+        assert_eq!(step["by"], "policy");
+        assert_eq!(step["changed"], serde_json::json!({"x": [k, k + 1]}));
+        assert_eq!(step["policy"]["chosen"], serde_json::json!(["go"]));
+        let scores = step["policy"]["scores"].as_array().expect("scores");
+        assert_eq!(scores[0]["exact"], (5 - i64::try_from(k).expect("small")).to_string());
+        assert_eq!(scores[1]["exact"], "1/2");
+        assert_eq!(scores[1]["decimal"], 0.5);
+    }
+    let digests = evidence["inputs"].as_array().expect("inputs");
+    assert_eq!(digests.len(), 3);
+}
+
+#[test]
+fn no_evidence_without_counterexample() {
+    let example = Example::new();
+    assert_eq!(code(&example.run("verify model.jani --evidence trace.json")), 0);
+    assert!(!example.path("trace.json").exists());
+}
+
+#[test]
+fn checks_keep_the_schema() {
+    let example = Example::new();
+    let check = result(&example, "check model.jani");
+    assert_valid("check", &check);
+    assert_eq!(check["model"]["operators"], 2);
+    assert_eq!(check["model"]["initial_states"], 1);
+    assert_eq!(check["labels"][0]["learned"], true);
+    assert_eq!(check["policy"]["hidden"], serde_json::json!([2]));
+    assert_eq!(check["property"]["predicates"], 2);
+    assert_eq!(check["domain_exits"]["found"], serde_json::json!([]));
+    example.replace("policy.jani2nnet", r#""name": "x""#, r#""name": "speed""#);
+    example.replace("policy.jani2nnet", r#""go", "#, r#""run", "#);
+    let check = result(&example, "check model.jani");
+    assert_valid("check", &check);
+    assert_eq!(check["exit_code"], 40);
+    assert_eq!(check["errors"].as_array().map(Vec::len), Some(2), "all at once: {check:#}");
+    assert_eq!(check["model"]["operators"], 2, "sizes are there all the same");
+    assert_valid("check", &result(&example, "check nothing.jani"));
+}
+
+#[test]
+fn data_on_standard_output_stays_alone() {
+    let example = Example::new();
+    let output = example.run("verify model.jani --json -");
+    let result = json(&String::from_utf8_lossy(&output.stdout));
+    assert_eq!(result["verdict"], "safe");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("SAFE"));
+}
