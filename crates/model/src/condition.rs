@@ -35,6 +35,10 @@ pub enum Condition {
 /// each doubles the number of cases.
 const CASE_SPLITS: usize = 4;
 
+/// The most work, see [`case_work`], that case distinctions inside each other may make; beyond,
+/// the expression stays whole.
+const CASE_WORK: u32 = 1 << 14;
+
 impl Condition {
     /// The condition that `expr` is true. A variable that stands for a truth value must be 0 or
     /// 1.
@@ -66,6 +70,9 @@ impl Condition {
             Expr::Binary(op @ (BinaryOp::Eq | BinaryOp::Ne), a, b)
                 if a.is_boolean_operator() || b.is_boolean_operator() =>
             {
+                if case_work(expr) > CASE_WORK {
+                    return Self::general(expr, positive);
+                }
                 let same = (*op == BinaryOp::Eq) == positive;
                 Self::or([
                     Self::joined(true, [(&**a, true), (&**b, same)]),
@@ -76,9 +83,13 @@ impl Condition {
                 op @ (BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le),
                 a,
                 b,
-            ) => comparison(*op, a, b, positive, CASE_SPLITS)
+            ) => comparison(*op, a, b, positive, 0)
+                .or_else(|| {
+                    let few = case_work(expr) <= CASE_WORK;
+                    few.then(|| comparison(*op, a, b, positive, CASE_SPLITS)).flatten()
+                })
                 .unwrap_or_else(|| Self::general(expr, positive)),
-            Expr::Ite(c, a, b) if c.is_total() => Self::or([
+            Expr::Ite(c, a, b) if c.is_total() && case_work(expr) <= CASE_WORK => Self::or([
                 Self::joined(true, [(&**c, true), (&**a, positive)]),
                 Self::joined(true, [(&**c, false), (&**b, positive)]),
             ]),
@@ -261,6 +272,26 @@ impl Condition {
     }
 }
 
+/// An estimate of the work of resolving the case distinctions in an expression: what they
+/// distinguish is read twice, once for each answer, and so is what is inside.
+fn case_work(expr: &Expr) -> u32 {
+    let sum = |parts: &[&Expr]| parts.iter().fold(0u32, |n, e| n.saturating_add(case_work(e)));
+    match expr {
+        Expr::Constant(_) | Expr::Var(_) | Expr::Transient(_) => 1,
+        Expr::Unary(UnaryOp::Abs, a) => case_work(a).saturating_mul(2),
+        Expr::Unary(_, a) => case_work(a),
+        Expr::Binary(op, a, b) => {
+            use BinaryOp::{Eq, Le, Lt, Max, Min, Ne};
+            let twice = matches!(op, Eq | Ne | Lt | Le | Min | Max);
+            sum(&[a, b]).saturating_mul(if twice { 2 } else { 1 })
+        }
+        Expr::Ite(c, a, b) => case_work(c).saturating_mul(2).saturating_add(sum(&[a, b])),
+        Expr::Cell { cells, index } => {
+            cells.iter().fold(case_work(index), |n, cell| n.saturating_add(case_work(cell)))
+        }
+    }
+}
+
 /// Drops repeated parts, keeping the order.
 fn dedup(parts: &mut Vec<Condition>) {
     if parts.len() <= 32 {
@@ -391,6 +422,26 @@ mod tests {
         assert_eq!(before, Condition::Linear(constraint));
         let before = holds.substitute(&|v| (v == B).then(|| Expr::negate(Expr::Var(B))));
         assert_eq!(before, holds.negate());
+    }
+
+    #[test]
+    fn case_distinctions_inside_each_other_stay_whole() {
+        // ((b = (x < 3)) = (x < 4)) = …: each level would double what is below.
+        let mut truth = Expr::Var(B);
+        let mut number = Expr::Var(X);
+        for i in 0..200 {
+            truth = Expr::binary(BinaryOp::Eq, truth, x_below(i));
+            let below = Expr::binary(BinaryOp::Lt, number, Expr::int(i));
+            number = Expr::ite(below, Expr::int(1), Expr::Var(X));
+        }
+        let number = Expr::binary(BinaryOp::Le, number, Expr::int(0));
+        for expr in [truth, number] {
+            let condition = Condition::from_expr(&expr);
+            assert!(matches!(condition, Condition::General { .. }));
+            for state in [[0, 0], [1, 3], [0, 150]] {
+                assert_eq!(condition.holds(&state), expr.holds(&state));
+            }
+        }
     }
 
     #[test]
