@@ -20,8 +20,11 @@
 
 mod aim;
 mod case;
+pub mod examples;
 mod expressions;
+pub mod json_text;
 mod models;
+pub mod nnet_text;
 pub mod oracle;
 mod points;
 mod policies;
