@@ -133,6 +133,11 @@ impl<'p> PolicyLabels<'p> {
         }
     }
 
+    /// Number of choices so far that were decided exactly.
+    pub(crate) fn exact_decisions(&self) -> u64 {
+        self.learned.as_ref().map_or(0, |learned| learned.chooser.exact_decisions())
+    }
+
     /// The labels allowed in the state of this row; `None` allows all.
     #[inline]
     pub(crate) fn allowed(&self, row: usize) -> Option<LabelSet<'_>> {

@@ -83,13 +83,14 @@ pub struct Chooser<'a> {
     evaluator: Evaluator,
     /// Twice the rounding error: scores further apart than this are in their true order.
     margin: f64,
+    exact_decisions: u64,
 }
 
 impl<'a> Chooser<'a> {
     pub(crate) fn new(policy: &'a Policy) -> Self {
         let radius = policy.error_bound().radii().iter().copied().fold(0.0, f64::max);
         let margin = add_up(radius, radius);
-        Self { policy, evaluator: policy.evaluator().clone(), margin }
+        Self { policy, evaluator: policy.evaluator().clone(), margin, exact_decisions: 0 }
     }
 
     /// The choice for one state, given its network inputs. `applicable` has one entry for each
@@ -134,9 +135,15 @@ impl<'a> Chooser<'a> {
         }
     }
 
+    /// How many of its choices the scores in double precision left open so far.
+    #[must_use]
+    pub fn exact_decisions(&self) -> u64 {
+        self.exact_decisions
+    }
+
     /// All outputs compete.
     #[inline]
-    fn unfiltered(&self, lane: usize, inputs: &[i64], leaders: &Leaders) -> Choice {
+    fn unfiltered(&mut self, lane: usize, inputs: &[i64], leaders: &Leaders) -> Choice {
         if leaders.single[lane] && self.within_bound(inputs) {
             return Choice::One(leaders.index[lane]);
         }
@@ -146,7 +153,7 @@ impl<'a> Chooser<'a> {
 
     /// The applicable outputs compete.
     #[inline]
-    fn filtered(&self, lane: usize, inputs: &[i64], mask: &[bool]) -> Choice {
+    fn filtered(&mut self, lane: usize, inputs: &[i64], mask: &[bool]) -> Choice {
         let competing = || {
             let scores = self.evaluator.outputs().iter().map(|row| row[lane]);
             scores.zip(mask).enumerate().filter(|(_, (_, applicable))| **applicable)
@@ -172,7 +179,7 @@ impl<'a> Chooser<'a> {
         self.margin < f64::INFINITY && self.policy.error_bound().inputs().contains(inputs)
     }
 
-    fn best_of(&self, lane: usize, inputs: &[i64], competing: &[usize]) -> Choice {
+    fn best_of(&mut self, lane: usize, inputs: &[i64], competing: &[usize]) -> Choice {
         let semantics = self.policy.semantics();
         if let [] | [_] = competing {
             return Choice::among_best(competing, &semantics);
@@ -194,7 +201,8 @@ impl<'a> Chooser<'a> {
 
     /// The choice among candidates of which one has the best score, by exact comparison.
     #[cold]
-    fn exactly(&self, inputs: &[i64], candidates: &[usize]) -> Choice {
+    fn exactly(&mut self, inputs: &[i64], candidates: &[usize]) -> Choice {
+        self.exact_decisions += 1;
         let semantics = self.policy.semantics();
         if let Some(exact) = self.policy.exact() {
             let scores = exact.scores(inputs);

@@ -39,6 +39,7 @@ impl Search<'_> {
     pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Explored, EngineError> {
         self.counts.reachable_states = self.table.len() as u64;
         self.stats.operators = self.operators.composed() as u64;
+        self.stats.exact_decisions = self.labels.exact_decisions();
         self.stats.undecided_choices = self.undecided.len() as u64;
         if let Some(last) = self.taken.checked_sub(1) {
             self.stats.depth = self.path(StateId(last)).len() as u64 - 1;

@@ -197,3 +197,15 @@ fn what_does_not_fit_is_refused() {
     }
     assert!(build(&[0], &[1, 1], Numbers::Real).is_err());
 }
+
+#[test]
+fn choices_that_rounding_leaves_open_are_counted() {
+    // Equal at 0, closer at 1 than the rounding errors, far apart from the third at -3.
+    let scores = [[0.1, 0.3], [0.1 + f64::EPSILON, 0.3], [-9.0, 0.0]];
+    let policy = policy(rows(&scores), Semantics::default());
+    let mut chooser = policy.chooser();
+    for (input, output, exact) in [(0, 0, 1), (1, 1, 2), (-3, 2, 2)] {
+        assert_eq!(chooser.choose(&[input], &[]), Choice::One(output));
+        assert_eq!(chooser.exact_decisions(), exact);
+    }
+}
