@@ -22,6 +22,7 @@ mod aim;
 mod case;
 pub mod examples;
 mod expressions;
+pub mod jani_text;
 pub mod json_text;
 mod models;
 pub mod nnet_text;

@@ -24,7 +24,7 @@ pub enum Profile {
     General,
 }
 
-/// The most states of a generated model.
+/// How many states a generated model should not exceed.
 const STATES: u128 = 600;
 
 /// The names of its labels.
@@ -135,9 +135,14 @@ fn sketch(random: &mut Random, profile: Profile, size: usize, instances: usize) 
         variables.iter().map(|v| v.domain.count().unwrap_or(1)).product::<u128>()
     };
     while count(&variables) > STATES {
-        let integers = variables.iter_mut().filter(|v| v.kind == VariableKind::Integer);
-        if let Some(widest) = integers.max_by_key(|v| v.domain.count()) {
-            widest.domain.hi -= 1;
+        // the cells of an array share their type
+        let integers = variables
+            .iter_mut()
+            .filter(|v| v.kind == VariableKind::Integer && !v.name.starts_with('A'))
+            .filter(|v| !v.domain.is_point());
+        match integers.max_by_key(|v| v.domain.count()) {
+            Some(widest) => widest.domain.hi -= 1,
+            None => break,
         }
     }
     let transients = usize::from(profile == Profile::General && random.percent(25));

@@ -126,7 +126,7 @@ fn models_are_small_and_well_formed() {
     for profile in [Profile::Unary, Profile::Linear, Profile::General] {
         for number in 0..CASES {
             let model = Case::numbered(profile, number).model;
-            assert!(states(&model).len() <= 600);
+            assert!(states(&model).len() <= 1000);
             assert!(model.operator_count() <= 1000, "{profile:?} {number}");
             assert_eq!(model.initial_values.len(), model.variables.len());
         }

@@ -9,7 +9,7 @@ use policert_model::{
 use policert_numeric::Rational;
 
 use super::{Profile, Sketch};
-use crate::{Forms, Random};
+use crate::{Forms, Random, rebuilt};
 
 /// Instance number `i`: its location is variable number `i`.
 pub(super) fn instance(sketch: &Sketch, random: &mut Random, i: usize, labels: usize) -> Instance {
@@ -84,12 +84,18 @@ fn bounds(sketch: &Sketch, random: &mut Random) -> Condition {
 fn probabilities(sketch: &Sketch, random: &mut Random, count: usize) -> Vec<Probability> {
     if count == 2 && sketch.profile == Profile::General && random.percent(25) {
         // p in some states and q in the others; now and then 0 or 1
-        let condition = sketch.expressions(Forms::Total).boolean(random, 2);
+        let condition = rebuilt(&sketch.expressions(Forms::Total).boolean(random, 2));
         let p = [random.between(0, 4), random.between(0, 4)];
         let value = |k: i64| Expr::Constant(Rational::new(k, 4).unwrap_or(Rational::ZERO));
-        return [p, [4 - p[0], 4 - p[1]]]
-            .map(|[a, b]| Probability::Expr(Expr::ite(condition.clone(), value(a), value(b))))
-            .to_vec();
+        let mut all = Vec::new();
+        for [a, b] in [p, [4 - p[0], 4 - p[1]]] {
+            match Expr::ite(condition.clone(), value(a), value(b)) {
+                Expr::Constant(zero) if zero.is_zero() => {}
+                Expr::Constant(p) => all.push(Probability::Constant(p)),
+                p => all.push(Probability::Expr(p)),
+            }
+        }
+        return all;
     }
     let weights: Vec<i64> = (0..count).map(|_| random.between(1, 4)).collect();
     let sum = weights.iter().sum();
