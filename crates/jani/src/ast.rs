@@ -8,9 +8,8 @@ mod property;
 
 pub use expr::{BinaryOp, Constructor, Expr, ExprKind, IrrationalConstant, RealFunction, UnaryOp};
 pub use property::{
-    Accumulation, Extremum, Filter, FilterFunction, Formula, FormulaKind, Label, LocationRef,
-    Objective, PathOperator, PolicyProperty, Property, PropertyKind, StateSet, StateValues,
-    StatesFilter,
+    Extremum, Filter, FilterFunction, Formula, FormulaKind, Label, LocationRef, Objective,
+    PathOperator, PolicyProperty, Property, PropertyKind, StateSet, StateValues, StatesFilter,
 };
 
 use crate::{names::Symbol, source::At};
@@ -26,7 +25,6 @@ pub struct Name {
 
 /// The type of a model.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
 pub enum ModelType {
     Lts,
     Dtmc,
@@ -242,8 +240,6 @@ pub struct Edge {
 /// A destination of an edge.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Where it stands.
-    pub at: At,
     /// The location to which it leads.
     pub location: Name,
     /// Its probability; 1 if there is none.

@@ -49,8 +49,8 @@ pub(crate) struct Checked {
     pub ast: Arc<ast::Model>,
     /// What names mean.
     pub scope: Scope,
-    /// Values of the constants, by position; `None` where there is none.
-    pub constants: Vec<Option<Value>>,
+    /// Values of the constants, by position, or why there is none.
+    pub constants: Vec<Result<Value, Trouble>>,
     /// Global variables, then local ones by automaton.
     pub variables: Vec<Variable>,
     /// The automaton of each element of the system.
@@ -130,16 +130,26 @@ impl Checker<'_> {
     /// The value of an expression that must be constant and of a type; `None` after an error, or
     /// if a constant that it needs has no value.
     fn constant(&mut self, expr: &ast::Expr, ty: &Type, automaton: Option<usize>) -> Option<Value> {
-        if !self.types(automaton).expect(expr, ty) {
-            return None;
-        }
-        match ExprLowerer::new(&self.checked, Reading::Constant, automaton).value(expr) {
+        match self.try_constant(expr, ty, automaton) {
             Ok(value) => Some(value),
             Err(trouble) => {
                 self.trouble(trouble);
                 None
             }
         }
+    }
+
+    /// The same, but leaves it to the caller to say why there is no value.
+    fn try_constant(
+        &mut self,
+        expr: &ast::Expr,
+        ty: &Type,
+        automaton: Option<usize>,
+    ) -> Result<Value, Trouble> {
+        if !self.types(automaton).expect(expr, ty) {
+            return Err(Trouble::Known);
+        }
+        ExprLowerer::new(&self.checked, Reading::Constant, automaton).value(expr)
     }
 
     /// The number that an expression must have as its value.

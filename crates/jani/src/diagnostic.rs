@@ -161,6 +161,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// How many further places say the same.
     pub repeated: usize,
+    /// The same place, to find those of one place.
+    at: Option<At>,
 }
 
 impl Diagnostic {
@@ -171,7 +173,7 @@ impl Diagnostic {
     }
 
     fn new(code: Code, severity: Severity, kind: Kind, message: String) -> Self {
-        Self { code, severity, kind, place: None, message, help: None, repeated: 0 }
+        Self { code, severity, kind, place: None, message, help: None, repeated: 0, at: None }
     }
 }
 
@@ -186,6 +188,7 @@ pub(crate) struct Diagnostics {
     /// Warnings that were given already, by code and message.
     known: BTreeMap<(Code, String), usize>,
     dropped: usize,
+    errors: usize,
 }
 
 impl Diagnostics {
@@ -243,7 +246,14 @@ impl Diagnostics {
         message: String,
         help: Option<String>,
     ) {
-        if severity != Severity::Error {
+        if severity == Severity::Error {
+            // One reason may stop several things.
+            let again = |d: &Diagnostic| d.at == Some(at) && d.code == code && d.message == message;
+            if self.items.iter().any(again) {
+                self.errors += 1;
+                return;
+            }
+        } else {
             if let Some(&first) = self.known.get(&(code, message.clone())) {
                 self.items[first].repeated += 1;
                 return;
@@ -251,12 +261,14 @@ impl Diagnostics {
             self.known.insert((code, message.clone()), self.items.len());
         }
         let mut diagnostic = Diagnostic::new(code, severity, kind, message);
+        diagnostic.at = Some(at);
         diagnostic.place = self.sources.get(at).map(Place::of);
         diagnostic.help = help;
         self.push(diagnostic);
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
+        self.errors += usize::from(diagnostic.is_error());
         let same = |d: &&Diagnostic| d.is_error() == diagnostic.is_error();
         if self.items.len() >= LIMIT && self.items.iter().filter(same).count() >= LIMIT {
             // The first of a kind are enough; a dropped warning must not be found as known.
@@ -268,12 +280,18 @@ impl Diagnostics {
     }
 
     pub fn has_errors(&self) -> bool {
-        self.items.iter().any(Diagnostic::is_error)
+        self.errors > 0
+    }
+
+    /// Number of errors since the last [`Diagnostics::take`].
+    pub fn errors(&self) -> usize {
+        self.errors
     }
 
     /// The diagnostics so far: errors, then warnings, then notes, each in the order found.
     pub fn take(&mut self) -> Vec<Diagnostic> {
         self.known.clear();
+        self.errors = 0;
         let mut items = std::mem::take(&mut self.items);
         items.sort_by_key(|d| d.severity);
         if self.dropped > 0 {

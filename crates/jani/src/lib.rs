@@ -5,22 +5,22 @@
 //! [`Diagnostic`]s with file, line and JSON pointer, those that are against the rules of the
 //! format apart from those that are merely not supported.
 //!
-//! The way of a file: [`json`] (text with places) → `parse` → [`ast`] → `check` (names, types,
+//! The way of a file: `json` (text with places) → `parse` → `ast` → `check` (names, types,
 //! constants) → `lower` → [`policert_model::Model`].
 
-pub mod ast;
+mod ast;
 mod check;
 mod deep_stack;
 pub mod diagnostic;
 mod infix;
-pub mod json;
+mod json;
 mod load;
 mod lower;
-pub mod names;
+mod names;
 mod parse;
 pub mod property;
 mod selector;
-pub mod source;
+mod source;
 mod summary;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};

@@ -122,6 +122,7 @@ fn task(
     options: &LoadOptions,
 ) -> Option<Task> {
     let checked = check::check(ast, &options.constants, parser);
+    lower::unsupported(&checked, &parser.names, &mut parser.diagnostics);
     if parser.diagnostics.has_errors() {
         return None;
     }
@@ -195,7 +196,7 @@ impl Loaded {
     /// itself could not be loaded.
     #[must_use]
     pub fn property(&self, selector: &Selector) -> LoadedProperty {
-        self.with_task(|task, parser| {
+        let (property, diagnostics, files) = self.with_task(|task, parser| {
             let (source, key) = match selector {
                 Selector::Own(key) => (Arc::clone(&task.source), key),
                 Selector::File(path, key) => (parser.file(path, None)?, key),
@@ -226,7 +227,8 @@ impl Loaded {
             };
             let property = parser.property(properties[position]);
             lower_property(task, parser, root, &property)
-        })
+        });
+        LoadedProperty { property, diagnostics, files }
     }
 
     /// Loads a property of a file of properties, or of another model's; positions count from 0.
@@ -241,8 +243,7 @@ impl Loaded {
     /// # Errors
     /// What is wrong with it, with the place in the text.
     pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
-        let mut condition = None;
-        let loaded = self.with_task(|task, parser| {
+        let (condition, diagnostics, _) = self.with_task(|task, parser| {
             let expr = infix::read(text, parser, &task.lowered.model)?;
             let mut lowerer = PropertyLowerer {
                 checked: &task.checked,
@@ -251,31 +252,30 @@ impl Loaded {
                 labels: &[],
                 diagnostics: &mut parser.diagnostics,
             };
-            condition = lowerer.condition(&expr);
-            None
+            lowerer.condition(&expr)
         });
-        condition.ok_or(loaded.diagnostics)
+        condition.ok_or(diagnostics)
     }
 
-    /// Runs `f` with what the model's loading left, on a copy of the parser.
-    fn with_task(
+    /// Runs `f` with what the model's loading left, on a copy of the parser. There is a value, or
+    /// an error among the diagnostics, or no model.
+    fn with_task<T: Send>(
         &self,
-        f: impl FnOnce(&Task, &mut Parser) -> Option<Property> + Send,
-    ) -> LoadedProperty {
-        let Some(task) = &self.task else {
-            return LoadedProperty { property: None, diagnostics: Vec::new(), files: Vec::new() };
-        };
+        f: impl FnOnce(&Task, &mut Parser) -> Option<T> + Send,
+    ) -> (Option<T>, Vec<Diagnostic>, Vec<PathBuf>) {
+        let Some(task) = &self.task else { return (None, Vec::new(), Vec::new()) };
         with_deep_stack(|| {
             let mut parser = task.parser.clone();
             let known = parser.diagnostics.sources.len();
-            let property = f(task, &mut parser);
-            if property.is_none() && !parser.diagnostics.has_errors() {
-                let message = "the property cannot be used";
+            // Whatever came of it in spite of errors is of no use.
+            let value = f(task, &mut parser).filter(|_| !parser.diagnostics.has_errors());
+            if value.is_none() && !parser.diagnostics.has_errors() {
+                let message = "this cannot be used with the model";
                 parser.diagnostics.general(Code::Property, Kind::Invalid, message);
             }
             let diagnostics = parser.diagnostics.take();
             let files = parser.diagnostics.sources.paths().skip(known).map(Path::to_owned);
-            LoadedProperty { property, diagnostics, files: files.collect() }
+            (value, diagnostics, files.collect())
         })
     }
 }
@@ -290,7 +290,6 @@ fn lower_property(
     if root.source().id() != task.source.id() {
         labels.extend(parser.labels(task.source.root()));
     }
-    let errors = parser.diagnostics.has_errors();
     let Parser { diagnostics, names } = parser;
     let mut lowerer = PropertyLowerer {
         checked: &task.checked,
@@ -299,6 +298,5 @@ fn lower_property(
         labels: &labels,
         diagnostics,
     };
-    // Lowered even after errors, to find all that is wrong; but not used then.
-    lowerer.property(property).filter(|_| !errors)
+    lowerer.property(property)
 }

@@ -14,7 +14,7 @@ mod trouble;
 pub(crate) use condition::condition;
 pub(crate) use expression::Reading;
 pub(crate) use layout::Layout;
-pub(crate) use network::{LoweredModel, lower};
+pub(crate) use network::{LoweredModel, lower, unsupported};
 pub(crate) use property::PropertyLowerer;
 pub(crate) use sized::{Lowered, Scalar};
 pub(crate) use transients::target;

@@ -36,12 +36,6 @@ impl Names {
         symbol
     }
 
-    /// The symbol of `name`, if it occurs.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<Symbol> {
-        self.symbols.get(name).copied()
-    }
-
     /// The name itself.
     #[must_use]
     pub fn text(&self, symbol: Symbol) -> &str {
@@ -51,17 +45,5 @@ impl Names {
     /// All names.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(|text| &**text)
-    }
-
-    /// Number of names.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Whether there is no name yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.texts.is_empty()
     }
 }

@@ -177,12 +177,6 @@ impl Sources {
         self.0.len()
     }
 
-    /// Whether nothing was read.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The paths of the files, in the order of reading.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|source| source.path())
@@ -193,6 +187,12 @@ impl Sources {
         let source = Arc::new(source);
         self.0.push(Arc::clone(&source));
         source
+    }
+
+    /// The file that was read from a path.
+    #[must_use]
+    pub fn by_path(&self, path: &Path) -> Option<Arc<Source>> {
+        self.0.iter().find(|source| source.path() == path).cloned()
     }
 
     /// The value at a place; `None` for a file of another load.

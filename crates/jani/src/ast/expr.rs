@@ -101,7 +101,6 @@ pub enum IrrationalConstant {
 
 /// Operators with one operand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
 pub enum UnaryOp {
     Not,
     Minus,
@@ -114,7 +113,6 @@ pub enum UnaryOp {
 
 /// Operators with two operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
 pub enum BinaryOp {
     Or,
     And,

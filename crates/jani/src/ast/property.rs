@@ -47,8 +47,6 @@ pub struct PolicyProperty {
 pub enum StateSet {
     /// All states in which an expression is true and instances are in locations.
     Condition {
-        /// Where it stands.
-        at: At,
         /// The expression; true if there is none.
         exp: Option<Expr>,
         /// The locations.
@@ -92,8 +90,6 @@ pub struct StateValues {
 /// What a policy is to do.
 #[derive(Clone, Debug)]
 pub struct Objective {
-    /// Where it stands.
-    pub at: At,
     /// What is to be reached.
     pub goal: Option<StateSet>,
 }
@@ -124,22 +120,11 @@ pub enum FormulaKind {
     /// `Pmin`, `Pmax`: the probability of paths.
     Probability(Extremum, Box<Formula>),
     /// `Smin`, `Smax`: the steady-state probability.
-    SteadyState(Extremum, Box<Formula>),
+    SteadyState,
     /// `∀`, `∃` over paths; whether it is ∃.
     Quantifier(bool, Box<Formula>),
     /// `Emin`, `Emax`: an expected reward.
-    Expectation {
-        /// Least or greatest.
-        extremum: Extremum,
-        /// What is accumulated.
-        reward: Expr,
-        /// When it is.
-        accumulate: Vec<Accumulation>,
-        /// Until where.
-        reach: Option<Expr>,
-        /// Whether it is about an instant, of steps, time or reward.
-        instant: bool,
-    },
+    Expectation,
     /// A path formula with one operand (`F`, `G`) or two (`U`, `W`, `R`).
     Path {
         /// The operator.
@@ -152,7 +137,7 @@ pub enum FormulaKind {
     /// A Boolean or comparing operator over formulas.
     Binary(BinaryOp, Box<[Formula; 2]>),
     /// Negation.
-    Not(Box<Formula>),
+    Not,
     /// An expression over states, without anything of the above.
     State(Expr),
     /// Something read, but never evaluated, by its operator.
@@ -219,24 +204,13 @@ impl FilterFunction {
 
 /// Least or greatest, over the schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
 pub enum Extremum {
     Min,
     Max,
 }
 
-/// What a reward is accumulated over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
-pub enum Accumulation {
-    Steps,
-    Time,
-    Exit,
-}
-
 /// Operators of path formulas.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
 pub enum PathOperator {
     Until,
     WeakUntil,

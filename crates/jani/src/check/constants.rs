@@ -6,6 +6,7 @@ use super::{Checker, Type, Value, variables::Bounds};
 use crate::{
     ast::Constant,
     diagnostic::{Code, Kind},
+    lower::Trouble,
 };
 
 impl Checker<'_> {
@@ -30,8 +31,16 @@ impl Checker<'_> {
             }
         }
         for constant in constants {
-            let value = self.constant_value(constant, given);
-            self.checked.constants.push(value.map(Value::Scalar));
+            let value = match self.constant_value(constant, given) {
+                // Only a problem for what needs it.
+                Err(Trouble::Unsupported(at, what)) => Err(Trouble::Unsupported(at, what)),
+                Err(trouble) => {
+                    self.trouble(trouble);
+                    Err(Trouble::Known)
+                }
+                Ok(value) => Ok(value),
+            };
+            self.checked.constants.push(value);
         }
     }
 
@@ -39,43 +48,40 @@ impl Checker<'_> {
         &mut self,
         constant: &Constant,
         given: &[(String, String)],
-    ) -> Option<Rational> {
+    ) -> Result<Value, Trouble> {
         let name = self.text(constant.name.symbol).to_owned();
+        let at = constant.name.at;
         let ty = Type::of(&constant.ty);
-        if !matches!(ty, Type::Bool | Type::Int | Type::Real | Type::Unknown) {
+        if let Type::Array(_) = ty {
             let message = format!("constant `{name}` must be a truth value or a number");
-            self.invalid(Code::Type, constant.ty.at, message);
-            return None;
+            return Err(Trouble::Invalid(constant.ty.at, Code::Type, message));
         }
         let bounds = self.bounds(&constant.ty, None);
         let given = given.iter().rev().find(|(n, _)| *n == name);
         let value = match (given, &constant.value) {
-            (Some((_, text)), _) => {
-                let value = given_value(text, &ty);
-                if value.is_none() {
-                    let message = format!(
-                        "constant `{name}` is {}; the value given for it is `{text}`",
-                        ty.describe()
-                    );
-                    self.invalid(Code::ConstantGiven, constant.name.at, message);
-                }
-                value
-            }
-            (None, Some(value)) => self.constant_number(value, &ty, None),
+            (Some((_, text)), _) => Value::Scalar(given_value(text, &ty).ok_or_else(|| {
+                let message = format!(
+                    "constant `{name}` is {}; the value given for it is `{text}`",
+                    ty.describe()
+                );
+                Trouble::Invalid(at, Code::ConstantGiven, message)
+            })?),
+            (None, Some(value)) => self.try_constant(value, &ty, None)?,
             (None, None) => {
                 let message = format!("constant `{name}` has no value");
                 let help = format!("give it one: --const {name}=…");
-                let at = constant.name.at;
                 self.diagnostics.invalid_with_help(Code::ConstantMissing, at, message, help);
-                None
+                return Err(Trouble::Known);
             }
-        }?;
-        if !bounds.contains(&value) {
+        };
+        if let Value::Scalar(number) = &value
+            && !bounds.contains(number)
+        {
             let message =
-                format!("value {value} of constant `{name}` is outside its bounds {bounds}");
-            self.invalid(Code::OutOfBounds, constant.name.at, message);
+                format!("value {number} of constant `{name}` is outside its bounds {bounds}");
+            return Err(Trouble::Invalid(at, Code::OutOfBounds, message));
         }
-        Some(value)
+        Ok(value)
     }
 }
 

@@ -118,15 +118,15 @@ impl<'c> TypeChecker<'c> {
         self
     }
 
-    /// Checks an expression that must be of a type; whether no error was found.
+    /// Checks an expression that must be of a type; whether no error was found in it.
     pub fn expect(&mut self, expr: &Expr, expected: &Type) -> bool {
+        let errors = self.diagnostics.errors();
         let ty = self.ty(expr);
-        let fits = ty.fits(expected);
-        if !fits {
+        if !ty.fits(expected) {
             let message = format!("{} expected, not {}", expected.describe(), ty.describe());
             self.diagnostics.invalid(Code::Type, expr.at, message);
         }
-        fits && ty != Type::Unknown
+        ty != Type::Unknown && self.diagnostics.errors() == errors
     }
 
     /// The type of an expression.
@@ -231,7 +231,14 @@ impl<'c> TypeChecker<'c> {
         match scope.locals_named(name).next() {
             Some((automaton, _)) => {
                 let owner = self.names.text(self.checked.ast.automata[automaton].name.symbol);
-                let help = format!("`{text}` is a variable of the automaton `{owner}` alone");
+                let instance = self.checked.instances.iter().position(|a| *a == automaton);
+                let help = match instance.filter(|_| self.fallback.is_some()) {
+                    Some(i) => format!(
+                        "several instances of `{owner}` have a variable `{text}`; that of one of \
+                         them is named `{owner}#{i}.{text}`"
+                    ),
+                    None => format!("`{text}` is a variable of the automaton `{owner}` alone"),
+                };
                 self.diagnostics.invalid_with_help(Code::UnknownName, at, message, help);
             }
             None => self.diagnostics.invalid(Code::UnknownName, at, message),
@@ -329,7 +336,7 @@ impl<'c> TypeChecker<'c> {
         let function = self.checked.function(id);
         if function.parameters.len() != arguments.len() {
             let message = format!(
-                "function `{text}` has {} parameters, not {}",
+                "number of arguments of function `{text}`: {} expected, not {}",
                 function.parameters.len(),
                 arguments.len()
             );

@@ -1,5 +1,7 @@
 //! Expressions: functions inlined, arrays element by element.
 
+mod arrays;
+
 use std::cell::Cell;
 
 use policert_model::{BinaryOp as Op, Expr as ModelExpr, UnaryOp as Unary};
@@ -7,7 +9,7 @@ use policert_numeric::Rational;
 
 use super::{Layout, Lowered, Scalar, Trouble};
 use crate::{
-    ast::{BinaryOp, Constructor, Expr, ExprKind, IrrationalConstant, Name, UnaryOp},
+    ast::{BinaryOp, Expr, ExprKind, IrrationalConstant, Name, UnaryOp},
     check::{Checked, Entity, Value, VariableId},
     diagnostic::Code,
     names::Symbol,
@@ -18,8 +20,6 @@ use crate::{
 const MAX_DEPTH: u32 = 2500;
 /// Most nodes of all expressions that one lowering makes.
 const MAX_NODES: u64 = 5_000_000;
-/// Longest array.
-const MAX_LENGTH: usize = 1 << 20;
 
 /// What variables an expression may read, and what they become.
 #[derive(Clone, Copy, Debug)]
@@ -197,8 +197,9 @@ impl<'c> ExprLowerer<'c> {
         }
         match self.checked.scope.entity(name, self.automaton) {
             Some(Entity::Constant(i)) => match self.checked.constants.get(i) {
-                Some(Some(value)) => Ok(from_value(value)),
-                _ => Err(Trouble::Known),
+                Some(Ok(value)) => Ok(from_value(value)),
+                Some(Err(trouble)) => Err(trouble.clone()),
+                None => Err(Trouble::Known),
             },
             Some(Entity::Variable(v)) => self.variable(v, name, at),
             None => self.fallback.and_then(|find| find(name)).ok_or(Trouble::Known),
@@ -270,92 +271,7 @@ impl<'c> ExprLowerer<'c> {
     fn equal(&mut self, left: &Expr, right: &Expr) -> Result<Scalar, Trouble> {
         let at = right.at;
         let (left, right) = (self.lower(left)?, self.lower(right)?);
-        equal(left, right, at)
-    }
-
-    /// If, then, else; arrays element by element.
-    fn ite(
-        &mut self,
-        condition: &Scalar,
-        then: Lowered,
-        otherwise: Lowered,
-        at: At,
-    ) -> Result<Lowered, Trouble> {
-        match (then, otherwise) {
-            (Lowered::Scalar(then), Lowered::Scalar(otherwise)) => {
-                self.effort.spend(condition.size, at)?;
-                Ok(Lowered::Scalar(Scalar::ite(condition.clone(), then, otherwise)))
-            }
-            (Lowered::Array(a), Lowered::Array(b)) if a.len() == b.len() => {
-                let pairs = a.into_iter().zip(b);
-                let elements = pairs.map(|(a, b)| self.ite(condition, a, b, at));
-                Ok(Lowered::Array(elements.collect::<Result<_, _>>()?))
-            }
-            _ => unsupported(at, "arrays whose length is not fixed".to_owned()),
-        }
-    }
-
-    /// Element `index` of an array; of an array of arrays, the array of all its elements.
-    fn access(&mut self, array: Lowered, index: Scalar, at: At) -> Result<Lowered, Trouble> {
-        let Lowered::Array(mut elements) = array else { return Err(Trouble::ill_typed(at)) };
-        let position = index.expr.as_constant().and_then(Rational::to_i64);
-        if let Some(i) = position.and_then(|i| usize::try_from(i).ok())
-            && i < elements.len()
-        {
-            return Ok(elements.swap_remove(i));
-        }
-        if let Some(Lowered::Array(first)) = elements.first() {
-            let width = first.len();
-            let mut columns: Vec<Vec<Lowered>> =
-                (0..width).map(|_| Vec::with_capacity(elements.len())).collect();
-            for element in elements {
-                match element {
-                    Lowered::Array(row) if row.len() == width => {
-                        for (column, cell) in columns.iter_mut().zip(row) {
-                            column.push(cell);
-                        }
-                    }
-                    _ => {
-                        return unsupported(at, "arrays of arrays of different lengths".to_owned());
-                    }
-                }
-            }
-            self.effort.spend(index.size.saturating_mul(width as u64), at)?;
-            let columns = columns
-                .into_iter()
-                .map(|column| self.access(Lowered::Array(column), index.clone(), at));
-            return Ok(Lowered::Array(columns.collect::<Result<_, _>>()?));
-        }
-        let cells = elements.into_iter().map(|element| match element {
-            Lowered::Scalar(scalar) => Ok(scalar),
-            Lowered::Array(_) => Err(Trouble::ill_typed(at)),
-        });
-        Ok(Lowered::Scalar(Scalar::cell(cells.collect::<Result<_, _>>()?, index)))
-    }
-
-    fn constructor(&mut self, constructor: &Constructor) -> Result<Lowered, Trouble> {
-        let at = constructor.length.at;
-        let length = self.scalar(&constructor.length)?;
-        let Some(length) = length.expr.as_constant() else {
-            return unsupported(at, "arrays whose length is not constant".to_owned());
-        };
-        let length = match length.to_i64().map(usize::try_from) {
-            Some(Ok(length)) if length <= MAX_LENGTH => length,
-            Some(Err(_)) => {
-                let message = format!("an array cannot have the length {length}");
-                return Err(Trouble::Invalid(at, Code::Evaluation, message));
-            }
-            _ => return unsupported(at, format!("arrays of the length {length}")),
-        };
-        let mut elements = Vec::with_capacity(length);
-        for i in 0..length {
-            let index = Scalar::leaf(ModelExpr::int(i64::try_from(i).unwrap_or(i64::MAX)));
-            self.bound.push((constructor.variable.symbol, Lowered::Scalar(index)));
-            let element = self.lower(&constructor.element);
-            self.bound.pop();
-            elements.push(element?);
-        }
-        Ok(Lowered::Array(elements))
+        arrays::equal(left, right, at)
     }
 
     fn call(&mut self, name: Name, arguments: &[Expr]) -> Result<Lowered, Trouble> {
@@ -404,19 +320,6 @@ fn unary(op: UnaryOp, operand: Scalar) -> Scalar {
         UnaryOp::Trc => Unary::Truncate,
     };
     Scalar::unary(op, operand)
-}
-
-fn equal(left: Lowered, right: Lowered, at: At) -> Result<Scalar, Trouble> {
-    match (left, right) {
-        (Lowered::Scalar(a), Lowered::Scalar(b)) => Ok(Scalar::binary(Op::Eq, a, b)),
-        (Lowered::Array(a), Lowered::Array(b)) if a.len() != b.len() => Ok(Scalar::bool(false)),
-        (Lowered::Array(a), Lowered::Array(b)) => {
-            let parts = a.into_iter().zip(b).map(|(a, b)| equal(a, b, at));
-            let parts = parts.collect::<Result<Vec<_>, _>>()?;
-            Ok(Scalar::balanced(Op::And, parts).unwrap_or_else(|| Scalar::bool(true)))
-        }
-        _ => Err(Trouble::ill_typed(at)),
-    }
 }
 
 /// A constant value as an expression.

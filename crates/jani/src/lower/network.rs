@@ -21,16 +21,13 @@ pub(crate) struct LoweredModel {
     pub layout: Layout,
 }
 
-/// Lowers a model that was checked without errors; `None` after diagnostics of what is not
-/// supported.
+/// Lowers a model that was checked without errors and has no [`unsupported`] parts; `None` after
+/// diagnostics of what in its expressions is not supported.
 pub(crate) fn lower(
     checked: &Checked,
     names: &Names,
     diagnostics: &mut Diagnostics,
 ) -> Option<LoweredModel> {
-    if !is_supported(checked, names, diagnostics) {
-        return None;
-    }
     let needed = transients::needed_by_transitions(checked);
     let mut layout = Layout::new(checked, names, &|v| needed[v.0]);
     transients::show_in_states(checked, &mut layout);
@@ -56,15 +53,14 @@ pub(crate) fn lower(
 }
 
 /// Reports what no engine can do: time, and variables that are not discrete.
-fn is_supported(checked: &Checked, names: &Names, diagnostics: &mut Diagnostics) -> bool {
+pub(crate) fn unsupported(checked: &Checked, names: &Names, diagnostics: &mut Diagnostics) {
     if let Some((ty, at)) = checked.ast.ty
         && !ty.is_untimed()
     {
         let what = format!("models of the type {} (only lts, dtmc and mdp)", ty.name());
         diagnostics.unsupported(at, what);
-        return false;
+        return;
     }
-    let mut supported = true;
     for variable in &checked.variables {
         let kind = match variable.sort {
             _ if variable.transient => continue,
@@ -80,9 +76,7 @@ fn is_supported(checked: &Checked, names: &Names, diagnostics: &mut Diagnostics)
             Sort::Continuous => "continuous variables: the variable",
         };
         diagnostics.unsupported(variable.at, format!("{kind} `{}`", names.text(variable.name)));
-        supported = false;
     }
-    supported
 }
 
 fn vectors(checked: &Checked) -> Vec<SyncVector> {

@@ -72,7 +72,7 @@ impl Parser {
         let probability = m.take("probability").and_then(|p| self.wrapped_expr(p, "a probability"));
         let assignments = self.optional_list(&mut m, "assignments", Self::assignment);
         self.finish(&m);
-        Some(Destination { at: json.at(), location: location?, probability, assignments })
+        Some(Destination { location: location?, probability, assignments })
     }
 
     fn assignment(&mut self, json: Json<'_>) -> Option<Assignment> {

@@ -3,8 +3,8 @@
 use super::Parser;
 use crate::{
     ast::{
-        Accumulation, BinaryOp, Expr, ExprKind, Extremum, Filter, FilterFunction, Formula,
-        FormulaKind, PathOperator, StatesFilter, UnaryOp,
+        BinaryOp, Expr, ExprKind, Extremum, Filter, FilterFunction, Formula, FormulaKind,
+        PathOperator, StatesFilter, UnaryOp,
     },
     json::{Json, Members},
 };
@@ -25,13 +25,11 @@ impl Parser {
             "filter" => self.filter(&mut m),
             "Pmin" => self.operand_formula(&mut m).map(|f| probability(Extremum::Min, f)),
             "Pmax" => self.operand_formula(&mut m).map(|f| probability(Extremum::Max, f)),
-            "Smin" => self.operand_formula(&mut m).map(|f| steady(Extremum::Min, f)),
-            "Smax" => self.operand_formula(&mut m).map(|f| steady(Extremum::Max, f)),
+            "Smin" | "Smax" => self.operand_formula(&mut m).map(|_| FormulaKind::SteadyState),
             "∀" | "∃" => self
                 .operand_formula(&mut m)
                 .map(|f| FormulaKind::Quantifier(op == "∃", Box::new(f))),
-            "Emin" => self.expectation(&mut m, Extremum::Min),
-            "Emax" => self.expectation(&mut m, Extremum::Max),
+            "Emin" | "Emax" => self.expectation(&mut m),
             "F" => self.path_formula(&mut m, PathOperator::Finally),
             "G" => self.path_formula(&mut m, PathOperator::Globally),
             "U" => self.path_formula(&mut m, PathOperator::Until),
@@ -71,7 +69,7 @@ impl Parser {
                     let kind = ExprKind::Unary(UnaryOp::Not, Box::new(exp));
                     FormulaKind::State(Expr { at, kind })
                 }
-                Some(formula) => FormulaKind::Not(Box::new(formula)),
+                Some(_) => FormulaKind::Not,
                 None => FormulaKind::Broken,
             }
         };
@@ -119,32 +117,27 @@ impl Parser {
         Some(FormulaKind::Path { operator, operands, bounded })
     }
 
-    fn expectation(&mut self, m: &mut Members<'_>, extremum: Extremum) -> Option<FormulaKind> {
+    /// An expected reward: read for what is wrong with it, but no engine asks for it.
+    fn expectation(&mut self, m: &mut Members<'_>) -> Option<FormulaKind> {
         let reward = self.required(m, "exp").map(|e| self.expr(e));
-        let accumulate = self.optional_list(m, "accumulate", |p, json| {
-            let name = p.string(json)?;
-            match &*name {
-                "steps" => Some(Accumulation::Steps),
-                "time" => Some(Accumulation::Time),
-                "exit" => Some(Accumulation::Exit),
-                _ => {
-                    p.unknown_word(json, "accumulation", &name);
-                    None
-                }
+        for json in m.take("accumulate").into_iter().flat_map(Json::elements) {
+            let name = self.string(json).unwrap_or_default();
+            if !matches!(&*name, "steps" | "time" | "exit") {
+                self.unknown_word(json, "accumulation", &name);
             }
-        });
-        let reach = m.take("reach").map(|r| self.expr(r));
-        let instant = INSTANTS.map(|key| m.take(key).is_some()).contains(&true);
-        Some(FormulaKind::Expectation { extremum, reward: reward?, accumulate, reach, instant })
+        }
+        if let Some(reach) = m.take("reach") {
+            self.expr(reach);
+        }
+        for key in INSTANTS {
+            m.take(key);
+        }
+        reward.map(|_| FormulaKind::Expectation)
     }
 }
 
 fn probability(extremum: Extremum, formula: Formula) -> FormulaKind {
     FormulaKind::Probability(extremum, Box::new(formula))
-}
-
-fn steady(extremum: Extremum, formula: Formula) -> FormulaKind {
-    FormulaKind::SteadyState(extremum, Box::new(formula))
 }
 
 /// An operator over two formulas: an expression, if both are.

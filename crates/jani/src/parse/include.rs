@@ -16,8 +16,11 @@ use crate::{
 const MAX_INCLUDES: usize = 16;
 
 impl Parser {
-    /// Reads a file; `from` is the place that names it, if one does.
+    /// Reads a file, once; `from` is the place that names it, if one does.
     pub fn file(&mut self, path: &Path, from: Option<At>) -> Option<Arc<Source>> {
+        if let Some(source) = self.diagnostics.sources.by_path(path) {
+            return Some(source);
+        }
         match std::fs::read(path) {
             Ok(bytes) => self.bytes(path, bytes),
             Err(error) => {
@@ -49,14 +52,27 @@ impl Parser {
         }
     }
 
-    /// Reads a text as JSON.
+    /// Reads a text as JSON; warns of keys that stand twice in one object.
     pub fn text(&mut self, path: &Path, text: String) -> Option<Arc<Source>> {
         match Source::from_text(self.diagnostics.sources.next_id(), path, text) {
-            Ok(source) => Some(self.diagnostics.sources.push(source)),
+            Ok(source) => {
+                let source = self.diagnostics.sources.push(source);
+                self.duplicate_keys(&source);
+                Some(source)
+            }
             Err((text, error)) => {
                 self.diagnostics.syntax(&text, &error);
                 None
             }
+        }
+    }
+
+    fn duplicate_keys(&mut self, source: &Source) {
+        for &key in source.document().duplicate_keys() {
+            let key = Json::new(source, key);
+            let name = key.as_str().unwrap_or_default();
+            let message = format!("key `{name}` stands twice in one object; the last one counts");
+            self.diagnostics.warning(Code::DuplicateKey, key.at(), message);
         }
     }
 
@@ -86,7 +102,6 @@ impl Parser {
             return None;
         }
         let source = self.file(&path, Some(file.at()))?;
-        self.duplicate_keys(source.root());
         self.included_from(source.root(), read, depth + 1)
     }
 

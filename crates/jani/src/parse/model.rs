@@ -13,7 +13,6 @@ impl Parser {
     /// A model file; `None` if it is not even an object with automata.
     pub fn model(&mut self, json: Json<'_>) -> Option<Model> {
         let mut m = self.members(json, "a model")?;
-        self.duplicate_keys(json);
         if json.get("automata").is_none() {
             let help = if json.get("properties").is_some() {
                 "this looks like a file of properties, which goes with a model"
@@ -59,16 +58,6 @@ impl Parser {
             automata,
             system: system.unwrap_or_default(),
         })
-    }
-
-    /// Warns of keys that stand twice in one object of a file.
-    pub(super) fn duplicate_keys(&mut self, root: Json<'_>) {
-        for &key in root.source().document().duplicate_keys() {
-            let key = Json::new(root.source(), key);
-            let name = key.as_str().unwrap_or_default();
-            let message = format!("key `{name}` stands twice in one object; the last one counts");
-            self.diagnostics.warning(Code::DuplicateKey, key.at(), message);
-        }
     }
 
     fn model_type(&mut self, json: Json<'_>) -> Option<(ModelType, crate::source::At)> {

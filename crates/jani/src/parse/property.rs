@@ -26,7 +26,6 @@ impl Parser {
         };
         if !is_model {
             m.take("labels");
-            self.duplicate_keys(root);
             self.finish(&m);
         }
         if list.kind() != Kind::Array {
@@ -105,7 +104,7 @@ impl Parser {
             m.take(key);
         }
         self.finish(&m);
-        Some(Objective { at: json.at(), goal })
+        Some(Objective { goal })
     }
 
     /// A set of states: in place, in a file, or by a label. A bare expression is a condition.
@@ -119,21 +118,21 @@ impl Parser {
                 return self.name(label).map(StateSet::Label);
             }
             let exp = Some(self.expr(json));
-            return Some(StateSet::Condition { at: json.at(), exp, locations: Vec::new() });
+            return Some(StateSet::Condition { exp, locations: Vec::new() });
         };
         if op.is_key("states-values") {
             return self.state_list(json);
         }
         if !op.is_key("state-condition") {
             let exp = Some(self.expr(json));
-            return Some(StateSet::Condition { at: json.at(), exp, locations: Vec::new() });
+            return Some(StateSet::Condition { exp, locations: Vec::new() });
         }
         let mut m = self.members(json, "a state condition")?;
         m.take("op");
         let exp = m.take("exp").map(|e| self.expr(e));
         let locations = self.optional_list(&mut m, "locations", Self::location_ref);
         self.finish(&m);
-        Some(StateSet::Condition { at: json.at(), exp, locations })
+        Some(StateSet::Condition { exp, locations })
     }
 
     fn state_list(&mut self, json: Json<'_>) -> Option<StateSet> {

@@ -66,7 +66,9 @@ fn every_model_loads_or_is_refused_for_its_reason() {
         models += 1;
         let reason = REFUSED.iter().find(|(name, ..)| file.ends_with(name));
         match (reason, loaded.model()) {
-            (None, Some(_)) => {
+            (None, Some(model)) => {
+                let summary = loaded.summary().expect("a summary");
+                assert_eq!(model.operator_count(), summary.operators, "{}", file.display());
                 let errors = loaded.diagnostics().iter().filter(|d| d.is_error());
                 assert_eq!(errors.count(), 0, "{}", file.display());
             }

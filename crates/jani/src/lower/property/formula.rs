@@ -74,12 +74,12 @@ impl PropertyLowerer<'_> {
             FormulaKind::Quantifier(false, path) => (Quantity::Certain, &**path),
             // Without a quantifier, it is asked whether there is such a path.
             FormulaKind::Path { .. } => (Quantity::Possible, formula),
-            FormulaKind::Expectation { .. } => return self.refuse(formula, "expected rewards"),
-            FormulaKind::SteadyState(..) => {
+            FormulaKind::Expectation => return self.refuse(formula, "expected rewards"),
+            FormulaKind::SteadyState => {
                 return self.refuse(formula, "steady-state probabilities");
             }
             FormulaKind::Filter(_) => return self.refuse(formula, "filters inside filters"),
-            FormulaKind::Binary(..) | FormulaKind::Not(_) => {
+            FormulaKind::Binary(..) | FormulaKind::Not => {
                 return self.refuse(formula, "Boolean combinations of properties");
             }
             FormulaKind::State(_) => {
