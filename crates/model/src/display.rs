@@ -10,20 +10,41 @@ pub(crate) fn condition(model: &Model, condition: &Condition) -> String {
         Condition::Linear(c) => constraint(model, c),
         Condition::General { expr: e, positive: true } => expr(model, e),
         Condition::General { expr: e, positive: false } => format!("¬({})", expr(model, e)),
-        Condition::And(parts) => joined(model, parts, " ∧ "),
+        Condition::And(parts) => {
+            let mut texts = Vec::with_capacity(parts.len());
+            let mut rest = parts.iter().peekable();
+            while let Some(part) = rest.next() {
+                match (part, rest.peek()) {
+                    (Condition::Linear(low), Some(Condition::Linear(high)))
+                        if low.negation().is_some_and(|n| is_opposite(&n, high)) =>
+                    {
+                        rest.next();
+                        texts.push(constraint_as(model, low, Some("=")));
+                    }
+                    _ => texts.push(bracketed(model, part)),
+                }
+            }
+            texts.join(" ∧ ")
+        }
         Condition::Or(parts) => joined(model, parts, " ∨ "),
     }
 }
 
 fn joined(model: &Model, parts: &[Condition], operator: &str) -> String {
-    let parts: Vec<String> = parts
-        .iter()
-        .map(|part| match part {
-            Condition::And(_) | Condition::Or(_) => format!("({})", condition(model, part)),
-            _ => condition(model, part),
-        })
-        .collect();
+    let parts: Vec<String> = parts.iter().map(|part| bracketed(model, part)).collect();
     parts.join(operator)
+}
+
+fn bracketed(model: &Model, part: &Condition) -> String {
+    match part {
+        Condition::And(_) | Condition::Or(_) => format!("({})", condition(model, part)),
+        _ => condition(model, part),
+    }
+}
+
+/// Whether a constraint `Σ ≤ u` with the negation `−Σ ≤ −u − 1` and `other` say `Σ = u` together.
+fn is_opposite(negation: &LinearConstraint, other: &LinearConstraint) -> bool {
+    negation.terms == other.terms && negation.upper.checked_add(1) == Some(other.upper)
 }
 
 fn name(model: &Model, v: VarId) -> String {
@@ -34,6 +55,11 @@ fn name(model: &Model, v: VarId) -> String {
 }
 
 fn constraint(model: &Model, c: &LinearConstraint) -> String {
+    constraint_as(model, c, None)
+}
+
+/// A constraint, or the equation of its two sides with the sign `equals`.
+fn constraint_as(model: &Model, c: &LinearConstraint, equals: Option<&str>) -> String {
     // Turn −Σ ≤ −u into Σ ≥ u.
     let negative = c.terms.iter().all(|&(_, k)| k < 0) && c.upper != i64::MIN;
     let sign = if negative { -1 } else { 1 };
@@ -51,7 +77,7 @@ fn constraint(model: &Model, c: &LinearConstraint) -> String {
         }
         text.push_str(&name(model, v));
     }
-    let relation = if negative { "≥" } else { "≤" };
+    let relation = equals.unwrap_or(if negative { "≥" } else { "≤" });
     format!("{text} {relation} {}", i128::from(c.upper) * i128::from(sign))
 }
 

@@ -163,8 +163,7 @@ impl Concretisation<'_> {
                         applicable[*output] = true;
                     }
                 }
-                let inputs: Vec<i64> =
-                    policy.inputs().iter().map(|v| state[v.index()]).collect();
+                let inputs: Vec<i64> = policy.inputs().iter().map(|v| state[v.index()]).collect();
                 Some(policy.chooser().choose(&inputs, &applicable))
             }
         };

@@ -10,7 +10,7 @@ use policert_policy::Policy;
 
 use crate::concretise::{Concretisation, Concretised};
 use crate::config::{Config, EnvironmentSolver, PolicySolver};
-use crate::native::{NativeEnvironment, NativeSelection};
+use crate::native::NativeSelection;
 use crate::operators::Operators;
 use crate::predicates::require_total;
 use crate::queries::{Environment, Queries, QueryStats, Selection};
@@ -101,7 +101,7 @@ impl<'a> Abstraction<'a> {
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
     fn native_environment(&self) -> Box<dyn Environment + '_> {
-        Box::new(NativeEnvironment::complete())
+        Box::new(crate::native::NativeEnvironment::complete())
     }
 
     #[cfg(feature = "z3")]
@@ -127,10 +127,7 @@ impl<'a> Abstraction<'a> {
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_selection<'s>(
-        &'s self,
-        _: &'s Policy,
-    ) -> Result<Box<dyn Selection + 's>, EngineError> {
+    fn z3_selection<'s>(&'s self, _: &'s Policy) -> Result<Box<dyn Selection + 's>, EngineError> {
         Err(without_z3())
     }
 
@@ -212,9 +209,8 @@ pub fn run(
             fragment.counts.dropped_outcomes
         ));
     }
-    let start_states_proved_safe = complete.then(|| {
-        fragment.safe_start_states().iter().filter(|(_, safe)| *safe).count() as u64
-    });
+    let start_states_proved_safe = complete
+        .then(|| fragment.safe_start_states().iter().filter(|(_, safe)| *safe).count() as u64);
     let queries = *queries.stats();
     Ok(Report { verdict, counts: fragment.counts, queries, start_states_proved_safe, notes })
 }

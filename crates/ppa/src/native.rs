@@ -27,6 +27,7 @@ impl NativeEnvironment {
     }
 
     /// Gives up after so many steps of bisection.
+    #[cfg(feature = "z3")]
     #[must_use]
     pub fn with_step_limit(steps: u64) -> Self {
         Self { step_limit: Some(steps) }

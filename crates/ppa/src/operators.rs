@@ -117,9 +117,7 @@ impl Operators {
         self.groups
             .iter()
             .filter(|g| g.output.is_some())
-            .map(|g| {
-                Condition::or(g.operators.iter().map(|&i| self.all[i].operator.guard.clone()))
-            })
+            .map(|g| Condition::or(g.operators.iter().map(|&i| self.all[i].operator.guard.clone())))
             .collect()
     }
 }
@@ -171,10 +169,8 @@ impl Outcome {
 fn inside(value: &UpdateValue, domain: IntInterval) -> Vec<Condition> {
     let value = value.to_expr();
     let le = |a: Expr, b: Expr| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));
-    let both = Condition::and([
-        le(Expr::int(domain.lo), value.clone()),
-        le(value, Expr::int(domain.hi)),
-    ]);
+    let both =
+        Condition::and([le(Expr::int(domain.lo), value.clone()), le(value, Expr::int(domain.hi))]);
     both.conjuncts().to_vec()
 }
 
