@@ -20,6 +20,7 @@
 
 mod aim;
 mod case;
+pub mod case_files;
 pub mod examples;
 mod expressions;
 pub mod jani_text;
@@ -33,6 +34,7 @@ mod properties;
 mod random;
 
 pub use case::{Case, LARGEST, cases};
+pub use examples::ExampleFile;
 pub use expressions::{Expressions, Forms, rebuilt};
 pub use models::{Profile, model};
 pub use points::{boolean, integer, points, states, sub_box};

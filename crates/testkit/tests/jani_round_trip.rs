@@ -1,11 +1,13 @@
-//! Random models written as JANI text and read again behave as before.
+//! Random cases written as files and read again are as before.
 
 use std::path::Path;
 
 use policert_engine_api::Question;
 use policert_jani::property::Property;
-use policert_jani::{LoadOptions, Severity, load_bytes};
+use policert_jani::{LoadOptions, Severity, load_bytes, load_model};
 use policert_model::{DomainRule, Model, SafetyProperty, Semantics};
+use policert_policy::{Filter, PolicyOptions, load_policy};
+use policert_testkit::case_files::{MODEL_FILE, write_case};
 use policert_testkit::jani_text::{jani_model, jani_property};
 use policert_testkit::oracle::Oracle;
 use policert_testkit::{Case, Profile, case_numbers, states};
@@ -92,4 +94,34 @@ fn reading_what_was_written_changes_nothing() {
         }
     }
     assert!(written.iter().all(|&n| n >= 80), "{written:?}");
+}
+
+#[test]
+fn policies_are_read_as_they_were_written() {
+    let mut endings = [0; 2];
+    for number in case_numbers(100) {
+        let case = Case::numbered(PROFILES[(number % 3) as usize], number);
+        let folder = tempfile::tempdir().expect("a folder");
+        let filter = if number % 2 == 0 { Filter::None } else { Filter::Applicable };
+        if !write_case(folder.path(), &case, filter).expect("files") {
+            continue;
+        }
+        let loaded = load_model(&folder.path().join(MODEL_FILE), &LoadOptions::default());
+        let Some(Property::Safety(property)) = loaded.property(&loaded.selector("0")).property
+        else {
+            panic!("case {number}: no property")
+        };
+        let model = loaded.into_model().expect("a model");
+        let interface = property.interface.expect("an interface");
+        let options = PolicyOptions::default();
+        let loaded = load_policy(&model, None, Some(&interface), &options).expect("a policy");
+        let policy = loaded.policy;
+        assert_eq!(policy.network().nodes(), case.policy.network.nodes(), "case {number}");
+        assert_eq!(policy.inputs(), case.policy.inputs, "case {number}");
+        assert_eq!(policy.outputs(), case.policy.outputs, "case {number}");
+        assert_eq!(policy.semantics().filter, filter, "case {number}");
+        let onnx = loaded.network_file.extension().is_some_and(|ending| ending == "onnx");
+        endings[usize::from(onnx)] += 1;
+    }
+    assert!(endings.iter().all(|&n| n >= 5), "{endings:?}");
 }
