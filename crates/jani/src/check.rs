@@ -12,7 +12,7 @@ mod probabilities;
 
 mod scope;
 mod system;
-mod types;
+mod typing;
 mod variables;
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::{
 
 pub(crate) use scope::{Entity, FunctionId, Scope, VariableId};
 pub(crate) use system::Vector;
-pub(crate) use types::{Type, TypeChecker};
+pub(crate) use typing::{Type, TypeChecker};
 pub(crate) use variables::{Sort, Variable};
 
 /// A constant value.

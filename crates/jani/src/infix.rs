@@ -36,20 +36,20 @@ use token::{Kind, Token};
 /// Deepest nesting of parentheses and operators before operands.
 const MAX_DEPTH: usize = 500;
 
-/// Reads an expression; `None` after a diagnostic.
-pub(crate) fn read(text: &str, parser: &mut Parser, model: &Model) -> Option<Expr> {
+/// Reads an expression over a model whose names are `known`; `None` after a diagnostic.
+pub(crate) fn read(
+    text: &str,
+    parser: &mut Parser,
+    model: &Model,
+    known: &[String],
+) -> Option<Expr> {
     let path = Path::new("<expression>");
     if text.trim_start().starts_with('{') {
         let source = parser.text(path, text.to_owned())?;
         return Some(parser.expression(source.root()));
     }
-    let known: Vec<&str> = model
-        .variables
-        .iter()
-        .map(|v| v.name.as_str())
-        .chain(parser.names.all())
-        .filter(|name| !token::is_plain_name(name))
-        .collect();
+    let known: Vec<&str> =
+        known.iter().map(String::as_str).filter(|name| !token::is_plain_name(name)).collect();
     let tokens = token::tokens(text, &known);
     let spans = tokens.iter().map(|t| t.span.clone()).collect();
     let id = parser.diagnostics.sources.next_id();

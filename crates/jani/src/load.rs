@@ -244,7 +244,8 @@ impl Loaded {
     /// What is wrong with it, with the place in the text.
     pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
         let (condition, diagnostics, _) = self.with_task(|task, parser| {
-            let expr = infix::read(text, parser, &task.lowered.model)?;
+            let known = task.known_names();
+            let expr = infix::read(text, parser, &task.lowered.model, &known)?;
             let mut lowerer = PropertyLowerer {
                 checked: &task.checked,
                 names: &parser.names,
@@ -277,6 +278,19 @@ impl Loaded {
             let files = parser.diagnostics.sources.paths().skip(known).map(Path::to_owned);
             (value, diagnostics, files.collect())
         })
+    }
+}
+
+impl Task {
+    /// What expressions may name: variables in both ways, constants, functions and locations.
+    fn known_names(&self) -> Vec<String> {
+        let ast = &self.checked.ast;
+        let symbols = (self.checked.variables.iter().map(|v| v.name))
+            .chain(ast.constants.iter().map(|c| c.name.symbol))
+            .chain(ast.functions.iter().map(|f| f.name.symbol))
+            .chain(ast.automata.iter().flat_map(|a| &a.locations).map(|l| l.name.symbol));
+        let symbols = symbols.map(|symbol| self.parser.names.text(symbol).to_owned());
+        symbols.chain(self.lowered.model.variables.iter().map(|v| v.name.clone())).collect()
     }
 }
 

@@ -41,9 +41,4 @@ impl Names {
     pub fn text(&self, symbol: Symbol) -> &str {
         self.texts.get(symbol.index()).map_or("", |text| text)
     }
-
-    /// All names.
-    pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.texts.iter().map(|text| &**text)
-    }
 }

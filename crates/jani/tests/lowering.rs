@@ -196,6 +196,21 @@ fn transient_arrays_and_indices_of_assignments() {
     assert_eq!(successors(model, &state(model, &[("x", 0), ("a#0", 1)]))[2], None);
 }
 
+/// Nobody reads the array, but a cell that does not exist is written.
+#[test]
+fn computed_cells_of_transient_arrays_exist_or_not() {
+    let declarations = r#""variables": [{"name": "x", "type": "int", "initial-value": 0},
+      {"name": "t", "type": {"kind": "array", "base": "int"}, "transient": true, "initial-value": {"op": "av", "elements": [3, 4]}}]"#;
+    let write = edge("true", r#"{"ref": {"op": "aa", "exp": "t", "index": "x"}, "value": 1}"#);
+    let loaded = load(declarations, r#"{"name": "l"}"#, &write);
+    let model = loaded.model().expect("model");
+    for x in -1..3 {
+        let before = state(model, &[("x", x)]);
+        let after = if (0..2).contains(&x) { vec![before.clone()] } else { vec![] };
+        assert_eq!(successors(model, &before), [Some(after)], "{x}");
+    }
+}
+
 #[test]
 fn free_choices_and_edge_assignments() {
     let declarations = r#""variables": [

@@ -19,7 +19,8 @@ use crate::{
     source::At,
 };
 
-/// Transient variables that edges write and assignments read.
+/// Transient variables that edges write and assignments read. So are those of which an edge writes
+/// a computed cell: it may be one that does not exist.
 pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
     let mut written = vec![false; checked.variables.len()];
     let mut read = written.clone();
@@ -29,8 +30,10 @@ pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
                 each_variable(checked, expr, Some(a), &mut |v| read[v.0] = true);
             };
             let mut target = &assignment.target;
+            let mut computed = false;
             while let ExprKind::Access(parts) = &target.kind {
                 reads(&parts[1]);
+                computed |= !matches!(parts[1].kind, ExprKind::Number(_));
                 target = &parts[0];
             }
             match &assignment.value {
@@ -44,6 +47,7 @@ pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
                 && let Some(Entity::Variable(v)) = checked.scope.entity(*name, Some(a))
             {
                 written[v.0] = true;
+                read[v.0] |= computed;
             }
         };
         for edge in &automaton.edges {
