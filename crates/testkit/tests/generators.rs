@@ -4,7 +4,8 @@
 use policert_engine_api::Question;
 use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, Profile, states};
+use policert_testkit::{Case, LARGEST, Profile, cases, states};
+use proptest::prelude::*;
 
 const CASES: u64 = 200;
 
@@ -130,5 +131,17 @@ fn models_are_small_and_well_formed() {
             assert!(model.operator_count() <= 1000, "{profile:?} {number}");
             assert_eq!(model.initial_values.len(), model.variables.len());
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn strategies_give_numbered_cases(case in cases(Profile::General)) {
+        let again = Case::of_size(case.profile, case.number, case.size);
+        prop_assert!((1..=LARGEST).contains(&case.size));
+        prop_assert_eq!(again.model, case.model);
+        prop_assert_eq!(again.property, case.property);
     }
 }
