@@ -76,6 +76,7 @@ fn warnings_and_notes() {
         serde_json::from_str(include_str!("models/everything.jani")).expect("JSON");
     model["jani-version"] = 2.into();
     model["colour"] = "red".into();
+    model["features"] = serde_json::json!(["arrays", "colours", "x-colours"]);
     model["x-colour"] = "red".into();
     for automaton in 0..2 {
         model["automata"][automaton]["colour"] = "red".into();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_model::State;
 
-use crate::{LoadOptions, Loaded, load_bytes};
+use crate::{Diagnostic, LoadOptions, Loaded, load_bytes};
 
 fn loaded() -> Loaded {
     let text = include_str!("../../tests/models/everything.jani");
@@ -148,6 +148,21 @@ fn what_is_wrong_and_where() {
         assert_eq!(first.message, message, "{text}");
         assert_eq!(first.place.as_ref().map(|p| p.column), Some(column), "{text}: {message}");
         assert!(first.render().contains("<expression>:1:"), "{text}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_survived(
+        any in ".{0,20}",
+        likely in "(x|free|hand-empty|A|\\[|\\]|[0-9.e]|min|\\(|\\)|,|[ '\"&|!=<>+*/%-]|é|ite|Car#0|done){0,14}",
+    ) {
+        let loaded = loaded();
+        for text in [any, likely] {
+            if let Err(diagnostics) = loaded.condition(&text) {
+                assert!(diagnostics.iter().any(Diagnostic::is_error), "{text}");
+            }
+        }
     }
 }
 

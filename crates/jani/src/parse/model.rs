@@ -9,6 +9,21 @@ use crate::{
     json::{Json, Kind, Members},
 };
 
+/// The features of the format, and of tools that write it.
+const FEATURES: [&str; 11] = [
+    "arrays",
+    "datatypes",
+    "derived-operators",
+    "functions",
+    "hyperbolic-functions",
+    "multi-objective-properties",
+    "named-expressions",
+    "nondet-selection",
+    "state-exit-rewards",
+    "tradeoff-properties",
+    "trigonometric-functions",
+];
+
 impl Parser {
     /// A model file; `None` if it is not even an object with automata.
     pub fn model(&mut self, json: Json<'_>) -> Option<Model> {
@@ -32,7 +47,7 @@ impl Parser {
         let name = self.required(&mut m, "name").and_then(|n| self.string(n));
         let ty = self.required(&mut m, "type").and_then(|t| self.model_type(t));
         m.take("metadata");
-        let features = self.optional_list(&mut m, "features", |p, f| p.string(f).map(Into::into));
+        let features = self.optional_list(&mut m, "features", Self::feature);
         let actions = self.optional_list(&mut m, "actions", Self::action);
         let constants = self.optional_list(&mut m, "constants", Self::constant);
         let variables = self.optional_list(&mut m, "variables", Self::variable);
@@ -58,6 +73,16 @@ impl Parser {
             automata,
             system: system.unwrap_or_default(),
         })
+    }
+
+    fn feature(&mut self, json: Json<'_>) -> Option<String> {
+        let name = self.string(json)?;
+        if !FEATURES.contains(&&*name) && !name.starts_with("x-") {
+            let message =
+                format!("unknown feature `{name}`; what is used of it is judged by itself");
+            self.diagnostics.warning(Code::UnknownWord, json.at(), message);
+        }
+        Some(name.into_owned())
     }
 
     fn model_type(&mut self, json: Json<'_>) -> Option<(ModelType, crate::source::At)> {
