@@ -4,11 +4,11 @@
 //! error bound of the [frame](crate::frame).
 
 use policert_numeric::round::{add_down, add_up, at_least, at_most, mul_down, mul_up};
-use pulp::Arch;
+use pulp::{Arch, Simd};
 
 use crate::frame::Frame;
-use crate::kernel::{Kernel, multiply_add, run};
-use crate::program::{Affine, NEURONS, Op, Program};
+use crate::kernel::{Kernel, load, magnitude, run, store, vectors};
+use crate::program::{Affine, LANES, Lanes, Op, Program};
 
 /// Bounds of all slots.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct Bounds {
     pub hi: Vec<f64>,
     centre: Vec<f64>,
     radius: Vec<f64>,
-    sums: Vec<[[f64; NEURONS]; 2]>,
+    sums: Vec<[Lanes; 2]>,
     arch: Arch,
 }
 
@@ -130,9 +130,9 @@ impl Bounds {
             source.for_each(|slot| self.push_ball(slot));
             (&affine.bias, &affine.panels.forward)
         };
-        let count = bias.len().div_ceil(NEURONS);
+        let count = bias.len().div_ceil(LANES);
         self.sums.clear();
-        self.sums.resize(count, [[0.0; NEURONS]; 2]);
+        self.sums.resize(count, [[0.0; LANES]; 2]);
         let product = BallProduct {
             panels,
             centre: &self.centre,
@@ -142,9 +142,9 @@ impl Bounds {
         run(self.arch, product);
         let at = program.nodes[node].at;
         for (i, bias) in bias.iter().enumerate() {
-            let [centres, radii] = &self.sums[i / NEURONS];
-            let centre = centres[i % NEURONS] + bias;
-            let radius = radii[i % NEURONS] + frame.error(frame.flow[at + i]);
+            let [centres, radii] = &self.sums[i / LANES];
+            let centre = centres[i % LANES] + bias;
+            let radius = radii[i % LANES] + frame.error(frame.flow[at + i]);
             self.lo[at + i] = add_down(centre, -radius);
             self.hi[at + i] = add_up(centre, radius);
         }
@@ -163,28 +163,32 @@ impl Bounds {
 
 /// For each neuron Σ w · centre and Σ |w| · radius.
 struct BallProduct<'a> {
-    panels: &'a [[f64; NEURONS]],
+    panels: &'a [Lanes],
     centre: &'a [f64],
     radius: &'a [f64],
-    sums: &'a mut [[[f64; NEURONS]; 2]],
+    sums: &'a mut [[Lanes; 2]],
 }
 
 impl Kernel for BallProduct<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<S: Simd, const N: usize>(self, simd: S) {
         if self.centre.is_empty() {
             return;
         }
         let panels = self.panels.chunks_exact(self.centre.len());
         for (panel, sums) in panels.zip(self.sums) {
-            let [mut centres, mut radii] = *sums;
-            for ((weights, &centre), &radius) in panel.iter().zip(self.centre).zip(self.radius) {
-                for i in 0..NEURONS {
-                    centres[i] = multiply_add::<FUSED>(weights[i], centre, centres[i]);
-                    radii[i] = multiply_add::<FUSED>(weights[i].abs(), radius, radii[i]);
+            let [centres, radii] = sums;
+            let (mut c, mut r) = (load::<S, N>(simd, centres), load::<S, N>(simd, radii));
+            let columns = vectors::<S>(panel).chunks_exact(N).zip(self.centre).zip(self.radius);
+            for ((weights, &centre), &radius) in columns {
+                let (centre, radius) = (simd.splat_f64s(centre), simd.splat_f64s(radius));
+                for v in 0..N {
+                    c[v] = simd.mul_add_e_f64s(weights[v], centre, c[v]);
+                    r[v] = simd.mul_add_e_f64s(magnitude(simd, weights[v]), radius, r[v]);
                 }
             }
-            *sums = [centres, radii];
+            store::<S, N>(centres, c);
+            store::<S, N>(radii, r);
         }
     }
 }

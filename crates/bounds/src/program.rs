@@ -7,15 +7,13 @@ use policert_policy::{Network, Op as NetworkOp};
 
 use crate::relaxation::Function;
 
-/// Rows of a backward substitution that run side by side.
+/// Rows of a backward substitution, or neurons of an interval pass, that run side by side.
 pub(crate) const LANES: usize = 8;
-/// One number for each row of a block.
+/// One number for each of them.
 pub(crate) type Lanes = [f64; LANES];
 
 /// Columns of weights that a backward substitution works on at a time.
 pub(crate) const COLUMNS: usize = 4;
-/// Neurons that the interval pass works on at a time.
-pub(crate) const NEURONS: usize = 8;
 
 /// A network laid out for bounds.
 #[derive(Debug)]
@@ -90,7 +88,7 @@ impl Affine {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Panels {
     /// For each panel of neurons, column by column.
-    pub forward: Vec<[f64; NEURONS]>,
+    pub forward: Vec<Lanes>,
     /// For each panel of columns, neuron by neuron.
     pub backward: Vec<[f64; COLUMNS]>,
 }
@@ -102,7 +100,7 @@ impl Panels {
             Some(&column) if neuron < neurons => rows[neuron * width + column],
             _ => 0.0,
         };
-        let forward = (0..neurons).step_by(NEURONS).flat_map(|first| {
+        let forward = (0..neurons).step_by(LANES).flat_map(|first| {
             let panel = move |column| std::array::from_fn(|i| weight(first + i, Some(column)));
             columns.iter().map(panel)
         });

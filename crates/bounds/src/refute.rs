@@ -11,10 +11,8 @@ use crate::decision_map::{Lead, Progress, Sharing};
 use crate::frame::Frame;
 use crate::oracle::Axes;
 use crate::output_set::OutputSet;
-use crate::query::representative;
 use crate::search::Search;
 use crate::statistics::Stage;
-use crate::tighten::Restriction;
 
 /// Bounds of network inputs.
 struct Inputs {
@@ -49,11 +47,7 @@ fn float_above(value: i64) -> f64 {
 
 impl Search<'_, '_, '_> {
     /// Bounds the score differences over a leaf and notes which outputs lose.
-    pub(crate) fn bound(
-        &mut self,
-        node: usize,
-        restriction: &Restriction<'_>,
-    ) -> Result<(), StopReason> {
+    pub(crate) fn bound(&mut self, node: usize) -> Result<(), StopReason> {
         let started = Instant::now();
         self.budget.poll()?;
         let inputs = Inputs::new(&self.oracle.axes.reads, &self.map.nodes[node].sides);
@@ -91,7 +85,6 @@ impl Search<'_, '_, '_> {
             self.differences(node, own.as_ref(), &pairs);
         }
         self.oracle.statistics.forms = self.oracle.bounder.forms_done;
-        self.judge_vertices(node, restriction);
         self.map.nodes[node].progress = Progress::Bounded;
         self.finish(Stage::Bound, started);
         Ok(())
@@ -142,25 +135,6 @@ impl Search<'_, '_, '_> {
         leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
     }
 
-    /// Judges for each output the corner of the box where it is most likely to be chosen.
-    fn judge_vertices(&mut self, node: usize, restriction: &Restriction<'_>) {
-        let variables = &self.oracle.axes.variables;
-        let mut points = Vec::new();
-        for lead in &self.map.nodes[node].leads {
-            points.extend(variables.iter().zip(&lead.slopes).map(|(&variable, &slope)| {
-                let side = restriction.sides[variable];
-                if !side.is_bounded() {
-                    representative(side)
-                } else if slope < 0.0 {
-                    side.hi
-                } else {
-                    side.lo
-                }
-            }));
-        }
-        self.judge(node, &points);
-    }
-
     /// Whether bounds refute the output at a known point at which the choice is undecided.
     pub(crate) fn refuted_at(&mut self, node: usize, index: usize) -> bool {
         let point = IntBox::point(self.map.nodes[node].point(index));
@@ -199,7 +173,7 @@ fn lead(difference: &Difference<'_>, axes: &Axes, sides: &IntBox) -> Lead {
     difference.for_each_input(&mut |input, slope, effect| {
         let axis = axes.reads[input];
         slopes[axis] += slope;
-        influence[axis] += slope.abs() + effect;
+        influence[axis] += slope.abs() + 2.0 * effect;
     });
     for (influence, side) in influence.iter_mut().zip(sides.sides()) {
         #[expect(clippy::cast_precision_loss, reason = "a heuristic")]

@@ -113,6 +113,14 @@ impl Search<'_, '_, '_> {
     }
 }
 
+/// What guessing found.
+enum Guess {
+    /// No point satisfies the conditions.
+    Nothing,
+    Witness(State),
+    Open,
+}
+
 impl<'q> Search<'_, '_, 'q> {
     fn search(&mut self) -> Result<Option<State>, StopReason> {
         while let Some((node, restriction)) = self.stack.pop() {
@@ -207,23 +215,25 @@ impl<'q> Search<'_, '_, 'q> {
                 }
                 return Ok(witness);
             }
-            let known = self.map.nodes[node].known();
-            if !self.guess(node, restriction)? {
-                return Ok(None);
+            // Points that the parent knew will do to tell which outputs win here.
+            if self.map.nodes[node].known() == 0 {
+                match self.guess(node, restriction)? {
+                    Guess::Nothing => return Ok(None),
+                    Guess::Witness(witness) => return Ok(Some(witness)),
+                    Guess::Open => {}
+                }
             }
-            if let Some(witness) = self.known_witness(node, restriction, known)? {
-                return Ok(Some(witness));
-            }
-            let known = self.map.nodes[node].known();
-            self.bound(node, restriction)?;
+            self.bound(node)?;
             if self.map.nodes[node].refuted.contains(self.output)
                 || self.beaten_here(node, restriction)
             {
                 return Ok(None);
             }
-            if let Some(witness) = self.known_witness(node, restriction, known)? {
-                return Ok(Some(witness));
-            }
+        }
+        match self.guess(node, restriction)? {
+            Guess::Nothing => return Ok(None),
+            Guess::Witness(witness) => return Ok(Some(witness)),
+            Guess::Open => {}
         }
         self.halve(node, restriction);
         self.stack.push((node, restriction.clone()));
@@ -345,15 +355,15 @@ impl<'q> Search<'_, '_, 'q> {
         Ok(())
     }
 
-    /// Judges likely points. Returns false if no point of the part satisfies the conditions.
-    fn guess(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<bool, StopReason> {
+    /// Judges likely points.
+    fn guess(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Guess, StopReason> {
         let started = Instant::now();
         let mut points = Vec::new();
         if !restriction.open.is_empty() {
             match satisfy(restriction, GUESS_STEPS, self.budget)? {
                 Satisfied::No => {
                     self.finish(Stage::Guess, started);
-                    return Ok(false);
+                    return Ok(Guess::Nothing);
                 }
                 Satisfied::By(state) => {
                     points.extend(self.oracle.axes.variables.iter().map(|&v| state[v]));
@@ -362,10 +372,13 @@ impl<'q> Search<'_, '_, 'q> {
             }
         }
         let needed = self.oracle.axes.project(&restriction.sides);
-        candidates(&needed, &self.oracle.memory, self.output, &mut points);
+        let leaf = &self.map.nodes[node];
+        candidates(&needed, &leaf.leads, &self.oracle.memory, self.output, &mut points);
+        let known = leaf.known();
         self.judge(node, &points);
         self.finish(Stage::Guess, started);
-        Ok(true)
+        let witness = self.known_witness(node, restriction, known)?;
+        Ok(witness.map_or(Guess::Open, Guess::Witness))
     }
 
     fn halve(&mut self, node: usize, restriction: &Restriction<'q>) {

@@ -6,12 +6,12 @@
 //! side. Rounding errors: see [frame](crate::frame).
 
 use policert_numeric::round::sub_down;
-use pulp::Arch;
+use pulp::{Arch, Simd};
 
 use crate::frame::Frame;
 use crate::interval::Bounds;
-use crate::kernel::{Kernel, multiply_add, run};
-use crate::program::{COLUMNS, LANES, Lanes, Op, Program};
+use crate::kernel::{Kernel, load, magnitude, run, store, vectors, vectors_mut};
+use crate::program::{Affine, COLUMNS, LANES, Lanes, Op, Program};
 use crate::relaxation::Lines;
 
 /// Forms that are carried back side by side.
@@ -127,148 +127,210 @@ struct Backward<'a> {
 
 impl Kernel for Backward<'_> {
     #[inline(always)]
-    fn run<const FUSED: bool>(self) {
+    fn run<S: Simd, const N: usize>(self, simd: S) {
         let Self { forms, program, frame, relaxations } = self;
         for node in (0..program.nodes.len()).rev() {
             if forms.live[node] {
-                forms.pass_node::<FUSED>(program, frame, relaxations, node);
+                Pass::<S, N>::of(simd, forms, program, frame, node).run(relaxations);
             }
         }
     }
 }
 
-impl Forms {
+/// Carries the forms back over one node.
+struct Pass<'a, S: Simd, const N: usize> {
+    simd: S,
+    program: &'a Program,
+    frame: &'a Frame,
+    node: usize,
+    /// Coefficients of the nodes before.
+    before: &'a mut [Lanes],
+    live: &'a mut [bool],
+    /// Coefficients of the node's elements, `N` vectors for each.
+    own: &'a [S::f64s],
+    constant: &'a mut Lanes,
+}
+
+impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     #[inline(always)]
-    fn pass_node<const FUSED: bool>(
-        &mut self,
-        program: &Program,
-        frame: &Frame,
-        relaxations: Relaxations<'_>,
+    fn of(
+        simd: S,
+        forms: &'a mut Forms,
+        program: &'a Program,
+        frame: &'a Frame,
         node: usize,
-    ) {
+    ) -> Self {
         let range = program.range(node);
-        let (before, rest) = self.coefficients.split_at_mut(range.start);
-        let own = &mut rest[..range.len()];
-        let flow = &frame.flow[range.clone()];
+        let (before, rest) = forms.coefficients.split_at_mut(range.start);
+        let own = vectors::<S>(&rest[..range.len()]);
         // T, from the coefficients as they are: a NaN among them stays a NaN.
-        for (a, &flow) in own.iter().zip(flow) {
-            for (terms, a) in self.terms.iter_mut().zip(a) {
-                *terms = multiply_add::<FUSED>(a.abs(), flow, *terms);
+        let mut terms = load::<S, N>(simd, &forms.terms);
+        for (a, &flow) in own.chunks_exact(N).zip(&frame.flow[range]) {
+            let flow = simd.splat_f64s(flow);
+            for v in 0..N {
+                terms[v] = simd.mul_add_e_f64s(magnitude(simd, a[v]), flow, terms[v]);
             }
         }
-        let live = &mut self.live;
-        let mut target = |source: usize, before: &mut [Lanes]| {
-            let fresh = !live[source];
-            live[source] = true;
-            if fresh {
-                before[program.range(source)].fill([0.0; LANES]);
-            }
-        };
-        match &program.nodes[node].op {
-            Op::Input => {
-                let bounds = relaxations.bounds;
-                for ((a, &lo), &hi) in own.iter().zip(&bounds.lo).zip(&bounds.hi) {
-                    for (sum, &a) in self.constant.iter_mut().zip(a) {
-                        let end = if a >= 0.0 { lo } else { hi };
-                        *sum = multiply_add::<FUSED>(a, end, *sum);
-                    }
-                }
-            }
-            Op::Affine(affine) => {
-                target(affine.source, before);
-                let source = &mut before[program.range(affine.source)];
-                if let Some(first) = &frame.first[node] {
-                    add_constants::<FUSED>(own, &first.bias, &mut self.constant);
-                    let columns = frame.free.chunks(COLUMNS);
-                    for (panel, columns) in
-                        first.panels.backward.chunks_exact(own.len()).zip(columns)
-                    {
-                        let sums = column_sums::<FUSED>(panel, own);
-                        for (&column, sums) in columns.iter().zip(&sums) {
-                            add_lanes(&mut source[column], sums);
-                        }
-                    }
-                } else {
-                    add_constants::<FUSED>(own, &affine.bias, &mut self.constant);
-                    let panels = affine.panels.backward.chunks_exact(own.len());
-                    for (panel, columns) in panels.zip(source.chunks_mut(COLUMNS)) {
-                        let sums = column_sums::<FUSED>(panel, own);
-                        for (column, sums) in columns.iter_mut().zip(&sums) {
-                            add_lanes(column, sums);
-                        }
-                    }
-                }
-            }
-            Op::Scale { source, factors, summands } => {
-                target(*source, before);
-                add_constants::<FUSED>(own, summands, &mut self.constant);
-                let source = &mut before[program.range(*source)];
-                for ((out, a), factor) in source.iter_mut().zip(own).zip(factors) {
-                    for (out, a) in out.iter_mut().zip(a) {
-                        *out = multiply_add::<FUSED>(*a, *factor, *out);
-                    }
-                }
-            }
-            Op::Pointwise { source, .. } => {
-                target(*source, before);
-                let source = &mut before[program.range(*source)];
-                let lines = &relaxations.lines[range];
-                for ((out, a), lines) in source.iter_mut().zip(own).zip(lines) {
-                    for lane in 0..LANES {
-                        let positive = if a[lane] > 0.0 { a[lane] } else { 0.0 };
-                        let negative = if a[lane] < 0.0 { a[lane] } else { 0.0 };
-                        let slope = multiply_add::<FUSED>(
-                            positive,
-                            lines.lower_slope,
-                            negative * lines.upper_slope,
-                        );
-                        out[lane] += slope;
-                        let offset = multiply_add::<FUSED>(
-                            negative,
-                            lines.upper_offset,
-                            self.constant[lane],
-                        );
-                        self.constant[lane] =
-                            multiply_add::<FUSED>(positive, lines.lower_offset, offset);
-                    }
-                }
-            }
+        store::<S, N>(&mut forms.terms, terms);
+        let (live, constant) = (&mut forms.live, &mut forms.constant);
+        Self { simd, program, frame, node, before, live, own, constant }
+    }
+
+    /// The coefficients of a source, zero if nothing was added to them yet.
+    #[inline(always)]
+    fn target(&mut self, source: usize) -> &mut [Lanes] {
+        let target = &mut self.before[self.program.range(source)];
+        if !self.live[source] {
+            self.live[source] = true;
+            target.fill([0.0; LANES]);
+        }
+        target
+    }
+
+    #[inline(always)]
+    fn run(mut self, relaxations: Relaxations<'_>) {
+        match &self.program.nodes[self.node].op {
+            Op::Input => self.input(relaxations.bounds),
+            Op::Affine(affine) => self.affine(affine),
+            Op::Scale { source, factors, summands } => self.scale(*source, factors, summands),
+            Op::Pointwise { source, .. } => self.pointwise(*source, relaxations.lines),
             Op::Add { sources } => {
                 for &source in sources {
-                    target(source, before);
-                    for (out, a) in before[program.range(source)].iter_mut().zip(&*own) {
-                        add_lanes(out, a);
-                    }
+                    let own = self.own;
+                    let simd = self.simd;
+                    add::<S>(simd, self.target(source), own);
                 }
             }
             Op::Concat { sources } => {
-                let mut rest = &*own;
+                let (simd, mut rest) = (self.simd, self.own);
                 for &source in sources {
-                    target(source, before);
-                    let (part, others) = rest.split_at(program.nodes[source].width);
-                    for (out, a) in before[program.range(source)].iter_mut().zip(part) {
-                        add_lanes(out, a);
-                    }
+                    let (part, others) = rest.split_at(self.program.nodes[source].width * N);
+                    add::<S>(simd, self.target(source), part);
                     rest = others;
                 }
             }
-            Op::Max { sources } => {
-                for &source in sources {
-                    target(source, before);
+            Op::Max { sources } => self.max(sources, relaxations.bounds),
+        }
+    }
+
+    /// The least value of each form over the box.
+    #[inline(always)]
+    fn input(&mut self, bounds: &Bounds) {
+        let simd = self.simd;
+        let zero = simd.splat_f64s(0.0);
+        let mut sums = load::<S, N>(simd, self.constant);
+        for ((a, &lo), &hi) in self.own.chunks_exact(N).zip(&bounds.lo).zip(&bounds.hi) {
+            let (lo, hi) = (simd.splat_f64s(lo), simd.splat_f64s(hi));
+            for v in 0..N {
+                let (positive, negative) = (simd.max_f64s(a[v], zero), simd.min_f64s(a[v], zero));
+                let sum = simd.mul_add_e_f64s(positive, lo, sums[v]);
+                sums[v] = simd.mul_add_e_f64s(negative, hi, sum);
+            }
+        }
+        store::<S, N>(self.constant, sums);
+    }
+
+    #[inline(always)]
+    fn affine(&mut self, affine: &Affine) {
+        let (simd, own) = (self.simd, self.own);
+        if let Some(first) = &self.frame.first[self.node] {
+            self.add_constants(&first.bias);
+            let free = &self.frame.free;
+            let source = self.target(affine.source);
+            let panels = first.panels.backward.chunks_exact(own.len() / N);
+            for (panel, columns) in panels.zip(free.chunks(COLUMNS)) {
+                let sums = column_sums::<S, N>(simd, panel, own);
+                for (&column, sums) in columns.iter().zip(&sums) {
+                    add::<S>(simd, &mut source[column..=column], sums);
                 }
-                for (i, a) in own.iter().enumerate() {
-                    let greatest = Greatest::of(program, relaxations.bounds, sources, i);
-                    let out = &mut before[greatest.slot];
-                    for lane in 0..LANES {
-                        if a[lane] > 0.0 || greatest.dominates {
-                            out[lane] += a[lane];
-                        } else {
-                            self.constant[lane] += a[lane] * greatest.upper;
-                        }
-                    }
+            }
+        } else {
+            self.add_constants(&affine.bias);
+            let source = self.target(affine.source);
+            let panels = affine.panels.backward.chunks_exact(own.len() / N);
+            for (panel, columns) in panels.zip(source.chunks_mut(COLUMNS)) {
+                let sums = column_sums::<S, N>(simd, panel, own);
+                add::<S>(simd, columns, sums.as_flattened());
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn scale(&mut self, source: usize, factors: &[f64], summands: &[f64]) {
+        self.add_constants(summands);
+        let (simd, own) = (self.simd, self.own);
+        let source = vectors_mut::<S>(self.target(source));
+        let elements = source.chunks_exact_mut(N).zip(own.chunks_exact(N));
+        for ((out, a), &factor) in elements.zip(factors) {
+            let factor = simd.splat_f64s(factor);
+            for v in 0..N {
+                out[v] = simd.mul_add_e_f64s(a[v], factor, out[v]);
+            }
+        }
+    }
+
+    /// Each coefficient takes the line on its side.
+    #[inline(always)]
+    fn pointwise(&mut self, source: usize, lines: &[Lines]) {
+        let (simd, own) = (self.simd, self.own);
+        let zero = simd.splat_f64s(0.0);
+        let lines = &lines[self.program.range(self.node)];
+        let mut sums = load::<S, N>(simd, self.constant);
+        let source = vectors_mut::<S>(self.target(source));
+        let elements = source.chunks_exact_mut(N).zip(own.chunks_exact(N));
+        for ((out, a), lines) in elements.zip(lines) {
+            let lower_slope = simd.splat_f64s(lines.lower_slope);
+            let upper_slope = simd.splat_f64s(lines.upper_slope);
+            let lower_offset = simd.splat_f64s(lines.lower_offset);
+            let upper_offset = simd.splat_f64s(lines.upper_offset);
+            for v in 0..N {
+                let positive = simd.max_f64s(a[v], zero);
+                let negative = simd.min_f64s(a[v], zero);
+                let slope = simd.mul_add_e_f64s(positive, lower_slope, out[v]);
+                out[v] = simd.mul_add_e_f64s(negative, upper_slope, slope);
+                let sum = simd.mul_add_e_f64s(positive, lower_offset, sums[v]);
+                sums[v] = simd.mul_add_e_f64s(negative, upper_offset, sum);
+            }
+        }
+        store::<S, N>(self.constant, sums);
+    }
+
+    /// A positive coefficient goes to the source with the greatest lower bound, a negative one
+    /// to a source that is the maximum everywhere or to an upper bound.
+    #[inline(always)]
+    fn max(&mut self, sources: &[usize], bounds: &Bounds) {
+        for &source in sources {
+            self.target(source);
+        }
+        for (i, a) in self.own.chunks_exact(N).enumerate() {
+            let mut block = [0.0; LANES];
+            for (part, a) in S::as_mut_simd_f64s(&mut block).0.iter_mut().zip(a) {
+                *part = *a;
+            }
+            let greatest = Greatest::of(self.program, bounds, sources, i);
+            let out = &mut self.before[greatest.slot];
+            for lane in 0..LANES {
+                if block[lane] > 0.0 || greatest.dominates {
+                    out[lane] += block[lane];
+                } else {
+                    self.constant[lane] += block[lane] * greatest.upper;
                 }
             }
         }
+    }
+
+    /// Adds Σᵢ aᵢ · constantᵢ to the constants of the forms.
+    #[inline(always)]
+    fn add_constants(&mut self, constants: &[f64]) {
+        let simd = self.simd;
+        let mut sums = load::<S, N>(simd, self.constant);
+        for (a, &constant) in self.own.chunks_exact(N).zip(constants) {
+            let constant = simd.splat_f64s(constant);
+            for v in 0..N {
+                sums[v] = simd.mul_add_e_f64s(a[v], constant, sums[v]);
+            }
+        }
+        store::<S, N>(self.constant, sums);
     }
 }
 
@@ -295,33 +357,29 @@ impl Greatest {
     }
 }
 
-/// Σᵢ aᵢ · constants ᵢ, added to the constants of the forms.
-#[inline(always)]
-fn add_constants<const FUSED: bool>(own: &[Lanes], constants: &[f64], sums: &mut Lanes) {
-    for (a, &constant) in own.iter().zip(constants) {
-        for (sum, &a) in sums.iter_mut().zip(a) {
-            *sum = multiply_add::<FUSED>(a, constant, *sum);
-        }
-    }
-}
-
 /// Σᵢ weightᵢ · aᵢ for a few columns of weights.
 #[inline(always)]
-fn column_sums<const FUSED: bool>(panel: &[[f64; COLUMNS]], own: &[Lanes]) -> [Lanes; COLUMNS] {
-    let mut sums = [[0.0; LANES]; COLUMNS];
-    for (weights, a) in panel.iter().zip(own) {
-        for (sum, &weight) in sums.iter_mut().zip(weights) {
-            for (sum, &a) in sum.iter_mut().zip(a) {
-                *sum = multiply_add::<FUSED>(weight, a, *sum);
+fn column_sums<S: Simd, const N: usize>(
+    simd: S,
+    panel: &[[f64; COLUMNS]],
+    own: &[S::f64s],
+) -> [[S::f64s; N]; COLUMNS] {
+    let mut sums = [[simd.splat_f64s(0.0); N]; COLUMNS];
+    for (weights, a) in panel.iter().zip(own.chunks_exact(N)) {
+        for (sums, &weight) in sums.iter_mut().zip(weights) {
+            let weight = simd.splat_f64s(weight);
+            for v in 0..N {
+                sums[v] = simd.mul_add_e_f64s(weight, a[v], sums[v]);
             }
         }
     }
     sums
 }
 
+/// Adds vectors to blocks.
 #[inline(always)]
-fn add_lanes(out: &mut Lanes, a: &Lanes) {
-    for (out, a) in out.iter_mut().zip(a) {
-        *out += a;
+fn add<S: Simd>(simd: S, blocks: &mut [Lanes], vectors: &[S::f64s]) {
+    for (out, a) in vectors_mut::<S>(blocks).iter_mut().zip(vectors) {
+        *out = simd.add_f64s(*out, *a);
     }
 }

@@ -1,3 +1,7 @@
+//! Bounds of score differences against exact scores at points.
+
+#![expect(clippy::float_cmp, reason = "exact values are meant")]
+
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::{
     ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, precise_scores,
@@ -48,7 +52,9 @@ fn difference_above(network: &Network, inputs: &[i64], a: usize, b: usize) -> Ra
 #[test]
 fn bounds_hold_at_random_points() {
     let (mut finite, mut positive) = (0, 0);
-    for seed in 0..1500 {
+    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0");
+    let networks = if slow { 5_000 } else { 400 };
+    for seed in 0..networks {
         let mut random = Random::new(seed);
         let inputs = 1 + random.below(6);
         let outputs = 2 + random.below(4);
@@ -62,10 +68,8 @@ fn bounds_hold_at_random_points() {
             let own = self::frame(bounder.program(), &sides);
             bounder.enter(&frame, &own.lo, &own.hi);
             let mut bounds = Vec::new();
-            let mut planes = Vec::new();
             bounder.differences(&frame, &all_pairs(outputs), &mut |d| {
                 bounds.push((d.greater, d.lesser, d.lower));
-                planes.push((0..inputs).map(|k| d.coefficient(k)).collect::<Vec<f64>>());
             });
             for _ in 0..6 {
                 let inputs = point(&sides, &mut random);
@@ -82,7 +86,7 @@ fn bounds_hold_at_random_points() {
             }
         }
     }
-    assert!(finite > 100_000 && positive > 10_000, "{finite} {positive}");
+    assert!(finite > 30_000 && positive > 3_000, "{finite} {positive}");
 }
 
 #[test]

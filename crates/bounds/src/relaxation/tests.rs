@@ -1,3 +1,7 @@
+//! Lines against exact values at points.
+
+#![expect(clippy::float_cmp, reason = "exact values are meant")]
+
 use policert_numeric::Rational;
 use proptest::prelude::*;
 

@@ -1,5 +1,6 @@
 //! The oracle against brute force over all points.
 
+mod edges;
 mod generator;
 
 use std::cmp::Ordering;
@@ -149,6 +150,6 @@ fn agrees_with_brute_force() {
 #[test]
 fn agrees_with_brute_force_by_bounds_alone() {
     let cases = if slow_tests() { 50_000 } else { 2_000 };
-    let config = Config { enumerated_points: 1, ..Config::default() };
+    let config = Config { enumerated_points: 1 };
     assert_balanced(&run(cases, 300, config, 1 << 32));
 }
