@@ -162,7 +162,8 @@ impl Semantics<'_> {
         Ok(labels)
     }
 
-    /// The successors of `state` by `operator`, whose guard must hold.
+    /// The successors of `state` by `operator`, whose guard must hold. Only the values after the
+    /// last assignment index count: those in between may lie outside of a domain.
     ///
     /// # Errors
     /// See [`ModellingProblem`].
