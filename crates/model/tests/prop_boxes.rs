@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use policert_model::{
-    Condition, Expr, SolutionsError, Truth, Variable, Visit, find_solution, for_each_solution,
+    BinaryOp, Condition, Expr, SolutionsError, Truth, VarId, Variable, Visit, find_solution,
+    for_each_solution,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_testkit::{
@@ -162,6 +163,53 @@ fn tightening_loses_no_point_and_tells_whether_it_changed() {
 }
 
 #[test]
+fn a_condition_reads_the_same_inside_the_box_that_reduces_it() {
+    let mut reduced = 0;
+    for number in case_numbers(4000) {
+        let (condition, sides) = condition_and_box(number);
+        let Some(inside) = condition.reduced(&sides) else { continue };
+        reduced += 1;
+        assert_ne!(inside, condition, "case {number}");
+        for point in points(&sides) {
+            let truth = condition.holds(&point).ok();
+            assert_eq!(inside.holds(&point).ok(), truth, "case {number} at {point:?}");
+        }
+        assert_eq!(inside.reduced(&sides), None, "case {number}: {inside:?} in {sides:?}");
+    }
+    assert!(reduced > 1000, "{reduced}");
+}
+
+#[test]
+fn a_point_is_found_in_an_unbounded_box_where_the_condition_bounds_it() {
+    let (mut found, mut none) = (0, 0);
+    for number in case_numbers(2000) {
+        let (condition, _) = condition_and_box(number);
+        // bounds as conditions instead of sides
+        let bounds = variables().into_iter().enumerate().map(|(v, variable)| {
+            let var = Expr::Var(VarId::new(v));
+            let compare = |a, b| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));
+            Condition::and([
+                compare(Expr::int(variable.domain.lo), var.clone()),
+                compare(var, Expr::int(variable.domain.hi)),
+            ])
+        });
+        let bounded = Condition::and(bounds.chain([condition.clone()]));
+        let everything = IntBox::new(vec![IntInterval::ALL; variables().len()]);
+        let point = find_solution(&bounded, &everything).unwrap();
+        let expected = points(&domains()).into_iter().any(|p| condition.holds(&p) == Ok(true));
+        assert_eq!(point.is_some(), expected, "case {number}: {condition:?}");
+        match point {
+            Some(point) => {
+                assert_eq!(bounded.holds(&point), Ok(true), "case {number}: {point:?}");
+                found += 1;
+            }
+            None => none += 1,
+        }
+    }
+    assert!(found > 300 && none > 100, "{found}, {none}");
+}
+
+#[test]
 fn tightening_works_on_unbounded_boxes() {
     for number in case_numbers(2000) {
         let (condition, _) = condition_and_box(number);
@@ -210,9 +258,9 @@ fn enumeration_visits_every_solution_once_in_order() {
         });
         assert_eq!(flow, Ok(ControlFlow::Continue(())), "case {number}");
         assert_eq!(visited, expected, "case {number}: {condition:?} in {sides:?}");
-        let found = find_solution(&condition, &sides).unwrap();
-        assert_eq!(found.is_some(), !expected.is_empty());
-        assert!(found.is_none_or(|point| expected.contains(&point)));
+        let some = find_solution(&condition, &sides).unwrap();
+        assert_eq!(some.is_some(), !expected.is_empty(), "case {number}");
+        assert!(some.is_none_or(|point| expected.contains(&point)), "case {number}");
 
         let strict =
             for_each_solution(&condition, &sides, true, &mut |_| ControlFlow::<()>::Continue(()));
