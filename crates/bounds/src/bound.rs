@@ -5,8 +5,8 @@ use policert_numeric::round::sub_down;
 use crate::frame::Frame;
 use crate::interval::Bounds;
 use crate::program::{LANES, Lanes, Op, Program};
-use crate::relaxation::Lines;
-use crate::symbolic::{Forms, Relaxations, Start};
+use crate::relaxation::{Function, Lines};
+use crate::symbolic::{Form, Forms, Relaxations, Term};
 
 /// Computes bounds of score differences of one network.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Bounder {
     bounds: Bounds,
     /// By slot, for functions of one variable.
     lines: Vec<Lines>,
+    /// For each affine node the neurons whose coefficients may differ from 0.
+    active: Vec<Vec<usize>>,
     forms: Forms,
     /// Linear forms carried back so far.
     pub forms_done: u64,
@@ -40,14 +42,28 @@ struct Plane<'a> {
 }
 
 impl Difference<'_> {
-    /// Calls `f` for each network input that is not fixed, with its coefficient in the plane that
-    /// gave the bound, and with the sum of the magnitudes of its effects on functions that the
-    /// plane had to relax.
-    pub fn for_each_input(&self, f: &mut impl FnMut(usize, f64, f64)) {
+    /// Adds to `slopes` the coefficients of the network inputs in the plane that gave the bound,
+    /// and to `effects` the sums of the magnitudes of their effects on functions of the first
+    /// layers that the plane had to relax: Σ |aᵢ|·|Wᵢₖ| over such neurons i.
+    pub fn add_plane(&self, slopes: &mut [f64], effects: &mut [f64]) {
         let Some(Plane { bounder, frame, lane }) = self.plane else { return };
+        let Bounder { program, forms, bounds, .. } = bounder;
         for &input in &frame.free {
-            let coefficient = bounder.forms.coefficient(&bounder.program, 0, input, lane);
-            f(input, coefficient, bounder.relaxed_effect(frame, input, lane));
+            slopes[input] += forms.coefficient(program, 0, input, lane);
+        }
+        for (node, first) in frame.first.iter().enumerate() {
+            let Op::Affine(affine) = &program.nodes[node].op else { continue };
+            let (Some(function), Some(_)) = (program.nodes[node].reader, first) else { continue };
+            for (neuron, slot) in program.range(node).enumerate() {
+                if function.is_linear(bounds.lo[slot], bounds.hi[slot]) {
+                    continue;
+                }
+                let effect = forms.coefficient(program, node, neuron, lane).abs();
+                let row = affine.row(neuron);
+                for &input in &frame.free {
+                    effects[input] += effect * row[input].abs();
+                }
+            }
         }
     }
 }
@@ -57,6 +73,7 @@ impl Bounder {
         Self {
             bounds: Bounds::new(&program),
             lines: vec![Lines::default(); program.slots],
+            active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
             forms: Forms::new(&program),
             program,
             forms_done: 0,
@@ -76,20 +93,28 @@ impl Bounder {
                 continue;
             }
             self.bounds.set_node(&self.program, frame, node);
-            for slot in self.program.range(node) {
-                let size = frame.magnitude[slot];
-                self.bounds.intersect(slot, -size, size);
-            }
+            self.bounds.limit(self.program.range(node), &frame.magnitude);
             if self.program.nodes[node].refined {
                 self.refine(frame, node);
             }
             if let Op::Pointwise { source, function } = self.program.nodes[node].op {
-                let source = self.program.nodes[source].at;
-                let at = self.program.nodes[node].at;
-                for i in 0..self.program.nodes[node].width {
-                    let (lo, hi) = (self.bounds.lo[source + i], self.bounds.hi[source + i]);
-                    self.lines[at + i] = function.lines(lo, hi);
-                }
+                self.relax(node, source, function);
+            }
+        }
+    }
+
+    /// Draws the lines of a function over the bounds of its argument.
+    fn relax(&mut self, node: usize, source: usize, function: Function) {
+        let (range, sources) = (self.program.range(node), self.program.range(source));
+        // What only this function reads has coefficient 0 where both lines are constant.
+        let sole = self.program.nodes[source].readers == 1;
+        let active = &mut self.active[source];
+        active.clear();
+        let bounds = self.bounds.lo[sources.clone()].iter().zip(&self.bounds.hi[sources]);
+        for (element, (lines, (&lo, &hi))) in self.lines[range].iter_mut().zip(bounds).enumerate() {
+            *lines = function.lines(lo, hi);
+            if !sole || lines.lower_slope != 0.0 || lines.upper_slope != 0.0 {
+                active.push(element);
             }
         }
     }
@@ -120,23 +145,24 @@ impl Bounder {
     }
 
     fn refine_elements(&mut self, frame: &Frame, node: usize, elements: &[usize]) {
-        self.forms.clear();
-        for (i, &element) in elements.iter().enumerate() {
-            for (lane, factor) in [(2 * i, 1.0), (2 * i + 1, -1.0)] {
-                let start = Start { lane, element, factor };
-                self.forms.add(&self.program, frame, node, &start);
-            }
+        let none = Term { element: 0, factor: 0.0 };
+        let mut forms = [[none; 2]; LANES];
+        for (forms, &element) in forms.chunks_exact_mut(2).zip(elements) {
+            forms[0][0] = Term { element, factor: 1.0 };
+            forms[1][0] = Term { element, factor: -1.0 };
         }
-        let lower = self.lower_bounds(frame, 2 * elements.len());
+        let lower = self.lower_bounds(frame, node, &forms[..2 * elements.len()]);
         let at = self.program.nodes[node].at;
         for (i, &element) in elements.iter().enumerate() {
             self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
         }
     }
 
-    fn lower_bounds(&mut self, frame: &Frame, count: usize) -> Lanes {
-        self.forms_done += count as u64;
-        let relaxations = Relaxations { lines: &self.lines, bounds: &self.bounds };
+    fn lower_bounds(&mut self, frame: &Frame, node: usize, forms: &[Form]) -> Lanes {
+        self.forms_done += forms.len() as u64;
+        self.forms.start(&self.program, frame, node, forms);
+        let relaxations =
+            Relaxations { lines: &self.lines, bounds: &self.bounds, active: &self.active };
         self.forms.lower_bounds(&self.program, frame, relaxations)
     }
 
@@ -150,14 +176,14 @@ impl Bounder {
     ) {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
-            self.forms.clear();
-            for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
-                for (element, factor) in [(greater, 1.0), (lesser, -1.0)] {
-                    let start = Start { lane, element, factor };
-                    self.forms.add(&self.program, frame, output, &start);
-                }
+            let mut forms = [[Term { element: 0, factor: 0.0 }; 2]; LANES];
+            for (form, &(greater, lesser)) in forms.iter_mut().zip(pairs) {
+                *form = [
+                    Term { element: greater, factor: 1.0 },
+                    Term { element: lesser, factor: -1.0 },
+                ];
             }
-            let lower = self.lower_bounds(frame, pairs.len());
+            let lower = self.lower_bounds(frame, output, &forms[..pairs.len()]);
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
                 visit(match self.constant_difference(greater, lesser) {
                     Some(lower) => Difference { greater, lesser, lower, plane: None },
@@ -168,26 +194,6 @@ impl Bounder {
                 });
             }
         }
-    }
-
-    /// Σ |aᵢ|·|Wᵢₖ| over the neurons i of the first layers that are not linear in the box, where a
-    /// are the coefficients of a form.
-    fn relaxed_effect(&self, frame: &Frame, input: usize, lane: usize) -> f64 {
-        let mut sum = 0.0;
-        for (node, first) in frame.first.iter().enumerate() {
-            let Op::Affine(affine) = &self.program.nodes[node].op else { continue };
-            let (Some(function), Some(_)) = (self.program.nodes[node].reader, first) else {
-                continue;
-            };
-            let at = self.program.nodes[node].at;
-            for neuron in 0..self.program.nodes[node].width {
-                if !function.is_linear(self.bounds.lo[at + neuron], self.bounds.hi[at + neuron]) {
-                    let effect = self.forms.coefficient(&self.program, node, neuron, lane);
-                    sum += (effect * affine.row(neuron)[input]).abs();
-                }
-            }
-        }
-        sum
     }
 
     /// The difference of two scores that have the same weights: a tie of such scores is no

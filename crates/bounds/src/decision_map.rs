@@ -60,10 +60,20 @@ pub(crate) struct Lead {
     pub output: usize,
     /// The lower bound of the difference; positive ones would refute.
     pub lower: f64,
-    /// Slopes of its plane along the axes.
-    pub slopes: Vec<f64>,
+    /// For each axis the slope of its plane, and how much a cut is expected to help.
+    pub axes: Vec<(f64, f64)>,
+}
+
+impl Lead {
+    /// The slope of its plane along an axis.
+    pub fn slope(&self, axis: usize) -> f64 {
+        self.axes[axis].0
+    }
+
     /// How much a cut of an axis is expected to help.
-    pub influence: Vec<f64>,
+    pub fn influence(&self, axis: usize) -> f64 {
+        self.axes[axis].1
+    }
 }
 
 /// How far the work on a box is.

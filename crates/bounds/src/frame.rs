@@ -44,6 +44,8 @@ pub(crate) struct Frame {
     pub magnitude: Vec<f64>,
     /// F of each slot.
     pub flow: Vec<f64>,
+    /// The error bound of an interval computation whose terms are those of F, for each slot.
+    pub errors: Vec<f64>,
     /// By node: the affine nodes that read the input, with fixed inputs folded in.
     pub first: Vec<Option<First>>,
     /// γ.
@@ -72,6 +74,7 @@ impl Frame {
             free,
             magnitude: vec![0.0; program.slots],
             flow: vec![0.0; program.slots],
+            errors: vec![0.0; program.slots],
             first: Vec::new(),
             gamma: gamma(roundings(program)),
             floor: f64::MIN_POSITIVE,
@@ -82,6 +85,9 @@ impl Frame {
             let first = frame.folded(program, node);
             frame.first.push(first);
             frame.set_flow(program, node);
+            for slot in program.range(node) {
+                frame.errors[slot] = frame.error(frame.flow[slot]);
+            }
             bounds.set_node(program, &frame, node);
             for slot in program.range(node) {
                 frame.magnitude[slot] = bounds.lo[slot].abs().max(bounds.hi[slot].abs());

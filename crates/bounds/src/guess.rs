@@ -22,15 +22,15 @@ impl Memory {
     }
 
     /// Keeps a witness, and forgets the oldest.
-    pub fn keep(&mut self, output: usize, point: &[i64]) {
+    pub fn keep(&mut self, output: usize, point: Box<[i64]>) {
         let kept = &mut self.witnesses[output];
-        if kept.iter().any(|known| **known == *point) {
+        if kept.contains(&point) {
             return;
         }
         if kept.len() == KEPT {
             kept.pop_back();
         }
-        kept.push_front(point.into());
+        kept.push_front(point);
     }
 
     /// The witnesses of an output, the latest first.
@@ -52,6 +52,7 @@ pub(crate) fn candidates(
     points: &mut Vec<i64>,
 ) {
     let limit = BATCH * sides.dimensions();
+    points.reserve(2 * limit);
     let own = leads.iter().filter(|lead| lead.output == output);
     let others = leads.iter().filter(|lead| lead.output != output);
     for lead in own {
@@ -77,8 +78,8 @@ pub(crate) fn candidates(
 
 /// The corner where the plane of a lead is least.
 fn vertex(sides: &IntBox, lead: &Lead) -> impl Iterator<Item = i64> {
-    let ends = sides.sides().iter().zip(&lead.slopes);
-    ends.map(|(&side, &slope)| if slope < 0.0 { greatest(side) } else { representative(side) })
+    let ends = sides.sides().iter().zip(&lead.axes);
+    ends.map(|(&side, &(slope, _))| if slope < 0.0 { greatest(side) } else { representative(side) })
 }
 
 /// The greatest value of a side if there is one.

@@ -3,6 +3,8 @@
 //! Affine nodes are computed as centre and radius in plain double precision, and widened by the
 //! error bound of the [frame](crate::frame).
 
+use std::ops::Range;
+
 use policert_numeric::round::{add_down, add_up, at_least, at_most, mul_down, mul_up};
 use pulp::{Arch, Simd};
 
@@ -17,7 +19,8 @@ pub(crate) struct Bounds {
     pub hi: Vec<f64>,
     centre: Vec<f64>,
     radius: Vec<f64>,
-    sums: Vec<[Lanes; 2]>,
+    centres: Vec<Lanes>,
+    radii: Vec<Lanes>,
     arch: Arch,
 }
 
@@ -29,7 +32,8 @@ impl Bounds {
             hi: unknown(f64::INFINITY),
             centre: Vec::new(),
             radius: Vec::new(),
-            sums: Vec::new(),
+            centres: Vec::new(),
+            radii: Vec::new(),
             arch: Arch::new(),
         }
     }
@@ -51,6 +55,15 @@ impl Bounds {
         }
     }
 
+    /// Shrinks the bounds of some slots to magnitudes.
+    pub fn limit(&mut self, slots: Range<usize>, magnitudes: &[f64]) {
+        let bounds = self.lo[slots.clone()].iter_mut().zip(&mut self.hi[slots.clone()]);
+        for ((lo, hi), &size) in bounds.zip(&magnitudes[slots]) {
+            *lo = lo.max(-size);
+            *hi = hi.min(size);
+        }
+    }
+
     /// Computes the bounds of a node from those of its sources (for the input: from the frame).
     pub fn set_node(&mut self, program: &Program, frame: &Frame, node: usize) {
         let width = program.nodes[node].width;
@@ -69,16 +82,18 @@ impl Bounds {
                     let lo = add_down(mul_down(factors[i], a), summands[i]);
                     let hi = add_up(mul_up(factors[i], b), summands[i]);
                     // The factor itself is rounded.
-                    let error = frame.error(frame.flow[at + i]);
+                    let error = frame.errors[at + i];
                     self.lo[at + i] = add_down(lo, -error);
                     self.hi[at + i] = add_up(hi, error);
                 }
             }
             Op::Pointwise { source, function } => {
                 let source = program.nodes[*source].at;
-                for i in 0..width {
-                    (self.lo[at + i], self.hi[at + i]) =
-                        function.image(self.lo[source + i], self.hi[source + i]);
+                let (below, lo) = self.lo.split_at_mut(at);
+                let (above, hi) = self.hi.split_at_mut(at);
+                let sources = below[source..source + width].iter().zip(&above[source..]);
+                for ((lo, hi), (below, above)) in lo.iter_mut().zip(hi).zip(sources) {
+                    (*lo, *hi) = function.image(*below, *above);
                 }
             }
             Op::Add { sources } => {
@@ -111,10 +126,6 @@ impl Bounds {
                 }
             }
         }
-        for slot in at..at + width {
-            self.lo[slot] = at_least(self.lo[slot]);
-            self.hi[slot] = at_most(self.hi[slot]);
-        }
     }
 
     fn set_affine(&mut self, program: &Program, frame: &Frame, node: usize, affine: &Affine) {
@@ -131,22 +142,27 @@ impl Bounds {
             (&affine.bias, &affine.panels.forward)
         };
         let count = bias.len().div_ceil(LANES);
-        self.sums.clear();
-        self.sums.resize(count, [[0.0; LANES]; 2]);
+        for sums in [&mut self.centres, &mut self.radii] {
+            sums.clear();
+            sums.resize(count, [0.0; LANES]);
+        }
         let product = BallProduct {
             panels,
             centre: &self.centre,
             radius: &self.radius,
-            sums: &mut self.sums,
+            centres: &mut self.centres,
+            radii: &mut self.radii,
         };
         run(self.arch, product);
-        let at = program.nodes[node].at;
-        for (i, bias) in bias.iter().enumerate() {
-            let [centres, radii] = &self.sums[i / LANES];
-            let centre = centres[i % LANES] + bias;
-            let radius = radii[i % LANES] + frame.error(frame.flow[at + i]);
-            self.lo[at + i] = add_down(centre, -radius);
-            self.hi[at + i] = add_up(centre, radius);
+        let range = program.range(node);
+        let bounds = self.lo[range.clone()].iter_mut().zip(&mut self.hi[range.clone()]);
+        let balls = self.centres.as_flattened().iter().zip(self.radii.as_flattened());
+        let constants = bias.iter().zip(&frame.errors[range]);
+        for (((lo, hi), (centre, radius)), (bias, error)) in bounds.zip(balls).zip(constants) {
+            // The roundings of these sums are within the error bound too.
+            let (centre, radius) = (centre + bias, radius + error);
+            *lo = at_least(centre - radius);
+            *hi = at_most(centre + radius);
         }
     }
 
@@ -166,7 +182,8 @@ struct BallProduct<'a> {
     panels: &'a [Lanes],
     centre: &'a [f64],
     radius: &'a [f64],
-    sums: &'a mut [[Lanes; 2]],
+    centres: &'a mut [Lanes],
+    radii: &'a mut [Lanes],
 }
 
 impl Kernel for BallProduct<'_> {
@@ -176,8 +193,7 @@ impl Kernel for BallProduct<'_> {
             return;
         }
         let panels = self.panels.chunks_exact(self.centre.len());
-        for (panel, sums) in panels.zip(self.sums) {
-            let [centres, radii] = sums;
+        for ((panel, centres), radii) in panels.zip(self.centres).zip(self.radii) {
             let (mut c, mut r) = (load::<S, N>(simd, centres), load::<S, N>(simd, radii));
             let columns = vectors::<S>(panel).chunks_exact(N).zip(self.centre).zip(self.radius);
             for ((weights, &centre), &radius) in columns {

@@ -19,6 +19,7 @@ mod frame;
 mod guess;
 mod interval;
 mod kernel;
+mod leaf;
 mod oracle;
 mod output_set;
 mod program;

@@ -37,6 +37,8 @@ pub(crate) struct Node {
     pub refined: bool,
     /// The function that reads it, if that is its only reader that is not linear.
     pub reader: Option<Function>,
+    /// Number of nodes that read it.
+    pub readers: usize,
 }
 
 /// What a node computes, from other nodes given by index.
@@ -163,8 +165,11 @@ impl Program {
                     nodes[source].refined = !nodes[source].is_tight(&nodes);
                 }
             }
+            for &source in &sources {
+                nodes[source].readers += 1;
+            }
             let width = node.width;
-            nodes.push(Node { op, at: slots, width, refined: false, reader: None });
+            nodes.push(Node { op, at: slots, width, refined: false, reader: None, readers: 0 });
             slots += node.width;
         }
         Self { nodes, output: network.output().index(), slots }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use policert_engine_api::StopReason;
 use policert_numeric::IntBox;
 use policert_policy::Comparison;
+use smallvec::{SmallVec, smallvec};
 
 use crate::bound::Difference;
 use crate::decision_map::{Lead, Progress, Sharing};
@@ -122,27 +123,28 @@ impl Search<'_, '_, '_> {
             if leaf.refuted.contains(lesser) {
                 return;
             }
-            let known = leaf.leads.iter().position(|lead| lead.output == lesser);
-            if known.is_some_and(|known| leaf.leads[known].lower >= lower) {
-                return;
-            }
-            let lead = lead(&difference, axes, &leaf.sides);
-            match known {
-                Some(known) => leaf.leads[known] = lead,
-                None => leaf.leads.push(lead),
+            match leaf.leads.iter_mut().find(|lead| lead.output == lesser) {
+                Some(known) if known.lower >= lower => {}
+                Some(known) => follow(known, &difference, axes, &leaf.sides),
+                None => {
+                    let unknown = vec![(0.0, 0.0); axes.variables.len()];
+                    let mut lead = Lead { output: lesser, lower, axes: unknown };
+                    follow(&mut lead, &difference, axes, &leaf.sides);
+                    leaf.leads.push(lead);
+                }
             }
         });
         leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
     }
 
     /// Whether bounds refute the output at a known point at which the choice is undecided.
-    pub(crate) fn refuted_at(&mut self, node: usize, index: usize) -> bool {
-        let point = IntBox::point(self.map.nodes[node].point(index));
+    pub(crate) fn refuted_at(&mut self, point: &[i64]) -> bool {
+        let state = self.state_of(point);
+        let point = IntBox::point(point);
         let inputs = Inputs::new(&self.oracle.axes.reads, &point);
         let frame = Frame::new(self.oracle.bounder.program(), inputs.lo, inputs.hi);
         self.oracle.bounder.enter(&frame, &frame.lo, &frame.hi);
         let outputs = self.oracle.applicable.len();
-        let state = self.state_of(point.lower_corner().as_slice());
         let competing = |other: usize| {
             !self.oracle.is_filtered() || self.oracle.applicable[other].holds(&state) == Ok(true)
         };
@@ -166,19 +168,21 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// What a bound that does not refute says about where to go on.
-fn lead(difference: &Difference<'_>, axes: &Axes, sides: &IntBox) -> Lead {
-    let mut slopes = vec![0.0; axes.variables.len()];
-    let mut influence = vec![0.0; axes.variables.len()];
-    difference.for_each_input(&mut |input, slope, effect| {
-        let axis = axes.reads[input];
-        slopes[axis] += slope;
-        influence[axis] += slope.abs() + 2.0 * effect;
-    });
-    for (influence, side) in influence.iter_mut().zip(sides.sides()) {
+/// Notes what a bound that does not refute says about where to go on.
+fn follow(lead: &mut Lead, difference: &Difference<'_>, axes: &Axes, sides: &IntBox) {
+    let mut slopes: Numbers = smallvec![0.0; axes.reads.len()];
+    let mut effects: Numbers = smallvec![0.0; axes.reads.len()];
+    difference.add_plane(&mut slopes, &mut effects);
+    lead.lower = difference.lower;
+    lead.axes.fill((0.0, 0.0));
+    for ((&axis, slope), effect) in axes.reads.iter().zip(slopes).zip(effects) {
         #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
-        let width = side.lo.abs_diff(side.hi) as f64;
-        *influence *= width;
+        let width = sides[axis].lo.abs_diff(sides[axis].hi) as f64;
+        lead.axes[axis].0 += slope;
+        // Slopes say how much of the box a cut decides at once, effects how much it tightens.
+        lead.axes[axis].1 += (slope.abs() + 2.0 * effect) * width;
     }
-    Lead { output: difference.lesser, lower: difference.lower, slopes, influence }
 }
+
+/// A number for each network input.
+type Numbers = SmallVec<[f64; 32]>;

@@ -48,6 +48,7 @@ impl Function {
     /// Bounds of the values over [lo, hi], as a pair.
     pub fn image(self, lo: f64, hi: f64) -> (f64, f64) {
         match self {
+            Self::Leaky { alpha: 0.0 } => (lo.max(0.0), hi.max(0.0)),
             Self::Leaky { alpha } => {
                 let below = lo.min(0.0);
                 let at_lo = if lo >= 0.0 { (lo, lo) } else { scaled(below, alpha) };

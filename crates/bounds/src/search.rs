@@ -3,21 +3,16 @@
 use std::time::Instant;
 
 use policert_engine_api::{Answer, Budget, StopReason};
-use policert_model::{Condition, State};
+use policert_model::State;
 use policert_numeric::IntInterval;
-use policert_policy::{Choice, Ties};
 
 use crate::decision_map::{DecisionMap, Node, Progress, Sharing};
-use crate::enumerate::{count_up_to, points};
-use crate::guess::candidates;
+use crate::enumerate::count_up_to;
 use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
-use crate::split::{Cut, halve, trim};
+use crate::split::trim;
 use crate::statistics::Stage;
 use crate::tighten::{Restriction, Satisfied, satisfy};
-
-/// Steps of the search for a point that satisfies the conditions, to be judged as a guess.
-const GUESS_STEPS: usize = 24;
 
 /// One query on its way through a map.
 pub(crate) struct Search<'s, 'p, 'q> {
@@ -26,11 +21,11 @@ pub(crate) struct Search<'s, 'p, 'q> {
     pub budget: &'s mut Budget,
     pub output: usize,
     /// Whether the conditions are about the axes only.
-    closed: bool,
+    pub closed: bool,
     /// Whether a point was found at which the choice cannot be decided.
-    undecided: bool,
+    pub undecided: bool,
     /// The most expensive stage so far.
-    stage: Stage,
+    pub stage: Stage,
     stack: Vec<(usize, Restriction<'q>)>,
 }
 
@@ -113,22 +108,32 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// What guessing found.
-enum Guess {
-    /// No point satisfies the conditions.
-    Nothing,
+/// How the work on a leaf ended.
+pub(crate) enum Visit {
     Witness(State),
-    Open,
+    /// There is no witness in it.
+    Done,
+    /// It was cut.
+    Cut,
 }
 
 impl<'q> Search<'_, '_, 'q> {
     fn search(&mut self) -> Result<Option<State>, StopReason> {
+        let remembered = match self.stack.last() {
+            Some((_, restriction)) => self.remembered_witness(&restriction.clone())?,
+            None => None,
+        };
+        if let Some(witness) = remembered {
+            return Ok(Some(witness));
+        }
         while let Some((node, restriction)) = self.stack.pop() {
             self.budget.poll_clock()?;
             self.oracle.statistics.boxes += 1;
             let Some((node, restriction)) = self.descend(node, restriction) else { continue };
-            if let Some(witness) = self.visit(node, &restriction)? {
-                return Ok(Some(witness));
+            match self.visit(node, &restriction)? {
+                Visit::Witness(witness) => return Ok(Some(witness)),
+                Visit::Done => {}
+                Visit::Cut => self.stack.push((node, restriction)),
             }
         }
         Ok(None)
@@ -158,7 +163,7 @@ impl<'q> Search<'_, '_, 'q> {
                 let below = IntInterval::new(IntInterval::UNBOUNDED_BELOW, cut.at);
                 let above = IntInterval::new(cut.at + 1, IntInterval::UNBOUNDED_ABOVE);
                 let lead = self.map.nodes[node].lead(self.output);
-                let slope = lead.map_or(0.0, |lead| lead.slopes[cut.axis]);
+                let slope = lead.map_or(0.0, |lead| lead.slope(cut.axis));
                 // The slope of how far the output is from being chosen: the better half first.
                 let (first, second) = if slope < 0.0 {
                     ((low + 1, above), (low, below))
@@ -176,249 +181,59 @@ impl<'q> Search<'_, '_, 'q> {
     }
 
     /// Works on a leaf.
-    fn visit(
-        &mut self,
-        node: usize,
-        restriction: &Restriction<'q>,
-    ) -> Result<Option<State>, StopReason> {
+    fn visit(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Visit, StopReason> {
         if let Some(witness) = self.known_witness(node, restriction, 0)? {
-            return Ok(Some(witness));
+            return Ok(Visit::Witness(witness));
         }
         if self.beaten_here(node, restriction) {
-            return Ok(None);
+            return Ok(Visit::Done);
         }
         if self.chosen_everywhere(node) {
             // Only the conditions matter.
             return Ok(match satisfy(restriction, usize::MAX, self.budget)? {
-                Satisfied::By(point) => Some(point),
-                Satisfied::No | Satisfied::Unknown => None,
+                Satisfied::By(point) => Visit::Witness(point),
+                Satisfied::No | Satisfied::Unknown => Visit::Done,
             });
         }
         let progress = self.map.nodes[node].progress;
         if progress == Progress::Enumerated {
-            return self.undecided_points(node, restriction).map(|()| None);
+            self.undecided_points(node, restriction)?;
+            return Ok(Visit::Done);
         }
         let needed = self.oracle.axes.project(&restriction.sides);
         if let Some(cut) = trim(&self.map.nodes[node].sides, &needed) {
             self.cut(node, cut);
-            self.stack.push((node, restriction.clone()));
-            return Ok(None);
+            return Ok(Visit::Cut);
         }
         if progress == Progress::Fresh {
-            if count_up_to(&self.map.nodes[node].sides, self.oracle.config.enumerated_points)
-                .is_some()
-            {
+            let limit = self.oracle.config.enumerated_points;
+            if count_up_to(&self.map.nodes[node].sides, limit).is_some() {
                 self.enumerate(node);
-                let witness = self.known_witness(node, restriction, 0)?;
-                if witness.is_none() {
-                    self.undecided_points(node, restriction)?;
-                }
-                return Ok(witness);
+                return Ok(match self.known_witness(node, restriction, 0)? {
+                    Some(witness) => Visit::Witness(witness),
+                    None => {
+                        self.undecided_points(node, restriction)?;
+                        Visit::Done
+                    }
+                });
             }
             // Points that the parent knew will do to tell which outputs win here.
-            if self.map.nodes[node].known() == 0 {
-                match self.guess(node, restriction)? {
-                    Guess::Nothing => return Ok(None),
-                    Guess::Witness(witness) => return Ok(Some(witness)),
-                    Guess::Open => {}
-                }
+            if self.map.nodes[node].known() == 0
+                && let Some(end) = self.guess(node, restriction, &needed)?
+            {
+                return Ok(end);
             }
             self.bound(node)?;
             if self.map.nodes[node].refuted.contains(self.output)
                 || self.beaten_here(node, restriction)
             {
-                return Ok(None);
+                return Ok(Visit::Done);
             }
         }
-        match self.guess(node, restriction)? {
-            Guess::Nothing => return Ok(None),
-            Guess::Witness(witness) => return Ok(Some(witness)),
-            Guess::Open => {}
+        if let Some(end) = self.guess(node, restriction, &needed)? {
+            return Ok(end);
         }
-        self.halve(node, restriction);
-        self.stack.push((node, restriction.clone()));
-        Ok(None)
-    }
-
-    /// A witness among the points of a leaf at which the choice is known, from the `from`-th on.
-    fn known_witness(
-        &mut self,
-        node: usize,
-        restriction: &Restriction<'q>,
-        from: usize,
-    ) -> Result<Option<State>, StopReason> {
-        for index in from..self.map.nodes[node].known() {
-            let leaf = &self.map.nodes[node];
-            if leaf.choices[index].contains(self.output) != Some(true) {
-                continue;
-            }
-            if let Some(witness) = self.completed(node, index, restriction)? {
-                let leaf = &self.map.nodes[node];
-                self.oracle.memory.keep(self.output, leaf.point(index));
-                return Ok(Some(witness));
-            }
-        }
-        Ok(None)
-    }
-
-    /// A known point with values for all other dimensions such that the conditions hold.
-    fn completed(
-        &mut self,
-        node: usize,
-        index: usize,
-        restriction: &Restriction<'q>,
-    ) -> Result<Option<State>, StopReason> {
-        let point = self.map.nodes[node].point(index);
-        let axes = &self.oracle.axes.variables;
-        if !axes.iter().zip(point).all(|(&v, &x)| restriction.sides[v].contains(x)) {
-            return Ok(None);
-        }
-        if self.closed {
-            let mut state = restriction.representative();
-            for (&variable, &value) in axes.iter().zip(point) {
-                state[variable] = value;
-            }
-            return Ok(restriction.holds(&state).then_some(state));
-        }
-        let mut part = restriction.clone();
-        for (&variable, &value) in axes.iter().zip(point) {
-            part.sides[variable] = IntInterval::point(value);
-        }
-        let Some(part) = part.tightened() else { return Ok(None) };
-        Ok(match satisfy(&part, usize::MAX, self.budget)? {
-            Satisfied::By(state) => Some(state),
-            Satisfied::No | Satisfied::Unknown => None,
-        })
-    }
-
-    /// Whether the output loses in the part that the query needs, against one that is applicable
-    /// there if not in the whole leaf.
-    fn beaten_here(&self, node: usize, restriction: &Restriction<'q>) -> bool {
-        let leaf = &self.map.nodes[node];
-        leaf.beaten_by.get(self.output).is_some_and(|winners| {
-            winners.iter().any(|winner| {
-                let condition: &Condition = &self.oracle.applicable[winner];
-                condition.truth(&restriction.sides) == policert_model::Truth::True
-            })
-        })
-    }
-
-    /// Whether the output is chosen wherever it is applicable: all others are refuted, and ties
-    /// do not leave the choice empty.
-    fn chosen_everywhere(&self, node: usize) -> bool {
-        let outputs = self.oracle.applicable.len();
-        self.map.nodes[node].refuted.len() == outputs - 1
-            && self.oracle.policy().semantics().ties != Ties::Strict
-    }
-
-    fn cut(&mut self, node: usize, cut: Cut) {
-        self.oracle.statistics.splits += 1;
-        self.map.cut(self.oracle, node, cut);
-    }
-
-    /// Judges points and adds them to a leaf.
-    pub(crate) fn judge(&mut self, node: usize, points: &[i64]) {
-        let mut choices = Vec::new();
-        let leaf = &mut self.map.nodes[node];
-        self.oracle.judge(points, &leaf.truths, &mut choices);
-        leaf.points.extend_from_slice(points);
-        leaf.choices.append(&mut choices);
-    }
-
-    fn enumerate(&mut self, node: usize) {
-        let started = Instant::now();
-        let leaf = &mut self.map.nodes[node];
-        leaf.points.clear();
-        leaf.choices.clear();
-        leaf.progress = Progress::Enumerated;
-        let mut all = Vec::new();
-        points(&leaf.sides, &mut all);
-        self.judge(node, &all);
-        self.finish(Stage::Enumerate, started);
-    }
-
-    /// Whether undecided points of an enumerated leaf matter.
-    fn undecided_points(
-        &mut self,
-        node: usize,
-        restriction: &Restriction<'q>,
-    ) -> Result<(), StopReason> {
-        for index in 0..self.map.nodes[node].known() {
-            if !self.undecided
-                && self.map.nodes[node].choices[index] == Choice::Undecided
-                && self.completed(node, index, restriction)?.is_some()
-                && !self.refuted_at(node, index)
-            {
-                self.undecided = true;
-            }
-        }
-        Ok(())
-    }
-
-    /// Judges likely points.
-    fn guess(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Guess, StopReason> {
-        let started = Instant::now();
-        let mut points = Vec::new();
-        if !restriction.open.is_empty() {
-            match satisfy(restriction, GUESS_STEPS, self.budget)? {
-                Satisfied::No => {
-                    self.finish(Stage::Guess, started);
-                    return Ok(Guess::Nothing);
-                }
-                Satisfied::By(state) => {
-                    points.extend(self.oracle.axes.variables.iter().map(|&v| state[v]));
-                }
-                Satisfied::Unknown => {}
-            }
-        }
-        let needed = self.oracle.axes.project(&restriction.sides);
-        let leaf = &self.map.nodes[node];
-        candidates(&needed, &leaf.leads, &self.oracle.memory, self.output, &mut points);
-        let known = leaf.known();
-        self.judge(node, &points);
-        self.finish(Stage::Guess, started);
-        let witness = self.known_witness(node, restriction, known)?;
-        Ok(witness.map_or(Guess::Open, Guess::Witness))
-    }
-
-    fn halve(&mut self, node: usize, restriction: &Restriction<'q>) {
-        let started = Instant::now();
-        let needed = self.oracle.axes.project(&restriction.sides);
-        let leaf = &self.map.nodes[node];
-        let contested = self.contested_axes(node);
-        let lead = leaf.lead(self.output);
-        let influence = |axis: usize| lead.map_or(0.0, |lead| lead.influence[axis]);
-        let cut = halve(&leaf.sides, &needed, |axis| contested[axis], influence)
-            .or_else(|| halve(&leaf.sides, &needed, |_| true, influence));
-        if let Some(cut) = cut {
-            self.cut(node, cut);
-        }
-        self.finish(Stage::Split, started);
-    }
-
-    /// The axes among which to choose a cut: those that decide whether an output is applicable
-    /// that would refute this one, else all that the network reads.
-    fn contested_axes(&self, node: usize) -> Vec<bool> {
-        let axes = &self.oracle.axes;
-        let mut contested = vec![false; axes.variables.len()];
-        if let Some(winners) = self.map.nodes[node].beaten_by.get(self.output) {
-            for winner in winners.iter() {
-                self.oracle.applicable[winner].for_each_var(&mut |v| {
-                    if let Ok(axis) = axes.variables.binary_search(&v.index()) {
-                        contested[axis] = true;
-                    }
-                });
-            }
-        }
-        if !contested.contains(&true) {
-            axes.reads.iter().for_each(|&axis| contested[axis] = true);
-        }
-        contested
-    }
-
-    /// Books the time of a stage.
-    pub(crate) fn finish(&mut self, stage: Stage, started: Instant) {
-        self.stage = self.stage.max(stage);
-        self.oracle.statistics.stage_mut(stage).time += started.elapsed();
+        self.halve(node, &needed);
+        Ok(Visit::Cut)
     }
 }

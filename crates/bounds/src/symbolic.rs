@@ -34,6 +34,8 @@ pub(crate) struct Relaxations<'a> {
     pub lines: &'a [Lines],
     /// Bounds by slot; those of the input are the box.
     pub bounds: &'a Bounds,
+    /// For each affine node the neurons whose coefficients may differ from 0.
+    pub active: &'a [Vec<usize>],
 }
 
 impl Forms {
@@ -47,39 +49,40 @@ impl Forms {
         }
     }
 
-    /// Starts with zero forms.
-    pub fn clear(&mut self) {
+    /// Starts with these forms, each one the sum of two terms. The rows of an affine node are
+    /// substituted at once.
+    pub fn start(&mut self, program: &Program, frame: &Frame, node: usize, forms: &[Form]) {
         self.live.fill(false);
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
-    }
-
-    /// Adds `factor` times element `i` of `node` to the form in a lane, one node for all lanes.
-    /// Substitutes the row of an affine node at once.
-    pub fn add(&mut self, program: &Program, frame: &Frame, node: usize, start: &Start) {
-        let Start { lane, element, factor } = *start;
-        let slot = program.nodes[node].at + element;
+        let zero = [Term { element: 0, factor: 0.0 }; 2];
+        let forms: [Form; LANES] = std::array::from_fn(|i| forms.get(i).copied().unwrap_or(zero));
+        let at = program.nodes[node].at;
         if let Op::Affine(affine) = &program.nodes[node].op
             && frame.first[node].is_none()
         {
-            self.enliven(program, affine.source);
-            let source = program.range(affine.source);
-            for (a, w) in self.coefficients[source].iter_mut().zip(affine.row(element)) {
-                a[lane] += factor * w;
+            self.live[affine.source] = true;
+            let source = &mut self.coefficients[program.range(affine.source)];
+            for (lane, [a, b]) in forms.iter().enumerate() {
+                let rows = affine.row(a.element).iter().zip(affine.row(b.element));
+                for (block, (x, y)) in source.iter_mut().zip(rows) {
+                    block[lane] = a.factor * x + b.factor * y;
+                }
             }
-            self.constant[lane] += factor * affine.bias[element];
-            self.terms[lane] += factor.abs() * frame.flow[slot];
+            for (lane, term) in
+                forms.iter().enumerate().flat_map(|(i, f)| f.iter().map(move |t| (i, t)))
+            {
+                self.constant[lane] += term.factor * affine.bias[term.element];
+                self.terms[lane] += term.factor.abs() * frame.flow[at + term.element];
+            }
         } else {
-            self.enliven(program, node);
-            self.coefficients[slot][lane] += factor;
-        }
-    }
-
-    /// Makes a node's coefficients usable.
-    fn enliven(&mut self, program: &Program, node: usize) {
-        if !self.live[node] {
             self.live[node] = true;
             self.coefficients[program.range(node)].fill([0.0; LANES]);
+            for (lane, form) in forms.iter().enumerate() {
+                for term in form {
+                    self.coefficients[at + term.element][lane] += term.factor;
+                }
+            }
         }
     }
 
@@ -110,13 +113,15 @@ impl Forms {
     }
 }
 
-/// A term to start a form with.
+/// A multiple of one element of a node.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Start {
-    pub lane: usize,
+pub(crate) struct Term {
     pub element: usize,
     pub factor: f64,
 }
+
+/// A form to start with: the sum of two terms.
+pub(crate) type Form = [Term; 2];
 
 struct Backward<'a> {
     forms: &'a mut Forms,
@@ -191,7 +196,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     fn run(mut self, relaxations: Relaxations<'_>) {
         match &self.program.nodes[self.node].op {
             Op::Input => self.input(relaxations.bounds),
-            Op::Affine(affine) => self.affine(affine),
+            Op::Affine(affine) => self.affine(affine, &relaxations.active[self.node]),
             Op::Scale { source, factors, summands } => self.scale(*source, factors, summands),
             Op::Pointwise { source, .. } => self.pointwise(*source, relaxations.lines),
             Op::Add { sources } => {
@@ -231,7 +236,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     }
 
     #[inline(always)]
-    fn affine(&mut self, affine: &Affine) {
+    fn affine(&mut self, affine: &Affine, active: &[usize]) {
         let (simd, own) = (self.simd, self.own);
         if let Some(first) = &self.frame.first[self.node] {
             self.add_constants(&first.bias);
@@ -239,7 +244,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             let source = self.target(affine.source);
             let panels = first.panels.backward.chunks_exact(own.len() / N);
             for (panel, columns) in panels.zip(free.chunks(COLUMNS)) {
-                let sums = column_sums::<S, N>(simd, panel, own);
+                let sums = column_sums::<S, N>(simd, panel, own, active);
                 for (&column, sums) in columns.iter().zip(&sums) {
                     add::<S>(simd, &mut source[column..=column], sums);
                 }
@@ -249,7 +254,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             let source = self.target(affine.source);
             let panels = affine.panels.backward.chunks_exact(own.len() / N);
             for (panel, columns) in panels.zip(source.chunks_mut(COLUMNS)) {
-                let sums = column_sums::<S, N>(simd, panel, own);
+                let sums = column_sums::<S, N>(simd, panel, own, active);
                 add::<S>(simd, columns, sums.as_flattened());
             }
         }
@@ -363,9 +368,11 @@ fn column_sums<S: Simd, const N: usize>(
     simd: S,
     panel: &[[f64; COLUMNS]],
     own: &[S::f64s],
+    active: &[usize],
 ) -> [[S::f64s; N]; COLUMNS] {
     let mut sums = [[simd.splat_f64s(0.0); N]; COLUMNS];
-    for (weights, a) in panel.iter().zip(own.chunks_exact(N)) {
+    for &neuron in active {
+        let (weights, a) = (&panel[neuron], &own[neuron * N..(neuron + 1) * N]);
         for (sums, &weight) in sums.iter_mut().zip(weights) {
             let weight = simd.splat_f64s(weight);
             for v in 0..N {

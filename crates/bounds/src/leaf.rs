@@ -1,0 +1,232 @@
+//! The work of a search on one leaf of a decision map: judging points, and what is known there.
+
+use std::time::Instant;
+
+use policert_engine_api::StopReason;
+use policert_model::{Condition, State, Truth};
+use policert_numeric::{IntBox, IntInterval};
+use policert_policy::{Choice, Ties};
+
+use crate::decision_map::Progress;
+use crate::enumerate::points;
+use crate::guess::candidates;
+use crate::search::{Search, Visit};
+use crate::split::{Cut, halve};
+use crate::statistics::Stage;
+use crate::tighten::{Restriction, Satisfied, satisfy};
+
+/// Steps of the search for a point that satisfies the conditions, to be judged as a guess.
+const GUESS_STEPS: usize = 24;
+
+impl<'q> Search<'_, '_, 'q> {
+    /// A witness among the points of a leaf at which the choice is known, from the `from`-th on.
+    pub(crate) fn known_witness(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+        from: usize,
+    ) -> Result<Option<State>, StopReason> {
+        for index in from..self.map.nodes[node].known() {
+            let leaf = &self.map.nodes[node];
+            if leaf.choices[index].contains(self.output) != Some(true)
+                || !self.reaches(leaf.point(index), restriction)
+            {
+                continue;
+            }
+            let point = Box::from(leaf.point(index));
+            if let Some(witness) = self.completed(&point, restriction)? {
+                self.oracle.memory.keep(self.output, point);
+                return Ok(Some(witness));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A witness among those of earlier queries.
+    pub(crate) fn remembered_witness(
+        &mut self,
+        restriction: &Restriction<'q>,
+    ) -> Result<Option<State>, StopReason> {
+        let inside: Vec<Box<[i64]>> = self
+            .oracle
+            .memory
+            .of(self.output)
+            .filter(|point| self.reaches(point, restriction))
+            .map(Box::from)
+            .collect();
+        for point in inside {
+            if let Some(witness) = self.completed(&point, restriction)? {
+                return Ok(Some(witness));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a point, given by its coordinates along the axes, lies in the box of a query.
+    fn reaches(&self, point: &[i64], restriction: &Restriction<'q>) -> bool {
+        let axes = &self.oracle.axes.variables;
+        axes.iter().zip(point).all(|(&v, &x)| restriction.sides[v].contains(x))
+    }
+
+    /// A point along the axes with values for all other dimensions such that the conditions hold.
+    fn completed(
+        &mut self,
+        point: &[i64],
+        restriction: &Restriction<'q>,
+    ) -> Result<Option<State>, StopReason> {
+        let axes = &self.oracle.axes.variables;
+        if self.closed {
+            let mut state = restriction.representative();
+            for (&variable, &value) in axes.iter().zip(point) {
+                state[variable] = value;
+            }
+            return Ok(restriction.holds(&state).then_some(state));
+        }
+        let mut part = restriction.clone();
+        for (&variable, &value) in axes.iter().zip(point) {
+            part.sides[variable] = IntInterval::point(value);
+        }
+        let Some(part) = part.tightened() else { return Ok(None) };
+        Ok(match satisfy(&part, usize::MAX, self.budget)? {
+            Satisfied::By(state) => Some(state),
+            Satisfied::No | Satisfied::Unknown => None,
+        })
+    }
+
+    /// Whether the output loses in the part that the query needs, against one that is applicable
+    /// there if not in the whole leaf.
+    pub(crate) fn beaten_here(&self, node: usize, restriction: &Restriction<'q>) -> bool {
+        let leaf = &self.map.nodes[node];
+        leaf.beaten_by.get(self.output).is_some_and(|winners| {
+            winners.iter().any(|winner| {
+                let condition: &Condition = &self.oracle.applicable[winner];
+                condition.truth(&restriction.sides) == Truth::True
+            })
+        })
+    }
+
+    /// Whether the output is chosen wherever it is applicable: all others are refuted, and ties
+    /// do not leave the choice empty.
+    pub(crate) fn chosen_everywhere(&self, node: usize) -> bool {
+        let outputs = self.oracle.applicable.len();
+        self.map.nodes[node].refuted.len() == outputs - 1
+            && self.oracle.policy().semantics().ties != Ties::Strict
+    }
+
+    pub(crate) fn cut(&mut self, node: usize, cut: Cut) {
+        self.oracle.statistics.splits += 1;
+        self.map.cut(self.oracle, node, cut);
+    }
+
+    /// Judges points and adds them to a leaf.
+    pub(crate) fn judge(&mut self, node: usize, points: &[i64]) {
+        let mut choices = Vec::new();
+        let leaf = &mut self.map.nodes[node];
+        self.oracle.judge(points, &leaf.truths, &mut choices);
+        leaf.points.extend_from_slice(points);
+        leaf.choices.append(&mut choices);
+    }
+
+    pub(crate) fn enumerate(&mut self, node: usize) {
+        let started = Instant::now();
+        let leaf = &mut self.map.nodes[node];
+        leaf.points.clear();
+        leaf.choices.clear();
+        leaf.progress = Progress::Enumerated;
+        let mut all = Vec::new();
+        points(&leaf.sides, &mut all);
+        self.judge(node, &all);
+        self.finish(Stage::Enumerate, started);
+    }
+
+    /// Whether undecided points of an enumerated leaf matter.
+    pub(crate) fn undecided_points(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+    ) -> Result<(), StopReason> {
+        for index in 0..self.map.nodes[node].known() {
+            let leaf = &self.map.nodes[node];
+            if self.undecided
+                || leaf.choices[index] != Choice::Undecided
+                || !self.reaches(leaf.point(index), restriction)
+            {
+                continue;
+            }
+            let point: Box<[i64]> = Box::from(leaf.point(index));
+            self.undecided =
+                self.completed(&point, restriction)?.is_some() && !self.refuted_at(&point);
+        }
+        Ok(())
+    }
+
+    /// Judges likely points; the end of the work on the leaf if that ends it.
+    pub(crate) fn guess(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+        needed: &IntBox,
+    ) -> Result<Option<Visit>, StopReason> {
+        let started = Instant::now();
+        let mut points = Vec::new();
+        if !restriction.open.is_empty() {
+            match satisfy(restriction, GUESS_STEPS, self.budget)? {
+                Satisfied::No => {
+                    self.finish(Stage::Guess, started);
+                    return Ok(Some(Visit::Done));
+                }
+                Satisfied::By(state) => {
+                    points.extend(self.oracle.axes.variables.iter().map(|&v| state[v]));
+                }
+                Satisfied::Unknown => {}
+            }
+        }
+        let leaf = &self.map.nodes[node];
+        candidates(needed, &leaf.leads, &self.oracle.memory, self.output, &mut points);
+        let known = leaf.known();
+        self.judge(node, &points);
+        self.finish(Stage::Guess, started);
+        let witness = self.known_witness(node, restriction, known)?;
+        Ok(witness.map(Visit::Witness))
+    }
+
+    pub(crate) fn halve(&mut self, node: usize, needed: &IntBox) {
+        let started = Instant::now();
+        let leaf = &self.map.nodes[node];
+        let contested = self.contested_axes(node);
+        let lead = leaf.lead(self.output);
+        let influence = |axis: usize| lead.map_or(0.0, |lead| lead.influence(axis));
+        let cut = halve(&leaf.sides, needed, |axis| contested[axis], influence)
+            .or_else(|| halve(&leaf.sides, needed, |_| true, influence));
+        if let Some(cut) = cut {
+            self.cut(node, cut);
+        }
+        self.finish(Stage::Split, started);
+    }
+
+    /// The axes among which to choose a cut: those that decide whether an output is applicable
+    /// that would refute this one, else all that the network reads.
+    pub(crate) fn contested_axes(&self, node: usize) -> Vec<bool> {
+        let axes = &self.oracle.axes;
+        let mut contested = vec![false; axes.variables.len()];
+        if let Some(winners) = self.map.nodes[node].beaten_by.get(self.output) {
+            for winner in winners.iter() {
+                self.oracle.applicable[winner].for_each_var(&mut |v| {
+                    if let Ok(axis) = axes.variables.binary_search(&v.index()) {
+                        contested[axis] = true;
+                    }
+                });
+            }
+        }
+        if !contested.contains(&true) {
+            axes.reads.iter().for_each(|&axis| contested[axis] = true);
+        }
+        contested
+    }
+
+    /// Books the time of a stage.
+    pub(crate) fn finish(&mut self, stage: Stage, started: Instant) {
+        self.stage = self.stage.max(stage);
+        self.oracle.statistics.stage_mut(stage).time += started.elapsed();
+    }
+}
