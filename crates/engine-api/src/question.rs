@@ -23,8 +23,9 @@ pub struct Question<'m> {
     /// Whether the model's own initial states are start states beside those that the property
     /// names. Without a start in the property they are the start states in any case.
     pub initial_states: bool,
-    /// Whether unsafe and terminal states are expanded too, and the search goes on after the
-    /// first unsafe state.
+    /// Whether the search goes on after the first unsafe state, to all reachable states.
+    pub keep_going: bool,
+    /// Whether unsafe and terminal states are expanded too; the search goes on then.
     pub build_all: bool,
 }
 
@@ -47,6 +48,7 @@ impl<'m> Question<'m> {
             domain_rule: DomainRule::Drop,
             terminal: None,
             initial_states: true,
+            keep_going: false,
             build_all: false,
         }
     }

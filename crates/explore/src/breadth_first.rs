@@ -167,7 +167,7 @@ impl<'a> Search<'a> {
     /// Whether the search ends here.
     fn is_answered(&self) -> bool {
         let open = self.counterexample.is_none() && self.undecided_unsafe.is_none();
-        !open && !self.question.build_all
+        !open && !self.question.build_all && !self.question.keep_going
     }
 
     fn add_start_states(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
@@ -231,11 +231,17 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Puts a state into the batch, or aside if it is terminal.
+    /// Puts a state into the batch, or aside if it is terminal. An unsafe one is expanded only to
+    /// build everything.
     fn load(&mut self, id: StateId) {
         let behind = self.stage == Stage::BehindTerminal;
         let (condition, terminal) = (&self.terminal_condition, &mut self.terminal);
+        // Else the search has ended at the first unsafe state.
+        let unsafe_waits = self.question.keep_going && !self.question.build_all;
         self.batch.load(id, &self.table, &self.packing, |state| {
+            if unsafe_waits && self.unsafe_condition.truth(state) == Kleene::True {
+                return false;
+            }
             let expanded = behind || condition.truth(state) != Kleene::True;
             if !expanded {
                 terminal.push(id);

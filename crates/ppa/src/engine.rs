@@ -116,7 +116,7 @@ impl<'a> Abstraction<'a> {
         policy: &'s Policy,
     ) -> Result<Box<dyn Selection + 's>, EngineError> {
         let applicable = self.operators.applicability();
-        Ok(Box::new(crate::z3::Z3Selection::new(self.question.model, policy, &applicable)?))
+        Ok(Box::new(crate::z3::Z3Selection::new(self.question.model, policy, applicable)?))
     }
 
     #[cfg(not(feature = "z3"))]

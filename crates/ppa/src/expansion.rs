@@ -128,19 +128,13 @@ impl<'a> Expansion<'a, '_> {
                     continue; // l.7
                 }
             }
-            for (d, destination) in prepared.operator.destinations.iter().enumerate() {
-                if destination.conflict.condition.truth(&applicable.sides) != Truth::False {
-                    return Err(EngineError::Unsupported(format!(
-                        "{} may assign two values at once to {}",
-                        self.question.model.display_operator(&prepared.operator.key),
-                        destination.conflict.variables.join(", ")
-                    )));
-                }
+            for d in 0..prepared.operator.destinations.len() {
                 let outcome = prepared.outcome(d, self.question.model, self.predicates);
                 let valid = self.valid_region(&applicable, o, d, outcome);
                 if valid.is_empty() {
                     continue;
                 }
+                self.refuse_conflict(&valid, group.output, o, d)?;
                 let mut target = source.clone();
                 let undecided = self.entailment_by_operator(&mut target, &valid, outcome)?; // l.8
                 let mut enumeration = Enumeration {
@@ -154,6 +148,36 @@ impl<'a> Expansion<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses an outcome that assigns two values at once in a state of `valid` in which the
+    /// policy chooses it: the model is wrong there.
+    fn refuse_conflict(
+        &mut self,
+        valid: &Region<'a>,
+        output: Option<usize>,
+        operator: usize,
+        destination: usize,
+    ) -> Result<(), EngineError> {
+        let operator = &self.operators.all()[operator].operator;
+        let conflict = &operator.destinations[destination].conflict;
+        if conflict.condition == Condition::False {
+            return Ok(());
+        }
+        let conflicting = valid.restrict([&conflict.condition]);
+        if !self.queries.is_inhabited(&conflicting, self.budget)? {
+            return Ok(());
+        }
+        if let Some(output) = output
+            && self.queries.t_sat_pi(&conflicting, output, self.budget)?.refuted()
+        {
+            return Ok(());
+        }
+        Err(EngineError::Unsupported(format!(
+            "{} may assign two values at once to {}",
+            self.question.model.display_operator(&operator.key),
+            conflict.variables.join(", ")
+        )))
     }
 
     /// The states, and free choices, in which an outcome exists and stays inside all domains.

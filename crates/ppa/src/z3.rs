@@ -43,17 +43,21 @@ impl Environment for NativeThenZ3<'_> {
     }
 }
 
-/// Z3 for every query about the environment.
+/// Z3 for every query about the environment. One solver is kept; queries come and go in scopes.
 #[derive(Debug)]
 pub struct Z3Environment<'m> {
     model: &'m Model,
+    solver: Z3Solver,
+    frame: Frame,
 }
 
 impl<'m> Z3Environment<'m> {
     /// For queries about states of `model`.
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
-        Self { model }
+        let mut solver = Z3Solver::new();
+        let frame = Frame::declare(&mut solver, &model.variables, Sort::Int);
+        Self { model, solver, frame }
     }
 }
 
@@ -66,20 +70,54 @@ impl Environment for Z3Environment<'_> {
         if region.is_empty() {
             return Ok(Answer::Refuted);
         }
-        let mut solver = Z3Solver::new();
-        let variables = dimensions(self.model, &region.sides);
-        let frame = Frame::declare(&mut solver, &variables, Sort::Int);
-        assert_region(&mut solver, &frame, &variables, region)?;
-        check(&mut solver, frame.symbols(), budget)
+        let Self { model, solver, frame } = self;
+        in_scope(solver, |solver| {
+            let frame = region_frame(solver, frame, Sort::Int, model, region)?;
+            check(solver, frame.symbols(), budget)
+        })
     }
+}
+
+/// Runs `query` in a scope of its own.
+fn in_scope<T>(solver: &mut Z3Solver, query: impl FnOnce(&mut Z3Solver) -> T) -> T {
+    solver.push();
+    let answer = query(solver);
+    solver.pop();
+    answer
+}
+
+/// Asserts a region over the variables of `frame` and new symbols for the dimensions beyond.
+fn region_frame(
+    solver: &mut Z3Solver,
+    frame: &Frame,
+    sort: Sort,
+    model: &Model,
+    region: &Region<'_>,
+) -> Result<Frame, EngineError> {
+    let variables = dimensions(model, &region.sides);
+    let mut frame = frame.clone();
+    while frame.symbols().len() < variables.len() {
+        let choice = solver.declare(sort);
+        frame = frame.extended(choice);
+    }
+    solver.assert(frame.bounds(&variables));
+    for condition in &region.conditions {
+        let formula =
+            frame.condition(condition, true).map_err(|error| engine_error(&error, None))?;
+        solver.assert(formula);
+    }
+    Ok(frame)
 }
 
 /// Z3 with the whole network encoded.
 #[derive(Debug)]
 pub struct Z3Selection<'a> {
     model: &'a Model,
+    policy: &'a Policy,
+    applicable: Vec<Condition>,
     exact: Encoded<'a>,
-    relaxed: Encoded<'a>,
+    /// Built when a relaxed test is asked first.
+    relaxed: Option<Encoded<'a>>,
 }
 
 /// A solver that holds the network; queries come and go in scopes.
@@ -102,12 +140,11 @@ impl<'a> Z3Selection<'a> {
     pub fn new(
         model: &'a Model,
         policy: &'a Policy,
-        applicable: &[Condition],
+        applicable: Vec<Condition>,
     ) -> Result<Self, EngineError> {
-        let encoded = |sort| {
-            Encoded::new(model, policy, applicable, sort).map_err(|e| engine_error(&e, None))
-        };
-        Ok(Self { model, exact: encoded(Sort::Int)?, relaxed: encoded(Sort::Real)? })
+        let exact = Encoded::new(model, policy, &applicable, Sort::Int)
+            .map_err(|error| engine_error(&error, None))?;
+        Ok(Self { model, policy, applicable, exact, relaxed: None })
     }
 }
 
@@ -146,7 +183,14 @@ impl Selection for Z3Selection<'_> {
         output: usize,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        match self.relaxed.query(self.model, region, output, budget)? {
+        let relaxed = match &mut self.relaxed {
+            Some(relaxed) => relaxed,
+            none => none.insert(
+                Encoded::new(self.model, self.policy, &self.applicable, Sort::Real)
+                    .map_err(|error| engine_error(&error, None))?,
+            ),
+        };
+        match relaxed.query(self.model, region, output, budget)? {
             Answer::Refuted => Ok(Answer::Refuted),
             Answer::Possible(_) => Ok(Answer::Possible(None)),
         }
@@ -164,31 +208,15 @@ impl Encoded<'_> {
         if region.is_empty() {
             return Ok(Answer::Refuted);
         }
-        self.solver.push();
-        let answer = self.query_in_scope(model, region, output, budget);
-        self.solver.pop();
-        answer
-    }
-
-    fn query_in_scope(
-        &mut self,
-        model: &Model,
-        region: &Region<'_>,
-        output: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        let variables = dimensions(model, &region.sides);
-        let mut frame = self.frame.clone();
-        while frame.symbols().len() < variables.len() {
-            let choice = self.solver.declare(self.sort);
-            frame = frame.extended(choice);
-        }
-        assert_region(&mut self.solver, &frame, &variables, region)?;
-        let semantics = self.policy.semantics();
-        let chosen = chooses(&self.outputs, output, &semantics, &self.applicable)
-            .map_err(|error| engine_error(&error, None))?;
-        self.solver.assert(chosen);
-        check(&mut self.solver, frame.symbols(), budget)
+        let Self { solver, frame, sort, policy, outputs, applicable } = self;
+        in_scope(solver, |solver| {
+            let frame = region_frame(solver, frame, *sort, model, region)?;
+            let semantics = policy.semantics();
+            let chosen = chooses(outputs, output, &semantics, applicable)
+                .map_err(|error| engine_error(&error, None))?;
+            solver.assert(chosen);
+            check(solver, frame.symbols(), budget)
+        })
     }
 }
 
@@ -205,21 +233,6 @@ fn dimensions(model: &Model, sides: &IntBox) -> Vec<Variable> {
             domain,
         })
         .collect()
-}
-
-fn assert_region(
-    solver: &mut Z3Solver,
-    frame: &Frame,
-    variables: &[Variable],
-    region: &Region<'_>,
-) -> Result<(), EngineError> {
-    solver.assert(frame.bounds(variables));
-    for condition in &region.conditions {
-        let formula =
-            frame.condition(condition, true).map_err(|error| engine_error(&error, None))?;
-        solver.assert(formula);
-    }
-    Ok(())
 }
 
 fn check(

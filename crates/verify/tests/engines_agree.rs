@@ -1,0 +1,275 @@
+//! Engines agree on random tiny models with random tiny policies: explicit search with the
+//! brute-force oracle, predicate abstraction with both, with each of its solvers, and transition
+//! by transition with the projection of all concrete states.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use policert_certify::replay;
+use policert_engine_api::{
+    Budget, EngineError, Id, Question, SideTable, Silent, UnknownReason, Verdict,
+};
+use policert_explore::{ExplicitConfig, explicit};
+use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, StateInfo};
+use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle};
+use policert_testkit::{Case, Profile, Random, case_numbers};
+
+/// What came of a case.
+#[derive(Debug, Default)]
+struct Tally {
+    safe: usize,
+    bad: usize,
+    proved: usize,
+    refuted: usize,
+    open: usize,
+    projected: usize,
+    broken: usize,
+    unsupported: usize,
+}
+
+/// A case with the meaning that its number gives it.
+struct Setting {
+    case: Case,
+    semantics: Semantics,
+    with_policy: bool,
+    terminal: bool,
+    place: String,
+}
+
+impl Setting {
+    fn new(profile: Profile, number: u64) -> Self {
+        let mut random = Random::new(number ^ 0x9e37);
+        let semantics = Semantics {
+            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+            filter: *random.pick(&[Filter::None, Filter::Applicable]),
+            ..Semantics::default()
+        };
+        Self {
+            case: Case::numbered(profile, number),
+            semantics,
+            with_policy: random.percent(90),
+            terminal: random.percent(30),
+            place: format!("{profile:?} {number}"),
+        }
+    }
+
+    fn question(&self) -> Question<'_> {
+        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
+        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
+    }
+
+    fn policy(&self) -> Option<Policy> {
+        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
+        self.with_policy.then_some(policy)
+    }
+
+    fn oracle<'a>(&'a self, question: &Question<'a>) -> Oracle<'a> {
+        let policy = self.with_policy.then_some((&self.case.policy, self.semantics));
+        Oracle::new(question.clone(), policy)
+    }
+}
+
+fn tally(profile: Profile) -> Tally {
+    let mut tally = Tally::default();
+    for number in case_numbers(700) {
+        check(&Setting::new(profile, number), &mut tally);
+    }
+    tally
+}
+
+#[test]
+fn engines_agree_on_unary_models() {
+    let tally = tally(Profile::Unary);
+    assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
+    assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
+    assert!(tally.unsupported < 10, "{tally:?}");
+}
+
+#[test]
+fn engines_agree_on_linear_models() {
+    let tally = tally(Profile::Linear);
+    assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
+    assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
+}
+
+#[test]
+fn engines_agree_on_general_models() {
+    let tally = tally(Profile::General);
+    assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
+    assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+}
+
+fn check(setting: &Setting, tally: &mut Tally) {
+    let place = &setting.place;
+    let question = setting.question();
+    let policy = setting.policy();
+    let truth = setting.oracle(&question).reachable();
+    if truth.no_answer.values().any(|&why| why == NoAnswer::Broken) {
+        tally.broken += 1;
+        return;
+    }
+    let decided = truth.no_answer.is_empty();
+    let budget = &mut Budget::unlimited();
+
+    let config = ExplicitConfig::default();
+    let found = explicit(&question, policy.as_ref(), &config, budget, &mut Silent);
+    let found = found.unwrap_or_else(|error| panic!("{place}: {error}"));
+    match &found.verdict {
+        Verdict::Safe { .. } => assert!(truth.is_safe(), "{place}"),
+        Verdict::Unsafe(trace) => {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert!(
+                Some(trace.steps.len()) == truth.shortest || !decided,
+                "{place}: {trace:?}, expected {:?}",
+                truth.shortest
+            );
+        }
+        Verdict::Unknown(reason) => assert!(!decided, "{place}: {reason}"),
+    }
+    *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+
+    let config = Config::default();
+    let report = match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
+        Ok(report) => report,
+        Err(EngineError::Unsupported(_)) => {
+            tally.unsupported += 1;
+            return;
+        }
+        Err(error) => panic!("{place}: {error}"),
+    };
+    match &report.verdict {
+        Verdict::Safe { vacuous } => {
+            tally.proved += 1;
+            assert!(truth.is_safe() || !decided, "{place}: proved safe");
+            assert_eq!(*vacuous, truth.start_states.is_empty(), "{place}");
+        }
+        Verdict::Unsafe(trace) => {
+            tally.refuted += 1;
+            assert!(!truth.is_safe() || !decided, "{place}: a run to an unsafe state");
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+        Verdict::Unknown(UnknownReason::AbstractPath { .. }) => tally.open += 1,
+        Verdict::Unknown(reason) => panic!("{place}: {reason}"),
+    }
+    let graph = fragment(setting, &question, policy.as_ref(), &config);
+    compare_with_projection(setting, &question, &graph, tally);
+    #[cfg(feature = "z3")]
+    compare_with_z3(setting, &question, policy.as_ref(), &graph);
+}
+
+/// The reachable fragment in terms of the oracle's abstract states.
+#[derive(PartialEq, Eq, Debug)]
+struct Graph {
+    start_states: BTreeSet<AbstractState>,
+    unsafe_states: BTreeSet<AbstractState>,
+    /// Targets by expanded state.
+    expanded: BTreeMap<AbstractState, BTreeSet<AbstractState>>,
+}
+
+fn fragment(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+) -> Graph {
+    let fail = |error: EngineError| -> ! { panic!("{}: {error}", setting.place) };
+    let abstraction = Abstraction::new(question, policy).unwrap_or_else(|e| fail(e));
+    let mut queries = abstraction.queries(config).unwrap_or_else(|e| fail(e));
+    let mut fragment = Fragment::default();
+    abstraction
+        .build(&mut queries, &mut fragment, &mut Budget::unlimited(), &mut Silent)
+        .unwrap_or_else(|e| fail(e));
+    let name = |id: AbstractStateId| {
+        let state = fragment.states.state(id);
+        let layout = abstraction.predicates.layout();
+        let mut tracked = layout.locations().iter().enumerate();
+        let mut next = tracked.next();
+        // Locations that never change are not tracked.
+        let locations = setting.case.model.instances.iter().map(|instance| match next {
+            Some((k, location)) if *location == instance.location => {
+                next = tracked.next();
+                layout.location(state, k)
+            }
+            _ => setting.case.model.variables[instance.location.index()].domain.lo,
+        });
+        AbstractState {
+            locations: locations.collect(),
+            predicates: abstraction.predicates.ids().map(|p| state.get(p)).collect(),
+        }
+    };
+    let info: &SideTable<AbstractStateId, StateInfo> = &fragment.info;
+    let is_expanded = |id: AbstractStateId| info[id].is_start || !info[id].is_unsafe;
+    let mut graph = Graph {
+        start_states: info.iter().filter(|(_, i)| i.is_start).map(|(id, _)| name(id)).collect(),
+        unsafe_states: info.iter().filter(|(_, i)| i.is_unsafe).map(|(id, _)| name(id)).collect(),
+        expanded: BTreeMap::new(),
+    };
+    for index in 0..info.len() {
+        let id = AbstractStateId::from_index(index);
+        if is_expanded(id) {
+            graph.expanded.insert(name(id), BTreeSet::new());
+        }
+    }
+    let pairs: BTreeSet<_> = fragment.transitions.iter().collect();
+    assert_eq!(pairs.len(), fragment.transitions.len(), "{}: a pair twice", setting.place);
+    for &(source, target) in &fragment.transitions {
+        graph.expanded.entry(name(source)).or_default().insert(name(target));
+    }
+    graph
+}
+
+/// The transitions of each expanded abstract state are those of its concrete states.
+fn compare_with_projection(
+    setting: &Setting,
+    question: &Question<'_>,
+    graph: &Graph,
+    tally: &mut Tally,
+) {
+    let place = &setting.place;
+    let oracle = setting.oracle(question);
+    let starts: BTreeSet<AbstractState> =
+        oracle.start_states().iter().map(|s| oracle.abstraction(s)).collect();
+    assert_eq!(graph.start_states, starts, "{place}");
+    for (state, targets) in &graph.expanded {
+        let mut expected = BTreeSet::new();
+        let mut decided = true;
+        let mut is_unsafe = false;
+        for concrete in oracle.concretizations(state) {
+            is_unsafe |= question.is_unsafe(&concrete);
+            if question.is_terminal(&concrete) {
+                continue;
+            }
+            match oracle.expand(&concrete) {
+                Ok(expansion) => expected.extend(
+                    expansion.transitions.iter().map(|t| oracle.abstraction(&t.step.state)),
+                ),
+                Err(_) => decided = false,
+            }
+        }
+        assert_eq!(graph.unsafe_states.contains(state), is_unsafe, "{place}: {state:?}");
+        if decided {
+            assert_eq!(*targets, expected, "{place}: transitions of {state:?}");
+            tally.projected += 1;
+        } else {
+            assert!(targets.is_superset(&expected), "{place}: transitions of {state:?}");
+        }
+    }
+}
+
+/// Z3 with the whole network, and Z3 for the environment, build the same fragment.
+#[cfg(feature = "z3")]
+fn compare_with_z3(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    native: &Graph,
+) {
+    if policy.is_some_and(|policy| !policy.ranking().is_piecewise_linear()) {
+        return;
+    }
+    let config = Config::preset("base").expect("it is built in");
+    let by_z3 = fragment(setting, question, policy, &config);
+    assert_eq!(by_z3, *native, "{}: preset base", setting.place);
+}
