@@ -284,7 +284,8 @@ impl<'a> Expansion<'a, '_> {
         states: &Region<'a>,
         mut decided: usize,
     ) -> usize {
-        for i in decided..enumeration.undecided.len() {
+        let first = decided;
+        for i in first..enumeration.undecided.len() {
             let affected = enumeration.undecided[i];
             let value = match affected.literals[1].truth(&states.sides) {
                 Truth::True => true,

@@ -112,6 +112,7 @@ impl Search<'_, '_> {
             // An unsafe abstract start state is expanded: it may hold safe start states.
             queue.push_back(id);
         }
+        self.count(fragment);
         self.observer.event(Event::Phase("abstract states"));
         let mut may_drop = 0;
         while let Some(source) = queue.pop_front() {

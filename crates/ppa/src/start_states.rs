@@ -27,9 +27,12 @@ pub fn abstract_start_states<'a>(
             StartStates::List(states) => {
                 for state in states {
                     budget.poll()?;
-                    if predicates.domains().contains(state) {
-                        found.insert(predicates.project(state));
+                    if !predicates.domains().contains(state) {
+                        let state = question.model.display_state(state);
+                        let message = format!("a start state outside the domains: {state}");
+                        return Err(EngineError::Unsupported(message));
                     }
+                    found.insert(predicates.project(state));
                 }
             }
             StartStates::Region(condition, sides) => {
