@@ -5,6 +5,8 @@
 //! [`policert_model::Semantics`], which it agrees with everywhere.
 
 mod condition;
+mod expression;
+mod fraction;
 mod operator;
 mod value;
 

@@ -158,7 +158,7 @@ impl EdgeGroup {
             let side = domains[variable.index()];
             let values = usize::try_from(side.count().unwrap_or(0)).unwrap_or(0);
             let mut all = vec![u64::MAX; self.words];
-            if edges % 64 != 0
+            if !edges.is_multiple_of(64)
                 && let Some(last) = all.last_mut()
             {
                 *last = (1 << (edges % 64)) - 1;

@@ -28,6 +28,10 @@ pub(crate) struct LazyOperators<'m> {
     /// By vector and edges, for vectors with too many operators for a table.
     sparse: FxHashMap<Box<[u32]>, u32>,
     slots: Slots,
+    /// Buffers of what runs through the operators of one vector.
+    product_at: Vec<usize>,
+    product_choices: Vec<(u32, EdgeId)>,
+    key: Vec<u32>,
 }
 
 /// What an edge does: it runs alone, or it is one choice of an (instance, action).
@@ -118,6 +122,9 @@ impl<'m> LazyOperators<'m> {
             silent,
             sparse: FxHashMap::default(),
             slots,
+            product_at: Vec::new(),
+            product_choices: Vec::new(),
+            key: Vec::new(),
         }
     }
 
@@ -234,29 +241,29 @@ impl<'m> LazyOperators<'m> {
         slots: &Slots,
         operators: &mut Vec<OpId>,
     ) -> Result<(), EngineError> {
-        let participants = self.vectors[v as usize].slots.len();
-        let mut at = vec![0usize; participants];
-        let mut choices = vec![(0, EdgeId(0)); participants];
+        let mut at = std::mem::take(&mut self.product_at);
+        at.clear();
+        at.resize(self.vectors[v as usize].slots.len(), 0);
         loop {
-            for (k, choice) in choices.iter_mut().enumerate() {
-                let slot = self.vectors[v as usize].slots[k];
-                *choice = slots.choices[slot as usize][at[k]];
-            }
-            operators.push(self.joint(v, &choices)?);
-            let mut k = participants;
-            loop {
-                if k == 0 {
-                    return Ok(());
-                }
-                k -= 1;
-                at[k] += 1;
-                let slot = self.vectors[v as usize].slots[k];
-                if at[k] < slots.choices[slot as usize].len() {
-                    break;
-                }
-                at[k] = 0;
+            let mut choices = std::mem::take(&mut self.product_choices);
+            choices.clear();
+            let participants = self.vectors[v as usize].slots.iter().zip(&at);
+            choices.extend(participants.map(|(&slot, &at)| slots.choices[slot as usize][at]));
+            let operator = self.joint(v, &choices);
+            self.product_choices = choices;
+            operators.push(operator?);
+            // Counts up in a mixed radix.
+            let next =
+                self.vectors[v as usize].slots.iter().zip(&mut at).rev().any(|(&slot, at)| {
+                    *at = (*at + 1) % slots.choices[slot as usize].len();
+                    *at != 0
+                });
+            if !next {
+                break;
             }
         }
+        self.product_at = at;
+        Ok(())
     }
 
     /// The operator of a vector and the participants' edges.
@@ -275,12 +282,14 @@ impl<'m> LazyOperators<'m> {
             self.vectors[v as usize].dense[index] = id.0;
             return Ok(id);
         }
-        let key: Box<[u32]> = std::iter::once(v).chain(choices.iter().map(|c| c.0)).collect();
-        if let Some(&id) = self.sparse.get(&key) {
+        self.key.clear();
+        self.key.push(v);
+        self.key.extend(choices.iter().map(|c| c.0));
+        if let Some(&id) = self.sparse.get(&self.key[..]) {
             return Ok(OpId(id));
         }
         let id = self.compose(Some(v), choices.iter().map(|c| c.1))?;
-        self.sparse.insert(key, id.0);
+        self.sparse.insert(self.key.as_slice().into(), id.0);
         Ok(id)
     }
 

@@ -132,7 +132,6 @@ impl StateTable {
 /// The id in a slot that is taken.
 #[inline]
 fn id_in(slot: u64) -> StateId {
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
     let id = (slot & ID) as u32;
     StateId(id.wrapping_sub(1))
 }

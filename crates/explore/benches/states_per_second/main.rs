@@ -1,5 +1,6 @@
 //! States per second of the explicit search, without and with a policy.
 
+mod published;
 mod transport;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
@@ -9,20 +10,23 @@ use policert_model::{Condition, LabelId, Model, SafetyProperty, Start, VarId};
 use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, Semantics};
 use transport::{empty_truck_anywhere, transport};
 
-/// The whole reachable fragment, up to a number of states.
-fn search(model: &Model, start: Option<Start>, policy: Option<&Policy>, states: u64) -> Explored {
-    let property = SafetyProperty {
+/// A property that nothing violates.
+pub fn nothing_unsafe(start: Option<Start>) -> SafetyProperty {
+    SafetyProperty {
         name: "none".to_owned(),
         start,
         unsafe_condition: Condition::False,
         goal: None,
         predicates: Vec::new(),
         interface: None,
-    };
-    let question = Question::new(model, &property);
+    }
+}
+
+/// A search up to a number of states.
+pub fn search(question: &Question<'_>, policy: Option<&Policy>, states: u64) -> Explored {
     let limits = Limits { states: Some(states), ..Limits::default() };
     let mut budget = Budget::new(limits, CancelFlag::default());
-    explicit(&question, policy, &ExplicitConfig::default(), &mut budget, &mut Silent)
+    explicit(question, policy, &ExplicitConfig::default(), &mut budget, &mut Silent)
         .expect("a sound model")
 }
 
@@ -53,23 +57,30 @@ fn policy(model: &Model) -> Policy {
     Policy::new(network, inputs, outputs, semantics, &model.domains()).expect("it fits")
 }
 
+#[expect(clippy::print_stderr, reason = "says what is not measured")]
 fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("explicit");
     group.sample_size(10).sampling_mode(SamplingMode::Flat);
     for (places, packages, states) in [(5, 12, u64::MAX), (10, 15, 1_000_000)] {
         let model = transport(places, packages);
-        let found = search(&model, None, None, states);
-        group.throughput(Throughput::Elements(found.counts.expanded_states));
+        let run = || search(&Question::new(&model, &nothing_unsafe(None)), None, states);
+        group.throughput(Throughput::Elements(run().counts.expanded_states));
         group.bench_function(format!("transport {places}-{packages} without policy"), |b| {
-            b.iter(|| search(&model, None, None, states));
+            b.iter(run);
         });
     }
-    let model = transport(10, 15);
+    let model = transport(7, 12);
     let policy = policy(&model);
-    let start = || Some(Start::Condition(empty_truck_anywhere(&model, 10, 15)));
-    let run = || search(&model, start(), Some(&policy), 400_000);
+    let start = Start::Condition(empty_truck_anywhere(&model, 7, 12));
+    let property = nothing_unsafe(Some(start));
+    let question = Question::new(&model, &property);
+    let run = || search(&question, Some(&policy), u64::MAX);
     group.throughput(Throughput::Elements(run().stats.policy_evaluations));
-    group.bench_function("transport 10-15 with a 14-64-64-5 policy", |b| b.iter(run));
+    group.bench_function("transport 7-12 with a 64-64 policy", |b| b.iter(run));
+    match published::folder() {
+        Some(folder) => published::bench(&mut group, &folder),
+        None => eprintln!("no published instances beside the repository: they are left out"),
+    }
     group.finish();
 }
 

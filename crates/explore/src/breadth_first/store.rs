@@ -106,7 +106,7 @@ impl Search<'_> {
             let source = pending.sources[i];
             pending.targets.clear();
             while next * words < source.end && !self.is_answered() {
-                if next % LOOK_AHEAD == 0 {
+                if next.is_multiple_of(LOOK_AHEAD) {
                     let end = pending.hashes.len().min(next + LOOK_AHEAD);
                     let ahead = &pending.hashes[next..end];
                     let read = ahead.iter().fold(0, |all, &hash| all ^ self.table.touch(hash));

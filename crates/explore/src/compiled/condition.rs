@@ -5,6 +5,7 @@ use std::sync::Arc;
 use policert_model::{Condition, Expr, LinearConstraint};
 use policert_numeric::{IntBox, IntInterval};
 
+use super::expression::IntegerExpr;
 use super::value::{Term, fits_i64, terms_of};
 
 /// A truth value, or none.
@@ -38,7 +39,9 @@ pub(crate) enum CompiledCondition {
     },
     /// The same, where a sum may leave `i64`.
     Wide(LinearConstraint),
+    /// An expression, whose value `compiled` mostly has.
     General {
+        compiled: IntegerExpr,
         expr: Arc<Expr>,
         positive: bool,
     },
@@ -63,7 +66,8 @@ impl CompiledCondition {
                 }
             }
             Condition::General { expr, positive } => {
-                Self::General { expr: Arc::clone(expr), positive: *positive }
+                let compiled = IntegerExpr::truth_of(expr, domains);
+                Self::General { compiled, expr: Arc::clone(expr), positive: *positive }
             }
             Condition::And(parts) => {
                 let parts = parts.iter().map(|part| Self::new(part, domains));
@@ -84,10 +88,13 @@ impl CompiledCondition {
             Self::Bound { variable, side } => Kleene::from(side.contains(point[*variable])),
             Self::Sum { terms, upper } => Kleene::from(Term::sum(terms, point) <= *upper),
             Self::Wide(constraint) => Kleene::from(constraint.holds(point)),
-            Self::General { expr, positive } => match expr.holds(point) {
-                Ok(value) => Kleene::from(value == *positive),
-                Err(_) => Kleene::Undefined,
-            },
+            Self::General { compiled, expr, positive } => {
+                let truth = match compiled.value(point) {
+                    Some(value) => Ok(value != 0),
+                    None => expr.holds(point),
+                };
+                truth.map_or(Kleene::Undefined, |value| Kleene::from(value == *positive))
+            }
             Self::All(parts) => decided(parts, point, Kleene::False, Kleene::True),
             Self::Any(parts) => decided(parts, point, Kleene::True, Kleene::False),
         }

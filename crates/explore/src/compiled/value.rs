@@ -3,6 +3,8 @@
 use policert_model::{Expr, LinearExpr, UpdateValue, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
+use super::expression::IntegerExpr;
+
 /// `coefficient · variable`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Term {
@@ -60,7 +62,11 @@ pub(crate) enum CompiledValue {
     },
     /// The same, where a sum may leave `i64`.
     Wide(LinearExpr),
-    General(Expr),
+    /// An expression, whose value `compiled` mostly has.
+    General {
+        compiled: IntegerExpr,
+        expr: Expr,
+    },
 }
 
 impl CompiledValue {
@@ -68,7 +74,9 @@ impl CompiledValue {
     pub(crate) fn new(value: &UpdateValue, domains: &IntBox) -> Self {
         match value {
             UpdateValue::Linear(linear) => Self::linear(linear, domains),
-            UpdateValue::General(expr) => Self::General(expr.clone()),
+            UpdateValue::General(expr) => {
+                Self::General { compiled: IntegerExpr::new(expr, domains), expr: expr.clone() }
+            }
         }
     }
 
@@ -90,7 +98,10 @@ impl CompiledValue {
             Self::Offset { variable, add } => Some(point[*variable] + add),
             Self::Sum { terms, constant } => Some(Term::sum(terms, point) + constant),
             Self::Wide(linear) => linear.eval(point),
-            Self::General(expr) => expr.eval(point).ok()?.to_i64(),
+            Self::General { compiled, expr } => match compiled.value(point) {
+                Some(value) => Some(value),
+                None => expr.eval(point).ok()?.to_i64(),
+            },
         }
     }
 

@@ -130,6 +130,24 @@ fn building_everything_goes_on_after_the_counterexample() {
 }
 
 #[test]
+fn going_on_leaves_unsafe_states_alone() {
+    let model = counter(9);
+    let property = property(Condition::from_expr(&Expr::binary(
+        BinaryOp::Le,
+        Expr::int(4),
+        Expr::Var(var(0)),
+    )));
+    let mut question = Question { keep_going: true, ..Question::new(&model, &property) };
+    let found = run(&question, None);
+    assert_eq!(length(&found.verdict), Some(4));
+    assert_eq!((found.counts.reachable_states, found.counts.unsafe_states), (5, 1));
+    question.build_all = true;
+    let found = run(&question, None);
+    assert_eq!(length(&found.verdict), Some(4));
+    assert_eq!((found.counts.reachable_states, found.counts.unsafe_states), (10, 6));
+}
+
+#[test]
 fn limits_end_the_search_with_partial_counts() {
     let model = counter(1_000_000);
     let property = property(equals(var(0), 900_000));
@@ -220,9 +238,9 @@ fn round_walk(instances: usize, places: i64) -> Model {
 
 #[test]
 fn operators_are_composed_only_where_they_are_enabled() {
-    for instances in [1, 2, 3, 12, 45] {
-        let model = round_walk(instances, 12);
-        assert_eq!(model.operator_count(), 12u128.saturating_pow(instances as u32));
+    for instances in [1u8, 2, 3, 12, 45] {
+        let model = round_walk(instances.into(), 12);
+        assert_eq!(model.operator_count(), 12u128.saturating_pow(instances.into()));
         let property = property(Condition::False);
         let found = run(&Question::new(&model, &property), None);
         assert_eq!((found.counts.reachable_states, found.counts.transitions), (12, 12));

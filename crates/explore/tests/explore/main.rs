@@ -5,6 +5,7 @@ mod collection;
 mod hand_made;
 mod naive_search;
 mod oracle_agrees;
+mod qcomp;
 mod random_model;
 mod random_policy;
 mod search_is_exact;

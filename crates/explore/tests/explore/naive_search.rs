@@ -127,6 +127,9 @@ impl<'a> Definition<'a> {
             if self.question.is_unsafe(&state) && !behind {
                 naive.distance = Some(naive.distance.map_or(distance, |d| d.min(distance)));
             }
+            if self.question.is_unsafe(&state) && !self.question.build_all {
+                continue;
+            }
             if self.question.is_terminal(&state) && !behind {
                 terminal.push(state);
                 continue;

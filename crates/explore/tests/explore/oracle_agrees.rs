@@ -22,9 +22,11 @@ fn verdicts_and_counts_agree() {
             let rule = if random.percent(75) { DomainRule::Drop } else { DomainRule::Error };
             let question = Question {
                 domain_rule: rule,
-                build_all: random.percent(50),
+                keep_going: random.percent(40),
+                build_all: random.percent(40),
                 ..Question::new(&case.model, &case.property)
             };
+            let whole = question.keep_going || question.build_all;
             let policy = case.policy.policy(&case.model, semantics).expect("it fits");
             let with_policy = random.percent(80);
             let acting = with_policy.then_some((&case.policy, semantics));
@@ -37,7 +39,7 @@ fn verdicts_and_counts_agree() {
                 broken += 1;
                 match found {
                     Err(EngineError::Modelling(_)) => {}
-                    Ok(found) if !question.build_all => {
+                    Ok(found) if !whole => {
                         assert!(matches!(found.verdict, Verdict::Unsafe(_)), "{place}");
                     }
                     other => panic!("{place}: {other:?}"),
@@ -59,7 +61,7 @@ fn verdicts_and_counts_agree() {
                 let vacuous = truth.start_states.is_empty();
                 assert_eq!(found.verdict, Verdict::Safe { vacuous }, "{place}");
             }
-            if truth.is_safe() || question.build_all {
+            if truth.is_safe() || whole {
                 let counts = found.counts;
                 assert_eq!(counts.start_states, truth.start_states.len() as u64, "{place}");
                 assert_eq!(counts.reachable_states, truth.distances.len() as u64, "{place}");
