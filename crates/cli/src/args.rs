@@ -177,6 +177,10 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Semantics")]
     pub no_initial: bool,
 
+    /// Go on after the first unsafe state, to all reachable states (not beyond unsafe ones)
+    #[arg(long, help_heading = "Engine")]
+    pub keep_going: bool,
+
     /// Build all states: go on after the first unsafe one, and beyond unsafe and terminal ones
     #[arg(long, help_heading = "Engine")]
     pub build_all: bool,

@@ -11,6 +11,7 @@ mod shared_folder;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::Write as _;
 
 use case_file::{Case, Run};
 use shared_folder::shared_folder;
@@ -78,7 +79,7 @@ fn every_case_is_answered_as_expected() {
     for (case, at) in pending.into_keys() {
         let _ = writeln!(failures, "{case} [{at}] is listed as pending and does not exist");
     }
-    eprint!("{waiting}");
-    eprintln!("{passed} runs as expected");
+    let mut log = std::io::stderr();
+    writeln!(log, "{waiting}{passed} runs as expected").expect("standard error");
     assert!(failures.is_empty(), "\n{failures}");
 }

@@ -109,6 +109,8 @@ fn inputs() {
     }
     expect(&example, "verify model.jani --engine magic", 42);
     expect(&example, "verify", 42);
+    expect(&example, "verify model.jani --json - --evidence -", 42);
+    expect(&example, "verify model.jani --terminal x>", 42);
     expect(&example, "verify model.jani --preset magic", 42);
     let text = expect(&example, "check nothing.jani", 40);
     assert!(text.contains("nothing.jani"), "{text}");

@@ -103,7 +103,7 @@ struct Check<'a> {
     options: &'a TaskOptions,
     budget: &'a mut Budget,
     loaded: Loaded,
-    files: Vec<(InputRole, std::path::PathBuf)>,
+    files: load::Files,
 }
 
 impl Check<'_> {
@@ -111,12 +111,10 @@ impl Check<'_> {
     fn fill(&mut self, report: &mut CheckReport) -> Result<(), Failure> {
         self.files.push((InputRole::Model, self.options.model.clone()));
         let source = load::model(self.options, &mut self.loaded)?;
-        let Some(model) = source.model() else { return Ok(()) };
-        let mut summary = ModelSummary::new(model, self.budget);
-        if let Some(sizes) = source.summary() {
-            summary.features.clone_from(&sizes.features_used);
-        }
-        report.model = Some(summary);
+        let (Some(model), Some(written)) = (source.model(), source.summary()) else {
+            return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
+        };
+        report.model = Some(ModelSummary::new(model, written, self.budget));
         let mut problems = Vec::new();
         let property = keep(self.property(&source), &mut problems)?.flatten();
         report.property = property.as_ref().map(|p| PropertySummary::new(model, p));
@@ -141,8 +139,7 @@ impl Check<'_> {
     fn property(&mut self, source: &LoadedModel) -> Result<Option<SafetyProperty>, Failure> {
         match load::selector(self.options, source) {
             Ok(selector) => {
-                load::property_files(&selector, &mut self.files);
-                load::property(source, &selector, &mut self.loaded).map(Some)
+                load::property(source, &selector, &mut self.loaded, &mut self.files).map(Some)
             }
             Err(Failure::Usage(message)) => {
                 self.loaded.notes.push(message);

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use policert_jani::Diagnostic;
-use policert_jani::diagnostic::Kind;
+use policert_jani::{Diagnostic, Kind};
 use policert_policy::PolicyError;
 use serde::Serialize;
 

@@ -42,6 +42,9 @@ pub enum StartRule {
     Initial,
 }
 
+/// Characters of the terminal condition in the line.
+const TERMINAL_SHOWN: usize = 60;
+
 impl SemanticsRecord {
     /// The record with its line.
     #[must_use]
@@ -72,8 +75,16 @@ impl SemanticsRecord {
             .to_owned(),
         );
         if let Some(condition) = &terminal {
-            parts.push(format!("terminal: {condition}"));
+            parts.push(format!("terminal: {}", shortened(condition, TERMINAL_SHOWN)));
         }
         Self { policy, domain, start, terminal, unlearned_labels, text: parts.join("; ") }
+    }
+}
+
+/// The first characters of a text, with `…` if there are more.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
     }
 }

@@ -61,6 +61,7 @@ impl Task {
             },
             terminal: self.terminal.clone(),
             initial_states: self.options.initial_states == InitialStates::Included,
+            keep_going: self.options.state_space != StateSpace::UntilUnsafe,
             build_all: self.options.state_space == StateSpace::All,
             ..Question::new(&self.model, &self.property)
         }

@@ -97,6 +97,18 @@ fn array_cells_that_do_not_exist_are_found() {
 }
 
 #[test]
+fn unbounded_variables_are_no_obstacle() {
+    let bounded = r#"{"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 9}"#;
+    let one_sided = r#"{"kind": "bounded", "base": "int", "lower-bound": 0}"#;
+    let text = |value: &str| model(&edge("true", "\"x\"", value)).replacen(bounded, one_sided, 1);
+    let grows = checked(&text(&binary("+", "\"x\"", "1"))).domain_exits.expect("a search");
+    assert!(grows.found.is_empty() && grows.undecided.is_empty(), "{grows:?}");
+    let falls = checked(&text(&binary("-", "\"x\"", "1"))).domain_exits.expect("a search");
+    assert_eq!(falls.found.len(), 1, "{falls:?}");
+    assert_eq!(falls.found[0].state, "x=0");
+}
+
+#[test]
 fn divisions_by_variables_are_counted() {
     let ratio = binary("/", "\"x\"", "\"y\"");
     let floor = format!(r#"{{"op": "floor", "exp": {ratio}}}"#);

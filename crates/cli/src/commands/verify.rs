@@ -20,6 +20,12 @@ use crate::style::Style;
 pub fn run(arguments: &VerifyArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
+    if is_standard_output(output.json.as_deref())
+        && is_standard_output(arguments.evidence.as_deref())
+    {
+        let message = "--json and --evidence cannot both go to standard output";
+        return fail(&Failure::Usage(message.to_owned()), error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
@@ -37,10 +43,8 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
 fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
     let evidence_file = arguments.evidence.as_deref();
-    let mut written = None;
     if let Some(evidence) = &verified.evidence {
         write_data(evidence_file, evidence)?;
-        written = evidence_file;
     }
     write_data(output.json.as_deref(), &verified.report)?;
     if let Some(failure) = &verified.failure {
@@ -51,7 +55,7 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| {
         let evidence = verified.evidence.as_ref();
-        render::verdict(out, &verified.report, evidence, written, detail(output), style)
+        render::verdict(out, &verified.report, evidence, evidence_file, detail(output), style)
     })
     .map_err(output_failed)
 }
@@ -89,7 +93,11 @@ fn request(arguments: &VerifyArgs) -> Request {
             None => Predicates::OfProperty,
             Some(PredicatesArg::None) => Predicates::None,
         },
-        state_space: if arguments.build_all { StateSpace::All } else { StateSpace::UntilUnsafe },
+        state_space: match (arguments.build_all, arguments.keep_going) {
+            (true, _) => StateSpace::All,
+            (false, true) => StateSpace::Reachable,
+            (false, false) => StateSpace::UntilUnsafe,
+        },
         ..task_options(&arguments.task)
     };
     Request {

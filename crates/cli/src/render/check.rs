@@ -3,7 +3,9 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use policert_verify::{CheckReport, DomainExits, LabelSummary, ModelSummary, PolicySummary};
+use policert_verify::{
+    CheckReport, DomainExit, DomainExits, LabelSummary, ModelSummary, PolicySummary,
+};
 
 use super::verdict::Detail;
 use crate::style::{Mark, Style};
@@ -31,8 +33,8 @@ pub fn check_report(
     let shown = if detail == Detail::Full { usize::MAX } else { SHOWN };
     if let Some(summary) = &report.model {
         model(out, summary)?;
+        labels(out, &report.labels, shown)?;
     }
-    labels(out, &report.labels, shown)?;
     if let Some(property) = &report.property {
         let mut text = format!("{}, start: {}", property.name, property.start);
         if let Some(count) = property.listed_start_states {
@@ -69,20 +71,14 @@ pub fn check_report(
 }
 
 fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
-    line(out, "model", &model.name)?;
-    let mut text = format!("{} ({} boolean", model.variables, model.boolean_variables);
-    if model.unbounded_variables > 0 {
-        text.push_str(&format!(", {} unbounded", model.unbounded_variables));
-    }
-    text.push(')');
-    if model.transient_variables > 0 {
-        text.push_str(&format!(", and {} transient", model.transient_variables));
-    }
-    if let Some(points) = model.domain_points {
-        let points = if points < 1e6 { points.to_string() } else { format!("about {points:.1e}") };
-        text.push_str(&format!("; {points} points of the domains"));
-    }
-    line(out, "variables", &text)?;
+    line(out, "model", &format!("{} ({})", model.name, model.model_type))?;
+    let points = match model.domain_points {
+        Some(points) if points < 1e6 => format!("; {points} points of the domains"),
+        Some(points) => format!("; about {points:.1e} points of the domains"),
+        None => format!("; {} unbounded", model.unbounded_variables),
+    };
+    let cells = number(model.variables, "value");
+    line(out, "variables", &format!("{}; {cells} in a state{points}", model.declared_variables))?;
     let locations: Vec<String> = model.locations.iter().map(usize::to_string).collect();
     line(
         out,
@@ -94,7 +90,8 @@ fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
         ),
     )?;
     let (edges, destinations) = (model.edges, number(model.destinations, "destination"));
-    line(out, "edges", &format!("{edges}, with {destinations}"))?;
+    let silent = model.silent_edges;
+    line(out, "edges", &format!("{edges} ({silent} silent), with {destinations}"))?;
     let vectors = number(model.sync_vectors, "synchronisation vector");
     let (operators, silent) = (&model.operators, &model.silent_operators);
     line(
@@ -115,7 +112,7 @@ fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
 fn labels(out: &mut dyn Write, labels: &[LabelSummary], shown: usize) -> io::Result<()> {
     let text = |label: &LabelSummary| {
         let unlearned = if label.learned == Some(false) { ", not of the policy" } else { "" };
-        format!("{} ({}{unlearned})", label.name, number(&label.operators, "operator"))
+        format!("{} ({}{unlearned})", label.name, number(label.operators, "operator"))
     };
     line(out, "labels", &list(labels.iter().map(text), shown))
 }
@@ -143,14 +140,23 @@ fn domain_exits(out: &mut dyn Write, exits: &DomainExits, shown: usize) -> io::R
         text.push_str(&format!("; {} questions are open", exits.undecided.len()));
     }
     line(out, "domains", &text)?;
-    for exit in exits.found.iter().take(shown) {
-        line(
-            out,
-            "",
-            &format!("{} {}, by {} in {}", exit.variable, exit.problem, exit.operator, exit.state),
-        )?;
+    // One example for each variable and problem.
+    let mut examples: Vec<(&DomainExit, usize)> = Vec::new();
+    for exit in &exits.found {
+        let same = |(e, _): &&mut (&DomainExit, usize)| {
+            (&e.variable, &e.problem) == (&exit.variable, &exit.problem)
+        };
+        match examples.iter_mut().find(same) {
+            Some((_, more)) => *more += 1,
+            None => examples.push((exit, 0)),
+        }
     }
-    match exits.found.len().checked_sub(shown) {
+    for (exit, more) in examples.iter().take(shown) {
+        let more = if *more == 0 { String::new() } else { format!(" (and {more} more)") };
+        let (variable, problem, operator) = (&exit.variable, &exit.problem, &exit.operator);
+        line(out, "", &format!("{variable} {problem}, by {operator} where {}{more}", exit.state))?;
+    }
+    match examples.len().checked_sub(shown) {
         Some(more) if more > 0 => line(out, "", &format!("… and {more} more (--verbose)")),
         _ => Ok(()),
     }

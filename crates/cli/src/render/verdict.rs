@@ -35,8 +35,13 @@ pub fn verdict(
     if detail == Detail::Quiet {
         return Ok(());
     }
-    if let Some(evidence) = evidence {
-        counterexample(out, evidence, evidence_file)?;
+    match (evidence, evidence_file) {
+        (Some(evidence), _) => counterexample(out, evidence, evidence_file)?,
+        (None, Some(path)) => {
+            let text = "is not written: there is evidence for unsafe verdicts only";
+            line(out, "evidence", &format!("{} {text}", path.display()))?;
+        }
+        (None, None) => {}
     }
     if let Some(engine) = &report.engine {
         let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
@@ -120,7 +125,7 @@ fn counterexample(out: &mut dyn Write, evidence: &Evidence, file: Option<&Path>)
             && evidence.steps > 1
         {
             let label = first.label.as_deref().unwrap_or("τ");
-            line(out, "", &format!("{label} → {}", state(&first.state)))?;
+            line(out, "", &format!("{label} → {}", changed(&first.changed)))?;
         }
         if evidence.steps > 2 {
             line(out, "", "…")?;
@@ -144,6 +149,16 @@ fn state(values: &Map<String, Value>) -> String {
     let pairs: Vec<String> =
         values.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
     pairs.join(", ")
+}
+
+/// The values after a change.
+fn changed(values: &Map<String, Value>) -> String {
+    let after = |(name, both): (&String, &Value)| (name.clone(), both[1].clone());
+    if values.is_empty() {
+        "no change".to_owned()
+    } else {
+        state(&values.iter().map(after).collect())
+    }
 }
 
 fn counts(statistics: &Statistics) -> String {

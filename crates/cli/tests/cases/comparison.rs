@@ -157,7 +157,7 @@ impl Comparison<'_> {
             let states = evidence["trace"].as_array().into_iter().flatten().map(|s| &s["state"]);
             let is_witness = |state: &Value| {
                 witness.iter().all(|(name, value)| {
-                    value.as_integer().is_some_and(|value| state[name] == Value::from(value))
+                    value.as_integer().is_some_and(|value| state[name] == value)
                 })
             };
             if !std::iter::once(&evidence["start"]).chain(states).any(is_witness) {
@@ -207,7 +207,8 @@ fn sizes(case: &Case, run: &Run, wrong: &mut Vec<String>) {
         let labels = report["labels"].as_array().into_iter().flatten();
         let mut found: Vec<&str> = labels.filter_map(|label| label["name"].as_str()).collect();
         let mut expected: Vec<&str> = expected.iter().map(String::as_str).collect();
-        (found.sort_unstable(), expected.sort_unstable());
+        found.sort_unstable();
+        expected.sort_unstable();
         if found != expected {
             wrong.push(format!("labels: {expected:?} expected, {found:?} found"));
         }

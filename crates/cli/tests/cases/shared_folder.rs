@@ -1,5 +1,6 @@
 //! Where the collection of models, policies and cases is.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The folder that the environment variable `POLICERT_SHARED` names, or `../shared` beside the
@@ -11,7 +12,8 @@ pub fn shared_folder() -> Option<PathBuf> {
     let found = folder.join("cases").is_dir();
     assert!(found || named.is_none(), "POLICERT_SHARED has no folder `cases`");
     if !found {
-        eprintln!("no collection of cases beside the repository: nothing to compare with");
+        let message = "no collection of cases beside the repository: nothing to compare with";
+        writeln!(std::io::stderr(), "{message}").expect("standard error");
     }
     found.then_some(folder)
 }

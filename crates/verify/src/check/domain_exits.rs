@@ -2,24 +2,23 @@
 //! exist, each with a state in which they do.
 //!
 //! A state is any state of the domains, reachable or not. The search is complete on bounded
-//! domains, within a number of steps for each question.
+//! domains, within a number of steps for each question and a time for all.
 
-use std::ops::ControlFlow;
+mod witness;
+
+use std::time::{Duration, Instant};
 
 use policert_engine_api::{Budget, StopReason};
-use policert_model::{
-    BinaryOp, Composer, Condition, Destination, Expr, Model, Operator, UpdateValue, VarId, Visit,
-    for_each_solution,
-};
+use policert_model::{BinaryOp, Composer, Condition, Destination, Expr, Model, Operator, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use serde::Serialize;
 
-/// Steps of the search for one question.
-const STEPS: u64 = 20_000;
+use witness::{Found, Wanted, search};
+
+/// Time for all questions.
+const TIME: Duration = Duration::from_secs(10);
 /// Operators that are looked at.
 const OPERATORS: usize = 50_000;
-/// Stand-in for the missing bound of a variable: beyond it, "not found" proves nothing.
-const FAR: i64 = 1 << 40;
 
 /// An operator that can leave a domain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -32,7 +31,7 @@ pub struct DomainExit {
     pub variable: String,
     /// What happens to it.
     pub problem: String,
-    /// A state in which it does.
+    /// A state in which it does: the variables that the operator reads for it.
     pub state: String,
 }
 
@@ -55,9 +54,10 @@ pub struct DomainExits {
 /// A stop of the budget.
 pub fn domain_exits(model: &Model, budget: &mut Budget) -> Result<DomainExits, StopReason> {
     let mut exits = DomainExits { complete: true, ..DomainExits::default() };
+    let begin = Instant::now();
     for key in model.operator_keys() {
         budget.poll_clock()?;
-        if exits.checked_operators >= OPERATORS {
+        if exits.checked_operators >= OPERATORS || begin.elapsed() > TIME {
             exits.complete = false;
             break;
         }
@@ -84,13 +84,6 @@ struct Search<'a> {
     exits: &'a mut DomainExits,
 }
 
-/// The answer to one question.
-enum Found {
-    Point(Vec<i64>),
-    Nothing,
-    Undecided,
-}
-
 impl Search<'_> {
     fn operator(&mut self) -> Result<(), StopReason> {
         for (outcome, destination) in self.operator.destinations.iter().enumerate() {
@@ -103,18 +96,17 @@ impl Search<'_> {
     fn cell_writes(&mut self, outcome: usize, destination: &Destination) -> Result<(), StopReason> {
         for write in &destination.cell_writes {
             let last = i64::try_from(write.cells).unwrap_or(i64::MAX) - 1;
-            let inside = between(&write.index, 0, last);
-            let outside = Condition::and([
+            let cells = IntInterval::new(0, last);
+            let possible = Condition::and([
                 self.operator.guard.clone(),
                 choice_bounds(self.model, destination),
-                inside.negate(),
             ]);
-            let found = self.find(destination, &outside, &|_| true)?;
             let index = |point: &[i64]| match write.index.eval(point) {
-                Ok(index) => format!("cell {index} is written; the cells are 0 to {last}"),
+                Ok(index) => format!("cell {index} is written; the cells are {cells}"),
                 Err(error) => format!("the index has no value: {error}"),
             };
-            self.note(outcome, &write.array, found, index);
+            let exit = Exit { outcome, variable: &write.array, value: &write.index, inside: cells };
+            self.look_for(destination, &possible, &exit, index)?;
         }
         Ok(())
     }
@@ -124,74 +116,79 @@ impl Search<'_> {
         for update in &destination.updates {
             let variable = &self.model.variables[update.variable.index()];
             let value = update.value.to_expr();
-            let domain = variable.domain;
-            let leaves =
-                Condition::and([possible.clone(), between(&value, domain.lo, domain.hi).negate()]);
-            let found = self.find(destination, &leaves, &|_| true)?;
+            let inside = variable.domain;
             let becomes = |point: &[i64]| match value.eval(point) {
-                Ok(value) => format!("becomes {value}, outside {domain}"),
+                Ok(value) => format!("becomes {value}, outside {inside}"),
                 Err(error) => format!("its new value does not exist: {error}"),
             };
-            let nothing = matches!(found, Found::Nothing);
-            self.note(outcome, &variable.name, found, becomes);
-            if nothing && matches!(update.value, UpdateValue::General(_)) && !value.is_total() {
-                let no_value = |point: &[i64]| value.eval(point).is_err();
-                let found = self.find(destination, &possible, &no_value)?;
-                self.note(outcome, &variable.name, found, becomes);
-            }
+            let exit = Exit { outcome, variable: &variable.name, value: &value, inside };
+            self.look_for(destination, &possible, &exit, becomes)?;
         }
         Ok(())
     }
 
-    /// A point of the domains, choices included, that satisfies `condition` and is accepted.
-    fn find(
+    /// Looks for a state in which `possible` holds and a value is not where it should be.
+    fn look_for(
         &mut self,
         destination: &Destination,
-        condition: &Condition,
-        accept: &dyn Fn(&[i64]) -> bool,
-    ) -> Result<Found, StopReason> {
-        let (sides, bounded) = sides(self.model, destination);
-        let mut steps = 0;
-        let flow = for_each_solution(condition, &sides, false, &mut |visit| {
-            steps += 1;
-            if let Err(stop) = self.budget.poll() {
-                return ControlFlow::Break(Err(stop));
-            }
-            match visit {
-                Visit::Solution(point) if accept(point) => {
-                    ControlFlow::Break(Ok(Found::Point(point.to_vec())))
-                }
-                _ if steps > STEPS => ControlFlow::Break(Ok(Found::Undecided)),
-                _ => ControlFlow::Continue(()),
-            }
-        });
-        match flow {
-            Ok(ControlFlow::Break(result)) => result,
-            Ok(ControlFlow::Continue(())) if bounded => Ok(Found::Nothing),
-            _ => Ok(Found::Undecided),
-        }
-    }
-
-    fn note(
-        &mut self,
-        outcome: usize,
-        variable: &str,
-        found: Found,
+        possible: &Condition,
+        exit: &Exit<'_>,
         problem: impl Fn(&[i64]) -> String,
-    ) {
+    ) -> Result<(), StopReason> {
+        let Exit { value, inside, .. } = exit;
+        let within = between(value, inside.lo, inside.hi);
+        // As a condition it helps to propagate bounds; but only if there always is a value.
+        let outside = Condition::and([possible.clone(), within.negate()]);
+        let total = value.is_total();
+        let mut reads = possible.variables();
+        value.for_each_var(&mut |v| reads.push(v));
+        reads.sort_unstable();
+        reads.dedup();
+        let wanted = Wanted {
+            condition: if total { &outside } else { possible },
+            reads: &reads,
+            may_happen: &|sides| {
+                let range = value.range(sides);
+                total || range.partial || !inside.includes(range.integers())
+            },
+            happens: &|point| match value.eval(point) {
+                Ok(value) => !value.to_i64().is_some_and(|value| inside.contains(value)),
+                Err(_) => true,
+            },
+        };
         let operator = || self.model.display_operator(&self.operator.key);
-        match found {
+        match search(&wanted, sides(self.model, destination), self.budget)? {
             Found::Nothing => {}
-            Found::Undecided => self.exits.undecided.push(format!("{}: {variable}", operator())),
+            Found::Undecided => {
+                self.exits.undecided.push(format!("{}: {}", operator(), exit.variable));
+            }
             Found::Point(point) => self.exits.found.push(DomainExit {
                 operator: operator(),
-                outcome,
-                variable: variable.to_owned(),
+                outcome: exit.outcome,
+                variable: exit.variable.to_owned(),
                 problem: problem(&point),
-                state: self.model.display_state(&point[..self.model.variables.len()]),
+                state: self.values(&reads, &point),
             }),
         }
+        Ok(())
     }
+
+    /// The values of some variables; choices are left out.
+    fn values(&self, variables: &[VarId], point: &[i64]) -> String {
+        let values = variables.iter().filter_map(|v| {
+            let variable = self.model.variables.get(v.index())?;
+            Some(format!("{}={}", variable.name, variable.display_value(point[v.index()])))
+        });
+        values.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A value that may be where it should not.
+struct Exit<'a> {
+    outcome: usize,
+    variable: &'a str,
+    value: &'a Expr,
+    inside: IntInterval,
 }
 
 /// `lower ≤ expr ≤ upper`, without the bounds that stand for unbounded.
@@ -217,17 +214,12 @@ fn choice_bounds(model: &Model, destination: &Destination) -> Condition {
     }))
 }
 
-/// The box of the states and choices, and whether it holds all of them.
-fn sides(model: &Model, destination: &Destination) -> (IntBox, bool) {
-    let mut sides: Vec<IntInterval> = model.domains().sides().to_vec();
+/// The box of the states and choices.
+fn sides(model: &Model, destination: &Destination) -> IntBox {
+    let mut sides = model.domains();
     for choice in &destination.choices {
-        let so_far = IntBox::new(sides.clone());
-        let (lower, upper) = (choice.lower.range(&so_far), choice.upper.range(&so_far));
+        let (lower, upper) = (choice.lower.range(&sides), choice.upper.range(&sides));
         sides.push(IntInterval::new(lower.integers().lo, upper.integers().hi));
     }
-    let bounded = sides.iter().all(|side| side.is_bounded());
-    for side in &mut sides {
-        *side = side.intersect(IntInterval::new(-FAR, FAR));
-    }
-    (IntBox::new(sides), bounded)
+    sides
 }

@@ -3,11 +3,14 @@
 use std::ops::ControlFlow;
 
 use policert_engine_api::Budget;
+use policert_jani::Summary;
 use policert_model::{
     LabelId, Model, SafetyProperty, Start, VariableKind, Visit, for_each_solution,
 };
 use policert_policy::{ElementType, Policy};
 use serde::Serialize;
+
+use crate::semantics_record::shortened;
 
 /// Initial states that are counted.
 const INITIAL_STATES: u64 = 1_000_000;
@@ -17,6 +20,9 @@ const INITIAL_STATES: u64 = 1_000_000;
 pub struct ModelSummary {
     /// Its name.
     pub name: String,
+    /// Its type, as the format names it.
+    #[serde(rename = "type")]
+    pub model_type: String,
     /// State variables, array cells one by one, locations not counted.
     pub variables: usize,
     /// How many of them are truth values.
@@ -25,17 +31,21 @@ pub struct ModelSummary {
     pub unbounded_variables: usize,
     /// Transient variables that assignments read.
     pub transient_variables: usize,
+    /// Variables as they are written, by kind, in words.
+    pub declared_variables: String,
     /// Automaton instances of the system.
     pub instances: usize,
     /// Locations of each instance.
     pub locations: Vec<usize>,
-    /// Edges of all instances.
+    /// Edges of the automata as they are written.
     pub edges: usize,
-    /// Destinations of all edges.
+    /// Those without action.
+    pub silent_edges: usize,
+    /// Destinations of the edges as they are written.
     pub destinations: usize,
     /// Synchronisation vectors.
     pub sync_vectors: usize,
-    /// Operators of the composed model, in decimal digits: there may be very many.
+    /// Operators of the composed model.
     pub operators: OperatorCount,
     /// Operators without label.
     pub silent_operators: OperatorCount,
@@ -117,41 +127,43 @@ pub struct PolicySummary {
 }
 
 impl ModelSummary {
-    /// The sizes of a model. Initial states are counted up to a number and within the budget.
+    /// The sizes of a model; `written` are those of its file. Initial states are counted up to a
+    /// number and within the budget.
     #[must_use]
-    pub fn new(model: &Model, budget: &mut Budget) -> Self {
+    pub fn new(model: &Model, written: &Summary, budget: &mut Budget) -> Self {
         let kinds = |keep: fn(&VariableKind) -> bool| {
             model.variables.iter().filter(|variable| keep(&variable.kind)).count()
         };
-        let edges = || model.instances.iter().flat_map(|instance| &instance.edges);
-        let silent_edges = edges().filter(|edge| edge.action.is_none()).count() as u128;
-        let silent_vectors = model.vectors.iter().filter(|vector| vector.result.is_none());
-        let silent = silent_vectors.map(|vector| model.vector_operators(vector));
-        let locations = model.instances.iter().map(|instance| {
-            match &model.variables[instance.location.index()].kind {
-                VariableKind::Location { names, .. } => names.len(),
-                _ => 1,
-            }
-        });
         let unbounded = model.variables.iter().filter(|variable| !variable.domain.is_bounded());
         Self {
             name: model.name.clone(),
+            model_type: written.model_type.clone(),
             variables: kinds(|kind| !matches!(kind, VariableKind::Location { .. })),
             boolean_variables: kinds(|kind| *kind == VariableKind::Boolean),
             unbounded_variables: unbounded.count(),
             transient_variables: model.transients.len(),
-            instances: model.instances.len(),
-            locations: locations.collect(),
-            edges: edges().count(),
-            destinations: edges().map(|edge| edge.destinations.len()).sum(),
-            sync_vectors: model.vectors.len(),
+            declared_variables: written.variables_text(),
+            instances: written.instances,
+            locations: written.locations.clone(),
+            edges: written.edges,
+            silent_edges: written.silent_edges,
+            destinations: written.destinations,
+            sync_vectors: written.vectors,
             operators: model.operator_count().into(),
-            silent_operators: silent.fold(silent_edges, u128::saturating_add).into(),
+            silent_operators: silent_operators(model).into(),
             domain_points: domain_points(model),
             initial_states: initial_states(model, budget),
-            features: Vec::new(),
+            features: written.features_used.clone(),
         }
     }
+}
+
+/// Silent edges, and what vectors without result compose.
+fn silent_operators(model: &Model) -> u128 {
+    let edges = model.instances.iter().flat_map(|instance| &instance.edges);
+    let silent_edges = edges.filter(|edge| edge.action.is_none()).count() as u128;
+    let vectors = model.vectors.iter().filter(|vector| vector.result.is_none());
+    vectors.map(|vector| model.vector_operators(vector)).fold(silent_edges, u128::saturating_add)
 }
 
 fn domain_points(model: &Model) -> Option<f64> {
@@ -197,11 +209,7 @@ impl PropertySummary {
     #[must_use]
     pub fn new(model: &Model, property: &SafetyProperty) -> Self {
         const SHOWN: usize = 300;
-        let mut unsafe_condition = model.display_condition(&property.unsafe_condition);
-        if let Some((at, _)) = unsafe_condition.char_indices().nth(SHOWN) {
-            unsafe_condition.truncate(at);
-            unsafe_condition.push('…');
-        }
+        let unsafe_condition = model.display_condition(&property.unsafe_condition);
         Self {
             name: property.name.clone(),
             start: match &property.start {
@@ -213,7 +221,7 @@ impl PropertySummary {
                 Some(Start::States(states)) => Some(states.len()),
                 _ => None,
             },
-            unsafe_condition,
+            unsafe_condition: shortened(&unsafe_condition, SHOWN),
             goal: property.goal.is_some(),
             predicates: property.predicates.len(),
         }

@@ -12,7 +12,7 @@ use crate::memory::available_memory;
 use crate::report::Attempt;
 
 /// States of the first look.
-const FIRST_LOOK: u64 = 200_000;
+const FIRST_LOOK: u32 = 200_000;
 /// Memory where nothing is known, in bytes.
 const DEFAULT_MEMORY: u64 = 2_000_000_000;
 
@@ -36,7 +36,8 @@ pub(super) fn run(
         portfolio.pass_over("ppa", why);
         return portfolio.finish();
     }
-    let first = if points(&task.model) <= FIRST_LOOK as f64 { all } else { FIRST_LOOK.min(all) };
+    let few = points(&task.model) <= f64::from(FIRST_LOOK);
+    let first = if few { all } else { all.min(FIRST_LOOK.into()) };
     if portfolio.explicit(assignment, first, observer)? == Next::Stop {
         portfolio.pass_over("ppa", "the answer was there");
         return portfolio.finish();

@@ -42,20 +42,13 @@ impl Task {
     }
 }
 
-type Files = Vec<(InputRole, PathBuf)>;
-
-/// Notes the file of a property.
-pub(crate) fn property_files(selector: &Selector, files: &mut Files) {
-    if let Selector::File(path, _) = selector {
-        files.push((InputRole::Property, path.clone()));
-    }
-}
+/// The files that were read.
+pub(crate) type Files = Vec<(InputRole, PathBuf)>;
 
 fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result<Task, Failure> {
     let source = model(options, loaded)?;
     let selector = selector(options, &source)?;
-    property_files(&selector, files);
-    let mut property = property(&source, &selector, loaded)?;
+    let mut property = property(&source, &selector, loaded, files)?;
     if options.predicates == Predicates::None {
         property.predicates.clear();
     }
@@ -140,13 +133,15 @@ pub(crate) fn selector(options: &TaskOptions, source: &LoadedModel) -> Result<Se
     }
 }
 
-/// Loads a safety property.
+/// Loads a safety property, and notes the files that it is in.
 pub(crate) fn property(
     source: &LoadedModel,
     selector: &Selector,
     loaded: &mut Loaded,
+    files: &mut Files,
 ) -> Result<SafetyProperty, Failure> {
     let found = source.property(selector);
+    files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
     accept(&found.diagnostics, loaded)?;
     match found.property {
         Some(Property::Safety(safety)) => Ok(safety),

@@ -106,7 +106,9 @@ pub enum StateSpace {
     /// Until the first unsafe state; unsafe and terminal states are not expanded.
     #[default]
     UntilUnsafe,
-    /// Everything.
+    /// All reachable states; unsafe and terminal states are not expanded.
+    Reachable,
+    /// All reachable states, and what lies behind unsafe and terminal ones.
     All,
 }
 

@@ -1,10 +1,11 @@
 //! The policy of a task: which files it is in, and whether it fits the model.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use policert_model::Model;
 use policert_policy::{LoadedPolicy, PolicyOptions, load_policy};
 
+use super::load::Files;
 use super::{PolicyChoice, TaskOptions};
 use crate::Failure;
 use crate::digest::InputRole;
@@ -18,7 +19,7 @@ pub(crate) fn load(
     options: &TaskOptions,
     model: &Model,
     of_property: Option<&Path>,
-    files: &mut Vec<(InputRole, PathBuf)>,
+    files: &mut Files,
 ) -> Result<Option<LoadedPolicy>, Failure> {
     let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
     let (mut interface, mut network) = (interface.as_deref(), network.as_deref());
