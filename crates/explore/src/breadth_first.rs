@@ -90,6 +90,8 @@ struct Search<'a> {
     counterexample: Option<StateId>,
     /// The first unsafe state reached by an undecided choice.
     undecided_unsafe: Option<StateId>,
+    /// Whether the model breaks its own rules where only an undecided choice leads.
+    undecided_error: bool,
     /// Operators that dropped an outcome, with the first state.
     drops: Vec<(OpId, StateId)>,
     counts: Counts,
@@ -131,6 +133,7 @@ impl<'a> Search<'a> {
             undecided: Vec::new(),
             counterexample: None,
             undecided_unsafe: None,
+            undecided_error: false,
             drops: Vec::new(),
             counts: Counts::default(),
             stats: Stats::default(),
@@ -154,9 +157,13 @@ impl<'a> Search<'a> {
         }
         if !self.is_answered() && !self.undecided.is_empty() {
             self.stage = Stage::Undecided;
-            self.expand_undecided(budget)?;
+            match self.expand_undecided(budget) {
+                // Perhaps no reachable state has the error.
+                Err(EngineError::Modelling(_)) => self.undecided_error = true,
+                result => result?,
+            }
         }
-        if self.question.build_all && !self.terminal.is_empty() {
+        if self.question.build_all && !self.terminal.is_empty() && !self.undecided_error {
             self.stage = Stage::BehindTerminal;
             let terminal = std::mem::take(&mut self.terminal);
             self.expand(&terminal, budget)?;

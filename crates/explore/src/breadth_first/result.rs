@@ -60,17 +60,21 @@ impl Search<'_> {
         {
             return Ok(Verdict::Unknown(UnknownReason::Stopped(reason)));
         }
-        if let Some(id) = self.undecided_unsafe {
-            let open = self.path(id).into_iter().find(|id| self.is_undecided(*id));
-            let state = self.state(open.unwrap_or(id));
-            let state = self.question.model.display_state(&state);
+        if let Some(id) = self.open_choice() {
+            let state = self.question.model.display_state(&self.state(id));
             return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
         }
         Ok(Verdict::Safe { vacuous: self.counts.start_states == 0 })
     }
 
-    fn is_undecided(&self, id: StateId) -> bool {
-        self.undecided.iter().any(|state| state.id == id)
+    /// A state whose undecided choice leaves the answer open.
+    fn open_choice(&self) -> Option<StateId> {
+        let is_undecided = |id: &StateId| self.undecided.iter().any(|state| state.id == *id);
+        match self.undecided_unsafe {
+            Some(id) => self.path(id).into_iter().find(is_undecided).or(Some(id)),
+            None if self.undecided_error => self.undecided.first().map(|state| state.id),
+            None => None,
+        }
     }
 
     fn state(&self, id: StateId) -> State {

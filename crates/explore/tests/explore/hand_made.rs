@@ -395,6 +395,21 @@ fn undecided_choices_do_not_hide_decided_ones() {
 }
 
 #[test]
+fn errors_behind_undecided_choices_leave_the_answer_open() {
+    // x2 leaves its domain after the silent step that follows a1.
+    let mut model = open_choice();
+    model.variables[var(2).index()].domain.hi = 2;
+    model.instances[0].edges.retain(|e| e.guard != equals(var(2), 0) || e.action.is_some());
+    let policy = undecidable_policy(&model);
+    let property = property(Condition::False);
+    let mut question = Question::new(&model, &property);
+    assert_eq!(run(&question, Some(&policy)).verdict, Verdict::Safe { vacuous: false });
+    question.domain_rule = DomainRule::Error;
+    let reason = UnknownReason::UndecidedChoice { state: "x0=1, x1=1, x2=0".to_owned() };
+    assert_eq!(run(&question, Some(&policy)).verdict, Verdict::Unknown(reason));
+}
+
+#[test]
 fn safe_covers_every_undecided_choice() {
     let model = open_choice();
     let policy = undecidable_policy(&model);
@@ -406,4 +421,5 @@ fn safe_covers_every_undecided_choice() {
     assert_eq!((found.counts.reachable_states, found.counts.transitions), (7, 7));
     assert_eq!(found.counts.expanded_states, 7);
     assert_eq!(found.stats.undecided_choices, 1);
+    assert!(found.stats.exact_decisions > 0);
 }
