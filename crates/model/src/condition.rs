@@ -469,6 +469,25 @@ mod tests {
     }
 
     #[test]
+    fn a_case_distinction_without_value_decides_nothing() {
+        // 6/x ≤ 2 has no value at 0; both cases are false there
+        let quotient = Expr::binary(BinaryOp::Div, Expr::int(6), Expr::Var(X));
+        let small = Expr::binary(BinaryOp::Le, quotient, Expr::int(2));
+        let either = |a, b| Expr::ite(small.clone(), a, b);
+        let number = either(Expr::Var(B), Expr::int(7));
+        let number = Expr::binary(BinaryOp::Le, number, Expr::int(-5));
+        for expr in [number, either(Expr::Var(B), x_below(-5))] {
+            let condition = Condition::from_expr(&expr);
+            for condition in
+                [&condition, &condition.negate(), &Condition::from_literal(&expr, false)]
+            {
+                assert!(condition.holds(&[0, 0]).is_err(), "{expr:?}");
+                assert!(condition.holds(&[0, 3]).is_ok(), "{expr:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_part_without_value_does_not_matter_where_another_decides() {
         // x ≠ 0 ∧ 6/x ≤ 2, in either order
         let nonzero = Expr::binary(BinaryOp::Ne, Expr::Var(X), Expr::int(0));

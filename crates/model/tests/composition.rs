@@ -316,6 +316,20 @@ fn choices_beyond_the_domain_are_dropped_however_many() {
 }
 
 #[test]
+fn a_choice_that_contradicts_another_write_is_an_error_also_beyond_the_domain() {
+    let between = Assignment {
+        target: Target::Var(X),
+        value: AssignedValue::Between(Expr::int(10), Expr::int(12)),
+        index: 0,
+    };
+    let assignments = vec![set_var(X, Expr::int(11)), between];
+    let model = model(vec![assigns(None, assignments)], vec![], vec![]);
+    let start = state(0, 0, 0, [0; 3]);
+    let problem = *successors(&model, DomainRule::Drop, &start).unwrap_err();
+    assert!(matches!(problem, ModellingProblem::Conflict(_)), "{problem}");
+}
+
+#[test]
 fn probabilities_multiply_and_zero_is_no_outcome() {
     let third = || Probability::Constant(Rational::new(1, 3).expect("not 0"));
     let two_thirds = Probability::Constant(Rational::new(2, 3).expect("not 0"));
