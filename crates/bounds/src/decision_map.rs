@@ -8,8 +8,9 @@
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{State, Truth};
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::Choice;
+use policert_policy::{Choice, Ties};
 
+use crate::enumerate;
 use crate::frame::Frame;
 use crate::oracle::Oracle;
 use crate::output_set::OutputSet;
@@ -42,12 +43,16 @@ pub(crate) struct Node {
     pub sides: IntBox,
     /// The outputs that are chosen nowhere in it.
     pub refuted: OutputSet,
+    /// Number of outputs of the policy.
+    pub outputs: usize,
     /// With a filter: for each output those whose score beats it everywhere in the box.
     pub beaten_by: Vec<OutputSet>,
     /// With a filter: what is known of the applicability of each output.
     pub truths: Vec<Truth>,
-    /// Points at which the choice is known: coordinates along the axes, row by row.
+    /// Points at which the choice is known, as coordinates along the axes, row by row; none once
+    /// the box is enumerated.
     pub points: Vec<i64>,
+    /// The choices at these points, or at all points of the box in the order of enumeration.
     pub choices: Vec<Choice>,
     /// For outputs that its bounds did not refute: what came closest.
     pub leads: Vec<Lead>,
@@ -153,6 +158,9 @@ impl DecisionMap {
             part.update_truths(oracle);
         }
         parent.progress = Progress::Cut(cut, low);
+        // What tells which half is better is all that is needed from now on.
+        parent.leads.truncate(1);
+        parent.leads.shrink_to_fit();
         self.nodes.extend(parts);
         low
     }
@@ -166,6 +174,7 @@ impl Node {
         let mut node = Self {
             sides,
             refuted: OutputSet::none(outputs),
+            outputs,
             beaten_by: vec![OutputSet::none(outputs); each],
             truths: vec![Truth::Maybe; each],
             points: Vec::new(),
@@ -182,6 +191,7 @@ impl Node {
         Self {
             sides: self.sides.clone(),
             refuted: self.refuted.clone(),
+            outputs: self.outputs,
             beaten_by: self.beaten_by.clone(),
             truths: self.truths.clone(),
             points: Vec::new(),
@@ -233,14 +243,54 @@ impl Node {
         self.leads.iter().find(|lead| lead.output == output).or(self.leads.first())
     }
 
-    /// Number of points of which the choice is known.
+    /// Number of points at which the choice is known.
     pub(crate) fn known(&self) -> usize {
         self.choices.len()
     }
 
-    /// A point of which the choice is known.
-    pub(crate) fn point(&self, index: usize) -> &[i64] {
+    /// A point at which the choice is known.
+    pub(crate) fn point(&self, index: usize) -> Box<[i64]> {
+        if self.progress == Progress::Enumerated {
+            return enumerate::point(&self.sides, index);
+        }
         let width = self.sides.dimensions();
-        &self.points[index * width..(index + 1) * width]
+        Box::from(&self.points[index * width..(index + 1) * width])
+    }
+
+    /// Adds points with their choices; the latest ones with the same choice are kept.
+    pub(crate) fn learn(&mut self, points: &[i64], choices: Vec<Choice>) {
+        let width = self.sides.dimensions();
+        for (point, choice) in points.chunks_exact(width).zip(choices) {
+            let mut same = self.choices.iter().enumerate().filter(|(_, known)| **known == choice);
+            let oldest = same.next();
+            match oldest.map(|(index, _)| index).filter(|_| same.count() + 1 >= KEPT_POINTS) {
+                Some(index) => {
+                    self.choices.remove(index);
+                    self.points.drain(index * width..(index + 1) * width);
+                }
+                None => {}
+            }
+            self.points.extend_from_slice(point);
+            self.choices.push(choice);
+        }
+    }
+
+    /// Notes the choices at all points, in the order of enumeration. `ties` says whether a sole
+    /// output that is not refuted is chosen everywhere, so that the points say no more.
+    pub(crate) fn learn_all(&mut self, choices: Vec<Choice>, ties: Ties) {
+        self.progress = Progress::Enumerated;
+        self.points = Vec::new();
+        self.leads = Vec::new();
+        for output in 0..self.outputs {
+            if choices.iter().all(|choice| choice.contains(output) == Some(false)) {
+                self.refuted.insert(output);
+            }
+        }
+        let open = self.outputs - self.refuted.len();
+        let settled = open == 0 || (open == 1 && ties != Ties::Strict);
+        self.choices = if settled { Vec::new() } else { choices };
     }
 }
+
+/// Points with the same choice that a box remembers.
+const KEPT_POINTS: usize = 4;

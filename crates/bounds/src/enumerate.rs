@@ -27,3 +27,39 @@ pub(crate) fn points(sides: &IntBox, points: &mut Vec<i64>) {
         }
     }
 }
+
+/// The point at an index of that order.
+pub(crate) fn point(sides: &IntBox, index: usize) -> Box<[i64]> {
+    let mut rest = u64::try_from(index).unwrap_or(u64::MAX);
+    let mut point = sides.lower_corner();
+    for (value, side) in point.iter_mut().zip(sides.sides()).rev() {
+        // A side as wide as that has no end that the rest could reach.
+        let Some(width) = side.lo.abs_diff(side.hi).checked_add(1) else { continue };
+        *value = value.saturating_add_unsigned(rest % width);
+        rest /= width;
+    }
+    point.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use policert_numeric::IntInterval;
+
+    use super::*;
+
+    #[test]
+    fn points_by_index_are_those_of_the_enumeration() {
+        let sides = IntBox::new(vec![
+            IntInterval::new(-1, 1),
+            IntInterval::point(7),
+            IntInterval::new(0, 3),
+        ]);
+        let mut all = Vec::new();
+        points(&sides, &mut all);
+        assert_eq!(count_up_to(&sides, 12), Some(12));
+        assert_eq!(count_up_to(&sides, 11), None);
+        for (i, expected) in all.chunks_exact(3).enumerate() {
+            assert_eq!(*point(&sides, i), *expected);
+        }
+    }
+}

@@ -7,7 +7,6 @@ use policert_model::{Condition, State, Truth};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Choice, Ties};
 
-use crate::decision_map::Progress;
 use crate::enumerate::points;
 use crate::guess::candidates;
 use crate::search::{Search, Visit};
@@ -19,27 +18,39 @@ use crate::tighten::{Restriction, Satisfied, satisfy};
 const GUESS_STEPS: usize = 24;
 
 impl<'q> Search<'_, '_, 'q> {
-    /// A witness among the points of a leaf at which the choice is known, from the `from`-th on.
+    /// A witness among the points of a leaf at which the choice is known.
     pub(crate) fn known_witness(
         &mut self,
         node: usize,
         restriction: &Restriction<'q>,
-        from: usize,
     ) -> Result<Option<State>, StopReason> {
-        for index in from..self.map.nodes[node].known() {
+        for index in 0..self.map.nodes[node].known() {
             let leaf = &self.map.nodes[node];
-            if leaf.choices[index].contains(self.output) != Some(true)
-                || !self.reaches(leaf.point(index), restriction)
-            {
-                continue;
-            }
-            let point = Box::from(leaf.point(index));
-            if let Some(witness) = self.completed(&point, restriction)? {
-                self.oracle.memory.keep(self.output, point);
-                return Ok(Some(witness));
+            if leaf.choices[index].contains(self.output) == Some(true) {
+                let (point, choice) = (leaf.point(index), leaf.choices[index].clone());
+                if let Some(witness) = self.witness_at(&point, &choice, restriction)? {
+                    return Ok(Some(witness));
+                }
             }
         }
         Ok(None)
+    }
+
+    /// The witness at a point with this choice, if there is one.
+    fn witness_at(
+        &mut self,
+        point: &[i64],
+        choice: &Choice,
+        restriction: &Restriction<'q>,
+    ) -> Result<Option<State>, StopReason> {
+        if choice.contains(self.output) != Some(true) || !self.reaches(point, restriction) {
+            return Ok(None);
+        }
+        let witness = self.completed(point, restriction)?;
+        if witness.is_some() {
+            self.oracle.memory.keep(self.output, Box::from(point));
+        }
+        Ok(witness)
     }
 
     /// A witness among those of earlier queries.
@@ -118,24 +129,20 @@ impl<'q> Search<'_, '_, 'q> {
         self.map.cut(self.oracle, node, cut);
     }
 
-    /// Judges points and adds them to a leaf.
-    pub(crate) fn judge(&mut self, node: usize, points: &[i64]) {
+    /// Judges points of a leaf.
+    fn judge(&mut self, node: usize, points: &[i64]) -> Vec<Choice> {
         let mut choices = Vec::new();
-        let leaf = &mut self.map.nodes[node];
-        self.oracle.judge(points, &leaf.truths, &mut choices);
-        leaf.points.extend_from_slice(points);
-        leaf.choices.append(&mut choices);
+        self.oracle.judge(points, &self.map.nodes[node].truths, &mut choices);
+        choices
     }
 
     pub(crate) fn enumerate(&mut self, node: usize) {
         let started = Instant::now();
-        let leaf = &mut self.map.nodes[node];
-        leaf.points.clear();
-        leaf.choices.clear();
-        leaf.progress = Progress::Enumerated;
         let mut all = Vec::new();
-        points(&leaf.sides, &mut all);
-        self.judge(node, &all);
+        points(&self.map.nodes[node].sides, &mut all);
+        let choices = self.judge(node, &all);
+        let ties = self.oracle.policy().semantics().ties;
+        self.map.nodes[node].learn_all(choices, ties);
         self.finish(Stage::Enumerate, started);
     }
 
@@ -147,13 +154,13 @@ impl<'q> Search<'_, '_, 'q> {
     ) -> Result<(), StopReason> {
         for index in 0..self.map.nodes[node].known() {
             let leaf = &self.map.nodes[node];
-            if self.undecided
-                || leaf.choices[index] != Choice::Undecided
-                || !self.reaches(leaf.point(index), restriction)
-            {
+            if self.undecided || leaf.choices[index] != Choice::Undecided {
                 continue;
             }
-            let point: Box<[i64]> = Box::from(leaf.point(index));
+            let point = leaf.point(index);
+            if !self.reaches(&point, restriction) {
+                continue;
+            }
             self.undecided =
                 self.completed(&point, restriction)?.is_some() && !self.refuted_at(&point);
         }
@@ -183,10 +190,15 @@ impl<'q> Search<'_, '_, 'q> {
         }
         let leaf = &self.map.nodes[node];
         candidates(needed, &leaf.leads, &self.oracle.memory, self.output, &mut points);
-        let known = leaf.known();
-        self.judge(node, &points);
+        let choices = self.judge(node, &points);
         self.finish(Stage::Guess, started);
-        let witness = self.known_witness(node, restriction, known)?;
+        let mut witness = None;
+        for (point, choice) in points.chunks_exact(needed.dimensions()).zip(&choices) {
+            if witness.is_none() {
+                witness = self.witness_at(point, choice, restriction)?;
+            }
+        }
+        self.map.nodes[node].learn(&points, choices);
         Ok(witness.map(Visit::Witness))
     }
 

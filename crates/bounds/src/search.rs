@@ -113,8 +113,8 @@ pub(crate) enum Visit {
     Witness(State),
     /// There is no witness in it.
     Done,
-    /// It was cut.
-    Cut,
+    /// More is known of it now: it was cut, or all its points were judged.
+    Again,
 }
 
 impl<'q> Search<'_, '_, 'q> {
@@ -133,7 +133,7 @@ impl<'q> Search<'_, '_, 'q> {
             match self.visit(node, &restriction)? {
                 Visit::Witness(witness) => return Ok(Some(witness)),
                 Visit::Done => {}
-                Visit::Cut => self.stack.push((node, restriction)),
+                Visit::Again => self.stack.push((node, restriction)),
             }
         }
         Ok(None)
@@ -182,7 +182,7 @@ impl<'q> Search<'_, '_, 'q> {
 
     /// Works on a leaf.
     fn visit(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Visit, StopReason> {
-        if let Some(witness) = self.known_witness(node, restriction, 0)? {
+        if let Some(witness) = self.known_witness(node, restriction)? {
             return Ok(Visit::Witness(witness));
         }
         if self.beaten_here(node, restriction) {
@@ -203,19 +203,13 @@ impl<'q> Search<'_, '_, 'q> {
         let needed = self.oracle.axes.project(&restriction.sides);
         if let Some(cut) = trim(&self.map.nodes[node].sides, &needed) {
             self.cut(node, cut);
-            return Ok(Visit::Cut);
+            return Ok(Visit::Again);
         }
         if progress == Progress::Fresh {
             let limit = self.oracle.config.enumerated_points;
             if count_up_to(&self.map.nodes[node].sides, limit).is_some() {
                 self.enumerate(node);
-                return Ok(match self.known_witness(node, restriction, 0)? {
-                    Some(witness) => Visit::Witness(witness),
-                    None => {
-                        self.undecided_points(node, restriction)?;
-                        Visit::Done
-                    }
-                });
+                return Ok(Visit::Again);
             }
             // Points that the parent knew will do to tell which outputs win here.
             if self.map.nodes[node].known() == 0
@@ -234,6 +228,6 @@ impl<'q> Search<'_, '_, 'q> {
             return Ok(end);
         }
         self.halve(node, &needed);
-        Ok(Visit::Cut)
+        Ok(Visit::Again)
     }
 }
