@@ -6,6 +6,8 @@
 mod case_file;
 #[path = "cases/comparison.rs"]
 mod comparison;
+#[path = "support/json_schema.rs"]
+mod json_schema;
 #[path = "cases/shared_folder.rs"]
 mod shared_folder;
 

@@ -6,21 +6,16 @@ mod example;
 mod json_schema;
 
 use example::{Example, code, text};
+use json_schema::{breaches, schema};
 use serde_json::Value;
-
-fn schema(name: &str) -> Value {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/");
-    let text = std::fs::read_to_string(format!("{folder}{name}.schema.json")).expect("a schema");
-    serde_json::from_str(&text).expect("JSON")
-}
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
 fn assert_valid(name: &str, value: &Value) {
-    let breaches = json_schema::breaches(&schema(name), value);
-    assert!(breaches.is_empty(), "{name}: {breaches:#?}\n{value:#}");
+    let found = breaches(&schema(name), value);
+    assert!(found.is_empty(), "{name}: {found:#?}\n{value:#}");
 }
 
 /// Runs and returns the result file.

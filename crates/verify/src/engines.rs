@@ -9,7 +9,9 @@ mod ppa;
 
 use std::time::Instant;
 
-use policert_engine_api::{Budget, CancelFlag, Counts, EngineError, Limits, Observer, Verdict};
+use policert_engine_api::{
+    Budget, CancelFlag, Counts, EngineError, Limits, Observer, UnknownReason, Verdict,
+};
 use serde_json::Value;
 
 use crate::report::Attempt;
@@ -91,22 +93,40 @@ pub(crate) fn answer(
     assignment: &Assignment<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Answered, Failure> {
-    let alone = |run: Result<EngineRun, EngineError>, begin: Instant| {
-        let run = run?;
-        let result = result_text(&run.verdict);
-        let attempts = vec![attempt(run.engine, result, begin)];
-        Ok(Answered { run, attempts })
-    };
     let begin = Instant::now();
-    match choice {
-        EngineChoice::Auto => auto::run(assignment, observer),
+    let mut budget = assignment.budget(None);
+    let run = match choice {
+        EngineChoice::Auto => return auto::run(assignment, observer),
         EngineChoice::Explicit => {
-            alone(explicit::run(assignment, &mut assignment.budget(None), observer), begin)
+            settled("explicit", explicit::run(assignment, &mut budget, observer))
         }
-        EngineChoice::Ppa => {
-            alone(ppa::run(assignment, &mut assignment.budget(None), observer), begin)
-        }
-    }
+        EngineChoice::Ppa => settled("ppa", ppa::run(assignment, &mut budget, observer)),
+    };
+    let run = run?;
+    let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];
+    Ok(Answered { run, attempts })
+}
+
+/// A stop, and a query that stayed open, are an answer too: unknown.
+fn settled(
+    engine: &'static str,
+    run: Result<EngineRun, EngineError>,
+) -> Result<EngineRun, EngineError> {
+    let reason = match run {
+        Err(EngineError::Stop(reason)) => UnknownReason::Stopped(reason),
+        Err(EngineError::Undecided(text)) => UnknownReason::SolverGaveUp(text),
+        other => return other,
+    };
+    Ok(EngineRun {
+        engine,
+        preset: None,
+        verdict: Verdict::Unknown(reason),
+        counts: Counts::default(),
+        start_states_proved_safe: None,
+        numbers: Value::Null,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+    })
 }
 
 fn attempt(engine: &str, result: String, begin: Instant) -> Attempt {

@@ -1,6 +1,8 @@
 //! The evidence of an unsafe verdict as versioned data that a person can read too:
 //! `docs/formats/evidence.md`.
 
+mod from_trace;
+
 use policert_model::{Model, OperatorKey, Variable, VariableKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! The façade: load a task, choose an engine by configuration, run it, replay its evidence,
 //! report. This is the boundary of the library; the command line adds arguments and printing.
 //!
-//! - [`verify`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
-//! - [`check`] looks at a model, a property and a policy without a verdict.
+//! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
+//! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
 //! **Architecture invariant**: a verdict *unsafe* leaves this crate only after its trace was
@@ -13,7 +13,6 @@ mod check;
 mod digest;
 mod engines;
 mod evidence;
-mod evidence_of;
 mod exit_status;
 mod failure;
 mod memory;

@@ -76,9 +76,8 @@ fn run(
         _ => None,
     };
     times.replay = replay_begin.elapsed().as_secs_f64();
+    let status = ExitStatus::of_verdict(&answered.run.verdict);
     let report = report(&task, answered, notes, times, request);
-    let status = ExitStatus::ALL.into_iter().find(|status| status.code() == report.exit_code);
-    let status = status.unwrap_or(ExitStatus::Internal);
     Ok(Verified { report, evidence, failure: None, status })
 }
 
@@ -132,7 +131,7 @@ fn report(
     }
     let (reason, reason_code) = match &run.verdict {
         Verdict::Unknown(reason) => {
-            (Some(reason_text(reason)), Some(ReasonCode::of_unknown(reason)))
+            (Some(reason.to_string()), Some(ReasonCode::of_unknown(reason)))
         }
         _ => (None, None),
     };
@@ -153,10 +152,6 @@ fn report(
         inputs: task.inputs.clone(),
         ..Report::empty()
     }
-}
-
-fn reason_text(reason: &UnknownReason) -> String {
-    reason.to_string()
 }
 
 /// The report of a run that ended without verdict.

@@ -7,6 +7,7 @@ use policert_policy::{ExactEvaluator, read_network};
 use serde_json::Value;
 
 use super::case_file::{Case, Expect, Run};
+use super::json_schema::{breaches, schema};
 
 /// What differs from what is expected; nothing if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
@@ -23,6 +24,12 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
         .expect("policert runs");
     let report = read_json(&result).unwrap_or(Value::Null);
     let evidence = read_json(&evidence);
+    if output.status.code() != Some(42) {
+        wrong.extend(breaches(&schema("result"), &report));
+    }
+    if let Some(evidence) = &evidence {
+        wrong.extend(breaches(&schema("evidence"), evidence));
+    }
     let mut compare = Comparison { wrong: &mut wrong, output: &output, report: &report };
     compare.verdict(&run.expect);
     compare.messages(&run.expect);

@@ -3,6 +3,13 @@
 
 use serde_json::{Map, Value};
 
+/// A schema of `docs/formats`.
+pub fn schema(name: &str) -> Value {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/");
+    let text = std::fs::read_to_string(format!("{folder}{name}.schema.json")).expect("a schema");
+    serde_json::from_str(&text).expect("JSON")
+}
+
 /// What breaks the schema; nothing if all is well.
 pub fn breaches(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();

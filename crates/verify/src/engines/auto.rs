@@ -6,7 +6,7 @@ use std::time::Instant;
 use policert_engine_api::{EngineError, Observer, StopReason, UnknownReason, Verdict};
 use policert_model::{DomainRule, Model};
 
-use super::{Answered, Assignment, EngineRun, attempt, explicit, ppa, result_text};
+use super::{Answered, Assignment, EngineRun, attempt, explicit, ppa, result_text, settled};
 use crate::Failure;
 use crate::memory::available_memory;
 use crate::report::Attempt;
@@ -39,7 +39,7 @@ pub(super) fn run(
     let few = points(&task.model) <= f64::from(FIRST_LOOK);
     let first = if few { all } else { all.min(FIRST_LOOK.into()) };
     if portfolio.explicit(assignment, first, observer)? == Next::Stop {
-        portfolio.pass_over("ppa", "the answer was there");
+        portfolio.pass_over("ppa", "the run had ended");
         return portfolio.finish();
     }
     let begin = Instant::now();
@@ -87,7 +87,7 @@ impl Portfolio {
         run: Result<EngineRun, EngineError>,
         begin: Instant,
     ) -> Result<Next, Failure> {
-        match run {
+        match settled(engine, run) {
             Ok(run) => {
                 self.attempts.push(attempt(engine, result_text(&run.verdict), begin));
                 let next = match &run.verdict {
