@@ -137,7 +137,10 @@ fn result_text(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Safe { vacuous: false } => "safe".to_owned(),
         Verdict::Safe { vacuous: true } => "safe (vacuous)".to_owned(),
-        Verdict::Unsafe(trace) => format!("unsafe in {} steps", trace.steps.len()),
+        Verdict::Unsafe(trace) => match trace.steps.len() {
+            1 => "unsafe in 1 step".to_owned(),
+            n => format!("unsafe in {n} steps"),
+        },
         Verdict::Unknown(reason) => format!("unknown: {reason}"),
     }
 }

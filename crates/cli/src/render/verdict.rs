@@ -165,7 +165,8 @@ fn counts(statistics: &Statistics) -> String {
     let s = statistics;
     let mut parts = Vec::new();
     if let Some(predicates) = s.predicates {
-        parts.push(format!("{predicates} predicates"));
+        let plural = if predicates == 1 { "" } else { "s" };
+        parts.push(format!("{predicates} predicate{plural}"));
     }
     let states = if s.predicates.is_some() { "abstract states" } else { "states" };
     parts.push(format!("{} start", s.start_states));

@@ -57,7 +57,7 @@ fn numbers(explored: &Explored) -> Value {
     let stats = &explored.stats;
     let seconds = |time: std::time::Duration| time.as_secs_f64();
     json!({
-        "complete": explored.stopped.is_none(),
+        "stopped": explored.stopped.map(|reason| reason.to_string()),
         "depth": stats.depth,
         "operators_composed": stats.operators,
         "successors": stats.successors,
