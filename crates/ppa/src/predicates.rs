@@ -85,7 +85,7 @@ impl PredicateSet {
         result
     }
 
-    /// [s_𝒫]: the states that an abstract state stands for.
+    /// The concretisation \[s_𝒫\]: the states that an abstract state stands for.
     #[must_use]
     pub fn concretisation(&self, state: &AbstractState) -> Region<'_> {
         let mut sides = self.domains.clone();
