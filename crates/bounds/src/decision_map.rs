@@ -263,12 +263,10 @@ impl Node {
         for (point, choice) in points.chunks_exact(width).zip(choices) {
             let mut same = self.choices.iter().enumerate().filter(|(_, known)| **known == choice);
             let oldest = same.next();
-            match oldest.map(|(index, _)| index).filter(|_| same.count() + 1 >= KEPT_POINTS) {
-                Some(index) => {
-                    self.choices.remove(index);
-                    self.points.drain(index * width..(index + 1) * width);
-                }
-                None => {}
+            let oldest = oldest.map(|(index, _)| index).filter(|_| same.count() + 1 >= KEPT_POINTS);
+            if let Some(index) = oldest {
+                self.choices.remove(index);
+                self.points.drain(index * width..(index + 1) * width);
             }
             self.points.extend_from_slice(point);
             self.choices.push(choice);
