@@ -409,6 +409,23 @@ fn what_has_no_value_is_dropped_or_an_error() {
 }
 
 #[test]
+fn an_outcome_exists_only_where_its_values_do_also_without_bounds() {
+    let inverse = Expr::unary(policert_model::UnaryOp::Floor, over(6, var(X)));
+    let mut unbounded = model(vec![assigns(None, vec![set_var(Y, inverse)])], vec![], vec![]);
+    let bounded = unbounded.clone();
+    unbounded.variables[Y.index()].domain = IntInterval::ALL;
+    for (model, small) in [(&unbounded, true), (&bounded, false)] {
+        let exists = all(model)[0].destinations[0].exists(&model.variables);
+        for x in -3..=3 {
+            let at = state(0, x, 0, [0; 3]);
+            let expected = x != 0 && (small || x > 0);
+            assert_eq!(exists.holds(&at) == Ok(true), expected, "x = {x}");
+            assert_eq!(next(model, &at).len(), usize::from(expected), "x = {x}");
+        }
+    }
+}
+
+#[test]
 fn keys_that_describe_no_operator_are_refused() {
     let first = vec![assigns(Some(A), vec![]), assigns(None, vec![])];
     let second = vec![assigns(Some(B), vec![])];
