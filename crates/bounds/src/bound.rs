@@ -17,6 +17,10 @@ pub(crate) struct Bounder {
     lines: Vec<Lines>,
     /// For each affine node the neurons whose coefficients may differ from 0.
     active: Vec<Vec<usize>>,
+    /// Elements whose bounds were refined: slot, and the place in `reaches`.
+    refined: Vec<(usize, usize)>,
+    /// For each such element and free input the magnitude of the coefficient in its planes.
+    reaches: Vec<f64>,
     forms: Forms,
     /// Linear forms carried back so far.
     pub forms_done: u64,
@@ -43,30 +47,24 @@ struct Plane<'a> {
 
 impl Difference<'_> {
     /// Adds to `slopes` the coefficients of the network inputs in the plane that gave the bound,
-    /// and to `effects` the sums of the magnitudes of their effects on functions of the first
-    /// layers that the plane had to relax: Σ |aᵢ|·|Wᵢₖ| over such neurons i.
-    pub fn add_plane(&self, slopes: &mut [f64], effects: &mut [f64]) {
+    /// and to `influence` how much the bound depends on the width of each input: the slope, and
+    /// the effects on functions that had to be relaxed, which a cut makes more linear.
+    pub fn add_plane(&self, slopes: &mut [f64], influence: &mut [f64]) {
         let Some(Plane { bounder, frame, lane }) = self.plane else { return };
-        let Bounder { program, forms, bounds, .. } = bounder;
         for &input in &frame.free {
-            slopes[input] += forms.coefficient(program, 0, input, lane);
+            let slope = bounder.forms.coefficient(&bounder.program, 0, input, lane);
+            slopes[input] += slope;
+            influence[input] += slope.abs();
         }
-        for (node, first) in frame.first.iter().enumerate() {
-            let Op::Affine(affine) = &program.nodes[node].op else { continue };
-            let (Some(function), Some(_)) = (program.nodes[node].reader, first) else { continue };
-            for (neuron, slot) in program.range(node).enumerate() {
-                if function.is_linear(bounds.lo[slot], bounds.hi[slot]) {
-                    continue;
-                }
-                let effect = forms.coefficient(program, node, neuron, lane).abs();
-                let row = affine.row(neuron);
-                for &input in &frame.free {
-                    effects[input] += effect * row[input].abs();
-                }
-            }
-        }
+        bounder.add_first_effects(frame, lane, influence);
+        bounder.add_deeper_effects(frame, lane, influence);
     }
 }
+
+/// How much an effect on a relaxed function of the first layer counts against a slope, and one
+/// on a function of a deeper layer: from measurements.
+const FIRST_EFFECT: f64 = 4.0;
+const DEEPER_EFFECT: f64 = 8.0;
 
 impl Bounder {
     pub fn new(program: Program) -> Self {
@@ -74,6 +72,8 @@ impl Bounder {
             bounds: Bounds::new(&program),
             lines: vec![Lines::default(); program.slots],
             active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
+            refined: Vec::new(),
+            reaches: Vec::new(),
             forms: Forms::new(&program),
             program,
             forms_done: 0,
@@ -88,6 +88,8 @@ impl Bounder {
     /// the frame's region.
     pub fn enter(&mut self, frame: &Frame, lo: &[f64], hi: &[f64]) {
         self.bounds.set_input(lo, hi);
+        self.refined.clear();
+        self.reaches.clear();
         for node in 1..self.program.nodes.len() {
             if node == self.program.output && matches!(self.program.nodes[node].op, Op::Affine(_)) {
                 continue;
@@ -145,8 +147,7 @@ impl Bounder {
     }
 
     fn refine_elements(&mut self, frame: &Frame, node: usize, elements: &[usize]) {
-        let none = Term { element: 0, factor: 0.0 };
-        let mut forms = [[none; 2]; LANES];
+        let mut forms = [Form::default(); LANES];
         for (forms, &element) in forms.chunks_exact_mut(2).zip(elements) {
             forms[0][0] = Term { element, factor: 1.0 };
             forms[1][0] = Term { element, factor: -1.0 };
@@ -155,6 +156,11 @@ impl Bounder {
         let at = self.program.nodes[node].at;
         for (i, &element) in elements.iter().enumerate() {
             self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
+            self.refined.push((at + element, self.reaches.len()));
+            self.reaches.extend(frame.free.iter().map(|&input| {
+                let plane = |lane| self.forms.coefficient(&self.program, 0, input, lane);
+                plane(2 * i).abs().max(plane(2 * i + 1).abs())
+            }));
         }
     }
 
@@ -176,12 +182,10 @@ impl Bounder {
     ) {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
-            let mut forms = [[Term { element: 0, factor: 0.0 }; 2]; LANES];
+            let mut forms = [Form::default(); LANES];
             for (form, &(greater, lesser)) in forms.iter_mut().zip(pairs) {
-                *form = [
-                    Term { element: greater, factor: 1.0 },
-                    Term { element: lesser, factor: -1.0 },
-                ];
+                form[0] = Term { element: greater, factor: 1.0 };
+                form[1] = Term { element: lesser, factor: -1.0 };
             }
             let lower = self.lower_bounds(frame, output, &forms[..pairs.len()]);
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
@@ -192,6 +196,64 @@ impl Bounder {
                         Difference { greater, lesser, lower: lower[lane], plane }
                     }
                 });
+            }
+        }
+    }
+
+    /// A lower bound, over the box that was entered last, of the greatest of the differences of
+    /// some rivals' scores and the score of `lesser`: that of a mixture of them. At most three
+    /// rivals are taken.
+    pub fn mixture(&mut self, frame: &Frame, rivals: &[usize], lesser: usize) -> f64 {
+        let mut forms = [Form::default(); LANES];
+        let mut count = 0;
+        for (i, &a) in rivals.iter().enumerate().take(3) {
+            for &b in &rivals[..i] {
+                // Shares that sum to 1 exactly; even ones first for the closest rivals.
+                let shares: &[f64] = if i == 1 { &[0.5, 0.25, 0.75] } else { &[0.375, 0.625] };
+                for share in shares {
+                    forms[count] = [
+                        Term { element: a, factor: *share },
+                        Term { element: b, factor: 1.0 - share },
+                        Term { element: lesser, factor: -1.0 },
+                    ];
+                    count += 1;
+                }
+            }
+        }
+        if count == 0 {
+            return f64::NEG_INFINITY;
+        }
+        let lower = self.lower_bounds(frame, self.program.output, &forms[..count]);
+        lower[..count].iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Adds the effects on neurons of the first layers that are not linear in the box:
+    /// Σ |aᵢ|·|Wᵢₖ|.
+    fn add_first_effects(&self, frame: &Frame, lane: usize, influence: &mut [f64]) {
+        let program = &self.program;
+        for (node, first) in frame.first.iter().enumerate() {
+            let Op::Affine(affine) = &program.nodes[node].op else { continue };
+            let (Some(function), Some(_)) = (program.nodes[node].reader, first) else { continue };
+            for (neuron, slot) in program.range(node).enumerate() {
+                if function.is_linear(self.bounds.lo[slot], self.bounds.hi[slot]) {
+                    continue;
+                }
+                let effect = self.forms.coefficient(program, node, neuron, lane).abs();
+                let row = affine.row(neuron);
+                for &input in &frame.free {
+                    influence[input] += FIRST_EFFECT * effect * row[input].abs();
+                }
+            }
+        }
+    }
+
+    /// Adds the effects on refined elements, through their own planes.
+    fn add_deeper_effects(&self, frame: &Frame, lane: usize, influence: &mut [f64]) {
+        for &(slot, place) in &self.refined {
+            let effect = DEEPER_EFFECT * self.forms.coefficient_at(slot, lane).abs();
+            let reaches = &self.reaches[place..place + frame.free.len()];
+            for (&input, reach) in frame.free.iter().zip(reaches) {
+                influence[input] += effect * reach;
             }
         }
     }

@@ -2,13 +2,20 @@
 
 use policert_numeric::IntBox;
 
-/// Number of points of a box, if there are at most `limit`.
+/// Number of points of a box, if there are at most `limit`. Values are 64-bit integers, so a side
+/// that is unbounded has points too.
 pub(crate) fn count_up_to(sides: &IntBox, limit: usize) -> Option<usize> {
-    let count = sides.count()?;
-    usize::try_from(count).ok().filter(|&count| count <= limit)
+    let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    let count = sides.sides().iter().try_fold(1u64, |count, side| {
+        if side.is_empty() {
+            return Some(0);
+        }
+        count.checked_mul(side.lo.abs_diff(side.hi).checked_add(1)?).filter(|&n| n <= limit)
+    })?;
+    usize::try_from(count).ok()
 }
 
-/// Appends all points of a bounded box that is not empty, the last dimension fastest.
+/// Appends all points of a box that is not empty, the last dimension fastest.
 pub(crate) fn points(sides: &IntBox, points: &mut Vec<i64>) {
     let mut point = sides.lower_corner();
     loop {
@@ -58,6 +65,8 @@ mod tests {
         points(&sides, &mut all);
         assert_eq!(count_up_to(&sides, 12), Some(12));
         assert_eq!(count_up_to(&sides, 11), None);
+        assert_eq!(count_up_to(&IntBox::new(vec![IntInterval::ALL; 2]), usize::MAX), None);
+        assert_eq!(count_up_to(&IntBox::point(&[i64::MIN, i64::MAX]), 1), Some(1));
         for (i, expected) in all.chunks_exact(3).enumerate() {
             assert_eq!(*point(&sides, i), *expected);
         }

@@ -202,7 +202,48 @@ impl<'q> Search<'_, '_, 'q> {
         Ok(witness.map(Visit::Witness))
     }
 
-    pub(crate) fn halve(&mut self, node: usize, needed: &IntBox) {
+    /// Looks for a witness by coordinate ascent from where the plane of the bounds is least.
+    pub(crate) fn climb(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+        needed: &IntBox,
+    ) -> Result<Option<State>, StopReason> {
+        if !self.closed {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let leaf = &self.map.nodes[node];
+        let mut start = Vec::new();
+        candidates(needed, &leaf.leads, &self.oracle.memory, self.output, &mut start);
+        start.truncate(needed.dimensions());
+        let competes =
+            |other: usize| leaf.truths.get(other).is_none_or(|truth| *truth != Truth::False);
+        let others = (0..leaf.outputs).filter(|&other| other != self.output && competes(other));
+        let rivals: Vec<usize> = others.collect();
+        let mut state = restriction.representative();
+        let axes = self.oracle.axes.variables.clone();
+        let mut allowed = |point: &[i64]| {
+            for (&variable, &value) in axes.iter().zip(point) {
+                state[variable] = value;
+            }
+            restriction.holds(&state)
+        };
+        let found = self.oracle.climb(needed, &start, self.output, &rivals, &mut allowed);
+        let mut witness = None;
+        if let Some(point) = found {
+            let choices = self.judge(node, &point);
+            if let Some(choice) = choices.first() {
+                witness = self.witness_at(&point, choice, restriction)?;
+            }
+            self.map.nodes[node].learn(&point, choices);
+        }
+        self.finish(Stage::Guess, started);
+        Ok(witness)
+    }
+
+    /// Cuts a leaf where that helps most.
+    pub(crate) fn halve(&mut self, node: usize, needed: &IntBox) -> Visit {
         let started = Instant::now();
         let leaf = &self.map.nodes[node];
         let contested = self.contested_axes(node);
@@ -210,10 +251,14 @@ impl<'q> Search<'_, '_, 'q> {
         let influence = |axis: usize| lead.map_or(0.0, |lead| lead.influence(axis));
         let cut = halve(&leaf.sides, needed, |axis| contested[axis], influence)
             .or_else(|| halve(&leaf.sides, needed, |_| true, influence));
-        if let Some(cut) = cut {
-            self.cut(node, cut);
-        }
         self.finish(Stage::Split, started);
+        let Some(cut) = cut else {
+            // A single point that was not enumerated: nothing more can be said.
+            self.undecided = true;
+            return Visit::Done;
+        };
+        self.cut(node, cut);
+        Visit::Again
     }
 
     /// The axes among which to choose a cut: those that decide whether an output is applicable

@@ -12,6 +12,7 @@
 //! number that overflowed, or is none, decides nothing. A stop of the budget is an `Err`.
 
 mod bound;
+mod climb;
 mod config;
 mod decision_map;
 mod enumerate;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{Condition, State, Truth};
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Chooser, Filter, Policy};
+use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy};
 
 use crate::bound::Bounder;
 use crate::config::Config;
@@ -21,6 +21,7 @@ pub struct Oracle<'p> {
     policy: &'p Policy,
     pub(crate) config: Config,
     pub(crate) chooser: Chooser<'p>,
+    pub(crate) evaluator: Evaluator,
     /// Where each output is applicable; all `True` without a filter.
     pub(crate) applicable: Arc<[Condition]>,
     pub(crate) bounder: Bounder,
@@ -86,8 +87,9 @@ impl<'p> Oracle<'p> {
         let axes = Axes::new(policy, &applicable);
         Self {
             policy,
-            config,
+            config: Config { enumerated_points: config.enumerated_points.max(1) },
             chooser: policy.chooser(),
+            evaluator: Evaluator::new(policy.ranking()),
             applicable: applicable.into(),
             bounder: Bounder::new(Program::new(policy.ranking())),
             memory: Memory::new(outputs),

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use policert_engine_api::StopReason;
+use policert_model::Truth;
 use policert_numeric::IntBox;
 use policert_policy::Comparison;
 use smallvec::{SmallVec, smallvec};
@@ -14,6 +15,10 @@ use crate::oracle::Axes;
 use crate::output_set::OutputSet;
 use crate::search::Search;
 use crate::statistics::Stage;
+
+/// Boxes whose inputs are smaller than those of the region by this factor get a frame of their
+/// own.
+const SMALL_PART: f64 = 1024.0;
 
 /// Bounds of network inputs.
 struct Inputs {
@@ -32,18 +37,18 @@ impl Inputs {
 /// Integers of at most this magnitude are doubles.
 const EXACT: u64 = 1 << 53;
 
+/// A double that is not above; values are 64-bit integers, so there always is one.
 #[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
 fn float_below(value: i64) -> f64 {
-    match value {
-        i64::MIN => f64::NEG_INFINITY,
-        _ if value.unsigned_abs() <= EXACT => value as f64,
-        _ => (value as f64).next_down(),
-    }
+    let near = value as f64;
+    if value.unsigned_abs() <= EXACT { near } else { near.next_down() }
 }
 
+/// A double that is not below.
+#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
 fn float_above(value: i64) -> f64 {
-    // The magnitude of `i64::MIN` is no i64; as an upper bound it is an ordinary value.
-    if value == i64::MIN { -(2.0f64.powi(63)) } else { -float_below(-value) }
+    let near = value as f64;
+    if value.unsigned_abs() <= EXACT { near } else { near.next_up() }
 }
 
 impl Search<'_, '_, '_> {
@@ -72,6 +77,7 @@ impl Search<'_, '_, '_> {
             .filter(|(winner, target)| winner != target)
             .collect();
         self.oracle.statistics.bounds += 1;
+        self.rivals.clear();
         let frame = own.as_ref().or(self.map.frame.as_ref());
         if let Some(frame) = frame {
             self.oracle.bounder.enter(frame, &inputs.lo, &inputs.hi);
@@ -85,13 +91,16 @@ impl Search<'_, '_, '_> {
                 .collect();
             self.differences(node, own.as_ref(), &pairs);
         }
+        if !self.map.nodes[node].refuted.contains(self.output) {
+            self.mixture(node, own.as_ref());
+        }
         self.oracle.statistics.forms = self.oracle.bounder.forms_done;
         self.map.nodes[node].progress = Progress::Bounded;
         self.finish(Stage::Bound, started);
         Ok(())
     }
 
-    /// A frame for these inputs where that of the map is of no use.
+    /// A frame for these inputs where that of the map is of no use, or much too wide.
     fn frame(&mut self, inputs: &Inputs) -> Option<Frame> {
         let program = self.oracle.bounder.program();
         let map = &mut *self.map;
@@ -100,10 +109,30 @@ impl Search<'_, '_, '_> {
             let all = Inputs::new(&self.oracle.axes.reads, root);
             Frame::new(program, all.lo, all.hi)
         });
-        if frame.floor.is_finite() {
+        let size = |lo: &[f64], hi: &[f64]| {
+            lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()))
+        };
+        // Errors grow with the inputs of the whole region.
+        let part = size(&inputs.lo, &inputs.hi) * SMALL_PART < size(&frame.lo, &frame.hi);
+        if frame.floor.is_finite() && !part {
             return None;
         }
         Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
+    }
+
+    /// Looks whether some of the closest rivals beat the output between them: where a mixture of
+    /// their scores is greater, one of them is.
+    fn mixture(&mut self, node: usize, own: Option<&Frame>) {
+        let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
+        let leaf = &mut self.map.nodes[node];
+        let competes = |rival: usize| leaf.truths.get(rival).is_none_or(|t| *t == Truth::True);
+        self.rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
+        self.rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let rivals: SmallVec<[usize; 3]> = self.rivals.iter().take(3).map(|r| r.0).collect();
+        // A positive difference refutes under every tie rule.
+        if self.oracle.bounder.mixture(frame, &rivals, self.output) > 0.0 {
+            leaf.refuted.insert(self.output);
+        }
     }
 
     /// Bounds score differences (greater, lesser) and notes what they say.
@@ -111,8 +140,12 @@ impl Search<'_, '_, '_> {
         let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
         let semantics = self.oracle.policy().semantics();
         let (leaf, axes) = (&mut self.map.nodes[node], &self.oracle.axes);
+        let (rivals, output) = (&mut self.rivals, self.output);
         self.oracle.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
             let Difference { greater, lesser, lower, .. } = difference;
+            if lesser == output {
+                rivals.push((greater, lower));
+            }
             let lost = match semantics.requires(lesser, greater) {
                 Comparison::Greater => lower >= 0.0,
                 Comparison::GreaterEqual => lower > 0.0,
@@ -171,16 +204,15 @@ impl Search<'_, '_, '_> {
 /// Notes what a bound that does not refute says about where to go on.
 fn follow(lead: &mut Lead, difference: &Difference<'_>, axes: &Axes, sides: &IntBox) {
     let mut slopes: Numbers = smallvec![0.0; axes.reads.len()];
-    let mut effects: Numbers = smallvec![0.0; axes.reads.len()];
-    difference.add_plane(&mut slopes, &mut effects);
+    let mut influence: Numbers = smallvec![0.0; axes.reads.len()];
+    difference.add_plane(&mut slopes, &mut influence);
     lead.lower = difference.lower;
     lead.axes.fill((0.0, 0.0));
-    for ((&axis, slope), effect) in axes.reads.iter().zip(slopes).zip(effects) {
+    for ((&axis, slope), influence) in axes.reads.iter().zip(slopes).zip(influence) {
         #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
         let width = sides[axis].lo.abs_diff(sides[axis].hi) as f64;
         lead.axes[axis].0 += slope;
-        // Slopes say how much of the box a cut decides at once, effects how much it tightens.
-        lead.axes[axis].1 += (slope.abs() + 2.0 * effect) * width;
+        lead.axes[axis].1 += influence * width;
     }
 }
 

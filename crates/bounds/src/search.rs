@@ -1,5 +1,7 @@
 //! The search that answers one query on a decision map: down the tree, stage by stage.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use policert_engine_api::{Answer, Budget, StopReason};
@@ -14,19 +16,29 @@ use crate::split::trim;
 use crate::statistics::Stage;
 use crate::tighten::{Restriction, Satisfied, satisfy};
 
+/// After how many boxes that bounds leave open to look for a witness by coordinate ascent.
+const CLIMBS: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
+
 /// One query on its way through a map.
 pub(crate) struct Search<'s, 'p, 'q> {
     pub map: &'s mut DecisionMap,
     pub oracle: &'s mut Oracle<'p>,
     pub budget: &'s mut Budget,
     pub output: usize,
+    /// Outputs that the last bound compared with this one, with the lower bounds of their lead.
+    pub rivals: Vec<(usize, f64)>,
     /// Whether the conditions are about the axes only.
     pub closed: bool,
+    /// Boxes that bounds left open so far.
+    pub open_boxes: u64,
     /// Whether a point was found at which the choice cannot be decided.
     pub undecided: bool,
     /// The most expensive stage so far.
     pub stage: Stage,
-    stack: Vec<(usize, Restriction<'q>)>,
+    /// What waits, the most promising first.
+    waiting: BinaryHeap<Part<'q>>,
+    /// Parts that were put there so far.
+    parts: u64,
 }
 
 impl Search<'_, '_, '_> {
@@ -83,12 +95,15 @@ impl Search<'_, '_, '_> {
             oracle,
             budget,
             output,
+            rivals: Vec::new(),
             closed,
+            open_boxes: 0,
             undecided: false,
             stage: Stage::Recall,
-            stack: vec![(0, restriction)],
+            waiting: BinaryHeap::new(),
+            parts: 0,
         };
-        let found = search.search()?;
+        let found = search.search(restriction)?;
         let (stage, undecided) = (search.stage, search.undecided);
         let statistics = &mut oracle.statistics;
         Ok(match found {
@@ -117,66 +132,109 @@ pub(crate) enum Visit {
     Again,
 }
 
+/// A part of a box of the map that waits for its turn.
+struct Part<'q> {
+    /// How far the output is from losing there, as far as the bounds so far tell.
+    promise: f64,
+    /// Parts that promise the same: the latest first.
+    number: u64,
+    node: usize,
+    restriction: Restriction<'q>,
+}
+
+impl Ord for Part<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.promise.total_cmp(&other.promise).then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Part<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Part<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Part<'_> {}
+
 impl<'q> Search<'_, '_, 'q> {
-    fn search(&mut self) -> Result<Option<State>, StopReason> {
-        let remembered = match self.stack.last() {
-            Some((_, restriction)) => self.remembered_witness(&restriction.clone())?,
-            None => None,
-        };
-        if let Some(witness) = remembered {
+    fn search(&mut self, restriction: Restriction<'q>) -> Result<Option<State>, StopReason> {
+        if let Some(witness) = self.remembered_witness(&restriction)? {
             return Ok(Some(witness));
         }
-        while let Some((node, restriction)) = self.stack.pop() {
+        self.wait(f64::INFINITY, 0, restriction);
+        while let Some(part) = self.waiting.pop() {
             self.budget.poll_clock()?;
             self.oracle.statistics.boxes += 1;
-            let Some((node, restriction)) = self.descend(node, restriction) else { continue };
+            let Some(Part { promise, node, restriction, .. }) = self.descend(part) else {
+                continue;
+            };
             match self.visit(node, &restriction)? {
                 Visit::Witness(witness) => return Ok(Some(witness)),
                 Visit::Done => {}
-                Visit::Again => self.stack.push((node, restriction)),
+                Visit::Again => self.wait(promise, node, restriction),
             }
         }
         Ok(None)
     }
 
-    /// Goes down to a leaf; parts that reach into the other side of a cut wait. `None` if the
-    /// output is refuted.
-    fn descend(
-        &mut self,
-        mut node: usize,
-        mut restriction: Restriction<'q>,
-    ) -> Option<(usize, Restriction<'q>)> {
+    fn wait(&mut self, promise: f64, node: usize, restriction: Restriction<'q>) {
+        self.parts += 1;
+        self.waiting.push(Part { promise, number: self.parts, node, restriction });
+    }
+
+    /// Goes down to a leaf; what reaches into both sides of a cut waits. `None` if nothing is
+    /// left, or something else promises more.
+    fn descend(&mut self, mut part: Part<'q>) -> Option<Part<'q>> {
         loop {
-            if self.map.nodes[node].refuted.contains(self.output) {
+            let node = &self.map.nodes[part.node];
+            if node.refuted.contains(self.output) {
                 return None;
             }
-            let Progress::Cut(cut, low) = self.map.nodes[node].progress else {
-                return Some((node, restriction));
+            let Progress::Cut(cut, low) = node.progress else {
+                return Some(part);
             };
             let variable = self.oracle.axes.variables[cut.axis];
-            let side = restriction.sides[variable];
+            let side = part.restriction.sides[variable];
             if side.hi <= cut.at {
-                node = low;
-            } else if side.lo > cut.at {
-                node = low + 1;
-            } else {
-                let below = IntInterval::new(IntInterval::UNBOUNDED_BELOW, cut.at);
-                let above = IntInterval::new(cut.at + 1, IntInterval::UNBOUNDED_ABOVE);
-                let lead = self.map.nodes[node].lead(self.output);
-                let slope = lead.map_or(0.0, |lead| lead.slope(cut.axis));
-                // The slope of how far the output is from being chosen: the better half first.
-                let (first, second) = if slope < 0.0 {
-                    ((low + 1, above), (low, below))
-                } else {
-                    ((low, below), (low + 1, above))
-                };
-                if !self.map.nodes[second.0].refuted.contains(self.output) {
-                    let part = restriction.within(variable, second.1);
-                    self.stack.extend(part.map(|part| (second.0, part)));
-                }
-                node = first.0;
-                restriction = restriction.within(variable, first.1)?;
+                part.node = low;
+                continue;
             }
+            if side.lo > cut.at {
+                part.node = low + 1;
+                continue;
+            }
+            // The plane of the lead is least at one end of the side; the other half starts this
+            // much higher.
+            let (mut promises, lead) = ([part.promise; 2], node.lead(self.output));
+            if let Some(lead) = lead {
+                let slope = lead.slope(cut.axis);
+                #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
+                let lost = if slope < 0.0 {
+                    slope * side.hi.abs_diff(cut.at) as f64
+                } else {
+                    -slope * (cut.at.abs_diff(side.lo) as f64 + 1.0)
+                };
+                let best = part.promise.min(-lead.lower);
+                promises = if slope < 0.0 { [best + lost, best] } else { [best, best + lost] };
+            }
+            let halves = [
+                IntInterval::new(IntInterval::UNBOUNDED_BELOW, cut.at),
+                IntInterval::new(cut.at + 1, IntInterval::UNBOUNDED_ABOVE),
+            ];
+            for (i, half) in halves.into_iter().enumerate().rev() {
+                if !self.map.nodes[low + i].refuted.contains(self.output)
+                    && let Some(restriction) = part.restriction.within(variable, half)
+                {
+                    self.wait(promises[i], low + i, restriction);
+                }
+            }
+            return None;
         }
     }
 
@@ -227,7 +285,12 @@ impl<'q> Search<'_, '_, 'q> {
         if let Some(end) = self.guess(node, restriction, &needed)? {
             return Ok(end);
         }
-        self.halve(node, &needed);
-        Ok(Visit::Again)
+        self.open_boxes += 1;
+        if CLIMBS.contains(&self.open_boxes)
+            && let Some(witness) = self.climb(node, restriction, &needed)?
+        {
+            return Ok(Visit::Witness(witness));
+        }
+        Ok(self.halve(node, &needed))
     }
 }

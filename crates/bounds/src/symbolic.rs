@@ -49,24 +49,23 @@ impl Forms {
         }
     }
 
-    /// Starts with these forms, each one the sum of two terms. The rows of an affine node are
-    /// substituted at once.
+    /// Starts with these forms. The rows of an affine node are substituted at once.
     pub fn start(&mut self, program: &Program, frame: &Frame, node: usize, forms: &[Form]) {
         self.live.fill(false);
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
-        let zero = [Term { element: 0, factor: 0.0 }; 2];
-        let forms: [Form; LANES] = std::array::from_fn(|i| forms.get(i).copied().unwrap_or(zero));
+        let forms: [Form; LANES] =
+            std::array::from_fn(|i| forms.get(i).copied().unwrap_or_default());
         let at = program.nodes[node].at;
         if let Op::Affine(affine) = &program.nodes[node].op
             && frame.first[node].is_none()
         {
             self.live[affine.source] = true;
             let source = &mut self.coefficients[program.range(affine.source)];
-            for (lane, [a, b]) in forms.iter().enumerate() {
-                let rows = affine.row(a.element).iter().zip(affine.row(b.element));
-                for (block, (x, y)) in source.iter_mut().zip(rows) {
-                    block[lane] = a.factor * x + b.factor * y;
+            for (lane, [a, b, c]) in forms.iter().enumerate() {
+                let [x, y, z] = [a, b, c].map(|term| affine.row(term.element));
+                for (((block, x), y), z) in source.iter_mut().zip(x).zip(y).zip(z) {
+                    block[lane] = a.factor * x + b.factor * y + c.factor * z;
                 }
             }
             for (lane, term) in
@@ -106,22 +105,27 @@ impl Forms {
     /// passed.
     pub fn coefficient(&self, program: &Program, node: usize, element: usize, lane: usize) -> f64 {
         if self.live[node] {
-            self.coefficients[program.nodes[node].at + element][lane]
+            self.coefficient_at(program.nodes[node].at + element, lane)
         } else {
             0.0
         }
     }
+
+    /// As [`Forms::coefficient`], by slot, for a node that every form passes.
+    pub fn coefficient_at(&self, slot: usize, lane: usize) -> f64 {
+        self.coefficients[slot][lane]
+    }
 }
 
 /// A multiple of one element of a node.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Term {
     pub element: usize,
     pub factor: f64,
 }
 
-/// A form to start with: the sum of two terms.
-pub(crate) type Form = [Term; 2];
+/// A form to start with: the sum of some terms.
+pub(crate) type Form = [Term; 3];
 
 struct Backward<'a> {
     forms: &'a mut Forms,

@@ -311,3 +311,19 @@ fn a_map_answers_queries_beyond_its_region_too() {
         assert_eq!(answer.refuted(), expected);
     }
 }
+
+#[test]
+fn refutation_over_all_integers() {
+    // Both scores grow with x; the second one is always greater by 1.
+    let network = relu_network(&[(&[&[1.0], &[1.0]], &[0.0, 1.0])]);
+    let policy = unfiltered(network, Ties::First);
+    let mut oracle = Oracle::new(&policy, Vec::new());
+    let region = IntBox::new(vec![IntInterval::ALL]);
+    assert_eq!(ask(&mut oracle, &region, 0), Answer::Refuted);
+    // Here only the sum of two rows shows it, and rounding errors are as large as the box.
+    let region = IntBox::new(vec![IntInterval::new(i64::MIN, i64::MIN + 300)]);
+    let network = relu_network(&[(&[&[1.0], &[0.0]], &[0.0, 0.0])]);
+    let policy = unfiltered(network, Ties::First);
+    let mut oracle = Oracle::new(&policy, Vec::new());
+    assert_eq!(ask(&mut oracle, &region, 0), Answer::Refuted);
+}
