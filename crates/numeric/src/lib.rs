@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod dyadic;
+mod inequality;
 mod int_box;
 mod interval;
 mod precise;
@@ -13,6 +14,7 @@ pub mod round;
 
 pub use dashu::integer::{IBig, UBig};
 pub use dyadic::{dyadic_parts, power_of_two};
+pub use inequality::LinearInequality;
 pub use int_box::{IntBox, IntInterval};
 pub use interval::Interval;
 pub use precise::Enclosure;
