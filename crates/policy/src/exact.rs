@@ -79,27 +79,85 @@ impl ExactEvaluator {
     /// If there are fewer inputs than the network has.
     #[must_use]
     pub fn scores(&self, inputs: &[i64]) -> ExactScores {
+        let mut values = self.evaluate(Scaled::integers(inputs), None);
+        ExactScores(values.swap_remove(self.output.index()))
+    }
+
+    /// The exact scores for rational inputs.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the network has.
+    #[must_use]
+    pub fn scores_at(&self, inputs: &[Rational]) -> Vec<Rational> {
+        let mut values = self.evaluate(Scaled::rationals(inputs), None);
+        values.swap_remove(self.output.index()).to_rationals()
+    }
+
+    /// The exact values of all nodes for rational inputs, on the pieces that `piece` chooses for
+    /// the elements of [piecewise](Op) nodes, wherever the inputs lie: an affine function of the
+    /// inputs. Pieces are counted in ascending order of the argument (ReLU and leaky ReLU: below
+    /// and above 0; a clip: below, between and above its bounds, as many as it has); those of a
+    /// maximum are its sources.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the network has, or no such piece.
+    #[must_use]
+    pub fn values_on_pieces(
+        &self,
+        inputs: &[Rational],
+        piece: &dyn Fn(usize, usize) -> usize,
+    ) -> Vec<Vec<Rational>> {
+        let values = self.evaluate(Scaled::rationals(inputs), Some(piece));
+        values.iter().map(Scaled::to_rationals).collect()
+    }
+
+    /// The values of all nodes, on given pieces or on those where the arguments lie.
+    fn evaluate(
+        &self,
+        inputs: Scaled,
+        piece: Option<&dyn Fn(usize, usize) -> usize>,
+    ) -> Vec<Scaled> {
         let mut values: Vec<Scaled> = Vec::with_capacity(self.steps.len());
-        for step in &self.steps {
+        for (node, step) in self.steps.iter().enumerate() {
             let at = |node: &NodeId| &values[node.index()];
             let all = |nodes: &[NodeId]| -> Vec<&Scaled> { nodes.iter().map(at).collect() };
+            let piece = piece.map(|piece| move |element| piece(node, element));
             let value = match step {
-                Step::Input => Scaled::integers(inputs),
+                Step::Input => inputs.clone(),
                 Step::Affine { input, layer } => layer.apply(at(input)),
                 Step::Scale { input, factors } => at(input).scaled(factors),
-                Step::LeakyRelu { input, alpha } => at(input).leaky_relu(*alpha),
-                Step::Clip { input, lo, hi } => {
-                    let bounded = lo.map(|lo| at(input).bounded(lo, Ordering::Less));
-                    let bounded = bounded.as_ref().unwrap_or_else(|| at(input));
-                    hi.map_or_else(|| bounded.clone(), |hi| bounded.bounded(hi, Ordering::Greater))
-                }
+                Step::LeakyRelu { input, alpha } => match piece {
+                    None => at(input).leaky_relu(*alpha),
+                    Some(piece) => at(input).leaky_piece(*alpha, |element| piece(element) == 0),
+                },
+                Step::Clip { input, lo, hi } => match piece {
+                    None => {
+                        let bounded = lo.map(|lo| at(input).bounded(lo, Ordering::Less));
+                        let bounded = bounded.as_ref().unwrap_or_else(|| at(input));
+                        hi.map_or_else(
+                            || bounded.clone(),
+                            |hi| bounded.bounded(hi, Ordering::Greater),
+                        )
+                    }
+                    Some(piece) => {
+                        let constant = |element| match (lo, hi, piece(element)) {
+                            (Some(lo), _, 0) => Some(*lo),
+                            (Some(_), Some(hi), 2) | (None, Some(hi), 1) => Some(*hi),
+                            _ => None,
+                        };
+                        at(input).replaced(constant)
+                    }
+                },
                 Step::Add { inputs } => Scaled::sum(&all(inputs)),
                 Step::Concat { inputs } => Scaled::joined(&all(inputs)),
-                Step::Max { inputs } => Scaled::maximum(&all(inputs)),
+                Step::Max { inputs } => match piece {
+                    None => Scaled::maximum(&all(inputs)),
+                    Some(piece) => Scaled::chosen(&all(inputs), piece),
+                },
             };
             values.push(value);
         }
-        ExactScores(values.swap_remove(self.output.index()))
+        values
     }
 }
 

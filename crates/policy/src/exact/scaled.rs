@@ -37,6 +37,24 @@ impl Scaled {
         Self { values, exponent: 0, denominator: IBig::ONE }
     }
 
+    pub(super) fn rationals(values: &[Rational]) -> Self {
+        let parts: Vec<(IBig, UBig)> = values.iter().map(Rational::to_parts).collect();
+        let twos = |den: &UBig| den.trailing_zeros().unwrap_or(0);
+        let exponent = parts.iter().map(|(_, den)| twos(den)).max().unwrap_or(0);
+        let odd = |den: &UBig| IBig::from(den >> twos(den));
+        let denominator = parts.iter().fold(IBig::ONE, |common, (_, den)| {
+            let (_, reduced) = reduce(&common, &odd(den));
+            common * reduced
+        });
+        let values = parts.iter().map(|(num, den)| {
+            let (factor, _) = reduce(&denominator, &odd(den));
+            (num * factor) << (exponent - twos(den))
+        });
+        let values = values.collect();
+        // A denominator with more bits than that does not fit the memory either.
+        Self::big(values, i32::try_from(exponent).map_or(i32::MIN, |e| -e), denominator)
+    }
+
     fn big(values: Vec<IBig>, exponent: i32, denominator: IBig) -> Self {
         Self { values: Integers::Big(values), exponent, denominator }.reduced()
     }
@@ -82,17 +100,48 @@ impl Scaled {
     }
 
     /// x, or x · alpha below 0.
-    pub(super) fn leaky_relu(&self, (mantissa, exponent): Dyadic) -> Self {
+    pub(super) fn leaky_relu(&self, alpha: Dyadic) -> Self {
+        let values = self.values.to_big();
+        self.leaky_piece(alpha, |element| values[element] < IBig::ZERO)
+    }
+
+    /// x · alpha for the elements that are `below`, x for the others.
+    pub(super) fn leaky_piece(
+        &self,
+        (mantissa, exponent): Dyadic,
+        below: impl Fn(usize) -> bool,
+    ) -> Self {
         let lowest = exponent.min(0);
         let values = self.values.to_big();
-        let values = values.iter().map(|value| {
-            if *value < IBig::ZERO {
+        let values = values.iter().enumerate().map(|(element, value)| {
+            if below(element) {
                 (value * IBig::from(mantissa)) << shift(exponent, lowest)
             } else {
                 value << shift(0, lowest)
             }
         });
         Self::big(values.collect(), self.exponent + lowest, self.denominator.clone())
+    }
+
+    /// The elements with a constant in place of some of them.
+    pub(super) fn replaced(&self, constant: impl Fn(usize) -> Option<Dyadic>) -> Self {
+        let values = self.values.to_big();
+        let constants: Vec<Option<Dyadic>> = (0..values.len()).map(constant).collect();
+        let given: Vec<Dyadic> = constants.iter().copied().flatten().collect();
+        let lowest = common_exponent(&given).min(self.exponent);
+        let values = values.iter().zip(constants).map(|(value, constant)| match constant {
+            Some(constant) => self.unit(constant, lowest),
+            None => value << shift(self.exponent, lowest),
+        });
+        Self::big(values.collect(), lowest, self.denominator.clone())
+    }
+
+    /// Each element of the vector that `source` names.
+    pub(super) fn chosen(vectors: &[&Scaled], source: impl Fn(usize) -> usize) -> Self {
+        let (rows, exponent, denominator) = aligned(vectors);
+        let width = rows.first().map_or(0, Vec::len);
+        let values = (0..width).map(|element| rows[source(element)][element].clone());
+        Self::big(values.collect(), exponent, denominator)
     }
 
     /// The bound, where values compare with it like `beyond`.

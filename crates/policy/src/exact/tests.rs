@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::generate::{Kind, network, reference_scores, tape};
+use crate::network::generate::{Kind, network, reference_scores, reference_values, tape};
 use crate::network::{ElementType, NetworkBuilder};
 
 proptest! {
@@ -25,6 +25,58 @@ proptest! {
         for a in 0..expected.len() {
             for b in 0..expected.len() {
                 prop_assert_eq!(scores.compare(a, b), expected[a].cmp(&expected[b]));
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn rational_inputs_and_pieces_agree_with_plain_rationals(
+        mut tape in tape(),
+        inputs in prop::collection::vec((-40i64..40, 1i64..13), 1..4),
+        others in prop::collection::vec((-40i64..40, 1i64..13), 4),
+        wild in any::<bool>(),
+    ) {
+        let kind = Kind { wild, smooth: false, branching: true };
+        let network = network(&mut tape, inputs.len(), kind);
+        let exact = ExactEvaluator::new(&network).expect("piecewise linear");
+        let point = |parts: &[(i64, i64)]| -> Vec<Rational> {
+            parts.iter().map(|&(num, den)| Rational::new(num, den).expect("a number")).collect()
+        };
+        let there = point(&others[..inputs.len()]);
+        let inputs = point(&inputs);
+        let expected = reference_values(&network, &inputs);
+        prop_assert_eq!(&exact.scores_at(&inputs), &expected[network.output().index()]);
+        // On the pieces of the point itself the values are the same, and affine everywhere.
+        let pieces = |node: usize, element: usize| -> usize {
+            let at = |input: NodeId| &expected[input.index()][element];
+            let is_below = |x: &Rational, bound: f64| *x < Rational::from_f64(bound).expect("finite");
+            match &network.nodes()[node].op {
+                Op::Relu { input } | Op::LeakyRelu { input, .. } => usize::from(!is_below(at(*input), 0.0)),
+                Op::Clip { input, lo, hi } => {
+                    let above_lo = lo.is_some_and(|lo| !is_below(at(*input), lo));
+                    let bounded = lo.map_or(at(*input).clone(), |lo| at(*input).clone().max(Rational::from_f64(lo).expect("finite")));
+                    match hi {
+                        // Where the bounds cross, the upper one counts.
+                        Some(hi) if !is_below(&bounded, *hi) => 1 + usize::from(lo.is_some()),
+                        _ => usize::from(above_lo),
+                    }
+                }
+                Op::Max { inputs } => {
+                    let values = inputs.iter().map(|&input| at(input)).enumerate();
+                    values.max_by_key(|(_, value)| *value).map_or(0, |(source, _)| source)
+                }
+                _ => unreachable!("not piecewise"),
+            }
+        };
+        prop_assert_eq!(&exact.values_on_pieces(&inputs, &pieces), &expected);
+        let half = Rational::new(1, 2).expect("a number");
+        let middle: Vec<Rational> = inputs.iter().zip(&there).map(|(a, b)| (a + b) * &half).collect();
+        let values = [inputs, there, middle].map(|at| exact.values_on_pieces(&at, &pieces));
+        for ((a, b), m) in values[0].iter().zip(&values[1]).zip(&values[2]) {
+            for ((a, b), m) in a.iter().zip(b).zip(m) {
+                prop_assert_eq!(&((a + b) * &half), m);
             }
         }
     }

@@ -142,6 +142,12 @@ fn activation(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Ki
 
 /// The exact scores, by one rational operation after the other. Piecewise linear networks only.
 pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rational> {
+    let inputs: Vec<Rational> = inputs.iter().map(|&input| Rational::from(input)).collect();
+    reference_values(network, &inputs).swap_remove(network.output().index())
+}
+
+/// The exact values of all nodes, by one rational operation after the other.
+pub(crate) fn reference_values(network: &Network, inputs: &[Rational]) -> Vec<Vec<Rational>> {
     let exact = |value: f64| Rational::from_f64(value).expect("finite");
     let mut values: Vec<Vec<Rational>> = Vec::new();
     for node in network.nodes() {
@@ -157,7 +163,7 @@ pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rationa
             (0..node.width).map(element).collect()
         };
         let value: Vec<Rational> = match &node.op {
-            Op::Input => inputs.iter().map(|&input| Rational::from(input)).collect(),
+            Op::Input => inputs.to_vec(),
             Op::Affine { weights, bias, .. } => weights
                 .row_iter()
                 .zip(bias)
@@ -187,5 +193,5 @@ pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rationa
         };
         values.push(value);
     }
-    values.swap_remove(network.output().index())
+    values
 }
