@@ -11,6 +11,7 @@ mod interval;
 mod precise;
 mod rational;
 pub mod round;
+pub mod simplex;
 
 pub use dashu::integer::{IBig, UBig};
 pub use dyadic::{dyadic_parts, power_of_two};
