@@ -1,10 +1,11 @@
 //! Stage *bound*: linear relaxation of score differences over a box of inputs.
 
 use policert_numeric::round::sub_down;
+use smallvec::{SmallVec, smallvec};
 
 use crate::frame::Frame;
 use crate::interval::Bounds;
-use crate::program::{LANES, Lanes, Op, Program};
+use crate::program::{LANES, Lanes, Node, Op, Program};
 use crate::relaxation::{Function, Lines};
 use crate::symbolic::{Form, Forms, Relaxations, Term};
 
@@ -37,27 +38,61 @@ pub(crate) struct Difference<'a> {
     plane: Option<Plane<'a>>,
 }
 
-/// A plane of a block of forms.
+/// A plane of a block of forms: below the form everywhere in the part that was entered last.
 #[derive(Clone, Copy, Debug)]
-struct Plane<'a> {
+pub(crate) struct Plane<'a> {
     bounder: &'a Bounder,
     frame: &'a Frame,
     lane: usize,
 }
 
+/// A bound that holds in a part of the region: of the argument of a function at one of its bends.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Bend {
+    /// The slot of the argument.
+    pub slot: usize,
+    /// Where it bends.
+    pub at: f64,
+    /// Whether the argument is at least that, or at most.
+    pub above: bool,
+}
+
+impl Plane<'_> {
+    /// Its constant.
+    pub fn constant(&self) -> f64 {
+        self.bounder.forms.plane_constant(self.frame, self.lane)
+    }
+
+    /// Its coefficient of a network input.
+    pub fn slope(&self, input: usize) -> f64 {
+        self.bounder.forms.coefficient(&self.bounder.program, 0, input, self.lane)
+    }
+
+    /// The coefficient that an element of a function's node had when the form passed it.
+    pub fn effect(&self, node: usize, element: usize) -> f64 {
+        self.bounder.forms.coefficient(&self.bounder.program, node, element, self.lane)
+    }
+
+    /// Adds how much it depends on the width of each input: the slope, and the effects on
+    /// functions that had to be relaxed, which a cut makes more linear.
+    pub fn add_influence(&self, influence: &mut [f64]) {
+        for &input in &self.frame.free {
+            influence[input] += self.slope(input).abs();
+        }
+        self.bounder.add_first_effects(self.frame, self.lane, influence);
+        self.bounder.add_deeper_effects(self.frame, self.lane, influence);
+    }
+}
+
 impl Difference<'_> {
     /// Adds to `slopes` the coefficients of the network inputs in the plane that gave the bound,
-    /// and to `influence` how much the bound depends on the width of each input: the slope, and
-    /// the effects on functions that had to be relaxed, which a cut makes more linear.
+    /// and to `influence` how much the bound depends on the width of each input.
     pub fn add_plane(&self, slopes: &mut [f64], influence: &mut [f64]) {
-        let Some(Plane { bounder, frame, lane }) = self.plane else { return };
-        for &input in &frame.free {
-            let slope = bounder.forms.coefficient(&bounder.program, 0, input, lane);
-            slopes[input] += slope;
-            influence[input] += slope.abs();
+        let Some(plane) = self.plane else { return };
+        for &input in &plane.frame.free {
+            slopes[input] += plane.slope(input);
         }
-        bounder.add_first_effects(frame, lane, influence);
-        bounder.add_deeper_effects(frame, lane, influence);
+        plane.add_influence(influence);
     }
 }
 
@@ -87,6 +122,12 @@ impl Bounder {
     /// Bounds all functions that are not linear over the inputs between `lo` and `hi`, a part of
     /// the frame's region.
     pub fn enter(&mut self, frame: &Frame, lo: &[f64], hi: &[f64]) {
+        self.enter_part(frame, lo, hi, &[]);
+    }
+
+    /// As [`Bounder::enter`], where the arguments of some functions are on one side of a bend.
+    /// `false` if no input is there.
+    pub fn enter_part(&mut self, frame: &Frame, lo: &[f64], hi: &[f64], bends: &[Bend]) -> bool {
         self.bounds.set_input(lo, hi);
         self.refined.clear();
         self.reaches.clear();
@@ -95,12 +136,79 @@ impl Bounder {
                 continue;
             }
             self.bounds.set_node(&self.program, frame, node);
-            self.bounds.limit(self.program.range(node), &frame.magnitude);
+            let range = self.program.range(node);
+            self.bounds.limit(range.clone(), &frame.magnitude);
+            for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
+                let (lo, hi) = if bend.above {
+                    (bend.at, f64::INFINITY)
+                } else {
+                    (f64::NEG_INFINITY, bend.at)
+                };
+                self.bounds.intersect(bend.slot, lo, hi);
+            }
             if self.program.nodes[node].refined {
                 self.refine(frame, node);
             }
+            for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
+                if self.bounds.lo[bend.slot] > self.bounds.hi[bend.slot] {
+                    return false;
+                }
+            }
             if let Op::Pointwise { source, function } = self.program.nodes[node].op {
                 self.relax(node, source, function);
+            }
+        }
+        true
+    }
+
+    /// The bounds of a slot in the part that was entered last.
+    pub fn range(&self, slot: usize) -> (f64, f64) {
+        (self.bounds.lo[slot], self.bounds.hi[slot])
+    }
+
+    /// The elements of functions that are not linear in the part that was entered last: node,
+    /// element, slot.
+    pub fn relaxed(&self) -> Vec<(usize, usize, usize)> {
+        let mut relaxed = Vec::new();
+        for (node, Node { op, at, width, .. }) in self.program.nodes.iter().enumerate() {
+            let Op::Pointwise { source, function } = op else { continue };
+            for element in 0..*width {
+                let (lo, hi) = self.range(self.program.nodes[*source].at + element);
+                if !function.is_linear(lo, hi) {
+                    relaxed.push((node, element, at + element));
+                }
+            }
+        }
+        relaxed
+    }
+
+    /// The slot of the argument of an element of a function's node.
+    pub fn argument(&self, node: usize, element: usize) -> Option<usize> {
+        match self.program.nodes[node].op {
+            Op::Pointwise { source, .. } => Some(self.program.nodes[source].at + element),
+            _ => None,
+        }
+    }
+
+    /// Where an element of a function's node bends in the part that was entered last.
+    pub fn bend(&self, node: usize, element: usize) -> Option<f64> {
+        let Op::Pointwise { source, function } = self.program.nodes[node].op else { return None };
+        let (lo, hi) = self.range(self.program.nodes[source].at + element);
+        function.bend(lo, hi)
+    }
+
+    /// Lower bounds of forms of a node over the part that was entered last, with their planes.
+    pub fn planes(
+        &mut self,
+        frame: &Frame,
+        node: usize,
+        forms: &[Form],
+        visit: &mut impl FnMut(usize, f64, Plane<'_>),
+    ) {
+        for (block, forms) in forms.chunks(LANES).enumerate() {
+            let lower = self.lower_bounds(frame, node, forms);
+            for (lane, &lower) in lower.iter().enumerate().take(forms.len()) {
+                visit(block * LANES + lane, lower, Plane { bounder: &*self, frame, lane });
             }
         }
     }
@@ -147,12 +255,10 @@ impl Bounder {
     }
 
     fn refine_elements(&mut self, frame: &Frame, node: usize, elements: &[usize]) {
-        let mut forms = [Form::default(); LANES];
-        for (forms, &element) in forms.chunks_exact_mut(2).zip(elements) {
-            forms[0][0] = Term { element, factor: 1.0 };
-            forms[1][0] = Term { element, factor: -1.0 };
-        }
-        let lower = self.lower_bounds(frame, node, &forms[..2 * elements.len()]);
+        let form = |element, factor| -> Form { smallvec![Term { element, factor }] };
+        let forms: SmallVec<[Form; LANES]> =
+            elements.iter().flat_map(|&e| [form(e, 1.0), form(e, -1.0)]).collect();
+        let lower = self.lower_bounds(frame, node, &forms);
         let at = self.program.nodes[node].at;
         for (i, &element) in elements.iter().enumerate() {
             self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
@@ -182,12 +288,12 @@ impl Bounder {
     ) {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
-            let mut forms = [Form::default(); LANES];
-            for (form, &(greater, lesser)) in forms.iter_mut().zip(pairs) {
-                form[0] = Term { element: greater, factor: 1.0 };
-                form[1] = Term { element: lesser, factor: -1.0 };
-            }
-            let lower = self.lower_bounds(frame, output, &forms[..pairs.len()]);
+            let form = |&(greater, lesser): &(usize, usize)| -> Form {
+                let term = |element, factor| Term { element, factor };
+                smallvec![term(greater, 1.0), term(lesser, -1.0)]
+            };
+            let forms: SmallVec<[Form; LANES]> = pairs.iter().map(form).collect();
+            let lower = self.lower_bounds(frame, output, &forms);
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
                 visit(match self.constant_difference(greater, lesser) {
                     Some(lower) => Difference { greater, lesser, lower, plane: None },
@@ -204,27 +310,25 @@ impl Bounder {
     /// some rivals' scores and the score of `lesser`: that of a mixture of them. At most three
     /// rivals are taken.
     pub fn mixture(&mut self, frame: &Frame, rivals: &[usize], lesser: usize) -> f64 {
-        let mut forms = [Form::default(); LANES];
-        let mut count = 0;
+        let mut forms: SmallVec<[Form; LANES]> = SmallVec::new();
         for (i, &a) in rivals.iter().enumerate().take(3) {
             for &b in &rivals[..i] {
                 // Shares that sum to 1 exactly; even ones first for the closest rivals.
                 let shares: &[f64] = if i == 1 { &[0.5, 0.25, 0.75] } else { &[0.375, 0.625] };
                 for share in shares {
-                    forms[count] = [
+                    forms.push(smallvec![
                         Term { element: a, factor: *share },
                         Term { element: b, factor: 1.0 - share },
                         Term { element: lesser, factor: -1.0 },
-                    ];
-                    count += 1;
+                    ]);
                 }
             }
         }
-        if count == 0 {
+        if forms.is_empty() {
             return f64::NEG_INFINITY;
         }
-        let lower = self.lower_bounds(frame, self.program.output, &forms[..count]);
-        lower[..count].iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        let lower = self.lower_bounds(frame, self.program.output, &forms);
+        lower[..forms.len()].iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Adds the effects on neurons of the first layers that are not linear in the box:

@@ -98,6 +98,17 @@ impl Frame {
         frame
     }
 
+    /// Bounds of the scores for the inputs between `lo` and `hi`, by interval arithmetic.
+    pub fn scores(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Vec<(f64, f64)> {
+        let frame = Self::new(program, lo, hi);
+        let mut bounds = Bounds::new(program);
+        for node in 0..program.nodes.len() {
+            bounds.set_node(program, &frame, node);
+        }
+        let range = program.range(program.output);
+        bounds.lo[range.clone()].iter().copied().zip(bounds.hi[range].iter().copied()).collect()
+    }
+
     /// The bound of the error of a computation whose terms have magnitudes that sum to `terms`.
     #[inline]
     pub fn error(&self, terms: f64) -> f64 {

@@ -175,6 +175,11 @@ impl Program {
         Self { nodes, output: network.output().index(), slots }
     }
 
+    /// The node that a slot belongs to.
+    pub fn node_of(&self, slot: usize) -> usize {
+        self.nodes.partition_point(|node| node.at <= slot).saturating_sub(1)
+    }
+
     /// The slots of a node.
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {
         let node = &self.nodes[node];

@@ -86,6 +86,16 @@ impl Function {
         }
     }
 
+    /// A bend inside [lo, hi], for a function of linear pieces.
+    pub fn bend(self, lo: f64, hi: f64) -> Option<f64> {
+        let is_inside = |at: &f64| lo < *at && *at < hi;
+        match self {
+            Self::Leaky { .. } => Some(0.0).filter(is_inside),
+            Self::Clip { lo: least, hi: greatest } => [least, greatest].into_iter().find(is_inside),
+            Self::Tanh | Self::Sigmoid => None,
+        }
+    }
+
     /// Lines below and above it over [lo, hi].
     pub fn lines(self, lo: f64, hi: f64) -> Lines {
         match self {

@@ -7,6 +7,7 @@
 
 use policert_numeric::round::sub_down;
 use pulp::{Arch, Simd};
+use smallvec::SmallVec;
 
 use crate::frame::Frame;
 use crate::interval::Bounds;
@@ -22,6 +23,8 @@ pub(crate) struct Forms {
     live: Vec<bool>,
     /// The constants c.
     constant: Lanes,
+    /// Those of the planes over the inputs.
+    plane: Lanes,
     /// T of the error model.
     terms: Lanes,
     arch: Arch,
@@ -44,6 +47,7 @@ impl Forms {
             coefficients: vec![[0.0; LANES]; program.slots],
             live: vec![false; program.nodes.len()],
             constant: [0.0; LANES],
+            plane: [0.0; LANES],
             terms: [0.0; LANES],
             arch: Arch::new(),
         }
@@ -54,25 +58,21 @@ impl Forms {
         self.live.fill(false);
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
-        let forms: [Form; LANES] =
-            std::array::from_fn(|i| forms.get(i).copied().unwrap_or_default());
         let at = program.nodes[node].at;
         if let Op::Affine(affine) = &program.nodes[node].op
             && frame.first[node].is_none()
         {
             self.live[affine.source] = true;
             let source = &mut self.coefficients[program.range(affine.source)];
-            for (lane, [a, b, c]) in forms.iter().enumerate() {
-                let [x, y, z] = [a, b, c].map(|term| affine.row(term.element));
-                for (((block, x), y), z) in source.iter_mut().zip(x).zip(y).zip(z) {
-                    block[lane] = a.factor * x + b.factor * y + c.factor * z;
+            source.fill([0.0; LANES]);
+            for (lane, form) in forms.iter().enumerate() {
+                for term in form {
+                    for (block, weight) in source.iter_mut().zip(affine.row(term.element)) {
+                        block[lane] += term.factor * weight;
+                    }
+                    self.constant[lane] += term.factor * affine.bias[term.element];
+                    self.terms[lane] += term.factor.abs() * frame.flow[at + term.element];
                 }
-            }
-            for (lane, term) in
-                forms.iter().enumerate().flat_map(|(i, f)| f.iter().map(move |t| (i, t)))
-            {
-                self.constant[lane] += term.factor * affine.bias[term.element];
-                self.terms[lane] += term.factor.abs() * frame.flow[at + term.element];
             }
         } else {
             self.live[node] = true;
@@ -101,6 +101,11 @@ impl Forms {
         })
     }
 
+    /// The constant of the plane of a lane, which is below the form everywhere in the box.
+    pub fn plane_constant(&self, frame: &Frame, lane: usize) -> f64 {
+        sub_down(self.plane[lane], frame.error(self.terms[lane]))
+    }
+
     /// The coefficient of an element of a node in the form of a lane, as it was when the node was
     /// passed.
     pub fn coefficient(&self, program: &Program, node: usize, element: usize, lane: usize) -> f64 {
@@ -124,8 +129,8 @@ pub(crate) struct Term {
     pub factor: f64,
 }
 
-/// A form to start with: the sum of some terms.
-pub(crate) type Form = [Term; 3];
+/// A form to start with: the sum of some terms, at most one for each element.
+pub(crate) type Form = SmallVec<[Term; 3]>;
 
 struct Backward<'a> {
     forms: &'a mut Forms,
@@ -158,6 +163,7 @@ struct Pass<'a, S: Simd, const N: usize> {
     /// Coefficients of the node's elements, `N` vectors for each.
     own: &'a [S::f64s],
     constant: &'a mut Lanes,
+    plane: &'a mut Lanes,
 }
 
 impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
@@ -181,8 +187,8 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             }
         }
         store::<S, N>(&mut forms.terms, terms);
-        let (live, constant) = (&mut forms.live, &mut forms.constant);
-        Self { simd, program, frame, node, before, live, own, constant }
+        let Forms { live, constant, plane, .. } = forms;
+        Self { simd, program, frame, node, before, live, own, constant, plane }
     }
 
     /// The coefficients of a source, zero if nothing was added to them yet.
@@ -227,6 +233,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     fn input(&mut self, bounds: &Bounds) {
         let simd = self.simd;
         let zero = simd.splat_f64s(0.0);
+        *self.plane = *self.constant;
         let mut sums = load::<S, N>(simd, self.constant);
         for ((a, &lo), &hi) in self.own.chunks_exact(N).zip(&bounds.lo).zip(&bounds.hi) {
             let (lo, hi) = (simd.splat_f64s(lo), simd.splat_f64s(hi));

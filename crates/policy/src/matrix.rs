@@ -15,6 +15,16 @@ impl Matrix {
         (rows.checked_mul(columns)? == entries.len()).then_some(Self { rows, columns, entries })
     }
 
+    /// The difference of the two halves of a vector: the identity beside its negative.
+    pub(crate) fn difference(width: usize) -> Self {
+        let mut entries = vec![0.0; 2 * width * width];
+        for element in 0..width {
+            entries[2 * width * element + element] = 1.0;
+            entries[2 * width * element + width + element] = -1.0;
+        }
+        Self { rows: width, columns: 2 * width, entries }
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -12,6 +12,7 @@ pub(crate) mod generate;
 #[cfg(test)]
 mod tests;
 
+use crate::error::PolicyError;
 use crate::matrix::Matrix;
 
 pub use build::NetworkBuilder;
@@ -229,6 +230,45 @@ impl Network {
             .collect();
         sizes.pop();
         sizes
+    }
+
+    /// The same function without maxima: max(a, b) = ReLU(a − b) + b.
+    ///
+    /// # Errors
+    /// None that a network which was built before can have.
+    pub fn without_maxima(&self) -> Result<Network, PolicyError> {
+        let mut builder = NetworkBuilder::new(self.input_width())?;
+        let mut places: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let at = |id: &NodeId| places[id.0];
+            let all = |ids: &[NodeId]| -> Vec<NodeId> { ids.iter().map(at).collect() };
+            let place = match &node.op {
+                Op::Input => builder.input(),
+                Op::Affine { input, weights, bias } => {
+                    builder.affine(at(input), weights.clone(), bias.clone())?
+                }
+                Op::Scale { input, mul, div, add } => {
+                    builder.scale(at(input), mul.clone(), div.clone(), add.clone())?
+                }
+                Op::Relu { input } => builder.relu(at(input)),
+                Op::LeakyRelu { input, alpha } => builder.leaky_relu(at(input), *alpha)?,
+                Op::Tanh { input } => builder.tanh(at(input)),
+                Op::Sigmoid { input } => builder.sigmoid(at(input)),
+                Op::Clip { input, lo, hi } => builder.clip(at(input), *lo, *hi)?,
+                Op::Add { inputs } => builder.add(all(inputs))?,
+                Op::Concat { inputs } => builder.concat(all(inputs))?,
+                Op::Max { inputs } => {
+                    let inputs = all(inputs);
+                    let mut greatest = inputs[0];
+                    for &other in &inputs[1..] {
+                        greatest = builder.greater(greatest, other)?;
+                    }
+                    greatest
+                }
+            };
+            places.push(place);
+        }
+        Ok(builder.finish(places[self.output.0], self.element_type))
     }
 
     /// The network without strictly increasing functions (tanh, sigmoid) at its end: the order of

@@ -153,6 +153,15 @@ impl NetworkBuilder {
         Ok(self.push(Op::Concat { inputs }, width))
     }
 
+    /// max(a, b) as ReLU(a − b) + b.
+    pub(super) fn greater(&mut self, a: NodeId, b: NodeId) -> Built {
+        let width = self.width(a);
+        let both = self.concat(vec![a, b])?;
+        let difference = self.affine(both, Matrix::difference(width), vec![0.0; width])?;
+        let excess = self.relu(difference);
+        self.add(vec![excess, b])
+    }
+
     /// The network whose output is `output`. Unused nodes are dropped, and scaling is merged into
     /// weights where that is exact.
     #[must_use]

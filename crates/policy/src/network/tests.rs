@@ -148,3 +148,15 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn maxima_are_sums_of_relus(mut tape in tape(), inputs in prop::collection::vec(-20i64..20, 1..4)) {
+        let kind = Kind { wild: false, smooth: false, branching: true };
+        let network = network(&mut tape, inputs.len(), kind);
+        let rewritten = network.without_maxima().expect("a network");
+        let is_maximum = |node: &Node| matches!(node.op, Op::Max { .. });
+        prop_assert!(!rewritten.nodes().iter().any(is_maximum));
+        prop_assert_eq!(reference_scores(&rewritten, &inputs), reference_scores(&network, &inputs));
+    }
+}

@@ -1,0 +1,144 @@
+//! The decision oracle over the reals: is there an input that satisfies linear inequalities over
+//! the inputs and the scores?
+//!
+//! Branch and bound over parts of the region: a part is a box of the variables, and for some
+//! functions the side of a bend on which their argument lies. A part is refuted by the
+//! [planes](planes) of the inequalities, each alone or jointly; a likely point is checked
+//! exactly; otherwise the part is [split](split), and where no function bends in it, it is a
+//! [polytope] and decided exactly. For networks of linear pieces the search is complete, with
+//! tolerance zero.
+
+mod planes;
+mod polytope;
+mod problem;
+mod search;
+mod split;
+mod statistics;
+
+use std::fmt;
+
+use policert_engine_api::{Budget, StopReason};
+use policert_numeric::{LinearInequality, Rational};
+use policert_policy::{Evaluator, ExactEvaluator, Network, PolicyError};
+
+use crate::bound::Bounder;
+use crate::program::Program;
+use problem::{Problem, Start};
+use search::Search;
+pub use statistics::RealStatistics;
+
+/// Decides questions over the reals about one network. One for each thread.
+#[derive(Debug)]
+pub struct RealOracle {
+    /// Exact scores, if the network is made of linear pieces.
+    exact: Option<ExactEvaluator>,
+    evaluator: Evaluator,
+    bounder: Bounder,
+    /// For each network input the variable that it reads.
+    reads: Vec<usize>,
+    dimensions: usize,
+    statistics: RealStatistics,
+}
+
+/// The answer of a [`RealOracle`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RealAnswer {
+    /// No point satisfies the inequalities; this is proved.
+    Unsat,
+    /// These values of the variables satisfy them; verified exactly.
+    Sat(Vec<Rational>),
+    /// Neither was found, for this reason.
+    Undecided(Undecided),
+}
+
+/// Why a question over the reals stays open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Undecided {
+    /// A variable is not bounded on both sides (by finite doubles).
+    Unbounded {
+        /// Which one.
+        variable: usize,
+    },
+    /// The network is not made of linear pieces, and what is left of the region is too small to
+    /// be split.
+    NotPiecewiseLinear,
+}
+
+impl fmt::Display for Undecided {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unbounded { variable } => write!(f, "variable {variable} is not bounded"),
+            Self::NotPiecewiseLinear => write!(
+                f,
+                "the network is not made of linear pieces, and in a part of the region that is \
+                 too small to be split its bounds do not decide"
+            ),
+        }
+    }
+}
+
+impl RealOracle {
+    /// Prepares a network whose input k reads the variable `reads[k]` of 0 to `dimensions` − 1.
+    ///
+    /// # Errors
+    /// None for networks that were read or built before.
+    ///
+    /// # Panics
+    /// If it does not have as many inputs.
+    pub fn new(
+        network: &Network,
+        reads: Vec<usize>,
+        dimensions: usize,
+    ) -> Result<Self, PolicyError> {
+        assert_eq!(reads.len(), network.input_width(), "one variable for each input");
+        let network = network.without_maxima()?;
+        Ok(Self {
+            exact: ExactEvaluator::new(&network),
+            evaluator: Evaluator::new(&network),
+            bounder: Bounder::new(Program::new(&network)),
+            reads,
+            dimensions,
+            statistics: RealStatistics::default(),
+        })
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn statistics(&self) -> &RealStatistics {
+        &self.statistics
+    }
+
+    /// Looks for values of the variables that satisfy all inequalities. In them the variables
+    /// from `dimensions` on are the scores. Every variable that the network reads, or that an
+    /// inequality with other variables mentions, needs bounds on both sides.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    ///
+    /// # Panics
+    /// If an inequality mentions a score that the network does not have.
+    pub fn decide(
+        &mut self,
+        inequalities: &[LinearInequality],
+        budget: &mut Budget,
+    ) -> Result<RealAnswer, StopReason> {
+        self.statistics.queries += 1;
+        let mut is_read = vec![false; self.dimensions];
+        self.reads.iter().for_each(|&variable| is_read[variable] = true);
+        let problem = match Problem::new(self.dimensions, &is_read, inequalities) {
+            Err(undecided) => return Ok(RealAnswer::Undecided(undecided)),
+            Ok(Start::Empty) => return Ok(RealAnswer::Unsat),
+            Ok(Start::Open(problem)) => problem,
+        };
+        let (lo, hi) = problem.sides();
+        let finite = |(lo, hi): (&f64, &f64)| lo.is_finite() && hi.is_finite();
+        if let Some(variable) = lo.iter().zip(&hi).position(|side| !finite(side)) {
+            return Ok(RealAnswer::Undecided(Undecided::Unbounded { variable }));
+        }
+        Search::new(self, &problem, lo, hi).run(budget)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! A part in which no function bends: the scores are affine in the variables, and the part is a
+//! polytope that is decided exactly.
+
+use std::iter::zip;
+
+use policert_numeric::simplex::{Feasibility, Row, feasible_point};
+use policert_numeric::{LinearInequality, Rational};
+use policert_policy::ExactEvaluator;
+
+use super::search::Part;
+use crate::bound::{Bend, Bounder};
+use crate::program::{Op, Program};
+use crate::relaxation::Function;
+
+/// Affine functions of the network inputs, one for each element of a node.
+struct AffineNode {
+    /// Values at the origin.
+    origin: Vec<Rational>,
+    /// For each network input what its unit adds.
+    units: Vec<Vec<Rational>>,
+}
+
+/// The affine functions that the nodes of a network are in a part.
+struct AffineNodes<'a> {
+    exact: &'a ExactEvaluator,
+    bounder: &'a Bounder,
+    inputs: usize,
+}
+
+impl AffineNodes<'_> {
+    /// Those of some nodes.
+    fn of(&self, nodes: &[usize]) -> Vec<AffineNode> {
+        let program = self.bounder.program();
+        let piece = |node: usize, element: usize| piece(program, self.bounder, node, element);
+        let mut at = vec![Rational::ZERO; self.inputs];
+        let at_origin = self.exact.values_on_pieces(&at, &piece);
+        let mut affine: Vec<AffineNode> = nodes
+            .iter()
+            .map(|&node| AffineNode { origin: at_origin[node].clone(), units: Vec::new() })
+            .collect();
+        for input in 0..self.inputs {
+            at[input] = Rational::ONE;
+            let values = self.exact.values_on_pieces(&at, &piece);
+            at[input] = Rational::ZERO;
+            for (affine, &node) in zip(&mut affine, nodes) {
+                let differences =
+                    zip(&values[node], &affine.origin).map(|(at, origin)| at - origin);
+                affine.units.push(differences.collect());
+            }
+        }
+        affine
+    }
+}
+
+/// The linear piece of a function on which it is in the part that was entered last.
+fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> usize {
+    let Op::Pointwise { source, function } = program.nodes[node].op else { return 0 };
+    let (lo, hi) = bounder.range(program.nodes[source].at + element);
+    match function {
+        Function::Leaky { .. } => usize::from(lo >= 0.0),
+        Function::Clip { lo: least, hi: greatest } => {
+            let has_lo = usize::from(least > f64::NEG_INFINITY);
+            if least >= greatest || (lo >= greatest && greatest < f64::INFINITY) {
+                has_lo + 1
+            } else if hi <= least {
+                0
+            } else {
+                has_lo
+            }
+        }
+        Function::Tanh | Function::Sigmoid => 0,
+    }
+}
+
+/// What to decide about a polytope.
+pub(super) struct Polytope<'a> {
+    pub exact: &'a ExactEvaluator,
+    /// Has entered the part.
+    pub bounder: &'a Bounder,
+    pub reads: &'a [usize],
+    /// Exact bounds of the variables in the whole region.
+    pub lo: &'a [Rational],
+    pub hi: &'a [Rational],
+    pub inequalities: &'a [LinearInequality],
+}
+
+impl Polytope<'_> {
+    /// A point of the part that satisfies all inequalities, if there is one.
+    pub fn decide(&self, part: &Part, go_on: impl FnMut() -> bool) -> Feasibility<Rational> {
+        let dimensions = self.lo.len();
+        let exactly = |value: f64| Rational::from_f64(value).unwrap_or(Rational::ZERO);
+        let lo: Vec<Rational> =
+            zip(self.lo, &part.lo).map(|(lo, &own)| lo.clone().max(exactly(own))).collect();
+        let hi: Vec<Rational> =
+            zip(self.hi, &part.hi).map(|(hi, &own)| hi.clone().min(exactly(own))).collect();
+        let program = self.bounder.program();
+        let has_scores =
+            self.inequalities.iter().flat_map(|i| &i.terms).any(|&(v, _)| v >= dimensions);
+        let mut nodes: Vec<usize> = if has_scores { vec![program.output] } else { Vec::new() };
+        nodes.extend(part.bends.iter().map(|bend| program.node_of(bend.slot)));
+        let affine = if nodes.is_empty() {
+            Vec::new()
+        } else {
+            let inputs = self.reads.len();
+            AffineNodes { exact: self.exact, bounder: self.bounder, inputs }.of(&nodes)
+        };
+        let mut rows: Vec<Row<Rational>> = Vec::new();
+        for inequality in self.inequalities {
+            let mut row = Row {
+                coefficients: vec![Rational::ZERO; dimensions],
+                upper: inequality.upper.clone(),
+                strict: inequality.strict,
+            };
+            for (variable, coefficient) in &inequality.terms {
+                match variable.checked_sub(dimensions) {
+                    None => {
+                        let old = &row.coefficients[*variable];
+                        row.coefficients[*variable] = old + coefficient;
+                    }
+                    Some(element) => self.add(&mut row, &affine[0], element, coefficient),
+                }
+            }
+            rows.push(row);
+        }
+        for (bend, affine) in zip(&part.bends, &affine[usize::from(has_scores)..]) {
+            rows.push(self.side(bend, affine, dimensions));
+        }
+        feasible_point(&lo, &hi, &rows, go_on)
+    }
+
+    /// The side of a bend as a row.
+    fn side(&self, bend: &Bend, affine: &AffineNode, dimensions: usize) -> Row<Rational> {
+        let sign = if bend.above { -Rational::ONE } else { Rational::ONE };
+        let at = Rational::from_f64(bend.at).unwrap_or(Rational::ZERO);
+        let mut row = Row {
+            coefficients: vec![Rational::ZERO; dimensions],
+            upper: &sign * &at,
+            strict: false,
+        };
+        let program = self.bounder.program();
+        let element = bend.slot - program.nodes[program.node_of(bend.slot)].at;
+        self.add(&mut row, affine, element, &sign);
+        row
+    }
+
+    /// Adds a multiple of an element to the left side of a row.
+    fn add(&self, row: &mut Row<Rational>, affine: &AffineNode, element: usize, by: &Rational) {
+        for (&variable, units) in zip(self.reads, &affine.units) {
+            row.coefficients[variable] = &row.coefficients[variable] + &(by * &units[element]);
+        }
+        row.upper = &row.upper - &(by * &affine.origin[element]);
+    }
+}

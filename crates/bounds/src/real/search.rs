@@ -1,0 +1,352 @@
+//! Branch and bound over parts of a region, the most promising one first.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::iter::zip;
+
+use policert_engine_api::{Budget, StopReason};
+use policert_numeric::Rational;
+use policert_numeric::simplex::Feasibility;
+
+use super::planes::{self, Joint, PlaneRow};
+use super::polytope::Polytope;
+use super::problem::{Constraint, Problem};
+use super::split::Split;
+use super::{RealAnswer, RealOracle, Undecided};
+use crate::bound::Bend;
+use crate::frame::Frame;
+use crate::symbolic::{Form, Term};
+
+/// A box of the variables, where the arguments of some functions are on one side of a bend.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub lo: Vec<f64>,
+    pub hi: Vec<f64>,
+    pub bends: Vec<Bend>,
+}
+
+/// A part that waits, with how far its whole is from satisfying the inequalities.
+struct Waiting {
+    part: Part,
+    distance: f64,
+    order: u64,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    /// The nearest is the greatest, the latest among equals.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.distance.total_cmp(&self.distance).then(self.order.cmp(&other.order))
+    }
+}
+
+/// What became of a part.
+enum Outcome {
+    Refuted,
+    Satisfied(Vec<Rational>),
+    Split(Split, f64),
+    /// Too small to be split.
+    Stuck,
+}
+
+/// The search for one question.
+pub(super) struct Search<'o> {
+    pub oracle: &'o mut RealOracle,
+    pub problem: &'o Problem,
+    pub constraints: Vec<Constraint>,
+    frame: Frame,
+    /// The whole box.
+    pub whole: Part,
+    /// Magnitudes of the variables.
+    sizes: Vec<f64>,
+    /// For each variable how much the planes depend on its side.
+    pub influence: Vec<f64>,
+    /// For each slot how much the planes of the scores depend on it.
+    pub effects: Vec<f64>,
+}
+
+impl<'o> Search<'o> {
+    pub fn new(
+        oracle: &'o mut RealOracle,
+        problem: &'o Problem,
+        lo: Vec<f64>,
+        hi: Vec<f64>,
+    ) -> Self {
+        let inputs = |sides: &[f64]| oracle.reads.iter().map(|&v| sides[v]).collect();
+        let program = oracle.bounder.program();
+        let frame = Frame::new(program, inputs(&lo), inputs(&hi));
+        let sizes = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
+        let constraints = problem.constraints(&frame.magnitude[program.range(program.output)]);
+        let slots = program.slots;
+        Self {
+            problem,
+            constraints,
+            frame,
+            sizes,
+            influence: vec![0.0; lo.len()],
+            effects: vec![0.0; slots],
+            whole: Part { lo, hi, bends: Vec::new() },
+            oracle,
+        }
+    }
+
+    pub fn run(mut self, budget: &mut Budget) -> Result<RealAnswer, StopReason> {
+        let mut waiting = BinaryHeap::new();
+        let mut order = 0;
+        let mut stuck = false;
+        let first = Waiting { part: self.whole.clone(), distance: f64::NEG_INFINITY, order };
+        waiting.push(first);
+        while let Some(Waiting { part, .. }) = waiting.pop() {
+            budget.poll()?;
+            self.oracle.statistics.parts += 1;
+            match self.look_at(&part, budget)? {
+                Outcome::Refuted => {}
+                Outcome::Satisfied(point) => return Ok(RealAnswer::Sat(point)),
+                Outcome::Stuck => stuck = true,
+                Outcome::Split(split, distance) => {
+                    let statistics = &mut self.oracle.statistics;
+                    match split {
+                        Split::Side { .. } => statistics.bisections += 1,
+                        Split::Bend { .. } => statistics.bends += 1,
+                    }
+                    for part in split.parts(part) {
+                        order += 1;
+                        waiting.push(Waiting { part, distance, order });
+                    }
+                }
+            }
+        }
+        Ok(if stuck {
+            RealAnswer::Undecided(Undecided::NotPiecewiseLinear)
+        } else {
+            RealAnswer::Unsat
+        })
+    }
+
+    fn look_at(&mut self, part: &Part, budget: &mut Budget) -> Result<Outcome, StopReason> {
+        let inputs = |sides: &[f64]| -> Vec<f64> {
+            self.oracle.reads.iter().map(|&variable| sides[variable]).collect()
+        };
+        let (lo, hi) = (inputs(&part.lo), inputs(&part.hi));
+        if !self.oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends) {
+            self.oracle.statistics.by_plane += 1;
+            return Ok(Outcome::Refuted);
+        }
+        let Some((rows, distance)) = self.rows(part) else {
+            self.oracle.statistics.by_plane += 1;
+            return Ok(Outcome::Refuted);
+        };
+        let mut likely =
+            vec![zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect()];
+        match planes::joint(&part.lo, &part.hi, &rows) {
+            Joint::Contradictory => {
+                self.oracle.statistics.jointly += 1;
+                return Ok(Outcome::Refuted);
+            }
+            Joint::Point(point) => likely.insert(0, point),
+            Joint::Unclear => {}
+        }
+        if let Some(point) = self.check(&likely) {
+            return Ok(Outcome::Satisfied(point));
+        }
+        if let (Some(exact), false) = (&self.oracle.exact, self.bends_somewhere()) {
+            self.oracle.statistics.polytopes += 1;
+            let polytope = Polytope {
+                exact,
+                bounder: &self.oracle.bounder,
+                reads: &self.oracle.reads,
+                lo: &self.problem.lo,
+                hi: &self.problem.hi,
+                inequalities: &self.problem.exact,
+            };
+            let mut stopped = None;
+            let found = polytope.decide(part, || match budget.poll() {
+                Ok(()) => true,
+                Err(reason) => {
+                    stopped = Some(reason);
+                    false
+                }
+            });
+            return match (stopped, found) {
+                (Some(reason), _) => Err(reason),
+                (None, Feasibility::Infeasible(_)) => Ok(Outcome::Refuted),
+                (None, Feasibility::Feasible(point)) if self.satisfies(&point) => {
+                    Ok(Outcome::Satisfied(point))
+                }
+                (None, _) => Ok(Outcome::Stuck),
+            };
+        }
+        Ok(match self.split(part) {
+            Some(split) => Outcome::Split(split, distance),
+            None => Outcome::Stuck,
+        })
+    }
+
+    /// The planes of all inequalities and bends over the part that was entered last, and how far
+    /// the farthest of them is from being satisfied; `None` if one is satisfied nowhere.
+    fn rows(&mut self, part: &Part) -> Option<(Vec<PlaneRow>, f64)> {
+        let Self { oracle, constraints, frame, sizes, influence, effects, .. } = self;
+        let RealOracle { bounder, reads, .. } = &mut **oracle;
+        let program = bounder.program();
+        let output = program.output;
+        let mut groups: Vec<(usize, Vec<Form>)> = Vec::new();
+        for bend in &part.bends {
+            let node = program.node_of(bend.slot);
+            let element = bend.slot - program.nodes[node].at;
+            let factor = if bend.above { -1.0 } else { 1.0 };
+            let form: Form = [Term { element, factor }].into_iter().collect();
+            match groups.iter_mut().find(|(other, _)| *other == node) {
+                Some((_, forms)) => forms.push(form),
+                None => groups.push((node, vec![form])),
+            }
+        }
+        influence.fill(0.0);
+        effects.fill(0.0);
+        let mut rows = Vec::with_capacity(constraints.len() + part.bends.len());
+        let (mut refuted, mut distance) = (false, f64::NEG_INFINITY);
+        let mut push = |row: PlaneRow, lower: f64| {
+            distance = distance.max(planes::margin(lower, row.upper));
+            rows.push(row);
+        };
+        let forms: Vec<Form> = constraints
+            .iter()
+            .filter(|constraint| !constraint.scores.is_empty())
+            .map(|constraint| constraint.scores.clone())
+            .collect();
+        let mut own = constraints.iter().filter(|constraint| !constraint.scores.is_empty());
+        let relaxed = bounder.relaxed();
+        bounder.planes(frame, output, &forms, &mut |_, lower, plane| {
+            let Some(constraint) = own.next() else { return };
+            let mut slopes = vec![0.0; sizes.len()];
+            for (input, &variable) in reads.iter().enumerate() {
+                slopes[variable] += plane.slope(input);
+            }
+            let mut by_input = vec![0.0; reads.len()];
+            plane.add_influence(&mut by_input);
+            for (&variable, by) in zip(&*reads, by_input) {
+                influence[variable] += by;
+            }
+            for &(node, element, slot) in &relaxed {
+                effects[slot] += plane.effect(node, element).abs();
+            }
+            let is_plain = constraint.slopes.iter().all(|&slope| slope == 0.0);
+            if is_plain && is_beyond(lower, constraint) {
+                refuted = true;
+            }
+            let loss = planes::add_slopes(&mut slopes, &constraint.slopes, sizes);
+            let upper = planes::upper_side(constraint.upper, plane.constant() - loss);
+            push(PlaneRow { slopes, upper }, if is_plain { lower } else { f64::NEG_INFINITY });
+        });
+        if refuted {
+            return None;
+        }
+        for constraint in constraints.iter().filter(|constraint| constraint.scores.is_empty()) {
+            let row = PlaneRow { slopes: constraint.slopes.clone(), upper: constraint.upper };
+            push(row, f64::NEG_INFINITY);
+        }
+        for (node, forms) in groups {
+            let at = bounder.program().nodes[node].at;
+            bounder.planes(frame, node, &forms, &mut |form, _, plane| {
+                let term = forms[form][0];
+                let bend = part.bends.iter().find(|bend| {
+                    bend.slot == at + term.element && bend.above == (term.factor < 0.0)
+                });
+                let Some(bend) = bend else { return };
+                let mut slopes = vec![0.0; sizes.len()];
+                for (input, &variable) in reads.iter().enumerate() {
+                    slopes[variable] += plane.slope(input);
+                }
+                let upper = planes::upper_side(term.factor * bend.at, plane.constant());
+                push(PlaneRow { slopes, upper }, f64::NEG_INFINITY);
+            });
+        }
+        if rows.iter().any(|row| row.is_refuted(&part.lo, &part.hi)) {
+            return None;
+        }
+        Some((rows, distance))
+    }
+
+    /// One of the points that satisfies everything, exactly.
+    fn check(&mut self, points: &[Vec<f64>]) -> Option<Vec<Rational>> {
+        let oracle = &mut *self.oracle;
+        let inputs: Vec<f64> =
+            points.iter().flat_map(|point| oracle.reads.iter().map(|&v| point[v])).collect();
+        let mut scores = Vec::new();
+        oracle.evaluator.evaluate(&inputs, &mut scores);
+        oracle.statistics.points += points.len() as u64;
+        let outputs = oracle.evaluator.output_width();
+        for (point, scores) in zip(points, scores.chunks_exact(outputs)) {
+            let seems = |constraint: &Constraint| {
+                let of_scores = constraint.scores.iter().map(|t| t.factor * scores[t.element]);
+                let of_point = zip(&constraint.slopes, point).map(|(slope, x)| slope * x);
+                of_scores.chain(of_point).sum::<f64>() <= constraint.upper
+            };
+            if self.constraints.iter().all(seems) {
+                let exactly: Option<Vec<Rational>> =
+                    point.iter().map(|&x| Rational::from_f64(x)).collect();
+                if let Some(point) = exactly.filter(|point| self.satisfies(point)) {
+                    return Some(point);
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a point satisfies everything, for certain.
+    fn satisfies(&mut self, point: &[Rational]) -> bool {
+        self.oracle.statistics.checks += 1;
+        let within = zip(zip(&self.problem.lo, &self.problem.hi), point)
+            .all(|((lo, hi), x)| lo <= x && x <= hi);
+        if !within {
+            return false;
+        }
+        let inputs: Vec<Rational> =
+            self.oracle.reads.iter().map(|&variable| point[variable].clone()).collect();
+        if let Some(exact) = &self.oracle.exact {
+            let mut values = point.to_vec();
+            values.extend(exact.scores_at(&inputs));
+            return self.problem.exact.iter().all(|inequality| inequality.holds(&values));
+        }
+        // Bounds of the scores at the point, by the worst value for each inequality.
+        let lo = inputs.iter().map(|x| x.to_f64_interval().0).collect();
+        let hi = inputs.iter().map(|x| x.to_f64_interval().1).collect();
+        let bounds = Frame::scores(self.oracle.bounder.program(), lo, hi);
+        self.problem.exact.iter().all(|inequality| {
+            let mut values = point.to_vec();
+            values.extend(bounds.iter().map(|_| Rational::ZERO));
+            for (variable, coefficient) in &inequality.terms {
+                if let Some(element) = variable.checked_sub(self.problem.dimensions) {
+                    let (below, above) = bounds[element];
+                    let worst = if coefficient.signum() > 0 { above } else { below };
+                    let Some(worst) = Rational::from_f64(worst) else { return false };
+                    values[*variable] = worst;
+                }
+            }
+            inequality.holds(&values)
+        })
+    }
+
+    /// Whether the scores matter and a function bends in the part that was entered last.
+    fn bends_somewhere(&self) -> bool {
+        let with_scores = self.constraints.iter().any(|constraint| !constraint.scores.is_empty());
+        with_scores && !self.oracle.bounder.relaxed().is_empty()
+    }
+}
+
+/// Whether a lower bound of the left side contradicts an inequality over scores alone.
+fn is_beyond(lower: f64, constraint: &Constraint) -> bool {
+    if constraint.strict { lower >= constraint.upper } else { lower > constraint.upper }
+}
