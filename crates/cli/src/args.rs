@@ -1,5 +1,6 @@
 //! The command line: commands, options and their values.
 
+mod query;
 mod values;
 
 use std::ffi::OsString;
@@ -9,7 +10,8 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-pub use values::{Constants, MemorySize, duration};
+pub use query::QueryArgs;
+pub use values::{Constants, MemorySize, PredicatesArg, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -38,6 +40,8 @@ pub enum Command {
     Verify(Box<VerifyArgs>),
     /// Check a model, property and policy: sizes, features, and what does not fit together
     Check(Box<CheckArgs>),
+    /// Decide a VNN-LIB property of a network: is there an input that satisfies it?
+    Query(Box<QueryArgs>),
 }
 
 impl CommandLine {
@@ -141,15 +145,20 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
     pub preset: String,
 
-    /// `none` leaves out the predicates that the property gives
+    /// Predicates of ppa instead of the property's: none, or thresholds of every variable by
+    /// binary search, this percentage of all [default: those of the property]
     #[arg(
         long,
-        value_enum,
-        hide_possible_values = true,
-        value_name = "none",
+        value_name = "none|splits:N",
+        value_parser = PredicatesArg::read,
         help_heading = "Engine"
     )]
     pub predicates: Option<PredicatesArg>,
+
+    /// With splits: variables that get their thresholds after all others are full, by name; `*`
+    /// stands for any text, `?` for one character; may be repeated
+    #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
+    pub last: Vec<String>,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -253,13 +262,6 @@ pub enum EngineArg {
     Explicit,
     /// Policy predicate abstraction
     Ppa,
-}
-
-/// Values of `--predicates`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum PredicatesArg {
-    /// No predicates
-    None,
 }
 
 /// Values of `--filter`.

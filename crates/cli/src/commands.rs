@@ -1,6 +1,7 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
 mod check;
+mod query;
 mod verify;
 
 use std::io::{self, Write};
@@ -17,6 +18,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
     match command_line.command {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Query(arguments) => query::run(&arguments),
     }
 }
 

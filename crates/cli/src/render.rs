@@ -1,6 +1,7 @@
 //! Results for people: the verdict first, then how it came about, then what to know about it.
 
 mod check;
+mod query;
 mod verdict;
 
 use std::io::{self, Write};
@@ -10,6 +11,7 @@ use policert_verify::Failure;
 use crate::style::{Mark, Style};
 
 pub use check::check_report;
+pub use query::{answer, query_details};
 pub use verdict::{Detail, verdict};
 
 /// Prints why there is no verdict: every problem with its place.

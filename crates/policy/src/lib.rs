@@ -33,5 +33,5 @@ pub use load::{LoadedPolicy, NetworkFile, PolicyOptions, load_policy, read_netwo
 pub use matrix::Matrix;
 pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
 pub use policy::Policy;
-pub use precise::{PreciseScores, precise_scores};
+pub use precise::{PreciseScores, precise_scores, precise_scores_at};
 pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

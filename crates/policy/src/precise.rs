@@ -14,6 +14,26 @@ use crate::network::{Network, Op};
 /// If there are fewer inputs than the network has.
 #[must_use]
 pub fn precise_scores<'a>(network: &'a Network, inputs: &[i64], bits: usize) -> PreciseScores<'a> {
+    let inputs: Vec<Enclosure> =
+        inputs.iter().map(|&input| Enclosure::integer(input, bits)).collect();
+    enclosed(network, &inputs, bits)
+}
+
+/// Encloses the scores for rational inputs, as [`precise_scores`] does for integers.
+///
+/// # Panics
+/// If there are fewer inputs than the network has.
+#[must_use]
+pub fn precise_scores_at<'a>(
+    network: &'a Network,
+    inputs: &[Rational],
+    bits: usize,
+) -> PreciseScores<'a> {
+    let inputs: Vec<Enclosure> = inputs.iter().map(|input| Enclosure::of(input, bits)).collect();
+    enclosed(network, &inputs, bits)
+}
+
+fn enclosed<'a>(network: &'a Network, inputs: &[Enclosure], bits: usize) -> PreciseScores<'a> {
     let mut values: Vec<Vec<Enclosure>> = Vec::with_capacity(network.nodes().len());
     for node in network.nodes() {
         let args: Vec<&[Enclosure]> =
@@ -31,7 +51,7 @@ pub fn precise_scores<'a>(network: &'a Network, inputs: &[i64], bits: usize) -> 
         };
         let bound = |bound: f64| times(&Enclosure::integer(1, bits), bound);
         let value: Vec<Enclosure> = match &node.op {
-            Op::Input => (0..node.width).map(|i| Enclosure::integer(inputs[i], bits)).collect(),
+            Op::Input => inputs[..node.width].to_vec(),
             Op::Affine { weights, bias, .. } => affine(weights, bias, first, bits),
             Op::Scale { mul, div, add, .. } => first
                 .iter()

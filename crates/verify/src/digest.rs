@@ -30,6 +30,8 @@ pub enum InputRole {
     Interface,
     /// The policy.
     Policy,
+    /// A network that is no policy.
+    Network,
 }
 
 /// The digests of files, in the order of their roles; a file that was read twice counts once.

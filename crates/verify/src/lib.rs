@@ -2,11 +2,12 @@
 //! report. This is the boundary of the library; the command line adds arguments and printing.
 //!
 //! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
+//! - [`query()`] decides a VNN-LIB property of a network over the reals.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
 //! **Architecture invariant**: a verdict *unsafe* leaves this crate only after its trace was
-//! replayed by `policert-certify`. Stops, errors and panics are no verdicts.
+//! replayed by `policert-certify`, and *sat* only after its witness was checked exactly. Stops, errors and panics are no verdicts.
 
 mod atomic_file;
 mod check;
@@ -17,6 +18,7 @@ mod exit_status;
 mod failure;
 mod memory;
 mod problem;
+mod query;
 mod report;
 mod semantics_record;
 mod task;
@@ -26,6 +28,7 @@ pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
 pub use policert_policy::{Filter, Numbers, Ties};
+pub use policert_ppa::Splits;
 
 pub use atomic_file::{Destination, write_json};
 pub use check::{
@@ -42,6 +45,10 @@ pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use memory::{available_memory, peak_memory_mb};
 pub use problem::{Problem, ProblemKind};
+pub use query::{
+    AnswerWord, NetworkSummary, Queried, QueryReport, QueryRequest, QueryStatistics, VnnlibSummary,
+    Witness, WitnessValue, query,
+};
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
 pub use semantics_record::{Domain, SemanticsRecord, StartRule};
 pub use task::{

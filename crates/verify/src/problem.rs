@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use policert_jani::{Diagnostic, Kind};
 use policert_policy::PolicyError;
+use policert_vnnlib::VnnlibError;
 use serde::Serialize;
 
 use crate::ExitStatus;
@@ -98,6 +99,22 @@ impl From<&Diagnostic> for Problem {
             pointer: place.and_then(|place| place.pointer.clone()),
             rendered: diagnostic.render(),
         }
+    }
+}
+
+impl From<&VnnlibError> for Problem {
+    fn from(error: &VnnlibError) -> Self {
+        let (kind, place) = match error {
+            VnnlibError::Invalid { place, .. } => (ProblemKind::Invalid, Some(place)),
+            VnnlibError::Unsupported { place, .. } => (ProblemKind::Unsupported, Some(place)),
+            _ => (ProblemKind::Invalid, None),
+        };
+        let file = match (error, place) {
+            (VnnlibError::Io { file, .. }, _) => path(file),
+            (_, place) => place.and_then(|place| path(&place.file)),
+        };
+        let (line, column) = (place.map(|place| place.line), place.map(|place| place.column));
+        Self { file, line, column, ..Self::new(kind, error.to_string()) }
     }
 }
 

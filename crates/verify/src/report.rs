@@ -128,6 +128,10 @@ pub enum ReasonCode {
     UndecidedChoice,
     /// A solver gave up on a query that has to be decided.
     SolverGaveUp,
+    /// An input of a network that is not bounded.
+    UnboundedInput,
+    /// A network that is not made of linear pieces.
+    NotPiecewiseLinear,
     /// Something else.
     Other,
     /// The input is wrong.

@@ -66,6 +66,8 @@ fn what_makes_no_sense_is_refused() {
         ("policert verify m.jani --timeout soon", ErrorKind::ValueValidation),
         ("policert verify m.jani --state-limit 0", ErrorKind::ValueValidation),
         ("policert verify m.jani --no-policy --policy n.nnet", ErrorKind::ArgumentConflict),
+        ("policert verify m.jani --predicates splits:101", ErrorKind::ValueValidation),
+        ("policert verify m.jani --last cost", ErrorKind::MissingRequiredArgument),
         ("policert verify m.jani -q -v", ErrorKind::ArgumentConflict),
         ("policert check m.jani --engine ppa", ErrorKind::UnknownArgument),
     ] {

@@ -4,7 +4,7 @@ use std::io;
 
 use policert_verify::{
     CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
-    Predicates, Request, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
+    Predicates, Request, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
@@ -24,6 +24,10 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
         && is_standard_output(arguments.evidence.as_deref())
     {
         let message = "--json and --evidence cannot both go to standard output";
+        return fail(&Failure::Usage(message.to_owned()), error_style);
+    }
+    if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
+        let message = "--last goes with --predicates splits:N";
         return fail(&Failure::Usage(message.to_owned()), error_style);
     }
     let cancel = CancelFlag::default();
@@ -92,6 +96,9 @@ fn request(arguments: &VerifyArgs) -> Request {
         predicates: match arguments.predicates {
             None => Predicates::OfProperty,
             Some(PredicatesArg::None) => Predicates::None,
+            Some(PredicatesArg::Splits(percent)) => {
+                Predicates::Splits(Splits { percent, last: arguments.last.clone() })
+            }
         },
         state_space: match (arguments.build_all, arguments.keep_going) {
             (true, _) => StateSpace::All,

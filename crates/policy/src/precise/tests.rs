@@ -31,6 +31,23 @@ proptest! {
     }
 
     #[test]
+    fn contain_the_exact_scores_at_rationals(
+        mut tape in tape(),
+        inputs in prop::collection::vec((-20i64..20, 1i64..9), 1..4),
+        bits in 20usize..300,
+    ) {
+        let kind = Kind { wild: false, smooth: false, branching: true };
+        let network = network(&mut tape, inputs.len(), kind);
+        let inputs: Vec<Rational> =
+            inputs.iter().filter_map(|&(num, den)| Rational::new(num, den)).collect();
+        let scores = precise_scores_at(&network, &inputs, bits);
+        let exact = crate::ExactEvaluator::new(&network).expect("piecewise linear");
+        for (enclosure, exact) in scores.scores().iter().zip(&exact.scores_at(&inputs)) {
+            prop_assert!(enclosure.contains(exact));
+        }
+    }
+
+    #[test]
     fn enclosures_of_smooth_networks_overlap_and_shrink(
         mut tape in tape(),
         inputs in prop::collection::vec(-20i64..20, 1..4),

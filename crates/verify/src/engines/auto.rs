@@ -25,7 +25,7 @@ pub(super) fn run(
     let all = states_in_memory(assignment);
     let task = assignment.task;
     let without_ppa = if task.property.predicates.is_empty() {
-        Some("the property gives no predicates")
+        Some("there are no predicates")
     } else if task.question().domain_rule == DomainRule::Error {
         Some("it does not decide whether an update that leaves a domain is reachable")
     } else {

@@ -8,6 +8,7 @@ use policert_jani::{
 };
 use policert_model::{Condition, Model, SafetyProperty};
 use policert_policy::{LoadedPolicy, Semantics};
+use policert_ppa::SplitsError;
 
 use super::policy;
 use super::{
@@ -49,9 +50,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
     let source = model(options, loaded)?;
     let selector = selector(options, &source)?;
     let mut property = property(&source, &selector, loaded, files)?;
-    if options.predicates == Predicates::None {
-        property.predicates.clear();
-    }
+    choose_predicates(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
@@ -152,6 +151,28 @@ pub(crate) fn property(
         ))),
         None => Err(Failure::Internal("a property without diagnostics is missing".to_owned())),
     }
+}
+
+/// Replaces the predicates of the property by those that are asked for.
+fn choose_predicates(
+    options: &TaskOptions,
+    source: &LoadedModel,
+    property: &mut SafetyProperty,
+) -> Result<(), Failure> {
+    match &options.predicates {
+        Predicates::OfProperty => {}
+        Predicates::None => property.predicates.clear(),
+        Predicates::Splits(splits) => {
+            let model = source.model().ok_or_else(no_model)?;
+            property.predicates = splits.predicates(model).map_err(|error| match error {
+                SplitsError::Percent(_) | SplitsError::NoVariable(_) => {
+                    Failure::Usage(format!("--predicates {error}"))
+                }
+                other => Failure::unsupported(format!("--predicates {other}")),
+            })?;
+        }
+    }
+    Ok(())
 }
 
 fn terminal(

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use policert_policy::{Filter, Numbers, Ties};
+use policert_ppa::Splits;
 
 use crate::Domain;
 
@@ -113,11 +114,13 @@ pub enum StateSpace {
 }
 
 /// Which predicates an abstraction gets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Predicates {
     /// Those of the property.
     #[default]
     OfProperty,
-    /// None.
+    /// None: states differ by their locations alone.
     None,
+    /// Thresholds of the variables by binary search, instead of those of the property.
+    Splits(Splits),
 }

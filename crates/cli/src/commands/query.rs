@@ -1,0 +1,60 @@
+//! `policert query`.
+
+use std::io;
+
+use policert_verify::{
+    CancelFlag, ExitStatus, Failure, Limits, Queried, QueryRequest, query as decide,
+};
+
+use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use crate::args::QueryArgs;
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Runs the command.
+pub fn run(arguments: &QueryArgs) -> ExitStatus {
+    let output = &arguments.output;
+    let error_style = Style::new(output.color, &io::stderr());
+    let cancel = CancelFlag::default();
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return fail(&Failure::Internal(error.to_string()), error_style);
+    }
+    let request = QueryRequest {
+        network: arguments.network.clone(),
+        property: arguments.property.clone(),
+        limits: Limits {
+            time: arguments.timeout,
+            memory: arguments.memory.map(|size| size.0),
+            states: None,
+        },
+    };
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let queried = decide(&request, &cancel, &mut progress);
+    progress.finish();
+    match show(arguments, &queried, error_style) {
+        Ok(()) => queried.status,
+        Err(failure) => fail(&failure, error_style),
+    }
+}
+
+/// The answer and the witness go to standard output, for programs as well; what else there is to
+/// say goes to standard error.
+fn show(arguments: &QueryArgs, queried: &Queried, error_style: Style) -> Result<(), Failure> {
+    let output = &arguments.output;
+    write_data(output.json.as_deref(), &queried.report)?;
+    if let Some(failure) = &queried.failure {
+        fail(failure, error_style);
+        return Ok(());
+    }
+    let taken = is_standard_output(output.json.as_deref());
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    let detail = detail(output);
+    print(taken, |out| render::answer(out, &queried.report, detail, style))
+        .map_err(output_failed)?;
+    // Nothing can be done if standard error is gone.
+    let mut errors = io::stderr().lock();
+    let _ = render::query_details(&mut errors, &queried.report, detail, error_style);
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! `policert query`: one VNN-LIB property of one network, over the reals.
+
+mod bounds;
+mod decimal;
+mod report;
+mod witness;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use policert_bounds::{RealAnswer, RealOracle, Undecided};
+use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
+use policert_numeric::LinearInequality;
+use policert_policy::{Network, read_network};
+use policert_vnnlib::{Property, read_property};
+
+use crate::digest::{InputRole, digests};
+use crate::report::ReasonCode;
+use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
+
+pub use report::{
+    AnswerWord, NetworkSummary, QueryReport, QueryStatistics, VnnlibSummary, Witness, WitnessValue,
+};
+use witness::Scores;
+
+/// What to decide.
+#[derive(Clone, Debug)]
+pub struct QueryRequest {
+    /// The network's file, `.onnx` or `.nnet`.
+    pub network: PathBuf,
+    /// The property's file.
+    pub property: PathBuf,
+    /// What may be used; states do not count here.
+    pub limits: Limits,
+}
+
+/// What came out of a query.
+#[derive(Debug)]
+pub struct Queried {
+    /// The result as data; also of runs without answer.
+    pub report: QueryReport,
+    /// What is wrong, if something is.
+    pub failure: Option<Failure>,
+    /// The status that the run ends with.
+    pub status: ExitStatus,
+}
+
+/// Decides a property. A witness was checked exactly before it is returned.
+pub fn query(request: &QueryRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Queried {
+    let begin = Instant::now();
+    let mut report = QueryReport::empty();
+    let failure = run(request, cancel, observer, &mut report).err();
+    if let Some(failure) = &failure {
+        report.set_failure(failure);
+    }
+    let files = [(InputRole::Network, &request.network), (InputRole::Property, &request.property)];
+    report.inputs = digests(files.map(|(role, path)| (role, path.clone()))).unwrap_or_default();
+    report.time_s = begin.elapsed().as_secs_f64();
+    report.peak_memory_mb = peak_memory_mb();
+    let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
+    Queried { report, failure, status }
+}
+
+fn run(
+    request: &QueryRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    report: &mut QueryReport,
+) -> Result<(), Failure> {
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    observer.event(Event::Phase("load"));
+    let network = read_network(&request.network);
+    let property = read_property(&request.property).map_err(|error| Problem::from(&error));
+    let (network, property) = match (network, property) {
+        (Ok(network), Ok(property)) => (network, property),
+        (network, property) => {
+            let mut problems =
+                network.err().map_or_else(Vec::new, |e| crate::problem::policy_problems(&e));
+            problems.extend(property.err());
+            return Err(Failure::Problems(problems));
+        }
+    };
+    report.notes.extend(network.notes);
+    let network = network.network;
+    report.network = Some(NetworkSummary::new(&network));
+    report.property = Some(VnnlibSummary::new(&property));
+    fit(request, &network, &property)?;
+    if property.disjuncts.iter().any(|disjunct| !about_outputs(disjunct, property.inputs)) {
+        report.notes.push(
+            "the property, or one of its alternatives, has no condition on the outputs: every \
+             input that satisfies the rest is a witness"
+                .to_owned(),
+        );
+    }
+
+    observer.event(Event::Phase("decide"));
+    let begin = Instant::now();
+    let reads = (0..property.inputs).collect();
+    let oracle = RealOracle::new(&network, reads, property.inputs)?;
+    let mut decision =
+        Decision { network: &network, property: &property, oracle, budget: &mut budget };
+    let decided = decision.decide();
+    let mut statistics = QueryStatistics::new(decision.oracle.statistics());
+    statistics.decide_s = begin.elapsed().as_secs_f64();
+    report.statistics = Some(statistics);
+    match decided {
+        Ok(Decided::Sat(witness)) => report.set_sat(*witness),
+        Ok(Decided::Unsat { vacuous }) => report.set_unsat(vacuous),
+        Ok(Decided::Unknown(undecided)) => {
+            let (code, reason) = undecided_reason(undecided);
+            report.set_unknown(code, reason);
+        }
+        Err(Failure::Stopped(reason)) => report.set_stopped(reason),
+        Err(failure) => return Err(failure),
+    }
+    Ok(())
+}
+
+/// Whether network and property speak of the same inputs and outputs.
+fn fit(request: &QueryRequest, network: &Network, property: &Property) -> Result<(), Failure> {
+    let name = |path: &Path| path.display().to_string();
+    let mut problems = Vec::new();
+    for (what, letter, declared, width) in [
+        ("inputs", 'X', property.inputs, network.input_width()),
+        ("outputs", 'Y', property.outputs, network.output_width()),
+    ] {
+        if declared != width {
+            let declared_names = match declared {
+                1 => format!("{letter}_0 alone"),
+                count => format!("{letter}_0 to {letter}_{}", count - 1),
+            };
+            let message = format!(
+                "{}: the property declares {declared_names} ({declared} {what}), but the network \
+                 {} has {width} {what}",
+                name(&request.property),
+                name(&request.network)
+            );
+            let file = Some(request.property.clone());
+            problems.push(Problem { file, ..Problem::invalid(message) });
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Failure::Problems(problems)) }
+}
+
+fn about_outputs(disjunct: &[LinearInequality], inputs: usize) -> bool {
+    disjunct.iter().any(|inequality| inequality.terms.iter().any(|(v, _)| *v >= inputs))
+}
+
+fn undecided_reason(undecided: Undecided) -> (ReasonCode, String) {
+    match undecided {
+        Undecided::Unbounded { variable } => (
+            ReasonCode::UnboundedInput,
+            format!(
+                "X_{variable} is not bounded on both sides; an input that the network reads needs \
+                 bounds such as (>= X_{variable} 0) and (<= X_{variable} 1)"
+            ),
+        ),
+        Undecided::NotPiecewiseLinear => (ReasonCode::NotPiecewiseLinear, undecided.to_string()),
+        other => (ReasonCode::Other, other.to_string()),
+    }
+}
+
+/// How a question ends, unless it is stopped.
+enum Decided {
+    Sat(Box<Witness>),
+    Unsat { vacuous: bool },
+    Unknown(Undecided),
+}
+
+struct Decision<'a> {
+    network: &'a Network,
+    property: &'a Property,
+    oracle: RealOracle,
+    budget: &'a mut Budget,
+}
+
+impl Decision<'_> {
+    /// Decides the disjuncts in order, up to the first that is satisfied.
+    fn decide(&mut self) -> Result<Decided, Failure> {
+        let mut unknown = None;
+        for (index, disjunct) in self.property.disjuncts.iter().enumerate() {
+            self.budget.poll_clock()?;
+            if bounds::contradict(disjunct) {
+                continue;
+            }
+            match self.oracle.decide(disjunct, self.budget)? {
+                RealAnswer::Unsat => {}
+                RealAnswer::Sat(inputs) => {
+                    let scores = Scores::new(self.network);
+                    let witness = witness::witness(&scores, self.property, index, &inputs);
+                    return witness.map(Box::new).map(Decided::Sat).ok_or_else(|| {
+                        let message = format!("the witness of disjunct {index} does not hold");
+                        Failure::Internal(message)
+                    });
+                }
+                // A later one may be satisfied all the same.
+                RealAnswer::Undecided(undecided) => _ = unknown.get_or_insert(undecided),
+            }
+        }
+        Ok(match unknown {
+            Some(undecided) => Decided::Unknown(undecided),
+            None => Decided::Unsat { vacuous: self.is_vacuous() },
+        })
+    }
+
+    /// Whether no inputs satisfy the conditions on the inputs of any disjunct. If that does not
+    /// become clear, the answer is no.
+    fn is_vacuous(&mut self) -> bool {
+        let inputs = self.property.inputs;
+        self.property.disjuncts.iter().all(|disjunct| {
+            let mut region = disjunct.clone();
+            region.retain(|inequality| inequality.terms.iter().all(|(v, _)| *v < inputs));
+            bounds::contradict(&region)
+                || matches!(self.oracle.decide(&region, self.budget), Ok(RealAnswer::Unsat))
+        })
+    }
+}
