@@ -8,6 +8,7 @@
 //! [polytope] and decided exactly. For networks of linear pieces the search is complete, with
 //! tolerance zero.
 
+mod descend;
 mod planes;
 mod polytope;
 mod problem;
@@ -123,22 +124,56 @@ impl RealOracle {
         inequalities: &[LinearInequality],
         budget: &mut Budget,
     ) -> Result<RealAnswer, StopReason> {
-        self.statistics.queries += 1;
+        self.decide_any(&[inequalities], budget)
+    }
+
+    /// As [`RealOracle::decide`] for a disjunction: values that satisfy all inequalities of one
+    /// of the disjuncts. They are searched in turns, so that none keeps the others waiting.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    ///
+    /// # Panics
+    /// If an inequality mentions a score that the network does not have.
+    pub fn decide_any(
+        &mut self,
+        disjuncts: &[impl AsRef<[LinearInequality]>],
+        budget: &mut Budget,
+    ) -> Result<RealAnswer, StopReason> {
         let mut is_read = vec![false; self.dimensions];
         self.reads.iter().for_each(|&variable| is_read[variable] = true);
-        let problem = match Problem::new(self.dimensions, &is_read, inequalities) {
-            Err(undecided) => return Ok(RealAnswer::Undecided(undecided)),
-            Ok(Start::Empty) => return Ok(RealAnswer::Unsat),
-            Ok(Start::Open(problem)) => problem,
-        };
-        let (lo, hi) = problem.sides();
-        let finite = |(lo, hi): (&f64, &f64)| lo.is_finite() && hi.is_finite();
-        if let Some(variable) = lo.iter().zip(&hi).position(|side| !finite(side)) {
-            return Ok(RealAnswer::Undecided(Undecided::Unbounded { variable }));
+        let mut searches = Vec::with_capacity(disjuncts.len());
+        let mut undecided = None;
+        for inequalities in disjuncts {
+            self.statistics.queries += 1;
+            let start = Problem::new(self.dimensions, &is_read, inequalities.as_ref());
+            let search = start.and_then(|start| match start {
+                Start::Empty => Ok(None),
+                Start::Open(problem) => Search::new(self, problem).map(Some),
+            });
+            match search {
+                Ok(search) => searches.extend(search),
+                Err(reason) => undecided = Some(reason),
+            }
         }
-        Search::new(self, &problem, lo, hi).run(budget)
+        while !searches.is_empty() {
+            let mut open = Vec::with_capacity(searches.len());
+            for mut search in searches {
+                match search.advance(self, TURN, budget)? {
+                    None => open.push(search),
+                    Some(RealAnswer::Unsat) => {}
+                    Some(RealAnswer::Undecided(reason)) => undecided = Some(reason),
+                    Some(sat) => return Ok(sat),
+                }
+            }
+            searches = open;
+        }
+        Ok(undecided.map_or(RealAnswer::Unsat, RealAnswer::Undecided))
     }
 }
+
+/// How many parts a search looks at before the next one has its turn.
+const TURN: usize = 16;
 
 #[cfg(test)]
 mod tests;

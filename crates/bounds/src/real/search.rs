@@ -63,9 +63,11 @@ enum Outcome {
 }
 
 /// The search for one question.
-pub(super) struct Search<'o> {
-    pub oracle: &'o mut RealOracle,
-    pub problem: &'o Problem,
+pub(super) struct Search {
+    problem: Problem,
+    waiting: BinaryHeap<Waiting>,
+    order: u64,
+    stuck: bool,
     pub constraints: Vec<Constraint>,
     frame: Frame,
     /// The whole box.
@@ -76,98 +78,125 @@ pub(super) struct Search<'o> {
     pub influence: Vec<f64>,
     /// For each slot how much the planes of the scores depend on it.
     pub effects: Vec<f64>,
+    /// Parts that were not refuted.
+    looked_at: u64,
 }
 
-impl<'o> Search<'o> {
-    pub fn new(
-        oracle: &'o mut RealOracle,
-        problem: &'o Problem,
-        lo: Vec<f64>,
-        hi: Vec<f64>,
-    ) -> Self {
+/// The first so many parts, and then every such one, are searched by descent.
+const DESCENTS: u64 = 4;
+const BETWEEN_DESCENTS: u64 = 1;
+
+impl Search {
+    pub fn new(oracle: &RealOracle, problem: Problem) -> Result<Self, Undecided> {
+        let (lo, hi) = problem.sides();
+        let finite = |(lo, hi): (&f64, &f64)| lo.is_finite() && hi.is_finite();
+        if let Some(variable) = zip(&lo, &hi).position(|side| !finite(side)) {
+            return Err(Undecided::Unbounded { variable });
+        }
         let inputs = |sides: &[f64]| oracle.reads.iter().map(|&v| sides[v]).collect();
         let program = oracle.bounder.program();
         let frame = Frame::new(program, inputs(&lo), inputs(&hi));
         let sizes = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
         let constraints = problem.constraints(&frame.magnitude[program.range(program.output)]);
-        let slots = program.slots;
-        Self {
+        let influence = vec![0.0; lo.len()];
+        let whole = Part { lo, hi, bends: Vec::new() };
+        let first = Waiting { part: whole.clone(), distance: f64::NEG_INFINITY, order: 0 };
+        Ok(Self {
             problem,
+            waiting: BinaryHeap::from([first]),
+            order: 0,
+            stuck: false,
             constraints,
             frame,
             sizes,
-            influence: vec![0.0; lo.len()],
-            effects: vec![0.0; slots],
-            whole: Part { lo, hi, bends: Vec::new() },
-            oracle,
-        }
+            influence,
+            effects: vec![0.0; program.slots],
+            looked_at: 0,
+            whole,
+        })
     }
 
-    pub fn run(mut self, budget: &mut Budget) -> Result<RealAnswer, StopReason> {
-        let mut waiting = BinaryHeap::new();
-        let mut order = 0;
-        let mut stuck = false;
-        let first = Waiting { part: self.whole.clone(), distance: f64::NEG_INFINITY, order };
-        waiting.push(first);
-        while let Some(Waiting { part, .. }) = waiting.pop() {
+    /// Looks at some parts more; an answer ends the search.
+    pub fn advance(
+        &mut self,
+        oracle: &mut RealOracle,
+        parts: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<RealAnswer>, StopReason> {
+        for _ in 0..parts {
+            let Some(Waiting { part, .. }) = self.waiting.pop() else {
+                return Ok(Some(if self.stuck {
+                    RealAnswer::Undecided(Undecided::NotPiecewiseLinear)
+                } else {
+                    RealAnswer::Unsat
+                }));
+            };
             budget.poll()?;
-            self.oracle.statistics.parts += 1;
-            match self.look_at(&part, budget)? {
+            oracle.statistics.parts += 1;
+            match self.look_at(oracle, &part, budget)? {
                 Outcome::Refuted => {}
-                Outcome::Satisfied(point) => return Ok(RealAnswer::Sat(point)),
-                Outcome::Stuck => stuck = true,
+                Outcome::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
+                Outcome::Stuck => self.stuck = true,
                 Outcome::Split(split, distance) => {
-                    let statistics = &mut self.oracle.statistics;
                     match split {
-                        Split::Side { .. } => statistics.bisections += 1,
-                        Split::Bend { .. } => statistics.bends += 1,
+                        Split::Side { .. } => oracle.statistics.bisections += 1,
+                        Split::Bend { .. } => oracle.statistics.bends += 1,
                     }
                     for part in split.parts(part) {
-                        order += 1;
-                        waiting.push(Waiting { part, distance, order });
+                        self.order += 1;
+                        self.waiting.push(Waiting { part, distance, order: self.order });
                     }
                 }
             }
         }
-        Ok(if stuck {
-            RealAnswer::Undecided(Undecided::NotPiecewiseLinear)
-        } else {
-            RealAnswer::Unsat
-        })
+        Ok(None)
     }
 
-    fn look_at(&mut self, part: &Part, budget: &mut Budget) -> Result<Outcome, StopReason> {
+    fn look_at(
+        &mut self,
+        oracle: &mut RealOracle,
+        part: &Part,
+        budget: &mut Budget,
+    ) -> Result<Outcome, StopReason> {
         let inputs = |sides: &[f64]| -> Vec<f64> {
-            self.oracle.reads.iter().map(|&variable| sides[variable]).collect()
+            oracle.reads.iter().map(|&variable| sides[variable]).collect()
         };
         let (lo, hi) = (inputs(&part.lo), inputs(&part.hi));
-        if !self.oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends) {
-            self.oracle.statistics.by_plane += 1;
+        if !oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends) {
+            oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         }
-        let Some((rows, distance)) = self.rows(part) else {
-            self.oracle.statistics.by_plane += 1;
+        let Some((rows, distance)) = self.rows(oracle, part) else {
+            oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         };
-        let mut likely =
-            vec![zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect()];
-        match planes::joint(&part.lo, &part.hi, &rows) {
+        let centre: Vec<f64> =
+            zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
+        let likely = match planes::joint(&part.lo, &part.hi, &rows) {
             Joint::Contradictory => {
-                self.oracle.statistics.jointly += 1;
+                oracle.statistics.jointly += 1;
                 return Ok(Outcome::Refuted);
             }
-            Joint::Point(point) => likely.insert(0, point),
-            Joint::Unclear => {}
-        }
-        if let Some(point) = self.check(&likely) {
+            Joint::Point(point) => [point, centre],
+            Joint::Unclear => [centre.clone(), centre],
+        };
+        if let Some(point) = self.check(oracle, &likely.concat()) {
             return Ok(Outcome::Satisfied(point));
         }
-        if let (Some(exact), false) = (&self.oracle.exact, self.bends_somewhere()) {
-            self.oracle.statistics.polytopes += 1;
+        self.looked_at += 1;
+        if self.looked_at < DESCENTS || self.looked_at.is_multiple_of(BETWEEN_DESCENTS) {
+            let [start, _] = likely;
+            let end = self.descend(oracle, &start);
+            if let Some(point) = self.check(oracle, &end) {
+                return Ok(Outcome::Satisfied(point));
+            }
+        }
+        if let (Some(exact), false) = (&oracle.exact, self.bends_somewhere(oracle)) {
+            oracle.statistics.polytopes += 1;
             let polytope = Polytope {
                 exact,
-                bounder: &self.oracle.bounder,
-                reads: &self.oracle.reads,
+                bounder: &oracle.bounder,
+                reads: &oracle.reads,
                 lo: &self.problem.lo,
                 hi: &self.problem.hi,
                 inequalities: &self.problem.exact,
@@ -183,13 +212,13 @@ impl<'o> Search<'o> {
             return match (stopped, found) {
                 (Some(reason), _) => Err(reason),
                 (None, Feasibility::Infeasible(_)) => Ok(Outcome::Refuted),
-                (None, Feasibility::Feasible(point)) if self.satisfies(&point) => {
+                (None, Feasibility::Feasible(point)) if self.satisfies(oracle, &point) => {
                     Ok(Outcome::Satisfied(point))
                 }
                 (None, _) => Ok(Outcome::Stuck),
             };
         }
-        Ok(match self.split(part) {
+        Ok(match self.split(oracle, part) {
             Some(split) => Outcome::Split(split, distance),
             None => Outcome::Stuck,
         })
@@ -197,9 +226,9 @@ impl<'o> Search<'o> {
 
     /// The planes of all inequalities and bends over the part that was entered last, and how far
     /// the farthest of them is from being satisfied; `None` if one is satisfied nowhere.
-    fn rows(&mut self, part: &Part) -> Option<(Vec<PlaneRow>, f64)> {
-        let Self { oracle, constraints, frame, sizes, influence, effects, .. } = self;
-        let RealOracle { bounder, reads, .. } = &mut **oracle;
+    fn rows(&mut self, oracle: &mut RealOracle, part: &Part) -> Option<(Vec<PlaneRow>, f64)> {
+        let Self { constraints, frame, sizes, influence, effects, .. } = self;
+        let RealOracle { bounder, reads, .. } = oracle;
         let program = bounder.program();
         let output = program.output;
         let mut groups: Vec<(usize, Vec<Form>)> = Vec::new();
@@ -280,24 +309,13 @@ impl<'o> Search<'o> {
     }
 
     /// One of the points that satisfies everything, exactly.
-    fn check(&mut self, points: &[Vec<f64>]) -> Option<Vec<Rational>> {
-        let oracle = &mut *self.oracle;
-        let inputs: Vec<f64> =
-            points.iter().flat_map(|point| oracle.reads.iter().map(|&v| point[v])).collect();
-        let mut scores = Vec::new();
-        oracle.evaluator.evaluate(&inputs, &mut scores);
-        oracle.statistics.points += points.len() as u64;
-        let outputs = oracle.evaluator.output_width();
-        for (point, scores) in zip(points, scores.chunks_exact(outputs)) {
-            let seems = |constraint: &Constraint| {
-                let of_scores = constraint.scores.iter().map(|t| t.factor * scores[t.element]);
-                let of_point = zip(&constraint.slopes, point).map(|(slope, x)| slope * x);
-                of_scores.chain(of_point).sum::<f64>() <= constraint.upper
-            };
-            if self.constraints.iter().all(seems) {
+    fn check(&self, oracle: &mut RealOracle, points: &[f64]) -> Option<Vec<Rational>> {
+        let excesses = self.excesses(oracle, points);
+        for (point, excess) in zip(points.chunks_exact(self.whole.lo.len()), excesses) {
+            if excess <= 0.0 {
                 let exactly: Option<Vec<Rational>> =
                     point.iter().map(|&x| Rational::from_f64(x)).collect();
-                if let Some(point) = exactly.filter(|point| self.satisfies(point)) {
+                if let Some(point) = exactly.filter(|point| self.satisfies(oracle, point)) {
                     return Some(point);
                 }
             }
@@ -306,16 +324,16 @@ impl<'o> Search<'o> {
     }
 
     /// Whether a point satisfies everything, for certain.
-    fn satisfies(&mut self, point: &[Rational]) -> bool {
-        self.oracle.statistics.checks += 1;
+    fn satisfies(&self, oracle: &mut RealOracle, point: &[Rational]) -> bool {
+        oracle.statistics.checks += 1;
         let within = zip(zip(&self.problem.lo, &self.problem.hi), point)
             .all(|((lo, hi), x)| lo <= x && x <= hi);
         if !within {
             return false;
         }
         let inputs: Vec<Rational> =
-            self.oracle.reads.iter().map(|&variable| point[variable].clone()).collect();
-        if let Some(exact) = &self.oracle.exact {
+            oracle.reads.iter().map(|&variable| point[variable].clone()).collect();
+        if let Some(exact) = &oracle.exact {
             let mut values = point.to_vec();
             values.extend(exact.scores_at(&inputs));
             return self.problem.exact.iter().all(|inequality| inequality.holds(&values));
@@ -323,7 +341,7 @@ impl<'o> Search<'o> {
         // Bounds of the scores at the point, by the worst value for each inequality.
         let lo = inputs.iter().map(|x| x.to_f64_interval().0).collect();
         let hi = inputs.iter().map(|x| x.to_f64_interval().1).collect();
-        let bounds = Frame::scores(self.oracle.bounder.program(), lo, hi);
+        let bounds = Frame::scores(oracle.bounder.program(), lo, hi);
         self.problem.exact.iter().all(|inequality| {
             let mut values = point.to_vec();
             values.extend(bounds.iter().map(|_| Rational::ZERO));
@@ -340,9 +358,9 @@ impl<'o> Search<'o> {
     }
 
     /// Whether the scores matter and a function bends in the part that was entered last.
-    fn bends_somewhere(&self) -> bool {
+    fn bends_somewhere(&self, oracle: &RealOracle) -> bool {
         let with_scores = self.constraints.iter().any(|constraint| !constraint.scores.is_empty());
-        with_scores && !self.oracle.bounder.relaxed().is_empty()
+        with_scores && !oracle.bounder.relaxed().is_empty()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which side of a box is cut, or at which bend a part is split.
 
+use super::RealOracle;
 use super::search::{Part, Search};
 use crate::bound::Bend;
 
@@ -37,10 +38,10 @@ const MANY_VARIABLES: usize = 12;
 /// Sides that are smaller than the region's by this factor are not cut.
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
-impl Search<'_> {
+impl Search {
     /// How to split the part that was entered last; `None` if it cannot be.
-    pub fn split(&self, part: &Part) -> Option<Split> {
-        let bounder = &self.oracle.bounder;
+    pub fn split(&self, oracle: &RealOracle, part: &Part) -> Option<Split> {
+        let bounder = &oracle.bounder;
         let relaxed = bounder.relaxed();
         let by_bend = relaxed
             .iter()
@@ -58,7 +59,7 @@ impl Search<'_> {
             let whole = self.whole.hi[variable] - self.whole.lo[variable];
             lo < middle && middle < hi && hi - lo > whole * SMALL_SIDE
         };
-        let sides = self.oracle.reads.iter().copied().filter(is_wide);
+        let sides = oracle.reads.iter().copied().filter(is_wide);
         let score =
             |variable: usize| self.influence[variable] * (part.hi[variable] - part.lo[variable]);
         let by_side = sides.clone().max_by(|&a, &b| score(a).total_cmp(&score(b)));

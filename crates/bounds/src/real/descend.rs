@@ -1,0 +1,95 @@
+//! Descent from a likely point to one that satisfies the inequalities, in double precision. What
+//! it finds is a candidate and no more.
+
+use std::iter::zip;
+
+use super::RealOracle;
+use super::search::Search;
+
+/// Steps that are taken at most.
+const STEPS: usize = 24;
+/// How far the gradient is looked for, as a part of each side.
+const NEAR: f64 = 1.0 / 4096.0;
+
+impl Search {
+    /// A point of the whole box with a smaller excess than `start`, along the steepest descent of
+    /// the greatest excess of an inequality.
+    pub fn descend(&self, oracle: &mut RealOracle, start: &[f64]) -> Vec<f64> {
+        let dimensions = start.len();
+        let widths: Vec<f64> =
+            zip(&self.whole.lo, &self.whole.hi).map(|(lo, hi)| hi - lo).collect();
+        let mut current = start.to_vec();
+        let mut excess = self.excesses(oracle, &current)[0];
+        for _ in 0..STEPS {
+            if excess <= 0.0 {
+                break;
+            }
+            let mut near = Vec::with_capacity(dimensions * dimensions);
+            for variable in 0..dimensions {
+                near.extend_from_slice(&current);
+                let last = near.len() - dimensions;
+                let step = widths[variable] * NEAR;
+                let room = self.whole.hi[variable] - current[variable] >= step;
+                near[last + variable] += if room { step } else { -step };
+            }
+            let slopes: Vec<f64> = self
+                .excesses(oracle, &near)
+                .iter()
+                .enumerate()
+                .map(|(variable, near_excess)| {
+                    let step = near[variable * dimensions + variable] - current[variable];
+                    if step == 0.0 { 0.0 } else { (near_excess - excess) / step * widths[variable] }
+                })
+                .collect();
+            let steepest = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
+            if !(steepest > 0.0 && steepest.is_finite()) {
+                break;
+            }
+            // Lengths 1, 1/4, 1/16, … of the sides, by sign and by gradient.
+            let mut points = Vec::with_capacity(16 * dimensions);
+            for by_sign in [true, false] {
+                for length in 0..8 {
+                    let length = 0.25f64.powi(length);
+                    for (variable, &slope) in slopes.iter().enumerate() {
+                        let share = if by_sign { slope.signum() } else { slope / steepest };
+                        let share = if slope == 0.0 { 0.0 } else { share };
+                        let to = current[variable] - share * length * widths[variable];
+                        points.push(to.clamp(self.whole.lo[variable], self.whole.hi[variable]));
+                    }
+                }
+            }
+            let excesses = self.excesses(oracle, &points);
+            let best = (0..excesses.len()).min_by(|&a, &b| excesses[a].total_cmp(&excesses[b]));
+            match best {
+                Some(best) if excesses[best] < excess => {
+                    excess = excesses[best];
+                    current.copy_from_slice(&points[best * dimensions..(best + 1) * dimensions]);
+                }
+                _ => break,
+            }
+        }
+        current
+    }
+
+    /// For each point by how much the inequality that is farthest from holding does not hold.
+    pub fn excesses(&self, oracle: &mut RealOracle, points: &[f64]) -> Vec<f64> {
+        let dimensions = self.whole.lo.len();
+        let mut inputs = Vec::with_capacity(points.len());
+        for point in points.chunks_exact(dimensions) {
+            inputs.extend(oracle.reads.iter().map(|&variable| point[variable]));
+        }
+        let mut scores = Vec::new();
+        oracle.evaluator.evaluate(&inputs, &mut scores);
+        oracle.statistics.points += (points.len() / dimensions) as u64;
+        let scores = scores.chunks_exact(oracle.evaluator.output_width());
+        let excess = |(point, scores): (&[f64], &[f64])| {
+            let of = |constraint: &super::problem::Constraint| {
+                let of_scores = constraint.scores.iter().map(|t| t.factor * scores[t.element]);
+                let of_point = zip(&constraint.slopes, point).map(|(slope, x)| slope * x);
+                of_scores.chain(of_point).sum::<f64>() - constraint.upper
+            };
+            self.constraints.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
+        };
+        zip(points.chunks_exact(dimensions), scores).map(excess).collect()
+    }
+}
