@@ -8,6 +8,7 @@
 //! | forward search, safety per start state | `search.rs` |
 //! | abstract start states | `start_states.rs` |
 //! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
+//! | predicate sets by binary search | `splits.rs` |
 //! | from an abstract path to a concrete run | `concretise.rs` |
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
@@ -22,6 +23,7 @@ mod predicates;
 mod queries;
 mod region;
 mod search;
+mod splits;
 mod start_states;
 #[cfg(feature = "z3")]
 mod z3;
@@ -33,3 +35,4 @@ pub use predicates::PredicateSet;
 pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;
 pub use search::{Fragment, StateInfo};
+pub use splits::{Splits, SplitsError};

@@ -10,7 +10,7 @@ use policert_engine_api::{
 };
 use policert_explore::{ExplicitConfig, explicit};
 use policert_policy::{Filter, Policy, Semantics, Ties};
-use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, StateInfo};
+use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, Splits, StateInfo};
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle};
 use policert_testkit::{Case, Profile, Random, case_numbers};
 
@@ -51,6 +51,19 @@ impl Setting {
             terminal: random.percent(30),
             place: format!("{profile:?} {number}"),
         }
+    }
+
+    /// The same with predicates by binary search, some or all of them.
+    fn with_splits(mut self, number: u64) -> (Self, Splits) {
+        let mut random = Random::new(number ^ 0x5917);
+        let mut splits = Splits { percent: *random.pick(&[0, 15, 40, 70, 100]), last: Vec::new() };
+        if random.percent(50) {
+            splits.last.push(random.pick(&self.case.model.variables).name.clone());
+        }
+        self.case.property.predicates =
+            splits.predicates(&self.case.model).expect("all variables are bounded");
+        self.place += &format!(" {splits:?}");
+        (self, splits)
     }
 
     fn question(&self) -> Question<'_> {
@@ -97,6 +110,22 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+}
+
+#[test]
+fn engines_agree_with_predicates_by_binary_search() {
+    let mut all = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear] {
+        for number in case_numbers(250) {
+            let (setting, splits) = Setting::new(profile, number).with_splits(number);
+            let open = all.open;
+            check(&setting, &mut all);
+            // All states are told apart: no path is spurious.
+            assert!(splits.percent < 100 || all.open == open, "{}", setting.place);
+        }
+    }
+    assert!(all.proved > 80 && all.refuted > 80 && all.open > 5, "{all:?}");
+    assert!(all.projected > 1000, "{all:?}");
 }
 
 fn check(setting: &Setting, tally: &mut Tally) {
