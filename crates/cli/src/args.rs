@@ -40,7 +40,7 @@ pub enum Command {
     Verify(Box<VerifyArgs>),
     /// Check a model, property and policy: sizes, features, and what does not fit together
     Check(Box<CheckArgs>),
-    /// Decide a VNN-LIB property of a network: is there an input that satisfies it?
+    /// Find an input that satisfies a VNN-LIB property of a network, or prove that there is none
     Query(Box<QueryArgs>),
 }
 

@@ -8,6 +8,8 @@ mod case_file;
 mod comparison;
 #[path = "support/json_schema.rs"]
 mod json_schema;
+#[path = "cases/query.rs"]
+mod query;
 #[path = "cases/shared_folder.rs"]
 mod shared_folder;
 
@@ -18,7 +20,7 @@ use std::io::Write as _;
 use case_file::{Case, Run};
 use shared_folder::shared_folder;
 
-const GROUPS: [&str; 3] = ["jani", "policy", "ppa"];
+const GROUPS: [&str; 4] = ["jani", "policy", "ppa", "query"];
 
 const CEGAR: &str = "engine cegar";
 const IC3: &str = "engine ic3";

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use policert_bounds::{RealAnswer, RealOracle, Undecided};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
-use policert_numeric::LinearInequality;
+use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{Network, read_network};
 use policert_vnnlib::{Property, read_property};
 
@@ -124,19 +124,24 @@ fn fit(request: &QueryRequest, network: &Network, property: &Property) -> Result
     let name = |path: &Path| path.display().to_string();
     let mut problems = Vec::new();
     for (what, letter, declared, width) in [
-        ("inputs", 'X', property.inputs, network.input_width()),
-        ("outputs", 'Y', property.outputs, network.output_width()),
+        ("input", 'X', property.inputs, network.input_width()),
+        ("output", 'Y', property.outputs, network.output_width()),
     ] {
+        let counted = |count: usize| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {what}{plural}")
+        };
         if declared != width {
             let declared_names = match declared {
                 1 => format!("{letter}_0 alone"),
                 count => format!("{letter}_0 to {letter}_{}", count - 1),
             };
             let message = format!(
-                "{}: the property declares {declared_names} ({declared} {what}), but the network \
-                 {} has {width} {what}",
+                "{}: the property declares {declared_names} ({}), but the network {} has {}",
                 name(&request.property),
-                name(&request.network)
+                counted(declared),
+                name(&request.network),
+                counted(width)
             );
             let file = Some(request.property.clone());
             problems.push(Problem { file, ..Problem::invalid(message) });
@@ -163,6 +168,10 @@ fn undecided_reason(undecided: Undecided) -> (ReasonCode, String) {
     }
 }
 
+/// How many disjuncts share the time: so that one that is hard does not keep others waiting, and
+/// memory is needed for so many at once only.
+const GROUP: usize = 256;
+
 /// How a question ends, unless it is stopped.
 enum Decided {
     Sat(Box<Witness>),
@@ -178,24 +187,17 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Decides the disjuncts in order, up to the first that is satisfied.
+    /// Decides the disjuncts, those of a group together.
     fn decide(&mut self) -> Result<Decided, Failure> {
+        let disjuncts = &self.property.disjuncts;
+        let open: Vec<&[LinearInequality]> =
+            disjuncts.iter().map(Vec::as_slice).filter(|one| !bounds::contradict(one)).collect();
         let mut unknown = None;
-        for (index, disjunct) in self.property.disjuncts.iter().enumerate() {
-            self.budget.poll_clock()?;
-            if bounds::contradict(disjunct) {
-                continue;
-            }
-            match self.oracle.decide(disjunct, self.budget)? {
+        self.budget.poll_clock()?;
+        for group in open.chunks(GROUP) {
+            match self.oracle.decide_any(group, self.budget)? {
                 RealAnswer::Unsat => {}
-                RealAnswer::Sat(inputs) => {
-                    let scores = Scores::new(self.network);
-                    let witness = witness::witness(&scores, self.property, index, &inputs);
-                    return witness.map(Box::new).map(Decided::Sat).ok_or_else(|| {
-                        let message = format!("the witness of disjunct {index} does not hold");
-                        Failure::Internal(message)
-                    });
-                }
+                RealAnswer::Sat(inputs) => return self.witness(&inputs),
                 // A later one may be satisfied all the same.
                 RealAnswer::Undecided(undecided) => _ = unknown.get_or_insert(undecided),
             }
@@ -203,6 +205,16 @@ impl Decision<'_> {
         Ok(match unknown {
             Some(undecided) => Decided::Unknown(undecided),
             None => Decided::Unsat { vacuous: self.is_vacuous() },
+        })
+    }
+
+    /// The witness with these inputs, checked.
+    fn witness(&self, inputs: &[Rational]) -> Result<Decided, Failure> {
+        let scores = Scores::new(self.network);
+        let found = (0..self.property.disjuncts.len())
+            .find_map(|index| witness::witness(&scores, self.property, index, inputs));
+        found.map(|witness| Decided::Sat(Box::new(witness))).ok_or_else(|| {
+            Failure::Internal(format!("the inputs {inputs:?} satisfy no disjunct of the property"))
         })
     }
 

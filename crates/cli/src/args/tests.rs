@@ -91,6 +91,7 @@ fn help_texts() {
     insta::assert_snapshot!("help", help(""));
     insta::assert_snapshot!("help_verify", help("verify"));
     insta::assert_snapshot!("help_check", help("check"));
+    insta::assert_snapshot!("help_query", help("query"));
 }
 
 /// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.

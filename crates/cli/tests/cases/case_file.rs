@@ -48,6 +48,8 @@ struct CaseFile {
 pub struct Expect {
     /// The verdict in a word.
     pub verdict: Option<String>,
+    /// The answer to a query.
+    pub answer: Option<String>,
     /// The exit code.
     pub exit: i32,
     /// Further verdicts that are honest.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::case_file::{Case, Expect, Run};
 use super::json_schema::{breaches, schema};
+use super::query;
 
 /// What differs from what is expected; nothing if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
@@ -15,17 +16,18 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     let scratch = tempfile::tempdir().expect("a folder for results");
     let (result, evidence) =
         (scratch.path().join("result.json"), scratch.path().join("trace.json"));
-    let output = policert(&case.folder, arguments(&run.command))
-        .arg("--json")
-        .arg(&result)
-        .arg("--evidence")
-        .arg(&evidence)
-        .output()
-        .expect("policert runs");
+    let is_query = arguments(&run.command).next() == Some("query");
+    let mut command = policert(&case.folder, arguments(&run.command));
+    command.arg("--json").arg(&result);
+    if !is_query {
+        command.arg("--evidence").arg(&evidence);
+    }
+    let output = command.output().expect("policert runs");
     let report = read_json(&result).unwrap_or(Value::Null);
     let evidence = read_json(&evidence);
     if output.status.code() != Some(42) {
-        wrong.extend(breaches(&schema("result"), &report));
+        let name = if is_query { "query" } else { "result" };
+        wrong.extend(breaches(&schema(name), &report));
     }
     if let Some(evidence) = &evidence {
         wrong.extend(breaches(&schema("evidence"), evidence));
@@ -34,7 +36,12 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     compare.verdict(&run.expect);
     compare.messages(&run.expect);
     compare.counts(&run.expect);
-    compare.evidence(&run.expect, evidence.as_ref());
+    if is_query {
+        let words: Vec<&str> = arguments(&run.command).collect();
+        wrong.extend(query::differences(&case.folder, &words, &run.expect, &output, &report));
+    } else {
+        compare.evidence(&run.expect, evidence.as_ref());
+    }
     if asks_for_sizes(&run.expect) {
         sizes(case, run, &mut wrong);
     }
