@@ -211,8 +211,9 @@ impl Decision<'_> {
     /// The witness with these inputs, checked.
     fn witness(&self, inputs: &[Rational]) -> Result<Decided, Failure> {
         let scores = Scores::new(self.network);
-        let found = (0..self.property.disjuncts.len())
-            .find_map(|index| witness::witness(&scores, self.property, index, inputs));
+        let found = scores
+            .satisfied_disjunct(self.property, inputs)
+            .and_then(|index| witness::witness(&scores, self.property, index, inputs));
         found.map(|witness| Decided::Sat(Box::new(witness))).ok_or_else(|| {
             Failure::Internal(format!("the inputs {inputs:?} satisfy no disjunct of the property"))
         })

@@ -142,6 +142,13 @@ fn what_else_stands_in_files() {
     assert!(!found.holds(&[rational("1/3"), rational("0.3333")]));
 }
 
+#[test]
+fn the_documented_example_is_read() {
+    let page = include_str!("../../../docs/formats/vnnlib.md");
+    let example = page.split("```").nth(1).expect("an example");
+    assert_eq!(property(example).disjuncts.len(), 2);
+}
+
 /// The kind of the error, its place, and its message.
 fn error(text: &[u8]) -> (bool, usize, usize, String) {
     match parse_property("p.vnnlib", text) {

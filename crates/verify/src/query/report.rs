@@ -1,4 +1,4 @@
-//! The result of a query as versioned data: `docs/formats/query.md`.
+//! The result of a query as versioned data: `docs/formats/result.md`.
 
 use policert_bounds::RealStatistics;
 use policert_engine_api::{StopReason, UnknownReason};

@@ -35,19 +35,35 @@ impl<'n> Scores<'n> {
         ExactEvaluator::new(network).map_or(Self::Enclosed(network), Self::Exact)
     }
 
-    /// The outputs, if they and the inputs satisfy the inequalities for certain.
-    fn satisfying(&self, inputs: &[Rational], disjunct: &[LinearInequality]) -> Option<Outputs> {
-        let certain = |bounds: Outputs| satisfied(inputs, &bounds, disjunct).then_some(bounds);
-        match self {
+    /// The outputs; for a network that is not made of linear pieces at one precision after the
+    /// other.
+    fn outputs(&self, inputs: &[Rational]) -> impl Iterator<Item = Outputs> {
+        let bits: &[usize] = match self {
+            Self::Exact(_) => &[0],
+            Self::Enclosed(_) => &PRECISIONS,
+        };
+        bits.iter().map(|&bits| match self {
             Self::Exact(evaluator) => {
                 let scores = evaluator.scores_at(inputs);
-                certain(scores.into_iter().map(|score| (score.clone(), score)).collect())
+                scores.into_iter().map(|score| (score.clone(), score)).collect()
             }
-            Self::Enclosed(network) => PRECISIONS.iter().find_map(|&bits| {
+            Self::Enclosed(network) => {
                 let scores = precise_scores_at(network, inputs, bits);
-                certain(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
-            }),
-        }
+                scores.scores().iter().map(|s| (s.lower(), s.upper())).collect()
+            }
+        })
+    }
+
+    /// The first disjunct that inputs and their outputs satisfy for certain.
+    pub fn satisfied_disjunct(&self, property: &Property, inputs: &[Rational]) -> Option<usize> {
+        self.outputs(inputs).find_map(|outputs| {
+            property.disjuncts.iter().position(|one| satisfied(inputs, &outputs, one))
+        })
+    }
+
+    /// The outputs, if they and the inputs satisfy the inequalities for certain.
+    fn satisfying(&self, inputs: &[Rational], disjunct: &[LinearInequality]) -> Option<Outputs> {
+        self.outputs(inputs).find(|outputs| satisfied(inputs, outputs, disjunct))
     }
 }
 
