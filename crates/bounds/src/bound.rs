@@ -182,6 +182,53 @@ impl Bounder {
         relaxed
     }
 
+    /// For each slot whether some of the scores depend on it, in the part that was entered last.
+    pub fn relevant(&self, scores: impl Iterator<Item = usize>) -> Vec<bool> {
+        let program = &self.program;
+        let mut relevant = vec![false; program.slots];
+        scores.for_each(|score| relevant[program.nodes[program.output].at + score] = true);
+        for Node { op, at, width, .. } in program.nodes.iter().rev() {
+            for element in (0..*width).filter(|element| relevant[at + element]).collect::<Vec<_>>()
+            {
+                match op {
+                    Op::Input => {}
+                    Op::Affine(affine) => {
+                        let sources = &mut relevant[program.range(affine.source)];
+                        for (source, weight) in sources.iter_mut().zip(affine.row(element)) {
+                            *source |= *weight != 0.0;
+                        }
+                    }
+                    Op::Scale { source, .. } => {
+                        relevant[program.nodes[*source].at + element] = true
+                    }
+                    Op::Pointwise { source, function } => {
+                        let source = program.nodes[*source].at + element;
+                        let (lo, hi) = self.range(source);
+                        let lines = &self.lines[at + element];
+                        let constant = lines.lower_slope == 0.0 && lines.upper_slope == 0.0;
+                        relevant[source] |= !(constant && function.is_linear(lo, hi));
+                    }
+                    Op::Add { sources } | Op::Max { sources } => {
+                        for &source in sources {
+                            relevant[program.nodes[source].at + element] = true;
+                        }
+                    }
+                    Op::Concat { .. } => {}
+                }
+            }
+            if let Op::Concat { sources } = op {
+                let mut from = *at;
+                for &source in sources {
+                    for slot in program.range(source) {
+                        relevant[slot] |= relevant[from];
+                        from += 1;
+                    }
+                }
+            }
+        }
+        relevant
+    }
+
     /// The slot of the argument of an element of a function's node.
     pub fn argument(&self, node: usize, element: usize) -> Option<usize> {
         match self.program.nodes[node].op {

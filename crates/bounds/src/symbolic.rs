@@ -27,6 +27,10 @@ pub(crate) struct Forms {
     plane: Lanes,
     /// T of the error model.
     terms: Lanes,
+    /// The node that the forms started at.
+    started: usize,
+    /// The numbers of all neurons of any layer.
+    neurons: Vec<usize>,
     arch: Arch,
 }
 
@@ -49,6 +53,8 @@ impl Forms {
             constant: [0.0; LANES],
             plane: [0.0; LANES],
             terms: [0.0; LANES],
+            started: 0,
+            neurons: (0..program.nodes.iter().map(|node| node.width).max().unwrap_or(0)).collect(),
             arch: Arch::new(),
         }
     }
@@ -56,6 +62,7 @@ impl Forms {
     /// Starts with these forms. The rows of an affine node are substituted at once.
     pub fn start(&mut self, program: &Program, frame: &Frame, node: usize, forms: &[Form]) {
         self.live.fill(false);
+        self.started = node;
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
         let at = program.nodes[node].at;
@@ -164,6 +171,8 @@ struct Pass<'a, S: Simd, const N: usize> {
     own: &'a [S::f64s],
     constant: &'a mut Lanes,
     plane: &'a mut Lanes,
+    /// The neurons that forms which start at the node may be about.
+    started: Option<&'a [usize]>,
 }
 
 impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
@@ -180,15 +189,16 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
         let own = vectors::<S>(&rest[..range.len()]);
         // T, from the coefficients as they are: a NaN among them stays a NaN.
         let mut terms = load::<S, N>(simd, &forms.terms);
-        for (a, &flow) in own.chunks_exact(N).zip(&frame.flow[range]) {
+        for (a, &flow) in own.chunks_exact(N).zip(&frame.flow[range.clone()]) {
             let flow = simd.splat_f64s(flow);
             for v in 0..N {
                 terms[v] = simd.mul_add_e_f64s(magnitude(simd, a[v]), flow, terms[v]);
             }
         }
         store::<S, N>(&mut forms.terms, terms);
-        let Forms { live, constant, plane, .. } = forms;
-        Self { simd, program, frame, node, before, live, own, constant, plane }
+        let Forms { live, constant, plane, neurons, .. } = forms;
+        let started = (forms.started == node).then_some(&neurons[..range.len()]);
+        Self { simd, program, frame, node, before, live, own, constant, plane, started }
     }
 
     /// The coefficients of a source, zero if nothing was added to them yet.
@@ -206,7 +216,11 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     fn run(mut self, relaxations: Relaxations<'_>) {
         match &self.program.nodes[self.node].op {
             Op::Input => self.input(relaxations.bounds),
-            Op::Affine(affine) => self.affine(affine, &relaxations.active[self.node]),
+            Op::Affine(affine) => {
+                // What forms are about counts even where its reader is constant.
+                let active = self.started.unwrap_or(&relaxations.active[self.node]);
+                self.affine(affine, active);
+            }
             Op::Scale { source, factors, summands } => self.scale(*source, factors, summands),
             Op::Pointwise { source, .. } => self.pointwise(*source, relaxations.lines),
             Op::Add { sources } => {

@@ -8,6 +8,8 @@ use super::search::Search;
 
 /// Steps that are taken at most.
 const STEPS: usize = 24;
+/// What holds by this much holds in spite of rounding errors, most likely.
+const CLEAR: f64 = 1e-9;
 /// How far the gradient is looked for, as a part of each side.
 const NEAR: f64 = 1.0 / 4096.0;
 
@@ -21,7 +23,7 @@ impl Search {
         let mut current = start.to_vec();
         let mut excess = self.excesses(oracle, &current)[0];
         for _ in 0..STEPS {
-            if excess <= 0.0 {
+            if excess <= -CLEAR {
                 break;
             }
             let mut near = Vec::with_capacity(dimensions * dimensions);

@@ -67,7 +67,8 @@ pub(super) struct Search {
     problem: Problem,
     waiting: BinaryHeap<Waiting>,
     order: u64,
-    stuck: bool,
+    /// Parts that are too small to be split.
+    stuck: usize,
     pub constraints: Vec<Constraint>,
     frame: Frame,
     /// The whole box.
@@ -84,7 +85,11 @@ pub(super) struct Search {
 
 /// The first so many parts, and then every such one, are searched by descent.
 const DESCENTS: u64 = 4;
-const BETWEEN_DESCENTS: u64 = 1;
+const BETWEEN_DESCENTS: u64 = 4;
+/// With so many undecided parts the question is given up.
+const MANY_STUCK: usize = 64;
+/// So many functions are looked at one by one.
+const FEW_FUNCTIONS: usize = 32;
 
 impl Search {
     pub fn new(oracle: &RealOracle, problem: Problem) -> Result<Self, Undecided> {
@@ -105,7 +110,7 @@ impl Search {
             problem,
             waiting: BinaryHeap::from([first]),
             order: 0,
-            stuck: false,
+            stuck: 0,
             constraints,
             frame,
             sizes,
@@ -125,19 +130,28 @@ impl Search {
     ) -> Result<Option<RealAnswer>, StopReason> {
         for _ in 0..parts {
             let Some(Waiting { part, .. }) = self.waiting.pop() else {
-                return Ok(Some(if self.stuck {
+                return Ok(Some(if self.stuck > 0 {
                     RealAnswer::Undecided(Undecided::NotPiecewiseLinear)
                 } else {
                     RealAnswer::Unsat
                 }));
             };
             budget.poll()?;
+            budget.check_states(self.waiting.len())?;
             oracle.statistics.parts += 1;
             match self.look_at(oracle, &part, budget)? {
                 Outcome::Refuted => {}
                 Outcome::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
-                Outcome::Stuck => self.stuck = true,
+                Outcome::Stuck => {
+                    self.stuck += 1;
+                    if self.stuck == MANY_STUCK {
+                        let open = Undecided::NotPiecewiseLinear;
+                        return Ok(Some(RealAnswer::Undecided(open)));
+                    }
+                }
                 Outcome::Split(split, distance) => {
+                    // Where parts may end undecided it is better to see that soon: depth first.
+                    let distance = if oracle.exact.is_some() { distance } else { 0.0 };
                     match split {
                         Split::Side { .. } => oracle.statistics.bisections += 1,
                         Split::Bend { .. } => oracle.statistics.bends += 1,
@@ -191,7 +205,8 @@ impl Search {
                 return Ok(Outcome::Satisfied(point));
             }
         }
-        if let (Some(exact), false) = (&oracle.exact, self.bends_somewhere(oracle)) {
+        let open = self.open_functions(oracle);
+        if let (Some(exact), true) = (&oracle.exact, open.is_empty()) {
             oracle.statistics.polytopes += 1;
             let polytope = Polytope {
                 exact,
@@ -218,7 +233,7 @@ impl Search {
                 (None, _) => Ok(Outcome::Stuck),
             };
         }
-        Ok(match self.split(oracle, part) {
+        Ok(match self.split(oracle, part, &open) {
             Some(split) => Outcome::Split(split, distance),
             None => Outcome::Stuck,
         })
@@ -276,7 +291,8 @@ impl Search {
                 refuted = true;
             }
             let loss = planes::add_slopes(&mut slopes, &constraint.slopes, sizes);
-            let upper = planes::upper_side(constraint.upper, plane.constant() - loss);
+            let upper =
+                planes::upper_side(constraint.upper, planes::margin(plane.constant(), loss));
             push(PlaneRow { slopes, upper }, if is_plain { lower } else { f64::NEG_INFINITY });
         });
         if refuted {
@@ -357,10 +373,17 @@ impl Search {
         })
     }
 
-    /// Whether the scores matter and a function bends in the part that was entered last.
-    fn bends_somewhere(&self, oracle: &RealOracle) -> bool {
-        let with_scores = self.constraints.iter().any(|constraint| !constraint.scores.is_empty());
-        with_scores && !oracle.bounder.relaxed().is_empty()
+    /// The elements of functions that are not linear in the part that was entered last and that
+    /// the inequalities depend on: node, element, slot. Those that they do not depend on are left
+    /// out where it matters, that is where they are few.
+    fn open_functions(&self, oracle: &RealOracle) -> Vec<(usize, usize, usize)> {
+        let mut relaxed = oracle.bounder.relaxed();
+        if relaxed.len() <= FEW_FUNCTIONS {
+            let scores = self.constraints.iter().flat_map(|constraint| &constraint.scores);
+            let relevant = oracle.bounder.relevant(scores.map(|term| term.element));
+            relaxed.retain(|&(.., slot)| relevant[slot]);
+        }
+        relaxed
     }
 }
 

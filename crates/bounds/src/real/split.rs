@@ -39,11 +39,16 @@ const MANY_VARIABLES: usize = 12;
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
 impl Search {
-    /// How to split the part that was entered last; `None` if it cannot be.
-    pub fn split(&self, oracle: &RealOracle, part: &Part) -> Option<Split> {
+    /// How to split the part that was entered last, in which these functions are not linear; `None`
+    /// if it cannot be.
+    pub fn split(
+        &self,
+        oracle: &RealOracle,
+        part: &Part,
+        open: &[(usize, usize, usize)],
+    ) -> Option<Split> {
         let bounder = &oracle.bounder;
-        let relaxed = bounder.relaxed();
-        let by_bend = relaxed
+        let by_bend = open
             .iter()
             .filter_map(|&(node, element, slot)| {
                 let at = bounder.bend(node, element)?;
@@ -63,7 +68,7 @@ impl Search {
         let score =
             |variable: usize| self.influence[variable] * (part.hi[variable] - part.lo[variable]);
         let by_side = sides.clone().max_by(|&a, &b| score(a).total_cmp(&score(b)));
-        let bends_first = relaxed.len() <= FEW_BENDS || sides.count() > MANY_VARIABLES;
+        let bends_first = open.len() <= FEW_BENDS || sides.count() > MANY_VARIABLES;
         match (by_bend, by_side) {
             (Some((bend, _)), None) => Some(bend),
             (Some((bend, _)), Some(_)) if bends_first => Some(bend),

@@ -1,1 +1,276 @@
-//! x
+//! The oracle over the reals against all combinations of linear pieces.
+
+use std::iter::zip;
+use std::time::Duration;
+
+use policert_engine_api::{CancelFlag, Limits};
+use policert_numeric::simplex::{Feasibility, Row, feasible_point};
+use policert_policy::{Network, NetworkBuilder, Op};
+
+use super::*;
+use crate::generator::{Random, network};
+
+fn exactly(value: f64) -> Rational {
+    Rational::from_f64(value).expect("finite")
+}
+
+fn ratio(num: i64, den: i64) -> Rational {
+    Rational::new(num, den).expect("a number")
+}
+
+fn slow_tests() -> bool {
+    std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0")
+}
+
+/// A question about a network whose input k reads variable k.
+struct Question {
+    network: Network,
+    inequalities: Vec<LinearInequality>,
+}
+
+impl Question {
+    fn dimensions(&self) -> usize {
+        self.network.input_width()
+    }
+
+    /// The values of a point and its scores; none for a network that is not made of pieces.
+    fn values(&self, point: &[Rational]) -> Option<Vec<Rational>> {
+        let scores = ExactEvaluator::new(&self.network)?.scores_at(point);
+        Some(point.iter().cloned().chain(scores).collect())
+    }
+
+    fn satisfied_at(&self, point: &[Rational]) -> Option<bool> {
+        let values = self.values(point)?;
+        Some(self.inequalities.iter().all(|inequality| inequality.holds(&values)))
+    }
+
+    /// A small box, and inequalities many of which hold with equality at some point.
+    fn random(random: &mut Random) -> Self {
+        let dimensions = 1 + random.below(4);
+        let outputs = 1 + random.below(4);
+        let network = network(dimensions, outputs, random);
+        let mut inequalities = Vec::new();
+        let mut point = Vec::new();
+        for variable in 0..dimensions {
+            let (lo, width) = (ratio(random.int(-8, 6), 2), ratio(random.int(0, 9), 3));
+            let hi = &lo + &width;
+            point.push(&lo + &(&width * &ratio(random.int(0, 4), 4)));
+            let strict = random.chance(10);
+            let terms = |factor: Rational| [(variable, factor)];
+            inequalities.push(LinearInequality::new(terms(Rational::ONE), hi, strict));
+            inequalities.push(LinearInequality::new(terms(-Rational::ONE), -lo, false));
+        }
+        let mut question = Self { network, inequalities };
+        let values = question.values(&point);
+        for _ in 0..1 + random.below(3) {
+            let of_scores = random.chance(80);
+            let first = if of_scores { dimensions } else { 0 };
+            let count = if of_scores { outputs } else { dimensions };
+            let mut terms: Vec<(usize, Rational)> = (0..1 + random.below(2))
+                .map(|_| (first + random.below(count), ratio(random.int(-2, 2), 1)))
+                .collect();
+            if random.chance(10) {
+                terms.push((random.below(dimensions), ratio(random.int(-2, 2), 3)));
+            }
+            let upper = match &values {
+                Some(values) if random.chance(70) => {
+                    let sum: Rational = terms.iter().map(|(v, c)| c * &values[*v]).sum();
+                    // As it is at the point, or a hair's breadth from it.
+                    match random.below(4) {
+                        0 => &sum - &ratio(1, 1 << 40),
+                        1 => &sum + &ratio(1, 1 << 40),
+                        _ => sum,
+                    }
+                }
+                _ => ratio(random.int(-6, 6), 2),
+            };
+            let inequality = LinearInequality::new(terms, upper, random.chance(40));
+            question.inequalities.push(inequality);
+        }
+        question
+    }
+
+    /// Whether there is a point, by all combinations of linear pieces; none if there are too many.
+    fn by_pieces(&self) -> Option<bool> {
+        let exact = ExactEvaluator::new(&self.network)?;
+        let pieces: Vec<(usize, usize, Vec<(Option<f64>, Option<f64>)>)> = self.pieces()?;
+        let combinations: usize = pieces.iter().map(|(.., pieces)| pieces.len()).product();
+        (0..combinations)
+            .map(|mut number| {
+                let chosen: Vec<usize> = pieces
+                    .iter()
+                    .map(|(.., pieces)| {
+                        let piece = number % pieces.len();
+                        number /= pieces.len();
+                        piece
+                    })
+                    .collect();
+                self.satisfiable_on(&exact, &pieces, &chosen)
+            })
+            .reduce(|a, b| a || b)
+    }
+
+    /// Node, element, and for each piece the bounds of the argument.
+    #[expect(clippy::type_complexity, reason = "a list for this test alone")]
+    fn pieces(&self) -> Option<Vec<(usize, usize, Vec<(Option<f64>, Option<f64>)>)>> {
+        let mut all = Vec::new();
+        let mut combinations = 1usize;
+        for (at, node) in self.network.nodes().iter().enumerate() {
+            let pieces = match &node.op {
+                Op::Relu { .. } | Op::LeakyRelu { .. } => {
+                    vec![(None, Some(0.0)), (Some(0.0), None)]
+                }
+                Op::Clip { lo: Some(lo), hi: Some(hi), .. } => {
+                    vec![(None, Some(*lo)), (Some(*lo), Some(*hi)), (Some(*hi), None)]
+                }
+                Op::Clip { lo: None, hi: Some(bound), .. }
+                | Op::Clip { lo: Some(bound), hi: None, .. } => {
+                    vec![(None, Some(*bound)), (Some(*bound), None)]
+                }
+                Op::Max { .. } | Op::Tanh { .. } | Op::Sigmoid { .. } => return None,
+                _ => continue,
+            };
+            for element in 0..node.width {
+                combinations = combinations.checked_mul(pieces.len())?;
+                all.push((at, element, pieces.clone()));
+            }
+        }
+        (combinations <= 128).then_some(all)
+    }
+
+    #[expect(clippy::type_complexity, reason = "a list for this test alone")]
+    fn satisfiable_on(
+        &self,
+        exact: &ExactEvaluator,
+        pieces: &[(usize, usize, Vec<(Option<f64>, Option<f64>)>)],
+        chosen: &[usize],
+    ) -> bool {
+        let piece = |node: usize, element: usize| {
+            let at = pieces.iter().position(|(n, e, _)| (*n, *e) == (node, element));
+            at.map_or(0, |at| chosen[at])
+        };
+        let dimensions = self.dimensions();
+        let mut at = vec![Rational::ZERO; dimensions];
+        let origin = exact.values_on_pieces(&at, &piece);
+        let units: Vec<_> = (0..dimensions)
+            .map(|variable| {
+                at[variable] = Rational::ONE;
+                let values = exact.values_on_pieces(&at, &piece);
+                at[variable] = Rational::ZERO;
+                values
+            })
+            .collect();
+        let mut rows = Vec::new();
+        let mut push = |terms: &[(usize, usize, Rational)],
+                        own: &[(usize, Rational)],
+                        upper: &Rational,
+                        strict| {
+            let mut coefficients = vec![Rational::ZERO; dimensions];
+            let mut upper = upper.clone();
+            for (variable, factor) in own {
+                coefficients[*variable] = &coefficients[*variable] + factor;
+            }
+            for (node, element, factor) in terms {
+                let base = &origin[*node][*element];
+                upper = &upper - &(factor * base);
+                for (coefficient, values) in zip(&mut coefficients, &units) {
+                    *coefficient = &*coefficient + &(factor * &(&values[*node][*element] - base));
+                }
+            }
+            rows.push(Row { coefficients, upper, strict });
+        };
+        for ((node, element, bounds), &chosen) in zip(pieces, chosen) {
+            let source = self.network.nodes()[*node].op.inputs()[0].index();
+            let (lo, hi) = bounds[chosen];
+            if let Some(lo) = lo {
+                push(&[(source, *element, -Rational::ONE)], &[], &-exactly(lo), false);
+            }
+            if let Some(hi) = hi {
+                push(&[(source, *element, Rational::ONE)], &[], &exactly(hi), false);
+            }
+        }
+        let output = self.network.output().index();
+        for inequality in &self.inequalities {
+            let terms = inequality.terms.iter();
+            let (own, scores): (Vec<_>, Vec<_>) = terms.cloned().partition(|t| t.0 < dimensions);
+            let scores: Vec<_> =
+                scores.into_iter().map(|(v, c)| (output, v - dimensions, c)).collect();
+            push(&scores, &own, &inequality.upper, inequality.strict);
+        }
+        let wide = ratio(1000, 1);
+        let lo = vec![-wide.clone(); dimensions];
+        let hi = vec![wide; dimensions];
+        matches!(feasible_point(&lo, &hi, &rows, || true), Feasibility::Feasible(_))
+    }
+}
+
+#[test]
+fn agrees_with_all_combinations_of_pieces() {
+    let cases = if slow_tests() { 100_000 } else { 3_000 };
+    let (mut sat, mut unsat, mut open, mut compared) = (0, 0, 0, 0);
+    for seed in 0..cases {
+        let mut random = Random::new(seed);
+        let question = Question::random(&mut random);
+
+        let dimensions = question.dimensions();
+        let mut oracle = RealOracle::new(&question.network, (0..dimensions).collect(), dimensions)
+            .expect("a network");
+        let limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
+        let mut budget = Budget::new(limits, CancelFlag::default());
+        let Ok(answer) = oracle.decide(&question.inequalities, &mut budget) else {
+            // Weights between 10⁻³¹¹ and 10³⁰: bounds refute nothing, exact numbers are long.
+            open += 1;
+            continue;
+        };
+        let expected = question.by_pieces();
+        match &answer {
+            RealAnswer::Sat(point) => {
+                sat += 1;
+                assert_ne!(question.satisfied_at(point), Some(false), "seed {seed}");
+                assert_ne!(expected, Some(false), "seed {seed}");
+            }
+            RealAnswer::Unsat => {
+                unsat += 1;
+                assert_ne!(expected, Some(true), "seed {seed}");
+                for _ in 0..20 {
+                    let point: Vec<Rational> =
+                        (0..dimensions).map(|_| ratio(random.int(-24, 36), 6)).collect();
+                    assert_ne!(question.satisfied_at(&point), Some(true), "seed {seed}");
+                }
+            }
+            RealAnswer::Undecided(reason) => {
+                open += 1;
+                let smooth = !question.network.is_piecewise_linear();
+                assert!(smooth, "seed {seed}: {reason}");
+            }
+        }
+        compared += usize::from(expected.is_some());
+    }
+    assert!(sat * 4 > cases && unsat * 4 > cases, "{sat} {unsat} {open}");
+    assert!(
+        open * 20 < cases && compared * 2 > usize::try_from(cases).expect("small"),
+        "{open} {compared}"
+    );
+}
+
+#[test]
+fn bounds_are_needed() {
+    let mut builder = NetworkBuilder::new(1).expect("inputs");
+    let output = builder.relu(builder.input());
+    let network = builder.finish(output, policert_policy::ElementType::F64);
+    let mut oracle = RealOracle::new(&network, vec![0], 2).expect("a network");
+    let mut decide = |terms: &[(usize, i64, i64)]| {
+        let inequality = |&(variable, factor, upper): &(usize, i64, i64)| {
+            LinearInequality::new([(variable, ratio(factor, 1))], ratio(upper, 1), false)
+        };
+        let inequalities: Vec<LinearInequality> = terms.iter().map(inequality).collect();
+        oracle.decide(&inequalities, &mut Budget::unlimited()).expect("no limits")
+    };
+    let unbounded = |variable| RealAnswer::Undecided(Undecided::Unbounded { variable });
+    assert_eq!(decide(&[(0, 1, 5)]), unbounded(0));
+    // Nothing is said about variable 1; variable 2 is the score.
+    let below_four = decide(&[(0, 1, 5), (0, -1, -4), (2, 1, 4)]);
+    assert_eq!(below_four, RealAnswer::Sat(vec![ratio(4, 1), ratio(0, 1)]));
+    assert_eq!(decide(&[(0, 1, 5), (0, -1, -4), (2, 1, 3)]), RealAnswer::Unsat);
+    assert_eq!(decide(&[(0, 1, 5), (0, -1, -6)]), RealAnswer::Unsat);
+}
