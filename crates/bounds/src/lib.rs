@@ -28,6 +28,7 @@ mod query;
 mod real;
 mod refute;
 mod relaxation;
+mod relaxed;
 mod search;
 mod split;
 mod statistics;

@@ -13,6 +13,7 @@ use crate::decision_map::{DecisionMap, Sharing};
 use crate::guess::Memory;
 use crate::program::Program;
 use crate::query::SelectionQuery;
+use crate::real::RealOracle;
 use crate::statistics::Statistics;
 
 /// Answers queries about one policy. One for each thread.
@@ -28,6 +29,8 @@ pub struct Oracle<'p> {
     pub(crate) axes: Axes,
     pub(crate) memory: Memory,
     pub(crate) statistics: Statistics,
+    /// Answers relaxed queries; built when the first one is asked.
+    pub(crate) real: Option<RealOracle>,
     /// Network inputs and applicability of points that are judged.
     inputs: Vec<i64>,
     mask: Vec<bool>,
@@ -94,6 +97,7 @@ impl<'p> Oracle<'p> {
             bounder: Bounder::new(Program::new(policy.ranking())),
             memory: Memory::new(outputs),
             statistics: Statistics::default(),
+            real: None,
             inputs: Vec::new(),
             mask: Vec::new(),
             state: vec![0; axes.least_dimensions],

@@ -104,6 +104,11 @@ impl RealOracle {
         })
     }
 
+    /// Goes on with states of so many variables, those that the network reads among them.
+    pub(crate) fn set_dimensions(&mut self, dimensions: usize) {
+        self.dimensions = dimensions;
+    }
+
     /// What it did so far.
     #[must_use]
     pub fn statistics(&self) -> &RealStatistics {

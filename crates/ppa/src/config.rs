@@ -94,9 +94,6 @@ pub enum ConfigError {
          `cargo build --release --features z3` and the Z3 library in place"
     )]
     NeedsZ3(String),
-    /// A relaxed test is switched on where no solver answers it.
-    #[error("preset `{0}`: relaxed tests are answered by policy = \"z3\" only")]
-    RelaxedTests(String),
 }
 
 /// The presets that come with the engine: name and text.
@@ -134,11 +131,6 @@ impl Config {
         let config: Self = toml::from_str(text).map_err(|e| ConfigError::Parse(e.to_string()))?;
         if config.needs_z3() && !cfg!(feature = "z3") {
             return Err(ConfigError::NeedsZ3(config.name));
-        }
-        let relaxed =
-            [config.is_select_pi_relaxed, config.is_app_pi_relaxed, config.t_sat_pi_relaxed];
-        if config.policy == PolicySolver::Native && relaxed.iter().any(|test| test.is_on()) {
-            return Err(ConfigError::RelaxedTests(config.name));
         }
         Ok(config)
     }

@@ -126,4 +126,22 @@ impl Selection for NativeSelection<'_> {
             None => self.oracle.decide(&query, budget)?,
         })
     }
+
+    fn is_selected_relaxed(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if region.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let query =
+            SelectionQuery { region: &region.sides, conditions: &region.conditions, output };
+        // A witness over the reals is no state.
+        Ok(match self.oracle.decide_relaxed(&query, budget)? {
+            Answer::Refuted => Answer::Refuted,
+            Answer::Possible(_) => Answer::Possible(None),
+        })
+    }
 }

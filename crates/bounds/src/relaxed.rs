@@ -1,0 +1,180 @@
+//! The relaxed question: as the exact one, with variables that range over the reals.
+
+use policert_engine_api::{Answer, Budget, StopReason};
+use policert_model::{Condition, LinearConstraint, Truth};
+use policert_numeric::{IntBox, LinearInequality, Rational};
+use policert_policy::{Comparison, PolicyError};
+
+use crate::oracle::Oracle;
+use crate::query::SelectionQuery;
+use crate::real::{RealAnswer, RealOracle};
+
+/// With more disjuncts than that a condition is left out, which makes refutations rarer.
+const MANY_DISJUNCTS: usize = 256;
+
+/// A disjunction of conjunctions, and whether something was left out.
+#[derive(Debug)]
+struct NormalForm {
+    disjuncts: Vec<Vec<LinearInequality>>,
+    is_partial: bool,
+}
+
+impl NormalForm {
+    /// Adds the conjunct that one of these disjunctions of conjunctions holds.
+    fn add(&mut self, other: &Self) {
+        self.is_partial |= other.is_partial;
+        if self.disjuncts.len().saturating_mul(other.disjuncts.len()) > MANY_DISJUNCTS {
+            self.is_partial = true;
+            return;
+        }
+        let joined = |a: &Vec<LinearInequality>| -> Vec<Vec<LinearInequality>> {
+            other.disjuncts.iter().map(|b| [a.as_slice(), b.as_slice()].concat()).collect()
+        };
+        self.disjuncts = self.disjuncts.iter().flat_map(joined).collect();
+    }
+
+    /// Adds a disjunct.
+    fn add_disjuncts(&mut self, other: Self) {
+        self.is_partial |= other.is_partial;
+        self.disjuncts.extend(other.disjuncts);
+    }
+
+    fn constant(value: bool) -> Self {
+        let disjuncts = if value { vec![Vec::new()] } else { Vec::new() };
+        Self { disjuncts, is_partial: false }
+    }
+
+    /// A condition over the points of a box. What is not linear counts as true.
+    fn of(condition: &Condition, sides: &IntBox) -> Self {
+        match condition.truth(sides) {
+            Truth::True => return Self::constant(true),
+            Truth::False => return Self::constant(false),
+            Truth::Maybe => {}
+        }
+        match condition {
+            Condition::True => Self::constant(true),
+            Condition::False => Self::constant(false),
+            Condition::Linear(constraint) => {
+                Self { disjuncts: vec![vec![over_reals(constraint)]], is_partial: false }
+            }
+            Condition::General { .. } => Self { is_partial: true, ..Self::constant(true) },
+            Condition::And(parts) => parts.iter().fold(Self::constant(true), |mut all, part| {
+                all.add(&Self::of(part, sides));
+                all
+            }),
+            Condition::Or(parts) => parts.iter().fold(Self::constant(false), |mut all, part| {
+                all.add_disjuncts(Self::of(part, sides));
+                all
+            }),
+        }
+    }
+}
+
+fn over_reals(constraint: &LinearConstraint) -> LinearInequality {
+    let terms = constraint.terms.iter().map(|&(v, c)| (v.index(), Rational::from(c)));
+    LinearInequality::new(terms, Rational::from(constraint.upper), false)
+}
+
+impl Oracle<'_> {
+    /// Decides a query whose variables range over the reals: the relaxed tests of PPA 2022,
+    /// Section 6. `Refuted` is a proof, for integers too. A witness is a point of the reals,
+    /// verified exactly. There is neither where a side of the region is unbounded, where
+    /// conditions that are not linear were left out, or where the network is not made of linear
+    /// pieces and its bounds do not tell.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn decide_relaxed(
+        &mut self,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<Vec<Rational>>, StopReason> {
+        let sides = query.sides(self.axes.least_dimensions);
+        if sides.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let form = self.relaxed_form(query, &sides);
+        if form.disjuncts.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let Some(mut real) = self.take_real(sides.dimensions()) else {
+            return Ok(Answer::Possible(None));
+        };
+        let answer = real.decide_any(&form.disjuncts, budget);
+        self.real = Some(real);
+        Ok(match answer? {
+            RealAnswer::Unsat => Answer::Refuted,
+            RealAnswer::Sat(point) if !form.is_partial => Answer::Possible(Some(point)),
+            RealAnswer::Sat(_) | RealAnswer::Undecided(_) => Answer::Possible(None),
+        })
+    }
+
+    /// The query as a disjunction of linear inequalities over the variables and the scores.
+    fn relaxed_form(&self, query: &SelectionQuery<'_>, sides: &IntBox) -> NormalForm {
+        let dimensions = sides.dimensions();
+        let bounds = sides.sides().iter().enumerate().filter(|(_, side)| side.is_bounded());
+        let bounds = bounds.flat_map(|(variable, side)| {
+            let bound = |factor: i64, upper: i64| {
+                let terms = [(variable, Rational::from(factor))];
+                LinearInequality::new(terms, Rational::from(upper), false)
+            };
+            let lower = LinearInequality::new(
+                [(variable, -Rational::ONE)],
+                -Rational::from(side.lo),
+                false,
+            );
+            [bound(1, side.hi), lower]
+        });
+        let mut form = NormalForm { disjuncts: vec![bounds.collect()], is_partial: false };
+        for condition in query.conditions {
+            form.add(&NormalForm::of(condition, sides));
+        }
+        let output = query.output;
+        form.add(&NormalForm::of(&self.applicable[output], sides));
+        let semantics = self.policy().semantics();
+        for other in (0..self.applicable.len()).filter(|&other| other != output) {
+            let strict = semantics.requires(output, other) == Comparison::Greater;
+            let terms =
+                [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
+            let wins = LinearInequality::new(terms, Rational::ZERO, strict);
+            let mut wins_or_is_absent =
+                NormalForm { disjuncts: vec![vec![wins]], is_partial: false };
+            // ¬(a condition holds) is more than its negation where it may have no value.
+            let absent = match self.applicable[other].truth(sides) {
+                Truth::True => NormalForm::constant(false),
+                Truth::False => NormalForm::constant(true),
+                Truth::Maybe if is_total(&self.applicable[other]) => {
+                    NormalForm::of(&self.applicable[other].negate(), sides)
+                }
+                Truth::Maybe => NormalForm { is_partial: true, ..NormalForm::constant(true) },
+            };
+            wins_or_is_absent.add_disjuncts(absent);
+            form.add(&wins_or_is_absent);
+        }
+        form
+    }
+
+    /// The oracle over the reals, for states of so many variables.
+    fn take_real(&mut self, dimensions: usize) -> Option<RealOracle> {
+        let new = |oracle: &Self| -> Result<RealOracle, PolicyError> {
+            let policy = oracle.policy();
+            let reads = policy.inputs().iter().map(|v| v.index()).collect();
+            RealOracle::new(policy.ranking(), reads, dimensions)
+        };
+        let mut real = match self.real.take() {
+            Some(real) => real,
+            None => new(self).ok()?,
+        };
+        real.set_dimensions(dimensions);
+        Some(real)
+    }
+}
+
+/// Whether a condition has a truth value everywhere.
+fn is_total(condition: &Condition) -> bool {
+    match condition {
+        Condition::True | Condition::False | Condition::Linear(_) => true,
+        Condition::General { expr, .. } => expr.is_total(),
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().all(is_total),
+    }
+}
