@@ -1,7 +1,7 @@
 //! The predicate set 𝒫: literals, projection of states, concretisation of abstract states.
 
 use policert_engine_api::EngineError;
-use policert_model::{Condition, Model, Predicate};
+use policert_model::{Condition, Model, Predicate, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::{AbstractState, Layout, PredId, Region};
@@ -10,6 +10,8 @@ use crate::{AbstractState, Layout, PredId, Region};
 #[derive(Clone, Debug)]
 pub struct PredicateSet {
     literals: Vec<[Condition; 2]>,
+    /// For predicates that bound one variable: the variable, and where the literals hold.
+    bounds: Vec<Option<(VarId, [IntInterval; 2])>>,
     layout: Layout,
     domains: IntBox,
 }
@@ -33,8 +35,9 @@ impl PredicateSet {
             require_total(&predicate.condition, &domains, &predicate.text)?;
             literals.push([predicate.condition.negate(), predicate.condition.clone()]);
         }
+        let bounds = literals.iter().map(as_bounds).collect();
         let layout = Layout::new(model, literals.len());
-        Ok(Self { literals, layout, domains })
+        Ok(Self { literals, bounds, layout, domains })
     }
 
     /// Number of predicates.
@@ -77,7 +80,11 @@ impl PredicateSet {
     pub fn project(&self, state: &[i64]) -> AbstractState {
         let mut result = self.layout.blank();
         for p in self.ids() {
-            result.set(p, self.literal(p, true).holds(state) == Ok(true));
+            let value = match &self.bounds[p.index()] {
+                Some((v, [_, holds])) => holds.contains(state[v.index()]),
+                None => self.literal(p, true).holds(state) == Ok(true),
+            };
+            result.set(p, value);
         }
         for (k, location) in self.layout.locations().iter().enumerate() {
             self.layout.set_location(&mut result, k, state[location.index()]);
@@ -92,7 +99,32 @@ impl PredicateSet {
         for (k, location) in self.layout.locations().iter().enumerate() {
             sides[location.index()] = IntInterval::point(self.layout.location(state, k));
         }
-        Region::new(sides, self.ids().map(|p| self.literal(p, state.get(p))))
+        let mut others = Vec::new();
+        for p in self.ids() {
+            let value = state.get(p);
+            match &self.bounds[p.index()] {
+                Some((v, literals)) => {
+                    let side = &mut sides[v.index()];
+                    *side = side.intersect(literals[usize::from(value)]);
+                }
+                None => others.push(self.literal(p, value)),
+            }
+        }
+        if sides.is_empty() {
+            others.clear();
+        }
+        Region::new(sides, others)
+    }
+}
+
+/// The variable that both literals of a predicate bound, and where they hold.
+fn as_bounds(literals: &[Condition; 2]) -> Option<(VarId, [IntInterval; 2])> {
+    match literals {
+        [Condition::Linear(negative), Condition::Linear(positive)] => {
+            let ((v, no), (w, yes)) = (negative.as_bound()?, positive.as_bound()?);
+            (v == w).then_some((v, [no, yes]))
+        }
+        _ => None,
     }
 }
 
