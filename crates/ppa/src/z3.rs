@@ -18,7 +18,9 @@ const NATIVE_STEPS: u64 = 4096;
 #[derive(Debug)]
 pub struct NativeThenZ3<'m> {
     native: NativeEnvironment,
-    z3: Z3Environment<'m>,
+    model: &'m Model,
+    /// Built when the first query takes long.
+    z3: Option<Z3Environment<'m>>,
 }
 
 impl<'m> NativeThenZ3<'m> {
@@ -26,7 +28,7 @@ impl<'m> NativeThenZ3<'m> {
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
         let native = NativeEnvironment::with_step_limit(NATIVE_STEPS);
-        Self { native, z3: Z3Environment::new(model) }
+        Self { native, model, z3: None }
     }
 }
 
@@ -38,7 +40,10 @@ impl Environment for NativeThenZ3<'_> {
     ) -> Result<Answer<State>, EngineError> {
         match self.native.search(region, budget)? {
             Some(answer) => Ok(answer),
-            None => self.z3.is_satisfiable(region, budget),
+            None => {
+                let z3 = self.z3.get_or_insert_with(|| Z3Environment::new(self.model));
+                z3.is_satisfiable(region, budget)
+            }
         }
     }
 }
