@@ -26,6 +26,7 @@ mod output_set;
 mod program;
 mod query;
 mod real;
+mod refutations;
 mod refute;
 mod relaxation;
 mod relaxed;

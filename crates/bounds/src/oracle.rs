@@ -14,6 +14,7 @@ use crate::guess::Memory;
 use crate::program::Program;
 use crate::query::SelectionQuery;
 use crate::real::RealOracle;
+use crate::refutations::Refutations;
 use crate::statistics::Statistics;
 
 /// Answers queries about one policy. One for each thread.
@@ -29,6 +30,7 @@ pub struct Oracle<'p> {
     pub(crate) axes: Axes,
     pub(crate) memory: Memory,
     pub(crate) statistics: Statistics,
+    pub(crate) refutations: Refutations,
     /// Answers relaxed queries; built when the first one is asked.
     pub(crate) real: Option<RealOracle>,
     /// Network inputs and applicability of points that are judged.
@@ -97,6 +99,7 @@ impl<'p> Oracle<'p> {
             bounder: Bounder::new(Program::new(policy.ranking())),
             memory: Memory::new(outputs),
             statistics: Statistics::default(),
+            refutations: Refutations::new(outputs),
             real: None,
             inputs: Vec::new(),
             mask: Vec::new(),

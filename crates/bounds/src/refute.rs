@@ -21,13 +21,13 @@ use crate::statistics::Stage;
 const SMALL_PART: f64 = 1024.0;
 
 /// Bounds of network inputs.
-struct Inputs {
-    lo: Vec<f64>,
-    hi: Vec<f64>,
+pub(crate) struct Inputs {
+    pub lo: Vec<f64>,
+    pub hi: Vec<f64>,
 }
 
 impl Inputs {
-    fn new(reads: &[usize], sides: &IntBox) -> Self {
+    pub fn new(reads: &[usize], sides: &IntBox) -> Self {
         let lo = reads.iter().map(|&axis| float_below(sides[axis].lo)).collect();
         let hi = reads.iter().map(|&axis| float_above(sides[axis].hi)).collect();
         Self { lo, hi }

@@ -69,6 +69,10 @@ impl Search<'_, '_, '_> {
             return Ok(Answer::Refuted);
         };
         let needed = oracle.axes.project(&restriction.sides);
+        if oracle.refutations.around(query.output, &needed).is_some() {
+            oracle.statistics.stage_mut(Stage::Recall).refuted += 1;
+            return Ok(Answer::Refuted);
+        }
         if map.nodes.is_empty() {
             map.nodes.push(Node::root(oracle, needed));
         } else if !map.nodes[0].sides.includes(&needed) {

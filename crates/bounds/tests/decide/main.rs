@@ -10,7 +10,7 @@ use generator::{Instance, Random, instance};
 use policert_bounds::{Config, DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::{Answer, Budget, CancelFlag, Limits};
 use policert_model::Condition;
-use policert_numeric::{IntBox, Rational};
+use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::{ExactEvaluator, Filter};
 
 /// What brute force found for one output.
@@ -196,4 +196,50 @@ fn agrees_with_brute_force_by_bounds_alone() {
     let cases = if slow_tests() { 50_000 } else { 2_600 };
     let config = Config { enumerated_points: 1 };
     assert_balanced(&run(cases, 300, config, 1 << 32));
+}
+
+#[test]
+fn widened_refutations_hold_everywhere() {
+    let cases = if slow_tests() { 20_000 } else { 1_000 };
+    let (mut refuted, mut wider) = (0, 0);
+    for seed in 0..cases {
+        let mut instance = instance(400, &mut Random::new((1 << 40) + seed));
+        instance.conditions.clear();
+        let truths = brute_force(&instance, &[]);
+        let mut oracle = Oracle::new(&instance.policy, instance.applicable.clone());
+        let mut budget = Budget::unlimited();
+        let within = instance.region.clone();
+        // A part of the region to start from.
+        let mut random = Random::new(seed);
+        let mut part = within.clone();
+        for side in part.sides_mut() {
+            if side.lo <= side.hi {
+                let at = random.int(side.lo, side.hi);
+                *side = IntInterval::new(at, random.int(at, side.hi));
+            }
+        }
+        for output in 0..truths.len() {
+            let widened = oracle.refute_widened(output, &part, &within, &mut budget);
+            let Some(widened) = widened.expect("no limits") else { continue };
+            refuted += 1;
+            wider += u64::from(widened != part);
+            assert!(widened.includes(&part) && within.includes(&widened), "seed {seed}");
+            let inside = Instance { region: widened.clone(), ..instance_of(&instance) };
+            assert_ne!(brute_force(&inside, &[])[output], Truth::Chosen, "seed {seed}");
+            let query = SelectionQuery { region: &widened, conditions: &[], output };
+            let again = oracle.decide(&query, &mut budget).expect("no limits");
+            assert!(again.refuted(), "seed {seed}, output {output}");
+        }
+    }
+    assert!(refuted > cases && wider * 2 > refuted, "{refuted} {wider}");
+}
+
+/// The same instance once more.
+fn instance_of(instance: &Instance) -> Instance {
+    Instance {
+        policy: instance.policy.clone(),
+        applicable: instance.applicable.clone(),
+        region: instance.region.clone(),
+        conditions: instance.conditions.clone(),
+    }
 }

@@ -1,0 +1,217 @@
+//! Generalised refutations: an output that is chosen nowhere in a box is, most of the time, chosen
+//! nowhere in a larger one. The larger boxes are kept for later queries, and are what an engine
+//! learns from a refutation (a reason of IC3).
+
+use policert_engine_api::{Answer, Budget, StopReason};
+use policert_model::Truth;
+use policert_numeric::{IntBox, IntInterval};
+use policert_policy::Comparison;
+
+use crate::frame::Frame;
+use crate::oracle::Oracle;
+use crate::query::SelectionQuery;
+use crate::refute::Inputs;
+
+/// Refuted boxes that are kept for each output.
+const KEPT: usize = 512;
+/// Halvings of the way by which a side is widened.
+const HALVINGS: usize = 6;
+
+/// For each output the boxes (along the axes) in which it is chosen nowhere, the most useful
+/// first.
+#[derive(Debug)]
+pub(crate) struct Refutations {
+    boxes: Vec<Vec<IntBox>>,
+}
+
+impl Refutations {
+    pub fn new(outputs: usize) -> Self {
+        Self { boxes: vec![Vec::new(); outputs] }
+    }
+
+    /// A known box around this one.
+    pub fn around(&mut self, output: usize, sides: &IntBox) -> Option<&IntBox> {
+        let boxes = self.boxes.get_mut(output)?;
+        let found = boxes.iter().position(|known| known.includes(sides))?;
+        boxes[..=found].rotate_right(1);
+        boxes.first()
+    }
+
+    /// Keeps a box in place of those inside it; the least useful one is forgotten.
+    fn keep(&mut self, output: usize, sides: &IntBox) {
+        let boxes = &mut self.boxes[output];
+        boxes.retain(|known| !sides.includes(known));
+        boxes.truncate(KEPT - 1);
+        boxes.insert(0, sides.clone());
+    }
+}
+
+/// What a bound says about a box.
+struct Bounded {
+    refuted: bool,
+    /// For each axis how much the bound depends on its width.
+    influence: Vec<f64>,
+}
+
+impl Oracle<'_> {
+    /// A box between `region` and `within` in which the policy chooses the output nowhere; `None`
+    /// if it chooses it somewhere in `region`, or if that cannot be told. Sides of variables that
+    /// the choice does not depend on are those of `within`. Later queries inside the box are
+    /// refuted by it.
+    ///
+    /// The box is as wide as one bound allows: sides are widened as far as it refutes, those first
+    /// that it depends on least.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn refute_widened(
+        &mut self,
+        output: usize,
+        region: &IntBox,
+        within: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Option<IntBox>, StopReason> {
+        let query = SelectionQuery { region, conditions: &[], output };
+        if !matches!(self.decide(&query, budget)?, Answer::Refuted) {
+            return Ok(None);
+        }
+        let whole = |sides: &IntBox| {
+            let mut sides = sides.clone();
+            while sides.dimensions() < self.axes.least_dimensions {
+                sides.push(IntInterval::ALL);
+            }
+            sides
+        };
+        let (region, within) = (whole(region), whole(within));
+        let (inner, outer) = (self.axes.project(&region), self.axes.project(&within));
+        let along_axes = match self.refutations.around(output, &inner) {
+            Some(known) => {
+                let mut common = known.intersect(&outer);
+                common.hull_with(&inner);
+                common
+            }
+            None => self.widen(output, inner, &outer, budget)?,
+        };
+        let mut widened = within;
+        for (&variable, &side) in self.axes.variables.iter().zip(along_axes.sides()) {
+            widened[variable] = side;
+        }
+        Ok(Some(widened))
+    }
+
+    /// Widens a refuted box.
+    fn widen(
+        &mut self,
+        output: usize,
+        inner: IntBox,
+        outer: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<IntBox, StopReason> {
+        if output >= self.applicable.len() || outer.sides().iter().any(|side| !side.is_bounded()) {
+            return Ok(inner);
+        }
+        let mut outer = outer.clone();
+        outer.hull_with(&inner);
+        let inputs = Inputs::new(&self.axes.reads, &outer);
+        let frame = Frame::new(self.bounder.program(), inputs.lo, inputs.hi);
+        let mut current = inner;
+        let bounded = self.bound_alone(&frame, output, &current);
+        if bounded.refuted {
+            let width = |axis: usize| outer[axis].lo.abs_diff(outer[axis].hi);
+            #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
+            let cost = |axis: usize| bounded.influence[axis] * width(axis) as f64;
+            let mut order: Vec<usize> = (0..current.dimensions()).collect();
+            order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+            for axis in order {
+                for upwards in [false, true] {
+                    budget.poll()?;
+                    self.widen_side(&frame, output, &mut current, &outer, axis, upwards);
+                }
+            }
+        }
+        self.refutations.keep(output, &current);
+        Ok(current)
+    }
+
+    /// Widens one end of a side as far as the bound refutes: all the way, or by halvings of it.
+    fn widen_side(
+        &mut self,
+        frame: &Frame,
+        output: usize,
+        current: &mut IntBox,
+        outer: &IntBox,
+        axis: usize,
+        upwards: bool,
+    ) {
+        let (side, most) = (current[axis], outer[axis]);
+        let (mut near, mut far) = if upwards { (side.hi, most.hi) } else { (side.lo, most.lo) };
+        let mut target = far;
+        for _ in 0..=HALVINGS {
+            if target == near {
+                break;
+            }
+            let mut wider = current.clone();
+            if upwards {
+                wider[axis].hi = target
+            } else {
+                wider[axis].lo = target
+            }
+            if self.bound_alone(frame, output, &wider).refuted {
+                *current = wider;
+                near = target;
+            } else {
+                far = target;
+            }
+            if near == far {
+                break;
+            }
+            target = near.midpoint(far);
+        }
+    }
+
+    /// Bounds the lead of the output's rivals over a box, without splits.
+    fn bound_alone(&mut self, frame: &Frame, output: usize, sides: &IntBox) -> Bounded {
+        let mut state_sides = IntBox::new(vec![IntInterval::ALL; self.axes.least_dimensions]);
+        for (&variable, &side) in self.axes.variables.iter().zip(sides.sides()) {
+            state_sides[variable] = side;
+        }
+        let filtered = self.is_filtered();
+        let truth = |at: usize| match filtered {
+            true => self.applicable[at].truth(&state_sides),
+            false => Truth::True,
+        };
+        let mut best = Bounded { refuted: truth(output) == Truth::False, influence: Vec::new() };
+        best.influence = vec![0.0; sides.dimensions()];
+        if best.refuted {
+            return best;
+        }
+        let pairs: Vec<(usize, usize)> = (0..self.applicable.len())
+            .filter(|&rival| rival != output && truth(rival) == Truth::True)
+            .map(|rival| (rival, output))
+            .collect();
+        let inputs = Inputs::new(&self.axes.reads, sides);
+        self.statistics.bounds += 1;
+        self.bounder.enter(frame, &inputs.lo, &inputs.hi);
+        let semantics = self.policy().semantics();
+        let reads = &self.axes.reads;
+        let mut most = f64::NEG_INFINITY;
+        self.bounder.differences(frame, &pairs, &mut |difference| {
+            let lost = match semantics.requires(output, difference.greater) {
+                Comparison::Greater => difference.lower >= 0.0,
+                Comparison::GreaterEqual => difference.lower > 0.0,
+            };
+            best.refuted |= lost;
+            if difference.lower > most {
+                most = difference.lower;
+                let mut slopes = vec![0.0; reads.len()];
+                let mut influence = vec![0.0; reads.len()];
+                difference.add_plane(&mut slopes, &mut influence);
+                best.influence.fill(0.0);
+                for (&axis, by) in reads.iter().zip(influence) {
+                    best.influence[axis] += by;
+                }
+            }
+        });
+        best
+    }
+}
