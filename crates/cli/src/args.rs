@@ -225,6 +225,10 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub evidence: Option<PathBuf>,
 
+    /// Write every query that ppa asks about the policy, with its answer, as lines of JSON
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub record_queries: Option<PathBuf>,
+
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,

@@ -46,6 +46,52 @@ fn results_of_all_kinds_keep_the_schema() {
 }
 
 #[test]
+fn recorded_queries_keep_the_schema_and_the_order() {
+    let example = Example::new();
+    let arguments = "verify model.jani --engine ppa --record-queries queries.jsonl";
+    let result = result(&example, &format!("{arguments} --filter applicable"));
+    let lines: Vec<Value> = example.read("queries.jsonl").lines().map(json).collect();
+    for line in &lines {
+        assert_valid("queries", line);
+    }
+    let (header, queries) = lines.split_first().expect("a header");
+    assert_eq!(header["format"], "policert-queries");
+    assert_eq!(header["network_sha256"], result["inputs"][2]["sha256"]);
+    assert_eq!(header["applicable"].as_array().map(Vec::len), Some(2), "{header:#}");
+    let tests = &result["statistics"]["ppa"]["tests"];
+    let asked = ["is_select_pi", "t_sat_pi"].map(|kind| tests[kind]["asked"].as_u64());
+    let refuted = ["is_select_pi", "t_sat_pi"].map(|kind| tests[kind]["refuted"].as_u64());
+    let total = |counts: [Option<u64>; 2]| counts.iter().flatten().sum::<u64>();
+    assert_eq!(queries.len() as u64, total(asked));
+    let is_refuted = |query: &&Value| query["answer"] == "refuted";
+    assert_eq!(queries.iter().filter(is_refuted).count() as u64, total(refuted));
+    assert!(!queries.is_empty() && total(refuted) > 0, "{tests:#}");
+    let regions: Vec<u64> = queries.iter().filter_map(|q| q["region"].as_u64()).collect();
+    assert!(regions.is_sorted() && regions.first() == Some(&0), "{regions:?}");
+    // Where the policy chooses, the recorded point lies in the recorded box.
+    for query in queries.iter().filter(|query| query["answer"] == "possible") {
+        let (sides, witness) = (query["box"].as_array(), query["witness"].as_array());
+        for (side, value) in sides.expect("sides").iter().zip(witness.expect("a witness")) {
+            assert!(side[0].as_i64() <= value.as_i64() && value.as_i64() <= side[1].as_i64());
+        }
+    }
+}
+
+#[test]
+fn recording_needs_a_policy_and_a_file() {
+    let example = Example::new();
+    for arguments in
+        ["verify model.jani --no-policy --record-queries q", "verify model.jani --record-queries -"]
+    {
+        assert_eq!(code(&example.run(arguments)), 42, "{arguments}");
+    }
+    assert!(!example.path("q").exists());
+    // Explicit search asks about single states only.
+    assert_eq!(code(&example.run("verify model.jani --engine explicit --record-queries q")), 0);
+    assert_eq!(example.read("q").lines().count(), 1);
+}
+
+#[test]
 fn statistics_and_semantics() {
     let example = Example::new();
     let result = result(&example, "verify model.jani --property far --engine explicit");

@@ -1,6 +1,6 @@
 //! The engine: from a question, a policy and predicates to a verdict.
 
-use policert_bounds::Oracle;
+use policert_bounds::{Oracle, Recorder};
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
     Verdict,
@@ -14,6 +14,7 @@ use crate::native::NativeSelection;
 use crate::operators::Operators;
 use crate::predicates::require_total;
 use crate::queries::{Environment, Queries, QueryStats, Selection};
+use crate::recording::RecordingSelection;
 use crate::search::{Fragment, Search};
 use crate::{AbstractStateId, PredicateSet};
 
@@ -76,6 +77,15 @@ impl<'a> Abstraction<'a> {
     /// # Errors
     /// A solver that is not built in, or a policy that it cannot take.
     pub fn queries<'s>(&'s self, config: &'s Config) -> Result<Queries<'s>, EngineError> {
+        self.queries_for(config, None)
+    }
+
+    /// The tests, of which `recorder` is told those about the policy.
+    fn queries_for<'s>(
+        &'s self,
+        config: &'s Config,
+        recorder: Option<&'s mut dyn Recorder>,
+    ) -> Result<Queries<'s>, EngineError> {
         let environment: Box<dyn Environment + 's> = match config.environment {
             EnvironmentSolver::Native => self.native_environment(),
             EnvironmentSolver::Z3 => self.z3_environment()?,
@@ -89,6 +99,15 @@ impl<'a> Abstraction<'a> {
                 }
                 PolicySolver::Z3 => self.z3_selection(policy)?,
             }),
+        };
+        let selection = match (selection, recorder) {
+            (Some(selection), Some(recorder)) => {
+                recorder.begin(&self.operators.applicability());
+                let recording: Box<dyn Selection + 's> =
+                    Box::new(RecordingSelection::new(selection, recorder));
+                Some(recording)
+            }
+            (selection, _) => selection,
         };
         Ok(Queries::new(config, environment, selection))
     }
@@ -174,6 +193,21 @@ pub fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report, EngineError> {
+    run_recorded(question, policy, config, budget, observer, None)
+}
+
+/// As [`run`]; `recorder` is told of the tests about the policy.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_recorded(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
+) -> Result<Report, EngineError> {
     if question.domain_rule == DomainRule::Error {
         return Err(EngineError::Unsupported(
             "engine ppa takes `--domain drop` only: whether an update that leaves its domain is \
@@ -182,7 +216,7 @@ pub fn run(
         ));
     }
     let abstraction = Abstraction::new(question, policy)?;
-    let mut queries = abstraction.queries(config)?;
+    let mut queries = abstraction.queries_for(config, recorder.map(|r| r as &mut dyn Recorder))?;
     let mut fragment = Fragment::default();
     let mut built = abstraction.build(&mut queries, &mut fragment, budget, observer);
     let mut notes = Vec::new();

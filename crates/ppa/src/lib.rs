@@ -10,6 +10,7 @@
 //! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
 //! | predicate sets by binary search | `splits.rs` |
 //! | from an abstract path to a concrete run | `concretise.rs` |
+//! | recording of tests | `recording.rs` |
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
 mod abstract_state;
@@ -21,6 +22,7 @@ mod native;
 mod operators;
 mod predicates;
 mod queries;
+mod recording;
 mod region;
 mod search;
 mod splits;
@@ -30,7 +32,7 @@ mod z3;
 
 pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, Test};
-pub use engine::{Abstraction, Report, run};
+pub use engine::{Abstraction, Report, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;

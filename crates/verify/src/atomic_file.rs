@@ -1,9 +1,11 @@
 //! Writing a result so that nobody ever sees half of it: a temporary file, then renamed.
 
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tempfile::NamedTempFile;
 
 /// Where a text goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,7 +13,7 @@ pub enum Destination {
     /// Standard output, written as `-`.
     StandardOutput,
     /// A file.
-    File(std::path::PathBuf),
+    File(PathBuf),
 }
 
 impl From<&Path> for Destination {
@@ -38,21 +40,61 @@ pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
 }
 
 fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
-    // A device or a pipe cannot be replaced by a file: write into it.
-    if path.exists() && !path.is_file() {
-        return std::fs::OpenOptions::new().write(true).open(path)?.write_all(text);
-    }
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new().prefix(".policert-").tempfile_in(folder)?;
+    let mut file = AtomicFile::create(path)?;
     file.write_all(text)?;
-    file.as_file().sync_data()?;
-    let kept = std::fs::metadata(path).ok().map(|metadata| metadata.permissions());
-    file.as_file().set_permissions(kept.unwrap_or_else(ordinary))?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    file.finish()
+}
+
+/// A file that appears under its name when it is finished; until then, and if it never is, what
+/// was there before stays.
+pub(crate) struct AtomicFile(Target);
+
+enum Target {
+    /// A device or a pipe cannot be replaced by a file: it is written into.
+    Device(File),
+    /// Renamed to this path at the end.
+    Temporary(NamedTempFile, PathBuf),
+}
+
+impl AtomicFile {
+    /// Begins to write a file.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path.exists() && !path.is_file() {
+            return Ok(Self(Target::Device(File::options().write(true).open(path)?)));
+        }
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let file = tempfile::Builder::new().prefix(".policert-").tempfile_in(folder)?;
+        Ok(Self(Target::Temporary(file, path.to_owned())))
+    }
+
+    /// Gives the file its name.
+    pub fn finish(self) -> io::Result<()> {
+        let Target::Temporary(file, path) = self.0 else { return Ok(()) };
+        file.as_file().sync_data()?;
+        let kept = std::fs::metadata(&path).ok().map(|metadata| metadata.permissions());
+        file.as_file().set_permissions(kept.unwrap_or_else(ordinary))?;
+        file.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+impl io::Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Target::Device(file) => file.write(bytes),
+            Target::Temporary(file, _) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Device(file) => file.flush(),
+            Target::Temporary(file, _) => file.flush(),
+        }
+    }
 }
 
 /// Readable by all, as a file made by the shell is; a temporary file is private.

@@ -9,6 +9,7 @@ mod ppa;
 
 use std::time::Instant;
 
+use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, CancelFlag, Counts, EngineError, Limits, Observer, UnknownReason, Verdict,
 };
@@ -87,20 +88,21 @@ pub(crate) struct Answered {
     pub attempts: Vec<Attempt>,
 }
 
-/// Runs what was chosen.
+/// Runs what was chosen. `recorder` is told of the queries about the policy.
 pub(crate) fn answer(
     choice: EngineChoice,
     assignment: &Assignment<'_>,
     observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
     let begin = Instant::now();
     let mut budget = assignment.budget(None);
     let run = match choice {
-        EngineChoice::Auto => return auto::run(assignment, observer),
+        EngineChoice::Auto => return auto::run(assignment, observer, recorder),
         EngineChoice::Explicit => {
             settled("explicit", explicit::run(assignment, &mut budget, observer))
         }
-        EngineChoice::Ppa => settled("ppa", ppa::run(assignment, &mut budget, observer)),
+        EngineChoice::Ppa => settled("ppa", ppa::run(assignment, &mut budget, observer, recorder)),
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

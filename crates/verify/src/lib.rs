@@ -19,6 +19,7 @@ mod failure;
 mod memory;
 mod problem;
 mod query;
+mod query_log;
 mod report;
 mod semantics_record;
 mod task;
@@ -48,6 +49,10 @@ pub use problem::{Problem, ProblemKind};
 pub use query::{
     AnswerWord, NetworkSummary, Queried, QueryReport, QueryRequest, QueryStatistics, VnnlibSummary,
     Witness, WitnessValue, query,
+};
+pub use query_log::{
+    AnswerRecord, ConditionRecord, LinearRecord, QUERY_LOG_VERSION, QueryLogHeader, QueryRecord,
+    SideRecord, VariableRecord,
 };
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
 pub use semantics_record::{Domain, SemanticsRecord, StartRule};

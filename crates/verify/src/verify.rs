@@ -1,11 +1,14 @@
 //! The whole way from a request to a report: load, run, replay, report.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
+use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
 use crate::{Evidence, ExitStatus, Failure, Loaded, Task, TaskOptions, peak_memory_mb};
 
@@ -22,6 +25,8 @@ pub struct Request {
     pub limits: Limits,
     /// How many threads may be used.
     pub threads: u16,
+    /// Where the queries about the policy are written: `docs/formats/queries.md`.
+    pub record_queries: Option<PathBuf>,
 }
 
 /// What came out of a request.
@@ -63,11 +68,17 @@ fn run(
     let task = Task::load(&request.task, loaded)?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
+    let path = request.record_queries.as_deref();
+    let mut log = path.map(|path| QueryLog::create(path, &task)).transpose()?;
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let assignment = Assignment { task: &task, ppa: &ppa, limits: &request.limits, begin, cancel };
-    let answered = engines::answer(request.engine, &assignment, &mut notes)?;
-    let notes = notes.notes;
+    let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
+    let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
+    let mut notes = notes.notes;
+    if let Some(log) = log {
+        notes.push(format!("queries about the policy that were recorded: {}", log.finish()?));
+    }
     times.engines = engines_begin.elapsed().as_secs_f64();
 
     let replay_begin = Instant::now();

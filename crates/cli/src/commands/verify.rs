@@ -121,5 +121,6 @@ fn request(arguments: &VerifyArgs) -> Request {
             states: arguments.state_limit,
         },
         threads: arguments.threads,
+        record_queries: arguments.record_queries.clone(),
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use policert_bounds::Recorder;
 use policert_engine_api::{EngineError, Observer, StopReason, UnknownReason, Verdict};
 use policert_model::{DomainRule, Model};
 
@@ -20,6 +21,7 @@ const DEFAULT_MEMORY: u64 = 2_000_000_000;
 pub(super) fn run(
     assignment: &Assignment<'_>,
     observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
     let mut portfolio = Portfolio { attempts: Vec::new(), last: None, refused: Vec::new() };
     let all = states_in_memory(assignment);
@@ -43,7 +45,7 @@ pub(super) fn run(
         return portfolio.finish();
     }
     let begin = Instant::now();
-    let run = ppa::run(assignment, &mut assignment.budget(None), observer);
+    let run = ppa::run(assignment, &mut assignment.budget(None), observer, recorder);
     if portfolio.note("ppa", run, begin)? == Next::Stop || first == all {
         return portfolio.finish();
     }

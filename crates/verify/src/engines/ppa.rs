@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use policert_bounds::Recorder;
 use policert_engine_api::{Budget, EngineError, Observer};
-use policert_ppa::{Config, ConfigError, Report, TestStats};
+use policert_ppa::{Config, ConfigError, Report, TestStats, run_recorded};
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun};
@@ -31,11 +32,12 @@ pub(super) fn run(
     assignment: &Assignment<'_>,
     budget: &mut Budget,
     observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
 ) -> Result<EngineRun, EngineError> {
     let task = assignment.task;
     let question = task.question();
-    let report =
-        policert_ppa::run(&question, task.policy.as_ref(), assignment.ppa, budget, observer)?;
+    let policy = task.policy.as_ref();
+    let report = run_recorded(&question, policy, assignment.ppa, budget, observer, recorder)?;
     Ok(EngineRun {
         engine: "ppa",
         preset: Some(assignment.ppa.name.clone()),

@@ -1,0 +1,119 @@
+//! Asks the queries of a query log again, in their order, and says how long the decision oracle
+//! takes: once with one decision map for each region, as engines use it, and once each query on
+//! its own. Every answer is compared with the recorded one.
+//!
+//!     cargo run --release -p policert-verify --example replay_queries -- queries.jsonl
+
+#![expect(clippy::print_stdout, reason = "a program")]
+
+use std::error::Error;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
+use policert_engine_api::{Answer, Budget};
+use policert_model::{Condition, LabelId, State, VarId};
+use policert_numeric::IntBox;
+use policert_policy::{Policy, Semantics, read_network};
+use policert_verify::{AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord};
+
+/// A query of the log, ready to be asked.
+struct Query {
+    region: u64,
+    output: usize,
+    relaxed: bool,
+    sides: IntBox,
+    conditions: Vec<Condition>,
+    refuted: bool,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os().nth(1).ok_or("usage: replay_queries FILE")?;
+    let mut lines = BufReader::new(std::fs::File::open(PathBuf::from(path))?).lines();
+    let header: QueryLogHeader = serde_json::from_str(&lines.next().ok_or("an empty file")??)?;
+    let policy = policy(&header)?;
+    let queries: Vec<Query> = lines.map(|line| query(&line?)).collect::<Result<_, _>>()?;
+    let applicable = conditions(header.applicable.as_deref().unwrap_or_default())?;
+    for shared in [true, false] {
+        let mut oracle = Oracle::new(&policy, applicable.clone());
+        let (time, other) = replay(&mut oracle, &queries, shared)?;
+        let how = if shared { "one map for each region" } else { "each query on its own" };
+        println!(
+            "{how}: {} queries in {:.4} s, {other} answers differ",
+            queries.len(),
+            time.as_secs_f64()
+        );
+    }
+    Ok(())
+}
+
+/// Time and number of answers that differ from the recorded ones.
+fn replay(
+    oracle: &mut Oracle<'_>,
+    queries: &[Query],
+    shared: bool,
+) -> Result<(Duration, usize), Box<dyn Error>> {
+    let budget = &mut Budget::unlimited();
+    let mut map: Option<(u64, DecisionMap)> = None;
+    let mut other = 0;
+    let begin = Instant::now();
+    for query in queries {
+        let conditions: Vec<&Condition> = query.conditions.iter().collect();
+        let asked =
+            SelectionQuery { region: &query.sides, conditions: &conditions, output: query.output };
+        let refuted = if query.relaxed {
+            oracle.decide_relaxed(&asked, budget)?.refuted()
+        } else if shared {
+            // The first query about a region is the one about all of it.
+            let map = match &mut map {
+                Some((region, map)) if *region == query.region => map,
+                other => {
+                    &mut other.insert((query.region, DecisionMap::new(oracle, &query.sides))).1
+                }
+            };
+            is_refuted(&map.decide(oracle, &asked, budget)?)
+        } else {
+            is_refuted(&oracle.decide(&asked, budget)?)
+        };
+        other += usize::from(refuted != query.refuted);
+    }
+    Ok((begin.elapsed(), other))
+}
+
+fn is_refuted(answer: &Answer<State>) -> bool {
+    answer.refuted()
+}
+
+fn query(line: &str) -> Result<Query, Box<dyn Error>> {
+    let record: QueryRecord = serde_json::from_str(line)?;
+    Ok(Query {
+        region: record.region,
+        output: record.output,
+        relaxed: record.relaxed,
+        sides: sides(&record.sides),
+        conditions: conditions(&record.conditions)?,
+        refuted: record.answer == AnswerRecord::Refuted,
+    })
+}
+
+fn sides(records: &[SideRecord]) -> IntBox {
+    IntBox::new(records.iter().map(|side| side.interval()).collect())
+}
+
+fn conditions(records: &[ConditionRecord]) -> Result<Vec<Condition>, Box<dyn Error>> {
+    let condition = |record: &ConditionRecord| {
+        record.condition().ok_or_else(|| format!("a condition is only a text: {record:?}").into())
+    };
+    records.iter().map(condition).collect()
+}
+
+/// The policy of the log; labels are numbered as the outputs.
+fn policy(header: &QueryLogHeader) -> Result<Policy, Box<dyn Error>> {
+    let network = read_network(&header.network)?.network;
+    let domains: Vec<SideRecord> = header.variables.iter().map(|v| v.domain).collect();
+    let inputs = header.inputs.iter().map(|&v| VarId::new(v)).collect();
+    let outputs = (0..header.outputs.len()).map(LabelId::new).collect();
+    let semantics = Semantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
+    Ok(Policy::new(network, inputs, outputs, semantics, &sides(&domains))?)
+}
