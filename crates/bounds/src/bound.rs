@@ -161,6 +161,28 @@ impl Bounder {
         true
     }
 
+    /// Draws the lower lines of the functions that bend such that they touch at a point: planes
+    /// that follow are tighter there.
+    pub fn touch(&mut self, inputs: &[f64]) {
+        let values = self.program.values(inputs);
+        for node in 0..self.program.nodes.len() {
+            let Op::Pointwise { source, function: Function::Leaky { alpha } } =
+                self.program.nodes[node].op
+            else {
+                continue;
+            };
+            let sources = self.program.range(source);
+            for (slot, source) in self.program.range(node).zip(sources) {
+                let (lo, hi) = self.range(source);
+                // Both lines through the origin are below where it is convex.
+                if lo < 0.0 && hi > 0.0 && alpha <= 1.0 {
+                    self.lines[slot].lower_slope = if values[source] > 0.0 { 1.0 } else { alpha };
+                    self.lines[slot].lower_offset = 0.0;
+                }
+            }
+        }
+    }
+
     /// The bounds of a slot in the part that was entered last.
     pub fn range(&self, slot: usize) -> (f64, f64) {
         (self.bounds.lo[slot], self.bounds.hi[slot])

@@ -73,6 +73,22 @@ impl<'q> Search<'_, '_, 'q> {
         Ok(None)
     }
 
+    /// The witness at a point, if the output is chosen there.
+    pub(crate) fn witness_if_chosen(
+        &mut self,
+        point: &[i64],
+        whole: &Restriction<'q>,
+    ) -> Result<Option<State>, StopReason> {
+        let filtered = self.oracle.is_filtered();
+        let truths = vec![Truth::Maybe; if filtered { self.oracle.applicable.len() } else { 0 }];
+        let mut choices = Vec::new();
+        self.oracle.judge(point, &truths, &mut choices);
+        match choices.first() {
+            Some(choice) => self.witness_at(point, choice, whole),
+            None => Ok(None),
+        }
+    }
+
     /// Whether a point, given by its coordinates along the axes, lies in the box of a query.
     fn reaches(&self, point: &[i64], restriction: &Restriction<'q>) -> bool {
         let axes = &self.oracle.axes.variables;

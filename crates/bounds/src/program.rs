@@ -175,6 +175,51 @@ impl Program {
         Self { nodes, output: network.output().index(), slots }
     }
 
+    /// The values of all slots for some inputs, rounded.
+    pub fn values(&self, inputs: &[f64]) -> Vec<f64> {
+        let mut values = Vec::with_capacity(self.slots);
+        for node in &self.nodes {
+            match &node.op {
+                Op::Input => values.extend_from_slice(inputs),
+                Op::Affine(affine) => {
+                    let from = self.nodes[affine.source].at;
+                    for (row, bias) in affine.rows.chunks_exact(affine.columns).zip(&affine.bias) {
+                        let products = row.iter().zip(&values[from..]).map(|(w, x)| w * x);
+                        values.push(products.sum::<f64>() + bias);
+                    }
+                }
+                Op::Scale { source, factors, summands } => {
+                    for (i, (factor, summand)) in factors.iter().zip(summands).enumerate() {
+                        values.push(values[self.nodes[*source].at + i] * factor + summand);
+                    }
+                }
+                Op::Pointwise { source, function } => {
+                    for i in 0..node.width {
+                        let x = values[self.nodes[*source].at + i];
+                        values.push(function.image(x, x).0);
+                    }
+                }
+                Op::Add { sources } => {
+                    for i in 0..node.width {
+                        values.push(sources.iter().map(|&s| values[self.nodes[s].at + i]).sum());
+                    }
+                }
+                Op::Max { sources } => {
+                    for i in 0..node.width {
+                        let each = sources.iter().map(|&s| values[self.nodes[s].at + i]);
+                        values.push(each.fold(f64::NEG_INFINITY, f64::max));
+                    }
+                }
+                Op::Concat { sources } => {
+                    for &source in sources {
+                        values.extend_from_within(self.range(source));
+                    }
+                }
+            }
+        }
+        values
+    }
+
     /// The node that a slot belongs to.
     pub fn node_of(&self, slot: usize) -> usize {
         self.nodes.partition_point(|node| node.at <= slot).saturating_sub(1)

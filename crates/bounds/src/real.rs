@@ -3,13 +3,12 @@
 //!
 //! Branch and bound over parts of the region: a part is a box of the variables, and for some
 //! functions the side of a bend on which their argument lies. A part is refuted by the
-//! [planes](planes) of the inequalities, each alone or jointly; a likely point is checked
+//! [planes](crate::planes) of the inequalities, each alone or jointly; a likely point is checked
 //! exactly; otherwise the part is [split](split), and where no function bends in it, it is a
 //! [polytope] and decided exactly. For networks of linear pieces the search is complete, with
 //! tolerance zero.
 
 mod descend;
-mod planes;
 mod polytope;
 mod problem;
 mod search;
@@ -145,6 +144,16 @@ impl RealOracle {
         disjuncts: &[impl AsRef<[LinearInequality]>],
         budget: &mut Budget,
     ) -> Result<RealAnswer, StopReason> {
+        let mut searches = self.searches(disjuncts);
+        loop {
+            if let Some(answer) = searches.advance(self, u64::MAX, budget)? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The searches for a disjunction.
+    pub(crate) fn searches(&mut self, disjuncts: &[impl AsRef<[LinearInequality]>]) -> Searches {
         let mut is_read = vec![false; self.dimensions];
         self.reads.iter().for_each(|&variable| is_read[variable] = true);
         let mut searches = Vec::with_capacity(disjuncts.len());
@@ -161,19 +170,43 @@ impl RealOracle {
                 Err(reason) => undecided = Some(reason),
             }
         }
-        while !searches.is_empty() {
-            let mut open = Vec::with_capacity(searches.len());
-            for mut search in searches {
-                match search.advance(self, TURN, budget)? {
+        Searches { open: searches, undecided }
+    }
+}
+
+/// Searches for the disjuncts of one question, which may pause.
+#[derive(Debug)]
+pub(crate) struct Searches {
+    open: Vec<Search>,
+    undecided: Option<Undecided>,
+}
+
+impl Searches {
+    /// Looks at about so many parts more; an answer ends it.
+    pub fn advance(
+        &mut self,
+        oracle: &mut RealOracle,
+        parts: u64,
+        budget: &mut Budget,
+    ) -> Result<Option<RealAnswer>, StopReason> {
+        let mut done = 0;
+        while !self.open.is_empty() {
+            let mut open = Vec::with_capacity(self.open.len());
+            for mut search in std::mem::take(&mut self.open) {
+                match search.advance(oracle, TURN, budget)? {
                     None => open.push(search),
                     Some(RealAnswer::Unsat) => {}
-                    Some(RealAnswer::Undecided(reason)) => undecided = Some(reason),
-                    Some(sat) => return Ok(sat),
+                    Some(RealAnswer::Undecided(reason)) => self.undecided = Some(reason),
+                    Some(sat) => return Ok(Some(sat)),
                 }
+                done += TURN as u64;
             }
-            searches = open;
+            self.open = open;
+            if done >= parts {
+                return Ok(None);
+            }
         }
-        Ok(undecided.map_or(RealAnswer::Unsat, RealAnswer::Undecided))
+        Ok(Some(self.undecided.map_or(RealAnswer::Unsat, RealAnswer::Undecided)))
     }
 }
 

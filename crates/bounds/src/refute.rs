@@ -15,6 +15,7 @@ use crate::oracle::Axes;
 use crate::output_set::OutputSet;
 use crate::search::Search;
 use crate::statistics::Stage;
+use crate::tighten::Restriction;
 
 /// Boxes whose inputs are smaller than those of the region by this factor get a frame of their
 /// own.
@@ -39,21 +40,26 @@ const EXACT: u64 = 1 << 53;
 
 /// A double that is not above; values are 64-bit integers, so there always is one.
 #[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
-fn float_below(value: i64) -> f64 {
+pub(crate) fn float_below(value: i64) -> f64 {
     let near = value as f64;
     if value.unsigned_abs() <= EXACT { near } else { near.next_down() }
 }
 
 /// A double that is not below.
 #[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
-fn float_above(value: i64) -> f64 {
+pub(crate) fn float_above(value: i64) -> f64 {
     let near = value as f64;
     if value.unsigned_abs() <= EXACT { near } else { near.next_up() }
 }
 
-impl Search<'_, '_, '_> {
-    /// Bounds the score differences over a leaf and notes which outputs lose.
-    pub(crate) fn bound(&mut self, node: usize) -> Result<(), StopReason> {
+impl<'q> Search<'_, '_, 'q> {
+    /// Bounds the score differences over a leaf and notes which outputs lose. Returns whether the
+    /// bounds contradict the conditions of the query.
+    pub(crate) fn bound(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+    ) -> Result<bool, StopReason> {
         let started = Instant::now();
         self.budget.poll()?;
         let inputs = Inputs::new(&self.oracle.axes.reads, &self.map.nodes[node].sides);
@@ -94,10 +100,12 @@ impl Search<'_, '_, '_> {
         if !self.map.nodes[node].refuted.contains(self.output) {
             self.mixture(node, own.as_ref());
         }
+        let refuted = self.map.nodes[node].refuted.contains(self.output);
+        let contradictory = !refuted && self.is_contradictory(node, own.as_ref(), restriction);
         self.oracle.statistics.forms = self.oracle.bounder.forms_done;
         self.map.nodes[node].progress = Progress::Bounded;
         self.finish(Stage::Bound, started);
-        Ok(())
+        Ok(contradictory)
     }
 
     /// A frame for these inputs where that of the map is of no use, or much too wide.

@@ -7,7 +7,7 @@ use policert_policy::{Comparison, PolicyError};
 
 use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
-use crate::real::{RealAnswer, RealOracle};
+use crate::real::{RealAnswer, RealOracle, Searches};
 
 /// With more disjuncts than that a condition is left out, which makes refutations rarer.
 const MANY_DISJUNCTS: usize = 256;
@@ -89,24 +89,33 @@ impl Oracle<'_> {
         query: &SelectionQuery<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<Vec<Rational>>, StopReason> {
+        let mut search = self.relaxed_search(query);
+        loop {
+            if let Some(answer) = search.advance(self, u64::MAX, budget)? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The search for the answer of a relaxed query.
+    pub(crate) fn relaxed_search(&mut self, query: &SelectionQuery<'_>) -> RelaxedSearch {
         let sides = query.sides(self.axes.least_dimensions);
-        if sides.is_empty() {
-            return Ok(Answer::Refuted);
-        }
-        let form = self.relaxed_form(query, &sides);
-        if form.disjuncts.is_empty() {
-            return Ok(Answer::Refuted);
-        }
-        let Some(mut real) = self.take_real(sides.dimensions()) else {
-            return Ok(Answer::Possible(None));
+        let form = match sides.is_empty() {
+            true => NormalForm::constant(false),
+            false => self.relaxed_form(query, &sides),
         };
-        let answer = real.decide_any(&form.disjuncts, budget);
-        self.real = Some(real);
-        Ok(match answer? {
-            RealAnswer::Unsat => Answer::Refuted,
-            RealAnswer::Sat(point) if !form.is_partial => Answer::Possible(Some(point)),
-            RealAnswer::Sat(_) | RealAnswer::Undecided(_) => Answer::Possible(None),
-        })
+        let searches = self.take_real(sides.dimensions()).map(|mut real| {
+            let searches = real.searches(&form.disjuncts);
+            self.real = Some(real);
+            searches
+        });
+        let answer = form.disjuncts.is_empty().then_some(Answer::Refuted);
+        RelaxedSearch {
+            answer,
+            searches,
+            is_partial: form.is_partial,
+            dimensions: sides.dimensions(),
+        }
     }
 
     /// The query as a disjunction of linear inequalities over the variables and the scores.
@@ -176,5 +185,41 @@ fn is_total(condition: &Condition) -> bool {
         Condition::True | Condition::False | Condition::Linear(_) => true,
         Condition::General { expr, .. } => expr.is_total(),
         Condition::And(parts) | Condition::Or(parts) => parts.iter().all(is_total),
+    }
+}
+
+/// The search for the answer of a relaxed query, which may pause.
+#[derive(Debug)]
+pub(crate) struct RelaxedSearch {
+    /// The answer where there is nothing to search.
+    answer: Option<Answer<Vec<Rational>>>,
+    searches: Option<Searches>,
+    is_partial: bool,
+    dimensions: usize,
+}
+
+impl RelaxedSearch {
+    /// Looks at about so many parts more; an answer ends it.
+    pub fn advance(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        parts: u64,
+        budget: &mut Budget,
+    ) -> Result<Option<Answer<Vec<Rational>>>, StopReason> {
+        if let Some(answer) = &self.answer {
+            return Ok(Some(answer.clone()));
+        }
+        let (Some(searches), Some(mut real)) =
+            (&mut self.searches, oracle.take_real(self.dimensions))
+        else {
+            return Ok(Some(Answer::Possible(None)));
+        };
+        let answer = searches.advance(&mut real, parts, budget);
+        oracle.real = Some(real);
+        Ok(answer?.map(|answer| match answer {
+            RealAnswer::Unsat => Answer::Refuted,
+            RealAnswer::Sat(point) if !self.is_partial => Answer::Possible(Some(point)),
+            RealAnswer::Sat(_) | RealAnswer::Undecided(_) => Answer::Possible(None),
+        }))
     }
 }

@@ -10,8 +10,10 @@ use policert_numeric::IntInterval;
 
 use crate::decision_map::{DecisionMap, Node, Progress, Sharing};
 use crate::enumerate::count_up_to;
+use crate::joint::OverReals;
 use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
+use crate::relaxed::RelaxedSearch;
 use crate::split::trim;
 use crate::statistics::Stage;
 use crate::tighten::{Restriction, Satisfied, satisfy};
@@ -35,6 +37,10 @@ pub(crate) struct Search<'s, 'p, 'q> {
     pub undecided: bool,
     /// The most expensive stage so far.
     pub stage: Stage,
+    /// The number of open boxes at which the question was asked over the reals last.
+    pub asked_at: u64,
+    /// The search over the reals, once it was begun.
+    pub relaxed: Option<RelaxedSearch>,
     /// What waits, the most promising first.
     waiting: BinaryHeap<Part<'q>>,
     /// Parts that were put there so far.
@@ -104,6 +110,8 @@ impl Search<'_, '_, '_> {
             open_boxes: 0,
             undecided: false,
             stage: Stage::Recall,
+            asked_at: 0,
+            relaxed: None,
             waiting: BinaryHeap::new(),
             parts: 0,
         };
@@ -171,6 +179,7 @@ impl<'q> Search<'_, '_, 'q> {
         if let Some(witness) = self.remembered_witness(&restriction)? {
             return Ok(Some(witness));
         }
+        let whole = restriction.clone();
         self.wait(f64::INFINITY, 0, restriction);
         while let Some(part) = self.waiting.pop() {
             self.budget.poll_clock()?;
@@ -181,7 +190,21 @@ impl<'q> Search<'_, '_, 'q> {
             match self.visit(node, &restriction)? {
                 Visit::Witness(witness) => return Ok(Some(witness)),
                 Visit::Done => {}
-                Visit::Again => self.wait(promise, node, restriction),
+                Visit::Again => {
+                    self.wait(promise, node, restriction);
+                    match self.over_reals(&whole)? {
+                        OverReals::Refuted => {
+                            self.undecided = false;
+                            let sides = self.oracle.axes.project(&whole.sides);
+                            if whole.open.is_empty() && self.map.nodes[0].sides == sides {
+                                self.map.nodes[0].refuted.insert(self.output);
+                            }
+                            return Ok(None);
+                        }
+                        OverReals::Witness(witness) => return Ok(Some(witness)),
+                        OverReals::Open => {}
+                    }
+                }
             }
         }
         Ok(None)
@@ -279,8 +302,9 @@ impl<'q> Search<'_, '_, 'q> {
             {
                 return Ok(end);
             }
-            self.bound(node)?;
-            if self.map.nodes[node].refuted.contains(self.output)
+            let contradictory = self.bound(node, restriction)?;
+            if contradictory
+                || self.map.nodes[node].refuted.contains(self.output)
                 || self.beaten_here(node, restriction)
             {
                 return Ok(Visit::Done);

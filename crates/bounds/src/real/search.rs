@@ -8,13 +8,13 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 use policert_numeric::simplex::Feasibility;
 
-use super::planes::{self, Joint, PlaneRow};
 use super::polytope::Polytope;
 use super::problem::{Constraint, Problem};
-use super::split::Split;
+use super::split::{MANY_VARIABLES, Split};
 use super::{RealAnswer, RealOracle, Undecided};
 use crate::bound::Bend;
 use crate::frame::Frame;
+use crate::planes::{self, Joint, PlaneRow};
 use crate::symbolic::{Form, Term};
 
 /// A box of the variables, where the arguments of some functions are on one side of a bend.
@@ -26,6 +26,7 @@ pub(super) struct Part {
 }
 
 /// A part that waits, with how far its whole is from satisfying the inequalities.
+#[derive(Debug)]
 struct Waiting {
     part: Part,
     distance: f64,
@@ -63,6 +64,7 @@ enum Outcome {
 }
 
 /// The search for one question.
+#[derive(Debug)]
 pub(super) struct Search {
     problem: Problem,
     waiting: BinaryHeap<Waiting>,
@@ -81,6 +83,8 @@ pub(super) struct Search {
     pub effects: Vec<f64>,
     /// Parts that were not refuted.
     looked_at: u64,
+    /// How often planes are drawn anew where the ones before leave room.
+    rounds: usize,
 }
 
 /// The first so many parts, and then every such one, are searched by descent.
@@ -88,6 +92,7 @@ const DESCENTS: u64 = 4;
 const BETWEEN_DESCENTS: u64 = 4;
 /// With so many undecided parts the question is given up.
 const MANY_STUCK: usize = 64;
+
 /// So many functions are looked at one by one.
 const FEW_FUNCTIONS: usize = 32;
 
@@ -117,6 +122,8 @@ impl Search {
             influence,
             effects: vec![0.0; program.slots],
             looked_at: 0,
+            // Worth its time where few parts can be cut small.
+            rounds: usize::from(oracle.reads.len() > MANY_VARIABLES),
             whole,
         })
     }
@@ -180,19 +187,36 @@ impl Search {
             oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         }
-        let Some((rows, distance)) = self.rows(oracle, part) else {
+        self.influence.fill(0.0);
+        self.effects.fill(0.0);
+        let Some((mut rows, distance)) = self.rows(oracle, part) else {
             oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         };
         let centre: Vec<f64> =
             zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
-        let likely = match planes::joint(&part.lo, &part.hi, &rows) {
-            Joint::Contradictory => {
-                oracle.statistics.jointly += 1;
-                return Ok(Outcome::Refuted);
+        let mut rounds = 0;
+        let likely = loop {
+            let point = match planes::joint(&part.lo, &part.hi, &rows) {
+                Joint::Contradictory => {
+                    oracle.statistics.jointly += 1;
+                    return Ok(Outcome::Refuted);
+                }
+                Joint::Point(point) => point,
+                Joint::Unclear => break [centre.clone(), centre],
+            };
+            if rounds == self.rounds {
+                break [point, centre];
             }
-            Joint::Point(point) => [point, centre],
-            Joint::Unclear => [centre.clone(), centre],
+            rounds += 1;
+            // Planes that touch the functions where the ones so far leave room.
+            let at: Vec<f64> = oracle.reads.iter().map(|&variable| point[variable]).collect();
+            oracle.bounder.touch(&at);
+            let Some((more, _)) = self.rows(oracle, part) else {
+                oracle.statistics.by_plane += 1;
+                return Ok(Outcome::Refuted);
+            };
+            rows.extend(more);
         };
         if let Some(point) = self.check(oracle, &likely.concat()) {
             return Ok(Outcome::Satisfied(point));
@@ -257,8 +281,6 @@ impl Search {
                 None => groups.push((node, vec![form])),
             }
         }
-        influence.fill(0.0);
-        effects.fill(0.0);
         let mut rows = Vec::with_capacity(constraints.len() + part.bends.len());
         let (mut refuted, mut distance) = (false, f64::NEG_INFINITY);
         let mut push = |row: PlaneRow, lower: f64| {

@@ -34,7 +34,7 @@ impl Split {
 /// With at most so many bends left, splitting at them is better than cutting sides.
 const FEW_BENDS: usize = 6;
 /// With more free variables than that, splitting at bends is better.
-const MANY_VARIABLES: usize = 12;
+pub(super) const MANY_VARIABLES: usize = 12;
 /// Sides that are smaller than the region's by this factor are not cut.
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 

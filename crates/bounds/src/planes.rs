@@ -9,14 +9,14 @@ use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 
 /// `Σ slope · variable ≤ upper`.
 #[derive(Clone, Debug)]
-pub(super) struct PlaneRow {
+pub(crate) struct PlaneRow {
     pub slopes: Vec<f64>,
     pub upper: f64,
 }
 
 /// What the planes say together.
 #[derive(Clone, Debug)]
-pub(super) enum Joint {
+pub(crate) enum Joint {
     /// No point of the box satisfies all of them.
     Contradictory,
     /// This one seems to.
@@ -38,7 +38,7 @@ impl PlaneRow {
 }
 
 /// Looks for a point of the box that satisfies all rows.
-pub(super) fn joint(lo: &[f64], hi: &[f64], rows: &[PlaneRow]) -> Joint {
+pub(crate) fn joint(lo: &[f64], hi: &[f64], rows: &[PlaneRow]) -> Joint {
     let widths: Vec<f64> = lo.iter().zip(hi).map(|(lo, hi)| hi - lo).collect();
     let mut factors = Vec::with_capacity(rows.len());
     let scaled: Vec<Row<f64>> = rows
@@ -113,13 +113,13 @@ fn contradicts(lo: &[f64], hi: &[f64], rows: &[PlaneRow], multiples: &[f64]) -> 
 }
 
 /// `upper − constant` for a plane `slopes · x + constant ≤ upper`.
-pub(super) fn upper_side(upper: f64, constant: f64) -> f64 {
+pub(crate) fn upper_side(upper: f64, constant: f64) -> f64 {
     sub_up(upper, constant)
 }
 
 /// Adds the slopes of an inequality to those of a plane; `None` with what rounding may lose,
 /// for variables of at most these magnitudes.
-pub(super) fn add_slopes(slopes: &mut [f64], others: &[f64], sizes: &[f64]) -> f64 {
+pub(crate) fn add_slopes(slopes: &mut [f64], others: &[f64], sizes: &[f64]) -> f64 {
     let mut loss = 0.0;
     for ((slope, &other), &size) in slopes.iter_mut().zip(others).zip(sizes) {
         if other != 0.0 {
@@ -134,6 +134,6 @@ pub(super) fn add_slopes(slopes: &mut [f64], others: &[f64], sizes: &[f64]) -> f
 }
 
 /// `lower bound − upper`, rounded down.
-pub(super) fn margin(lower: f64, upper: f64) -> f64 {
+pub(crate) fn margin(lower: f64, upper: f64) -> f64 {
     sub_down(lower, upper)
 }
