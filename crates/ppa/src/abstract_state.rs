@@ -2,7 +2,6 @@
 
 use policert_engine_api::Id;
 use policert_model::{Model, VarId};
-use rustc_hash::FxHashMap;
 
 /// Position of a predicate in the predicate set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,46 +96,135 @@ impl AbstractState {
     }
 }
 
-/// All abstract states that were met.
+/// All abstract states that were met, one after the other in one arena, found by an
+/// open-addressing table with linear probing.
 #[derive(Debug, Default)]
 pub struct StateTable {
-    states: Vec<AbstractState>,
-    ids: FxHashMap<AbstractState, AbstractStateId>,
+    /// Words of a state; known from the first one on.
+    words: usize,
+    arena: Vec<u64>,
+    /// The id of a state plus one; 0 is free. A power of two, at most five of eight are taken.
+    slots: Vec<u32>,
+    len: usize,
 }
+
+/// Slots of a table with a state in it, at first.
+const FIRST_SLOTS: usize = 1 << 6;
 
 impl StateTable {
     /// The id of `state`, if it was met.
     #[must_use]
     pub fn find(&self, state: &AbstractState) -> Option<AbstractStateId> {
-        self.ids.get(state).copied()
+        if self.len == 0 {
+            return None;
+        }
+        self.slot_of(&state.0).ok()
     }
 
-    /// The id of `state`, and whether it is met for the first time.
+    /// The id of `state`, and whether it is met for the first time. All states of a table have
+    /// the same layout.
     pub fn intern(&mut self, state: &AbstractState) -> (AbstractStateId, bool) {
-        if let Some(&id) = self.ids.get(state) {
-            return (id, false);
+        if self.len == 0 {
+            self.words = state.0.len();
         }
-        let id = AbstractStateId::from_index(self.states.len());
-        self.states.push(state.clone());
-        self.ids.insert(state.clone(), id);
-        (id, true)
+        debug_assert_eq!(self.words, state.0.len());
+        if (self.len + 1) * 8 > self.slots.len() * 5 {
+            self.grow();
+        }
+        match self.slot_of(&state.0) {
+            Ok(id) => (id, false),
+            Err(free) => {
+                let id = AbstractStateId::from_index(self.len);
+                self.arena.extend_from_slice(&state.0);
+                self.len += 1;
+                self.slots[free] = id.0.saturating_add(1);
+                (id, true)
+            }
+        }
     }
 
     /// The state of an id.
     #[must_use]
-    pub fn state(&self, id: AbstractStateId) -> &AbstractState {
-        &self.states[id.to_index()]
+    pub fn state(&self, id: AbstractStateId) -> AbstractState {
+        AbstractState(self.packed(id).into())
     }
 
     /// Number of states met.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.states.len()
+        self.len
     }
 
     /// Whether none was met.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.states.is_empty()
+        self.len == 0
+    }
+
+    fn packed(&self, id: AbstractStateId) -> &[u64] {
+        &self.arena[id.to_index() * self.words..][..self.words]
+    }
+
+    /// The id of a state, or the free slot where it would be.
+    fn slot_of(&self, packed: &[u64]) -> Result<AbstractStateId, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = first_slot(packed) & mask;
+        loop {
+            let Some(id) = self.slots[at].checked_sub(1) else { return Err(at) };
+            let id = AbstractStateId(id);
+            if self.packed(id) == packed {
+                return Ok(id);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.slots = vec![0; (2 * self.slots.len()).max(FIRST_SLOTS)];
+        for index in 0..self.len {
+            let id = AbstractStateId::from_index(index);
+            if let Err(free) = self.slot_of(self.packed(id)) {
+                self.slots[free] = id.0.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Where to look first, before the number of slots is taken into account.
+fn first_slot(packed: &[u64]) -> usize {
+    let hash = packed.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |hash, word| {
+        let product = u128::from(hash ^ word) * 0xd6e8_feb8_6659_fd93;
+        #[expect(clippy::cast_possible_truncation, reason = "folds both halves")]
+        let folded = (product >> 64) as u64 ^ product as u64;
+        folded
+    });
+    #[expect(clippy::cast_possible_truncation, reason = "a hash")]
+    let slot = hash as usize;
+    slot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_state_is_stored_once() {
+        for words in 0..4 {
+            let mut table = StateTable::default();
+            let state = |i: u64| AbstractState((1..=words).map(|w| i * w).collect());
+            let count = if words == 0 { 1 } else { 5000 };
+            for i in 0..count {
+                assert_eq!(table.find(&state(i)), None, "{words} {i}");
+                assert!(table.intern(&state(i)).1, "{words} {i}");
+            }
+            assert_eq!(table.len() as u64, count);
+            for (i, id) in (0..count).zip((0..).map(AbstractStateId)) {
+                assert_eq!(table.find(&state(i)), Some(id));
+                assert_eq!(table.intern(&state(i)), (id, false));
+                assert_eq!(table.state(id), state(i));
+            }
+            assert_eq!(table.len() as u64, count);
+        }
     }
 }

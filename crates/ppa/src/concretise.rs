@@ -4,7 +4,7 @@
 //! Breadth-first along the path: the concrete states of each abstract state on it that runs from
 //! start states reach. Complete as long as no layer outgrows its limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, EngineError, Question, Trace, TraceStep};
 use policert_model::{Operator, Semantics, State};
@@ -17,7 +17,7 @@ use crate::{AbstractState, AbstractStateId, PredicateSet};
 /// The most concrete states that one layer of a path may hold.
 const LAYER_LIMIT: usize = 4096;
 
-/// The most start states that are looked at for one path.
+/// The most start states that are looked at.
 const START_LIMIT: usize = 1 << 20;
 
 /// What became of an abstract unsafe path.
@@ -51,7 +51,54 @@ type Arrival = (usize, TraceStep);
 /// before; start states have none.
 type Layer = Vec<(State, Option<Arrival>)>;
 
+/// The start states in the abstract states that paths begin with, ordered.
+#[derive(Debug)]
+pub struct StartLayers {
+    layers: BTreeMap<AbstractState, BTreeSet<State>>,
+    /// Whether all start states were looked at.
+    complete: bool,
+}
+
 impl Concretisation<'_> {
+    /// The start states in the abstract states that the paths to `last` begin with.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn start_layers(
+        &self,
+        fragment: &Fragment,
+        last: &[AbstractStateId],
+        budget: &mut Budget,
+    ) -> Result<StartLayers, EngineError> {
+        let first = |&id: &AbstractStateId| {
+            let path = fragment.path_to(id);
+            path.first().map(|(id, _)| (fragment.states.state(*id), BTreeSet::new()))
+        };
+        let mut layers: BTreeMap<AbstractState, BTreeSet<State>> =
+            last.iter().filter_map(first).collect();
+        let mut seen = 0usize;
+        let full = "full";
+        let result = self.question.for_each_start_state(budget, &mut |state| {
+            seen += 1;
+            if seen > START_LIMIT {
+                return Err(EngineError::Internal(full.to_owned()));
+            }
+            if self.predicates.domains().contains(state)
+                && let Some(layer) = layers.get_mut(&self.predicates.project(state))
+                && layer.len() <= LAYER_LIMIT
+            {
+                layer.insert(state.to_vec());
+            }
+            Ok(())
+        });
+        let complete = match result {
+            Ok(()) => true,
+            Err(EngineError::Internal(text)) if text == full => false,
+            Err(error) => return Err(error),
+        };
+        Ok(StartLayers { layers, complete })
+    }
+
     /// Looks for a run along the path by which `last` was first reached.
     ///
     /// # Errors
@@ -60,14 +107,18 @@ impl Concretisation<'_> {
         &self,
         fragment: &Fragment,
         last: AbstractStateId,
+        start: &StartLayers,
         budget: &mut Budget,
     ) -> Result<Concretised, EngineError> {
         let path = fragment.path_to(last);
-        let states: Vec<&AbstractState> =
+        let states: Vec<AbstractState> =
             path.iter().map(|(id, _)| fragment.states.state(*id)).collect();
         let Some(first) = states.first() else { return Ok(Concretised::Spurious) };
-        let (start, mut complete) = self.start_layer(first, budget)?;
-        let mut layers = vec![start];
+        let start_states = start.layers.get(first);
+        let count = start_states.map_or(0, BTreeSet::len);
+        let mut complete = start.complete && count <= LAYER_LIMIT;
+        let start_states = start_states.into_iter().flatten().take(LAYER_LIMIT);
+        let mut layers: Vec<Layer> = vec![start_states.map(|s| (s.clone(), None)).collect()];
         for depth in 0..states.len() {
             let layer = &layers[depth];
             if let Some(k) = layer.iter().position(|(s, _)| self.question.is_unsafe(s)) {
@@ -79,34 +130,6 @@ impl Concretisation<'_> {
             layers.push(next);
         }
         Ok(if complete { Concretised::Spurious } else { Concretised::Undecided })
-    }
-
-    /// The start states in an abstract state, and whether these are all.
-    fn start_layer(
-        &self,
-        first: &AbstractState,
-        budget: &mut Budget,
-    ) -> Result<(Layer, bool), EngineError> {
-        let mut found: BTreeMap<State, ()> = BTreeMap::new();
-        let mut seen = 0usize;
-        let full = "full";
-        let result = self.question.for_each_start_state(budget, &mut |state| {
-            seen += 1;
-            if seen > START_LIMIT || found.len() >= LAYER_LIMIT {
-                return Err(EngineError::Internal(full.to_owned()));
-            }
-            if self.predicates.domains().contains(state) && self.predicates.project(state) == *first
-            {
-                found.insert(state.to_vec(), ());
-            }
-            Ok(())
-        });
-        let complete = match result {
-            Ok(()) => true,
-            Err(EngineError::Internal(text)) if text == full => false,
-            Err(error) => return Err(error),
-        };
-        Ok((found.into_keys().map(|state| (state, None)).collect(), complete))
     }
 
     /// The states of `target` that the policy reaches from a layer, and whether these are all.

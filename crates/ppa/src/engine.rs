@@ -286,9 +286,11 @@ fn concrete_run(
         operators: &abstraction.operators,
     };
     let paths = fragment.info.iter().filter(|(_, info)| info.is_unsafe).map(|(id, _)| id);
-    for last in paths.take(PATHS_TRIED).collect::<Vec<AbstractStateId>>() {
+    let paths: Vec<AbstractStateId> = paths.take(PATHS_TRIED).collect();
+    let start = concretisation.start_layers(fragment, &paths, budget)?;
+    for last in paths {
         debug_assert!(last.to_index() < fragment.info.len());
-        if let Concretised::Run(trace) = concretisation.follow(fragment, last, budget)? {
+        if let Concretised::Run(trace) = concretisation.follow(fragment, last, &start, budget)? {
             return Ok(Some(trace));
         }
     }

@@ -118,7 +118,7 @@ impl Search<'_, '_> {
         while let Some(source) = queue.pop_front() {
             self.budget.poll_clock()?;
             self.budget.check_states(fragment.states.len())?;
-            let state = fragment.states.state(source).clone();
+            let state = fragment.states.state(source);
             let mut found = Found {
                 source,
                 states: &mut fragment.states,
@@ -170,7 +170,7 @@ impl Search<'_, '_> {
         is_start: bool,
     ) -> Result<(), EngineError> {
         let state = fragment.states.state(id);
-        let states = self.predicates.concretisation(state);
+        let states = self.predicates.concretisation(&state);
         let unsafe_states = states.restrict([&self.question.property.unsafe_condition]);
         let is_unsafe = self.is_inhabited(&unsafe_states)?;
         let depth = parent.map_or(0, |step| fragment.info[step.source].depth + 1);

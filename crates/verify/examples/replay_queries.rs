@@ -1,6 +1,6 @@
 //! Asks the queries of a query log again, in their order, and says how long the decision oracle
-//! takes: once with one decision map for each region, as engines use it, and once each query on
-//! its own. Every answer is compared with the recorded one.
+//! takes: with one decision map for each region, as engines use it; with one oracle, each query on
+//! its own; and with a new oracle for each query. Every answer is compared with the recorded one.
 //!
 //!     cargo run --release -p policert-verify --example replay_queries -- queries.jsonl
 
@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
-use policert_engine_api::{Answer, Budget};
-use policert_model::{Condition, LabelId, State, VarId};
+use policert_engine_api::Budget;
+use policert_model::{Condition, LabelId, VarId};
 use policert_numeric::IntBox;
 use policert_policy::{Policy, Semantics, read_network};
 use policert_verify::{AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord};
@@ -35,10 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let policy = policy(&header)?;
     let queries: Vec<Query> = lines.map(|line| query(&line?)).collect::<Result<_, _>>()?;
     let applicable = conditions(header.applicable.as_deref().unwrap_or_default())?;
-    for shared in [true, false] {
-        let mut oracle = Oracle::new(&policy, applicable.clone());
-        let (time, other) = replay(&mut oracle, &queries, shared)?;
-        let how = if shared { "one map for each region" } else { "each query on its own" };
+    for sharing in [Sharing::Map, Sharing::Oracle, Sharing::Nothing] {
+        let (time, other) = replay(&policy, &applicable, &queries, sharing)?;
+        let how = sharing.name();
         println!(
             "{how}: {} queries in {:.4} s, {other} answers differ",
             queries.len(),
@@ -48,12 +47,35 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What queries share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sharing {
+    /// Those of one region a decision map, all one oracle.
+    Map,
+    /// One oracle.
+    Oracle,
+    /// Nothing: each has an oracle of its own, made anew.
+    Nothing,
+}
+
+impl Sharing {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Map => "one map for each region",
+            Self::Oracle => "one oracle",
+            Self::Nothing => "a new oracle for each query",
+        }
+    }
+}
+
 /// Time and number of answers that differ from the recorded ones.
 fn replay(
-    oracle: &mut Oracle<'_>,
+    policy: &Policy,
+    applicable: &[Condition],
     queries: &[Query],
-    shared: bool,
+    sharing: Sharing,
 ) -> Result<(Duration, usize), Box<dyn Error>> {
+    let oracle = &mut Oracle::new(policy, applicable.to_vec());
     let budget = &mut Budget::unlimited();
     let mut map: Option<(u64, DecisionMap)> = None;
     let mut other = 0;
@@ -62,9 +84,12 @@ fn replay(
         let conditions: Vec<&Condition> = query.conditions.iter().collect();
         let asked =
             SelectionQuery { region: &query.sides, conditions: &conditions, output: query.output };
+        if sharing == Sharing::Nothing {
+            *oracle = Oracle::new(policy, applicable.to_vec());
+        }
         let refuted = if query.relaxed {
             oracle.decide_relaxed(&asked, budget)?.refuted()
-        } else if shared {
+        } else if sharing == Sharing::Map {
             // The first query about a region is the one about all of it.
             let map = match &mut map {
                 Some((region, map)) if *region == query.region => map,
@@ -72,17 +97,13 @@ fn replay(
                     &mut other.insert((query.region, DecisionMap::new(oracle, &query.sides))).1
                 }
             };
-            is_refuted(&map.decide(oracle, &asked, budget)?)
+            map.decide(oracle, &asked, budget)?.refuted()
         } else {
-            is_refuted(&oracle.decide(&asked, budget)?)
+            oracle.decide(&asked, budget)?.refuted()
         };
         other += usize::from(refuted != query.refuted);
     }
     Ok((begin.elapsed(), other))
-}
-
-fn is_refuted(answer: &Answer<State>) -> bool {
-    answer.refuted()
 }
 
 fn query(line: &str) -> Result<Query, Box<dyn Error>> {

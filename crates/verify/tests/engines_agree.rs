@@ -219,7 +219,7 @@ fn fragment(
         let locations = setting.case.model.instances.iter().map(|instance| match next {
             Some((k, location)) if *location == instance.location => {
                 next = tracked.next();
-                layout.location(state, k)
+                layout.location(&state, k)
             }
             _ => setting.case.model.variables[instance.location.index()].domain.lo,
         });
