@@ -1,5 +1,7 @@
 //! Outward-rounded interval arithmetic in double precision.
 
+mod functions;
+
 use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -145,6 +147,14 @@ impl Interval {
         Some(at_lo.hull(at_hi))
     }
 
+    /// The product from directed products of all pairs of bounds.
+    fn mul_by_corners(self, other: Interval) -> Self {
+        let corner = |a, b| Self::from_bounds(mul_down(a, b), mul_up(a, b));
+        let at_lo = corner(self.lo, other.lo).hull(corner(self.hi, other.lo));
+        let at_hi = corner(self.lo, other.hi).hull(corner(self.hi, other.hi));
+        at_lo.hull(at_hi)
+    }
+
     /// max(x, 0).
     #[must_use]
     #[inline]
@@ -226,11 +236,18 @@ impl Neg for Interval {
 
 impl Mul for Interval {
     type Output = Interval;
+    #[inline]
     fn mul(self, other: Interval) -> Interval {
-        let corner = |a, b| Self::from_bounds(mul_down(a, b), mul_up(a, b));
-        let at_lo = corner(self.lo, other.lo).hull(corner(self.hi, other.lo));
-        let at_hi = corner(self.lo, other.hi).hull(corner(self.hi, other.hi));
-        at_lo.hull(at_hi)
+        let products =
+            [self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi];
+        let least = products[0].min(products[1]).min(products[2].min(products[3]));
+        let greatest = products[0].max(products[1]).max(products[2].max(products[3]));
+        // Rounding to nearest keeps the order, so one step outwards from the least rounded product
+        // bounds all exact ones; a zero may hide an underflow or come from an infinite bound.
+        if least.is_finite() && greatest.is_finite() && least != 0.0 && greatest != 0.0 {
+            return Interval { lo: least.next_down(), hi: greatest.next_up() };
+        }
+        self.mul_by_corners(other)
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod activation;
 mod dyadic;
+pub mod elementary;
 mod inequality;
 mod int_box;
 mod interval;
