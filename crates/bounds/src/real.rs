@@ -8,9 +8,11 @@
 //! [polytope] and decided exactly. For networks of linear pieces the search is complete, with
 //! tolerance zero.
 
+mod check;
 mod descend;
 mod polytope;
 mod problem;
+mod rows;
 mod search;
 mod split;
 mod statistics;
@@ -160,7 +162,7 @@ impl RealOracle {
         let mut undecided = None;
         for inequalities in disjuncts {
             self.statistics.queries += 1;
-            let start = Problem::new(self.dimensions, &is_read, inequalities.as_ref());
+            let start = Problem::read(self.dimensions, &is_read, inequalities.as_ref());
             let search = start.and_then(|start| match start {
                 Start::Empty => Ok(None),
                 Start::Open(problem) => Search::new(self, problem).map(Some),

@@ -39,7 +39,7 @@ pub(super) enum Start {
 impl Problem {
     /// Reads the bounds off the inequalities with a single variable. `is_read` are the variables
     /// that the network reads.
-    pub fn new(
+    pub fn read(
         dimensions: usize,
         is_read: &[bool],
         inequalities: &[LinearInequality],

@@ -22,6 +22,9 @@ fn slow_tests() -> bool {
     std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0")
 }
 
+/// Node, element, and for each of its linear pieces the bounds of the argument.
+type Pieces = (usize, usize, Vec<(Option<f64>, Option<f64>)>);
+
 /// A question about a network whose input k reads variable k.
 struct Question {
     network: Network,
@@ -93,7 +96,7 @@ impl Question {
     /// Whether there is a point, by all combinations of linear pieces; none if there are too many.
     fn by_pieces(&self) -> Option<bool> {
         let exact = ExactEvaluator::new(&self.network)?;
-        let pieces: Vec<(usize, usize, Vec<(Option<f64>, Option<f64>)>)> = self.pieces()?;
+        let pieces: Vec<Pieces> = self.pieces()?;
         let combinations: usize = pieces.iter().map(|(.., pieces)| pieces.len()).product();
         (0..combinations)
             .map(|mut number| {
@@ -110,9 +113,8 @@ impl Question {
             .reduce(|a, b| a || b)
     }
 
-    /// Node, element, and for each piece the bounds of the argument.
-    #[expect(clippy::type_complexity, reason = "a list for this test alone")]
-    fn pieces(&self) -> Option<Vec<(usize, usize, Vec<(Option<f64>, Option<f64>)>)>> {
+    /// The pieces of all elements; none if there are too many combinations.
+    fn pieces(&self) -> Option<Vec<Pieces>> {
         let mut all = Vec::new();
         let mut combinations = 1usize;
         for (at, node) in self.network.nodes().iter().enumerate() {
@@ -138,13 +140,7 @@ impl Question {
         (combinations <= 128).then_some(all)
     }
 
-    #[expect(clippy::type_complexity, reason = "a list for this test alone")]
-    fn satisfiable_on(
-        &self,
-        exact: &ExactEvaluator,
-        pieces: &[(usize, usize, Vec<(Option<f64>, Option<f64>)>)],
-        chosen: &[usize],
-    ) -> bool {
+    fn satisfiable_on(&self, exact: &ExactEvaluator, pieces: &[Pieces], chosen: &[usize]) -> bool {
         let piece = |node: usize, element: usize| {
             let at = pieces.iter().position(|(n, e, _)| (*n, *e) == (node, element));
             at.map_or(0, |at| chosen[at])
