@@ -5,7 +5,11 @@
 //! cheapest first: *tighten* (the conditions alone), *recall* (what earlier queries found),
 //! *enumerate* (all points of small boxes), *guess* (likely witnesses), *bound* (backward linear
 //! relaxation of score differences, with rigorous rounding-error terms), *split* (bisection by
-//! influence, down to points).
+//! influence, down to points; hard queries over the reals for a while).
+//!
+//! A [`RealOracle`] answers the same question over the reals: [`Oracle::decide_relaxed`], and
+//! linear inequalities over the inputs and scores of a network in general. See
+//! `docs/algorithms/decision-oracle.md`.
 //!
 //! **Architecture invariant**: a refutation is a proof. Floating point refutes only through
 //! bounds that include their rounding errors, and a witness counts only after exact checks; a
