@@ -112,6 +112,9 @@ fn inputs() {
     expect(&example, "verify model.jani --json - --evidence -", 42);
     expect(&example, "verify model.jani --terminal x>", 42);
     expect(&example, "verify model.jani --preset magic", 42);
+    expect(&example, "verify model.jani --predicates splits:200", 42);
+    expect(&example, "verify model.jani --predicates none --last x", 42);
+    expect(&example, "verify model.jani --predicates splits:50 --last cost*", 42);
     let text = expect(&example, "check nothing.jani", 40);
     assert!(text.contains("nothing.jani"), "{text}");
 }

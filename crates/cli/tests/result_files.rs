@@ -121,6 +121,23 @@ fn statistics_and_semantics() {
 }
 
 #[test]
+fn predicates_by_binary_search_replace_those_of_the_property() {
+    let example = Example::new();
+    // x has nine thresholds; with each of them told apart, property 2 is decided.
+    for (arguments, predicates, verdict) in [
+        ("--predicates none", 0, "unknown"),
+        ("--predicates splits:10", 1, "unknown"),
+        ("--predicates splits:50 --last x", 5, "safe"),
+        ("--predicates splits:100", 9, "safe"),
+    ] {
+        let line = format!("verify model.jani --property coarse --engine ppa {arguments}");
+        let result = result(&example, &line);
+        assert_eq!(result["statistics"]["predicates"], predicates, "{arguments}: {result:#}");
+        assert_eq!(result["verdict"], verdict, "{arguments}: {result:#}");
+    }
+}
+
+#[test]
 fn ppa_counts_predicates_and_start_states() {
     let example = Example::new();
     let result = result(&example, "verify model.jani --engine ppa");
