@@ -1,0 +1,221 @@
+//! The whole question: the initial box in parts, in parallel, refined where it is needed.
+
+mod rounds;
+
+use std::time::Duration;
+
+use policert_engine_api::{Budget, CancelFlag, Limits, Observer, StopReason};
+use policert_numeric::{Interval, Rational};
+
+use crate::aggregate::Relations;
+use crate::error::ReachError;
+use crate::expression::Expressions;
+use crate::journal::Journal;
+use crate::outcome::ObstacleKind;
+use crate::policy::{Actions, NetworkArithmetic};
+use crate::post::Post;
+use crate::range::{ExactRange, Range};
+use crate::reachable_sets::{ReachableSets, RunOptions};
+use crate::task::{Controller, DynamicsKind, Task};
+use crate::trajectory::ViolationKind;
+
+/// How to answer.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Threads that work on parts of the initial box. [default: 1]
+    pub threads: usize,
+    /// How often a part that is not verified is halved. [default: 4]
+    pub refinements: u32,
+    /// How networks are evaluated. [default: double precision, as computed]
+    pub arithmetic: NetworkArithmetic,
+    /// Whether unsafe states between samples count. [default: no]
+    pub between_samples: bool,
+    /// Whether to return the boxes of every step. [default: no]
+    pub record: bool,
+    /// How many random trajectories to return. [default: 0]
+    pub samples: u32,
+    /// Which relations merge boxes. [default: as meant]
+    pub relations: Relations,
+    /// What may be used; states are the boxes of one part at one step.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            threads: 1,
+            refinements: 4,
+            arithmetic: NetworkArithmetic::default(),
+            between_samples: false,
+            record: false,
+            samples: 0,
+            relations: Relations::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A range of a state variable in a result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StateRange {
+    /// Bounds in double precision, outwards rounded.
+    pub outer: Interval,
+    /// The exact bounds, if the computation was exact.
+    pub exact: Option<(Rational, Rational)>,
+}
+
+/// A box in a result.
+pub type StateBox = Vec<StateRange>;
+
+/// The answer.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReachVerdict {
+    /// Every trajectory does as asked.
+    Safe {
+        /// The step at which the last boxes were in the goal; `None` without a goal.
+        goal_step: Option<u32>,
+    },
+    /// Some trajectories do not.
+    Unsafe(Counterexample),
+    /// Not known.
+    Unknown(UnknownCause),
+}
+
+/// Trajectories that break what is asked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Counterexample {
+    /// What they show.
+    pub kind: ViolationKind,
+    /// The trajectories.
+    pub trajectories: Vec<Path>,
+}
+
+/// A trajectory in a result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Path {
+    /// The exact initial state.
+    pub start: Vec<Rational>,
+    /// The states from step 0 on, as ranges.
+    pub states: Vec<StateBox>,
+    /// The actions.
+    pub actions: Vec<StateBox>,
+}
+
+/// Why the answer is not known.
+#[derive(Clone, PartialEq, Debug)]
+pub enum UnknownCause {
+    /// A box stands against *safe*, and no trajectory shows *unsafe*.
+    Obstacle {
+        /// What the box does.
+        kind: ObstacleKind,
+        /// At which step.
+        step: u32,
+        /// The box.
+        state: StateBox,
+        /// The part of the initial box that it comes from.
+        part: Vec<(Rational, Rational)>,
+    },
+    /// No step has all boxes in the goal.
+    NoCommonStep,
+    /// A limit was reached, or the user interrupted.
+    Stopped(StopReason),
+}
+
+/// Numbers of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReachStatistics {
+    /// Boxes at each step, summed over the parts that count in the end.
+    pub boxes_per_step: Vec<u64>,
+    /// Most boxes of one part at one step.
+    pub most_boxes: u64,
+    /// Parts of the initial box, after refinement.
+    pub parts: u64,
+    /// Parts that are verified.
+    pub parts_verified: u64,
+    /// Parts that were halved.
+    pub parts_refined: u64,
+    /// Parts whose results come from a journal.
+    pub parts_resumed: u64,
+    /// Cells whose action was computed, by all threads.
+    pub cells: u64,
+    /// Time from the first part to the last.
+    pub time: Duration,
+}
+
+/// The answer with all that belongs to it.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// The answer.
+    pub verdict: ReachVerdict,
+    /// Whether every operation was exact.
+    pub exact: bool,
+    /// Numbers.
+    pub statistics: ReachStatistics,
+    /// The boxes of every step, if they are wanted.
+    pub recorded: Vec<Vec<StateBox>>,
+    /// Edges of the cells met: lower and upper bound of each variable; if boxes are recorded.
+    pub cells: Vec<Vec<(Rational, Rational)>>,
+    /// Random trajectories, if they are wanted.
+    pub samples: Vec<Path>,
+}
+
+/// Answers the question of a task.
+///
+/// # Errors
+/// If the controller cannot be read or does not fit. A stop is no error here: it is the cause of
+/// an unknown answer.
+pub fn analyse(
+    task: &Task,
+    config: &Config,
+    journal: Option<&mut Journal>,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Result<Analysis, ReachError> {
+    let budget = Budget::new(config.limits.clone(), cancel.clone());
+    if is_exact(task) {
+        run::<ExactRange>(task, config, journal, budget, observer)
+    } else {
+        run::<Interval>(task, config, journal, budget, observer)
+    }
+}
+
+/// Whether every operation of a task is one of exact rational arithmetic.
+fn is_exact(task: &Task) -> bool {
+    let rational = |graph: &Expressions, roots: &[_]| roots.iter().all(|&r| graph.is_rational(r));
+    match &task.controller {
+        Controller::CellFormula { graph, outputs } => {
+            task.dynamics.kind == DynamicsKind::Difference
+                && rational(graph, outputs)
+                && rational(&task.dynamics.graph, &task.dynamics.components)
+        }
+        _ => false,
+    }
+}
+
+fn run<R: Range>(
+    task: &Task,
+    config: &Config,
+    journal: Option<&mut Journal>,
+    budget: Budget,
+    observer: &mut dyn Observer,
+) -> Result<Analysis, ReachError> {
+    let grid = task.grid.as_ref().ok_or_else(|| {
+        ReachError::Unsupported("a network that reads the state itself".to_owned())
+    })?;
+    let actions = Actions::<R>::new(task, grid, config.arithmetic)?;
+    let post = Post::new(&task.dynamics, task.inputs.len())?;
+    let options = RunOptions {
+        record: config.record,
+        between_samples: config.between_samples,
+        relations: config.relations,
+        box_limit: config.limits.states,
+    };
+    let sets = ReachableSets::new(task, grid, actions, post, options);
+    Ok(rounds::Rounds::new(task, grid, config, sets, budget).answer(journal, observer))
+}
+
+/// A range as part of a result.
+pub(crate) fn described<R: Range>(range: &R) -> StateRange {
+    let exact = if R::EXACT { range.lower().zip(range.upper()) } else { None };
+    StateRange { outer: range.to_interval(), exact }
+}

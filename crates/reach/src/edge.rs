@@ -1,0 +1,76 @@
+//! Exact numbers that boxes are compared with: cell edges and borders of regions.
+
+use std::cmp::Ordering;
+
+use policert_numeric::Rational;
+
+/// An exact number together with the doubles next to it, so that doubles compare with it exactly.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Edge {
+    exact: Rational,
+    /// The greatest double that is at most the number.
+    floor: f64,
+    /// The least double that is at least the number.
+    ceil: f64,
+}
+
+impl Edge {
+    /// The edge at a number.
+    #[must_use]
+    pub fn new(exact: Rational) -> Self {
+        let (floor, ceil) = exact.to_f64_interval();
+        Self { exact, floor, ceil }
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn exact(&self) -> &Rational {
+        &self.exact
+    }
+
+    /// The greatest double that is at most the number.
+    #[must_use]
+    #[inline]
+    pub fn floor(&self) -> f64 {
+        self.floor
+    }
+
+    /// The least double that is at least the number.
+    #[must_use]
+    #[inline]
+    pub fn ceil(&self) -> f64 {
+        self.ceil
+    }
+
+    /// How a double compares with the number; NaN counts as less.
+    #[must_use]
+    #[inline]
+    pub fn compare(&self, value: f64) -> Ordering {
+        if value > self.floor {
+            Ordering::Greater
+        } else if value < self.floor || self.floor < self.ceil || value.is_nan() {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_compare_exactly() {
+        let tenth = Edge::new(Rational::new(1, 10).expect("not 0"));
+        // The double 0.1 is above one tenth.
+        assert_eq!(tenth.compare(0.1), Ordering::Greater);
+        assert_eq!(tenth.compare(0.1f64.next_down()), Ordering::Less);
+        assert_eq!(tenth.compare(f64::NEG_INFINITY), Ordering::Less);
+        assert_eq!(tenth.compare(1.0), Ordering::Greater);
+        let half = Edge::new(Rational::new(1, 2).expect("not 0"));
+        assert_eq!(half.compare(0.5), Ordering::Equal);
+        assert_eq!(half.compare(0.5f64.next_up()), Ordering::Greater);
+        assert_eq!(half.compare(0.5f64.next_down()), Ordering::Less);
+    }
+}

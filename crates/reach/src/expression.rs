@@ -1,0 +1,378 @@
+//! Real-valued expressions: a graph without repetitions, in which equal parts are one node.
+//!
+//! The text form is read by `expression/parse.rs`; partial derivatives are expressions again
+//! (`expression/derivative.rs`); evaluation over ranges runs a [`Tape`].
+
+mod derivative;
+mod lexer;
+mod parse;
+mod tape;
+
+#[cfg(test)]
+mod tests;
+
+use policert_numeric::Rational;
+use rustc_hash::FxHashMap;
+
+pub use parse::ExpressionError;
+pub use tape::Tape;
+
+/// A node of an [`Expressions`] graph.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A function of one number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Function {
+    /// The sine.
+    Sin,
+    /// The cosine.
+    Cos,
+    /// The tangent.
+    Tan,
+    /// e^x.
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// The square root.
+    Sqrt,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The absolute value.
+    Abs,
+}
+
+/// An operation; operands are nodes before it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// An exact number.
+    Constant(Rational),
+    /// A variable, by its position.
+    Variable(usize),
+    /// −a.
+    Neg(NodeId),
+    /// a + b.
+    Add(NodeId, NodeId),
+    /// a − b.
+    Sub(NodeId, NodeId),
+    /// a · b.
+    Mul(NodeId, NodeId),
+    /// a / b.
+    Div(NodeId, NodeId),
+    /// a to an integer power other than 0 and 1.
+    Power(NodeId, i32),
+    /// A function of a.
+    Apply(Function, NodeId),
+    /// The smaller of two numbers.
+    Min(NodeId, NodeId),
+    /// The larger of two numbers.
+    Max(NodeId, NodeId),
+    /// `then` where a ≤ b, or a < b if `strict`; `otherwise` elsewhere.
+    Choose {
+        /// Whether equality counts as not less.
+        strict: bool,
+        /// The left side.
+        a: NodeId,
+        /// The right side.
+        b: NodeId,
+        /// The value where it holds.
+        then: NodeId,
+        /// The value elsewhere.
+        otherwise: NodeId,
+    },
+}
+
+/// A graph of expressions over numbered variables.
+#[derive(Clone, Debug, Default)]
+pub struct Expressions {
+    nodes: Vec<Node>,
+    /// Whether a node has a value for all values of the variables.
+    total: Vec<bool>,
+    known: FxHashMap<Node, NodeId>,
+}
+
+impl Expressions {
+    /// A graph without nodes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The operation of a node.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// The value of a node that is a constant.
+    #[must_use]
+    pub fn constant_value(&self, id: NodeId) -> Option<&Rational> {
+        match self.node(id) {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn intern(&mut self, node: Node) -> NodeId {
+        if let Some(&id) = self.known.get(&node) {
+            return id;
+        }
+        let partial = match &node {
+            Node::Div(_, b) => self.constant_value(*b).is_none_or(Rational::is_zero),
+            Node::Power(_, exponent) => *exponent < 0,
+            Node::Apply(function, _) => {
+                matches!(function, Function::Tan | Function::Log | Function::Sqrt)
+            }
+            _ => false,
+        };
+        let total = !partial && operands(&node).iter().all(|a| self.total[a.index()]);
+        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.nodes.push(node.clone());
+        self.total.push(total);
+        self.known.insert(node, id);
+        id
+    }
+
+    /// An exact number.
+    pub fn constant(&mut self, value: Rational) -> NodeId {
+        self.intern(Node::Constant(value))
+    }
+
+    /// A variable.
+    pub fn variable(&mut self, position: usize) -> NodeId {
+        self.intern(Node::Variable(position))
+    }
+
+    fn is(&self, id: NodeId, value: &Rational) -> bool {
+        self.constant_value(id) == Some(value)
+    }
+
+    /// −a.
+    pub fn neg(&mut self, a: NodeId) -> NodeId {
+        match self.node(a) {
+            Node::Constant(value) => {
+                let value = -value;
+                self.constant(value)
+            }
+            Node::Neg(inner) => *inner,
+            _ => self.intern(Node::Neg(a)),
+        }
+    }
+
+    /// a + b.
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
+            let sum = x + y;
+            return self.constant(sum);
+        }
+        if self.is(a, &Rational::ZERO) {
+            return b;
+        }
+        if self.is(b, &Rational::ZERO) {
+            return a;
+        }
+        if let Node::Neg(inner) = *self.node(b) {
+            return self.sub(a, inner);
+        }
+        self.intern(Node::Add(a, b))
+    }
+
+    /// a − b.
+    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
+            let difference = x - y;
+            return self.constant(difference);
+        }
+        if self.is(a, &Rational::ZERO) {
+            return self.neg(b);
+        }
+        if self.is(b, &Rational::ZERO) {
+            return a;
+        }
+        if let Node::Neg(inner) = *self.node(b) {
+            return self.add(a, inner);
+        }
+        self.intern(Node::Sub(a, b))
+    }
+
+    /// a · b; a power where both have one base.
+    pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
+            let product = x * y;
+            return self.constant(product);
+        }
+        for (one, other) in [(a, b), (b, a)] {
+            if self.is(one, &Rational::ONE) {
+                return other;
+            }
+            if self.is(one, &Rational::integer(-1)) {
+                return self.neg(other);
+            }
+            if self.is(one, &Rational::ZERO) && self.total[other.index()] {
+                return one;
+            }
+        }
+        let ((base, p), (other, q)) = (self.base(a), self.base(b));
+        if base == other
+            && p > 0
+            && q > 0
+            && let Some(exponent) = p.checked_add(q)
+        {
+            return self.intern(Node::Power(base, exponent));
+        }
+        self.intern(Node::Mul(a, b))
+    }
+
+    fn base(&self, a: NodeId) -> (NodeId, i32) {
+        match *self.node(a) {
+            Node::Power(base, exponent) => (base, exponent),
+            _ => (a, 1),
+        }
+    }
+
+    /// a / b.
+    pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if let Some(divisor) = self.constant_value(b)
+            && let Some(inverse) = divisor.recip()
+        {
+            if let Some(x) = self.constant_value(a) {
+                let quotient = x * &inverse;
+                return self.constant(quotient);
+            }
+            if inverse == Rational::ONE {
+                return a;
+            }
+        }
+        self.intern(Node::Div(a, b))
+    }
+
+    /// a to an integer power.
+    pub fn power(&mut self, a: NodeId, exponent: i32) -> NodeId {
+        match exponent {
+            0 if self.total[a.index()] => return self.constant(Rational::ONE),
+            1 => return a,
+            _ => {}
+        }
+        if let Some(power) = self.constant_value(a).and_then(|x| x.pow(exponent)) {
+            return self.constant(power);
+        }
+        self.intern(Node::Power(a, exponent))
+    }
+
+    /// A function of a.
+    pub fn apply(&mut self, function: Function, a: NodeId) -> NodeId {
+        if function == Function::Abs
+            && let Some(value) = self.constant_value(a)
+        {
+            let value = value.abs();
+            return self.constant(value);
+        }
+        self.intern(Node::Apply(function, a))
+    }
+
+    /// The smaller of two numbers.
+    pub fn min(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if a == b { a } else { self.intern(Node::Min(a, b)) }
+    }
+
+    /// The larger of two numbers.
+    pub fn max(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        if a == b { a } else { self.intern(Node::Max(a, b)) }
+    }
+
+    /// `then` where a ≤ b (a < b if `strict`), `otherwise` elsewhere.
+    pub fn choose(
+        &mut self,
+        strict: bool,
+        [a, b]: [NodeId; 2],
+        then: NodeId,
+        otherwise: NodeId,
+    ) -> NodeId {
+        if then == otherwise {
+            return then;
+        }
+        self.intern(Node::Choose { strict, a, b, then, otherwise })
+    }
+
+    /// How often a variable is read when the expression is written out as text (equal parts count
+    /// each time), up to a bound.
+    #[must_use]
+    pub fn occurrences(&self, root: NodeId, variable: usize) -> u32 {
+        let mut counts: Vec<u32> = Vec::with_capacity(root.index() + 1);
+        for node in &self.nodes[..=root.index()] {
+            counts.push(match node {
+                Node::Variable(position) => u32::from(*position == variable),
+                other => operands(other)
+                    .iter()
+                    .fold(0u32, |sum, a| sum.saturating_add(counts[a.index()])),
+            });
+        }
+        counts[root.index()]
+    }
+
+    /// Whether only operations of exact rational arithmetic occur.
+    #[must_use]
+    pub fn is_rational(&self, root: NodeId) -> bool {
+        self.reachable(root).all(|node| match node {
+            Node::Apply(function, _) => *function == Function::Abs,
+            _ => true,
+        })
+    }
+
+    /// Whether the expression is differentiable as often as one likes wherever it has a value.
+    #[must_use]
+    pub fn is_smooth(&self, root: NodeId) -> bool {
+        self.reachable(root).all(|node| {
+            !matches!(
+                node,
+                Node::Min(..)
+                    | Node::Max(..)
+                    | Node::Choose { .. }
+                    | Node::Apply(Function::Abs | Function::Sqrt, _)
+            )
+        })
+    }
+
+    /// The nodes that a node needs, itself included.
+    fn reachable(&self, root: NodeId) -> impl Iterator<Item = &Node> {
+        let needed = self.needed(&[root]);
+        self.nodes.iter().zip(needed).filter_map(|(node, needed)| needed.then_some(node))
+    }
+
+    /// Which nodes are needed for some others.
+    fn needed(&self, roots: &[NodeId]) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        for root in roots {
+            needed[root.index()] = true;
+        }
+        for i in (0..self.nodes.len()).rev() {
+            if needed[i] {
+                for a in operands(&self.nodes[i]) {
+                    needed[a.index()] = true;
+                }
+            }
+        }
+        needed
+    }
+}
+
+/// The operands of a node.
+fn operands(node: &Node) -> Vec<NodeId> {
+    match *node {
+        Node::Constant(_) | Node::Variable(_) => Vec::new(),
+        Node::Neg(a) | Node::Power(a, _) | Node::Apply(_, a) => vec![a],
+        Node::Add(a, b)
+        | Node::Sub(a, b)
+        | Node::Mul(a, b)
+        | Node::Div(a, b)
+        | Node::Min(a, b)
+        | Node::Max(a, b) => vec![a, b],
+        Node::Choose { a, b, then, otherwise, .. } => vec![a, b, then, otherwise],
+    }
+}

@@ -1,0 +1,164 @@
+//! A journal of finished parts, so that an interrupted run resumes.
+//!
+//! One line of JSON for each part, after a line that says which run it belongs to. A last line that
+//! was cut off is ignored.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use policert_numeric::{Interval, Rational};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ReachError;
+use crate::outcome::{Obstacle, ObstacleKind, Outcome};
+use crate::range::Range;
+use crate::reachable_sets::Part;
+
+/// The journal of one run.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    known: BTreeMap<Vec<(String, String)>, PartRecord>,
+    failure: Option<std::io::Error>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// Version of this format.
+    policert_reach_journal: u32,
+    /// What the results depend on: digests of files and options.
+    run: String,
+}
+
+const VERSION: u32 = 1;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct PartRecord {
+    part: Vec<(String, String)>,
+    boxes: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    goal_steps: Vec<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    absorbed_at: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_unsafe: Option<ObstacleRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    obstacle: Option<ObstacleRecord>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct ObstacleRecord {
+    kind: ObstacleKind,
+    step: u32,
+    state: Vec<(f64, f64)>,
+}
+
+impl Journal {
+    /// Opens a journal: one of the same run is continued, a new one is begun where there is none.
+    ///
+    /// # Errors
+    /// If the file cannot be used, or belongs to another run.
+    pub fn open(path: &Path, run: &str) -> Result<Self, ReachError> {
+        let io = |source| ReachError::Io { file: path.display().to_string(), source };
+        let mut known = BTreeMap::new();
+        let exists = path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        if exists {
+            let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
+            let header = lines.next().transpose().map_err(io)?.unwrap_or_default();
+            match serde_json::from_str::<Header>(&header) {
+                Ok(header) if header.policert_reach_journal == VERSION && header.run == run => {}
+                Ok(_) => {
+                    return Err(ReachError::Usage(format!(
+                        "{}: the journal belongs to a run with other files or options",
+                        path.display()
+                    )));
+                }
+                Err(_) => {
+                    return Err(ReachError::Usage(format!("{}: no journal", path.display())));
+                }
+            }
+            for line in lines {
+                if let Ok(record) = serde_json::from_str::<PartRecord>(&line.map_err(io)?) {
+                    known.insert(record.part.clone(), record);
+                }
+            }
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
+        // A line that was cut off is ended.
+        let start = if exists {
+            "\n".to_owned()
+        } else {
+            let header = Header { policert_reach_journal: VERSION, run: run.to_owned() };
+            serde_json::to_string(&header).map_err(|error| io(error.into()))? + "\n"
+        };
+        file.write_all(start.as_bytes()).map_err(io)?;
+        Ok(Self { path: path.to_owned(), file, known, failure: None })
+    }
+
+    /// What is known about a part.
+    #[must_use]
+    pub fn outcome<R: Range>(&self, part: &Part) -> Option<Outcome<R>> {
+        let record = self.known.get(&key(part))?;
+        let mut outcome = Outcome::new();
+        outcome.boxes.clone_from(&record.boxes);
+        outcome.goal_steps.clone_from(&record.goal_steps);
+        outcome.absorbed_at = record.absorbed_at;
+        outcome.first_unsafe = record.first_unsafe.as_ref().map(ObstacleRecord::read);
+        outcome.obstacle = record.obstacle.as_ref().map(ObstacleRecord::read);
+        Some(outcome)
+    }
+
+    /// Adds a finished part. A failure is kept for [`Journal::finish`].
+    pub fn add<R: Range>(&mut self, part: &Part, outcome: &Outcome<R>) {
+        let record = PartRecord {
+            part: key(part),
+            boxes: outcome.boxes.clone(),
+            goal_steps: outcome.goal_steps.clone(),
+            absorbed_at: outcome.absorbed_at,
+            first_unsafe: outcome.first_unsafe.as_ref().map(ObstacleRecord::new),
+            obstacle: outcome.obstacle.as_ref().map(ObstacleRecord::new),
+        };
+        let written = serde_json::to_string(&record)
+            .map_err(std::io::Error::from)
+            .and_then(|line| self.file.write_all((line + "\n").as_bytes()));
+        if let Err(error) = written {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Whether all was written.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn finish(&mut self) -> Result<(), ReachError> {
+        match self.failure.take() {
+            None => Ok(()),
+            Some(source) => Err(ReachError::Io { file: self.path.display().to_string(), source }),
+        }
+    }
+}
+
+fn key(part: &Part) -> Vec<(String, String)> {
+    let text = |value: &Rational| value.to_string();
+    part.iter().map(|(lo, hi)| (text(lo), text(hi))).collect()
+}
+
+impl ObstacleRecord {
+    fn new<R: Range>(obstacle: &Obstacle<R>) -> Self {
+        let state = obstacle.state.iter().map(|range| {
+            let outer = range.to_interval();
+            (outer.lo().max(-f64::MAX), outer.hi().min(f64::MAX))
+        });
+        Self { kind: obstacle.kind, step: obstacle.step, state: state.collect() }
+    }
+
+    fn read<R: Range>(&self) -> Obstacle<R> {
+        let range = |&(lo, hi): &(f64, f64)| {
+            R::from_interval(Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING))
+        };
+        Obstacle { kind: self.kind, step: self.step, state: self.state.iter().map(range).collect() }
+    }
+}

@@ -1,0 +1,57 @@
+//! Reachable boxes of continuous control loops under a network (BBReach).
+//!
+//! A [`Task`] is a control loop: dynamics as expressions, a controller that reads the cell in which
+//! the state lies, an initial box, a goal and an unsafe set. [`analyse`] answers whether every
+//! trajectory reaches the goal and avoids the unsafe set: *safe*, proved by boxes that contain all
+//! reachable states; *unsafe*, shown by a trajectory; or unknown, with the box that stands against
+//! it.
+//!
+//! - **Algorithm 1**: [`ReachableSets`]; its steps are [`segment()`], [`Post`] and [`aggregate()`]
+//!   (Algorithm 2).
+//! - **Arithmetic**: [`Range`], outward-rounded or exact.
+//! - **Expressions**: [`Expressions`], with derivatives; [`Tape`] evaluates them over ranges.
+//!
+//! **Architecture invariant**: every box contains all states that it stands for, rounding
+//! included. Overflow, NaN and expressions without a value end in *unknown*.
+
+mod aggregate;
+mod analysis;
+mod edge;
+mod error;
+mod expression;
+mod flow;
+mod grid;
+mod journal;
+mod outcome;
+mod policy;
+mod post;
+mod range;
+mod reachable_sets;
+mod region;
+mod segment;
+mod task;
+mod trajectory;
+
+pub use aggregate::{Aggregation, Relations, aggregate};
+pub use analysis::{
+    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, StateBox, StateRange,
+    UnknownCause, analyse,
+};
+pub use edge::Edge;
+pub use error::ReachError;
+pub use expression::{ExpressionError, Expressions, Function, Node, NodeId, Tape};
+pub use grid::{Axis, Cell, Grid};
+pub use journal::Journal;
+pub use outcome::{Obstacle, ObstacleKind, Outcome};
+pub use policy::{
+    Actions, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
+};
+pub use post::{Component, Post};
+pub use range::{ExactRange, Range};
+pub use reachable_sets::{Boxes, Part, ReachableSets, RunOptions};
+pub use region::{Border, Region, Side};
+pub use segment::segment;
+pub use task::{
+    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, Question, Task,
+};
+pub use trajectory::{Simulator, Trajectory, Violation, ViolationKind, random_state, start_states};

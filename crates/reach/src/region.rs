@@ -1,0 +1,88 @@
+//! Goal and unsafe sets: boxes over some of the variables.
+
+use std::cmp::Ordering;
+
+use policert_numeric::Rational;
+
+use crate::edge::Edge;
+use crate::range::Range;
+
+/// Whether the border belongs to a region.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Border {
+    /// It does.
+    #[default]
+    Closed,
+    /// It does not.
+    Open,
+}
+
+/// The bounds of one variable in a region.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Side {
+    /// The variable.
+    pub variable: usize,
+    /// Its lower bound.
+    pub lower: Edge,
+    /// Its upper bound.
+    pub upper: Edge,
+}
+
+/// A box over some of the variables; the others are free.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Region {
+    sides: Vec<Side>,
+    border: Border,
+}
+
+impl Region {
+    /// The region of (variable, lower, upper) with or without its border.
+    #[must_use]
+    pub fn new(sides: Vec<(usize, Rational, Rational)>, border: Border) -> Self {
+        let side = |(variable, lower, upper)| Side {
+            variable,
+            lower: Edge::new(lower),
+            upper: Edge::new(upper),
+        };
+        Self { sides: sides.into_iter().map(side).collect(), border }
+    }
+
+    /// Its bounds.
+    #[must_use]
+    pub fn sides(&self) -> &[Side] {
+        &self.sides
+    }
+
+    /// Whether its border belongs to it.
+    #[must_use]
+    pub fn border(&self) -> Border {
+        self.border
+    }
+
+    /// Whether all of a box lies in it.
+    #[inline]
+    pub fn contains<R: Range>(&self, state: &[R]) -> bool {
+        self.sides.iter().all(|side| {
+            let range = &state[side.variable];
+            let (low, high) = (range.lower_cmp(&side.lower), range.upper_cmp(&side.upper));
+            match self.border {
+                Border::Closed => low != Ordering::Less && high != Ordering::Greater,
+                Border::Open => low == Ordering::Greater && high == Ordering::Less,
+            }
+        })
+    }
+
+    /// Whether part of a box may lie in it.
+    #[inline]
+    pub fn meets<R: Range>(&self, state: &[R]) -> bool {
+        self.sides.iter().all(|side| {
+            let range = &state[side.variable];
+            let (low, high) = (range.lower_cmp(&side.upper), range.upper_cmp(&side.lower));
+            match self.border {
+                Border::Closed => low != Ordering::Greater && high != Ordering::Less,
+                Border::Open => low == Ordering::Less && high == Ordering::Greater,
+            }
+        })
+    }
+}

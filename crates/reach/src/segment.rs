@@ -1,0 +1,64 @@
+//! `segment(I, φ)`: the parts of a box that lie in one cell each (BBReach, Section 4.2).
+//!
+//! | paper | here |
+//! |---|---|
+//! | box I | a slice of ranges |
+//! | φ | [`Grid`] |
+//! | B_I | the parts handed to `visit` |
+//!
+//! Deviations: D1: boxes are closed and cells half-open, so a box that touches the lower edge of a
+//! cell visits it, with a part of width 0; the published code compares rounded sums of edges.
+
+use crate::grid::{Cell, Grid};
+use crate::range::Range;
+
+/// Calls `visit` with each cell that a box meets, and the box's part in it (outwards rounded); the
+/// last variable changes fastest. `None` if the box leaves the grid: then some cells may have been
+/// visited.
+#[inline]
+pub fn segment<R: Range>(
+    state: &[R],
+    grid: &Grid,
+    part: &mut Vec<R>,
+    mut visit: impl FnMut(&[u32], &[R]),
+) -> Option<()> {
+    let mut first = Cell::new();
+    let mut last = Cell::new();
+    let mut single = true;
+    for (range, axis) in state.iter().zip(grid.axes()) {
+        let (from, to) = axis.cells_of(range)?;
+        first.push(u32::try_from(from).ok()?);
+        last.push(u32::try_from(to).ok()?);
+        single &= from == to;
+    }
+    if single {
+        visit(&first, state);
+        return Some(());
+    }
+    let mut cell = first.clone();
+    loop {
+        part.clear();
+        for (i, (range, axis)) in state.iter().zip(grid.axes()).enumerate() {
+            part.push(if first[i] == last[i] {
+                range.clone()
+            } else {
+                let k = cell[i] as usize;
+                range.clipped(axis.edge(k), axis.edge(k + 1))
+            });
+        }
+        visit(&cell, part);
+        // The next cell, as an odometer counts.
+        let mut i = cell.len();
+        loop {
+            if i == 0 {
+                return Some(());
+            }
+            i -= 1;
+            if cell[i] < last[i] {
+                cell[i] += 1;
+                break;
+            }
+            cell[i] = first[i];
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A reachability task: a control loop and what is asked about it.
+
+mod formulas;
+mod read;
+mod reader;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use policert_numeric::Rational;
+use serde::{Deserialize, Serialize};
+
+use crate::edge::Edge;
+use crate::error::ReachError;
+use crate::expression::{Expressions, NodeId};
+use crate::grid::Grid;
+use crate::region::Region;
+
+/// How the state changes while one action is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DynamicsKind {
+    /// Expressions give the next state.
+    Difference,
+    /// Expressions give the derivative by time.
+    Ode,
+}
+
+/// The dynamics: one expression for each state variable, over the state and then the inputs.
+#[derive(Clone, Debug)]
+pub struct Dynamics {
+    /// What the expressions give.
+    pub kind: DynamicsKind,
+    /// The graph of all expressions.
+    pub graph: Expressions,
+    /// The expressions, one for each state variable.
+    pub components: Vec<NodeId>,
+    /// How often the update is applied in one step; for differential equations into how many
+    /// parts of equal length a step is divided.
+    pub substeps: u32,
+    /// Length of a step in time; only differential equations need it.
+    pub period: Rational,
+    /// Bounds that every variable is moved into after a step.
+    pub clamp: Option<Vec<(Edge, Edge)>>,
+}
+
+/// What the controller is.
+#[derive(Clone, Debug)]
+pub enum Controller {
+    /// A network file that reads the bounds of the state's cell: all lower ones, then all upper
+    /// ones.
+    CellNetwork(PathBuf),
+    /// A network file that reads the state itself.
+    StateNetwork(PathBuf),
+    /// Formulas over the bounds of the state's cell: variables 0 to n − 1 are the lower ones, n to
+    /// 2n − 1 the upper ones.
+    CellFormula {
+        /// The graph of the formulas.
+        graph: Expressions,
+        /// One formula for each input.
+        outputs: Vec<NodeId>,
+    },
+}
+
+/// From outputs of the controller to inputs of the dynamics: `scale · (output − offset)`, then
+/// clamped.
+#[derive(Clone, Debug)]
+pub struct ActionMap {
+    /// Factor.
+    pub scale: Rational,
+    /// Subtracted before.
+    pub offset: Rational,
+    /// Bounds of the result.
+    pub clamp: Option<(Edge, Edge)>,
+}
+
+impl Default for ActionMap {
+    fn default() -> Self {
+        Self { scale: Rational::ONE, offset: Rational::ZERO, clamp: None }
+    }
+}
+
+/// What it means to reach the goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GoalRule {
+    /// Every trajectory is in the goal at some step, each at its own.
+    #[default]
+    Each,
+    /// At one step all trajectories are in the goal.
+    AllAtOnce,
+}
+
+/// Whether the unsafe set counts after the goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterGoal {
+    /// It must not be met up to the step at which the goal is reached.
+    #[default]
+    Stop,
+    /// It must not be met at any step up to the horizon.
+    Continue,
+}
+
+/// The two switches of the question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Question {
+    /// What it means to reach the goal.
+    pub goal: GoalRule,
+    /// Whether the unsafe set counts after the goal.
+    pub after_goal: AfterGoal,
+}
+
+/// A control loop and what is asked about it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Its name; with the instance's, if there is one.
+    pub name: String,
+    /// Names of the state variables.
+    pub state: Vec<String>,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// How the state changes.
+    pub dynamics: Dynamics,
+    /// What chooses the inputs.
+    pub controller: Controller,
+    /// From the controller's outputs to the inputs.
+    pub action: ActionMap,
+    /// The cells; a controller that reads the state needs none.
+    pub grid: Option<Grid>,
+    /// The initial box: lower and upper bound of each variable.
+    pub initial: Vec<(Rational, Rational)>,
+    /// Where the initial box is cut: for each variable increasing numbers, both bounds included.
+    pub partition: Vec<Vec<Rational>>,
+    /// The goal.
+    pub goal: Option<Region>,
+    /// The set to be avoided.
+    pub avoid: Option<Region>,
+    /// The first step at which the unsafe set counts.
+    pub avoid_from_step: u32,
+    /// The last step.
+    pub steps: u32,
+    /// What is asked.
+    pub question: Question,
+    /// Boxes closer than this along each variable are merged; `None` merges nothing.
+    pub aggregation: Option<Vec<f64>>,
+}
+
+impl Task {
+    /// Reads a task file; `instance` names one of its instances, which may be left out if there is
+    /// only one. Paths in the file are relative to it.
+    ///
+    /// # Errors
+    /// If the file cannot be read or breaks the rules of its format (`docs/formats/reach-task.md`).
+    pub fn read(path: &Path, instance: Option<&str>) -> Result<Self, ReachError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ReachError::Io { file: file.clone(), source })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&file, &text, folder, instance)
+    }
+
+    /// Reads a task from text; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// If it breaks the rules of its format.
+    pub fn parse(
+        file: &str,
+        text: &str,
+        folder: &Path,
+        instance: Option<&str>,
+    ) -> Result<Self, ReachError> {
+        read::read_task(file, text, folder, instance)
+    }
+
+    /// Number of state variables.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.state.len()
+    }
+}

@@ -1,0 +1,541 @@
+//! Task files: `[dynamics]`, `[abstraction]`, `[initial]`, `[goal]`, … and `[[instance]]`.
+
+use std::path::Path;
+
+use policert_numeric::Rational;
+use toml::de::DeTable;
+
+use super::formulas::read_formulas;
+use super::reader::{Entry, Section, Source};
+use super::{ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, Question, Task};
+use crate::edge::Edge;
+use crate::error::ReachError;
+use crate::expression::{Expressions, NodeId};
+use crate::grid::{Axis, Grid};
+use crate::region::{Border, Region};
+
+/// Limits that keep absurd files from exhausting memory.
+const MAX_DIMENSION: usize = 64;
+pub(super) const MAX_STEPS: u32 = 1_000_000;
+const MAX_PARTS: usize = 1 << 24;
+
+/// Keys of published benchmark files that say how numbers came about.
+const INFORMATIVE_TOP: [&str; 2] = ["published_method", "description"];
+const INFORMATIVE_INSTANCE: [&str; 8] = [
+    "table_row",
+    "hidden_layers",
+    "hidden_activation",
+    "output_activation",
+    "source_weights",
+    "baseline_verdict",
+    "onnx_sha256",
+    "note",
+];
+
+pub(super) fn read_task(
+    file: &str,
+    text: &str,
+    folder: &Path,
+    instance: Option<&str>,
+) -> Result<Task, ReachError> {
+    let source = Source { file, text };
+    let table = DeTable::parse(text).map_err(|error| {
+        source.error(error.span().map_or(0, |span| span.start), error.message())
+    })?;
+    let root = Section::root(source, &table);
+    if let Some(task) = root.section("task")? {
+        if instance.is_some() {
+            return Err(ReachError::Usage(format!("{file} has no instances")));
+        }
+        return read_formulas(&task, Path::new(file));
+    }
+    Reader { root, folder }.read(instance)
+}
+
+struct Reader<'a, 'i> {
+    root: Section<'a, 'i>,
+    folder: &'a Path,
+}
+
+impl<'a, 'i> Reader<'a, 'i> {
+    fn read(&self, instance: Option<&str>) -> Result<Task, ReachError> {
+        let root = &self.root;
+        let state = names(&root.need("state")?)?;
+        let inputs = names(&root.need("input")?)?;
+        let n = state.len();
+        if let Some(entry) = root.get("dimension")
+            && usize::try_from(entry.count(1, 64)?) != Ok(n)
+        {
+            return Err(entry.error(format!("`state` has {n} variables")));
+        }
+        let dynamics = self.dynamics(&state, &inputs)?;
+        let action = self.action()?;
+        let instance = self.instance(instance)?;
+        let policy = root.section("policy")?;
+        let abstraction = root.section("abstraction")?;
+        let (grid, reads_state) = match &abstraction {
+            Some(section) => grid(section, n)?,
+            None => (None, false),
+        };
+        let controller =
+            self.controller(&state, inputs.len(), policy.as_ref(), instance.as_ref(), reads_state)?;
+        let cells_needed = !matches!(controller, Controller::StateNetwork(_));
+        if cells_needed && grid.is_none() {
+            return Err(
+                root.error("[abstraction] with the cells that the controller reads is missing")
+            );
+        }
+        let initial_section = root.need_section("initial")?;
+        let (initial, partition) = initial(&initial_section, n)?;
+        let goal = root.section("goal")?.map(|section| region(&section, &state)).transpose()?;
+        let mut avoid_from_step = 0;
+        let avoid = match root.section("unsafe")? {
+            Some(section) => {
+                if let Some(entry) = section.get("from_step") {
+                    avoid_from_step = entry.count(0, MAX_STEPS)?;
+                }
+                Some(region(&section, &state)?)
+            }
+            None => None,
+        };
+        if goal.is_none() && avoid.is_none() {
+            return Err(root.error("there is neither [goal] nor [unsafe]"));
+        }
+        let horizon = root.need_section("horizon")?;
+        let steps = horizon.need("steps")?.count(0, MAX_STEPS)?;
+        horizon.finish(&[])?;
+        let question = self.question()?;
+        let name = root.get("name").map(|entry| entry.text()).transpose()?.unwrap_or("task");
+        let (name, aggregation) = self.aggregation(name, instance.as_ref(), n)?;
+        root.finish(&INFORMATIVE_TOP)?;
+        Ok(Task {
+            name,
+            state,
+            inputs,
+            dynamics,
+            controller,
+            action,
+            grid,
+            initial,
+            partition,
+            goal,
+            avoid,
+            avoid_from_step,
+            steps,
+            question,
+            aggregation,
+        })
+    }
+
+    fn dynamics(&self, state: &[String], inputs: &[String]) -> Result<Dynamics, ReachError> {
+        let section = self.root.need_section("dynamics")?;
+        let kind = section.need("kind")?;
+        let kind = match kind.text()? {
+            "explicit-euler" | "difference" => DynamicsKind::Difference,
+            "ode" => DynamicsKind::Ode,
+            other => {
+                let message = format!(
+                    "`kind` is \"difference\", \"explicit-euler\" or \"ode\", not \"{other}\""
+                );
+                return Err(kind.error(message));
+            }
+        };
+        let period = section.get("dt").map(|entry| positive(&entry)).transpose()?;
+        let substeps =
+            section.get("substeps").map(|entry| entry.count(1, 100_000)).transpose()?.unwrap_or(1);
+        let h = section.get("h").map(|entry| positive(&entry)).transpose()?;
+        let expressions = match kind {
+            DynamicsKind::Difference => section.need("update")?,
+            DynamicsKind::Ode => section.need("derivative")?,
+        };
+        let items = expressions.items()?;
+        if items.len() != state.len() {
+            let message =
+                format!("there are {} variables and {} expressions", state.len(), items.len());
+            return Err(expressions.error(message));
+        }
+        let mut graph = Expressions::new();
+        let variables: Vec<&str> = state.iter().chain(inputs).map(String::as_str).collect();
+        let constants = [("dt", period.clone()), ("h", h)];
+        let components = items
+            .iter()
+            .map(|item| expression(item, &mut graph, &variables, &constants))
+            .collect::<Result<Vec<_>, _>>()?;
+        let clamp = section.get("clamp").map(|entry| pairs(&entry, state.len())).transpose()?;
+        let period = match (kind, period) {
+            (_, Some(period)) => period,
+            (DynamicsKind::Difference, None) => Rational::ONE,
+            (DynamicsKind::Ode, None) => return Err(section.missing("dt")),
+        };
+        section.finish(&["clamp_note"])?;
+        Ok(Dynamics { kind, graph, components, substeps, period, clamp })
+    }
+
+    fn action(&self) -> Result<ActionMap, ReachError> {
+        let Some(section) = self.root.section("action")? else { return Ok(ActionMap::default()) };
+        let mut action = ActionMap::default();
+        if let Some(entry) = section.get("scale") {
+            action.scale = entry.number()?;
+        }
+        if let Some(entry) = section.get("offset") {
+            action.offset = entry.number()?;
+        }
+        if let Some(entry) = section.get("clamp") {
+            action.clamp = Some(bounds(&entry, &entry.exactly(2)?)?);
+        }
+        section.finish(&[])?;
+        Ok(action)
+    }
+
+    /// The instance of a name, or the only one.
+    fn instance(&self, wanted: Option<&str>) -> Result<Option<Section<'a, 'i>>, ReachError> {
+        let Some(entry) = self.root.get("instance") else {
+            return match wanted {
+                Some(name) => Err(ReachError::Usage(format!("there is no instance {name}"))),
+                None => Ok(None),
+            };
+        };
+        let sections = entry.items()?.iter().map(Entry::section).collect::<Result<Vec<_>, _>>()?;
+        let mut ids = Vec::with_capacity(sections.len());
+        for section in &sections {
+            ids.push(section.need("id")?.text()?);
+        }
+        let chosen = match wanted {
+            Some(name) => ids.iter().position(|id| *id == name),
+            None if ids.len() == 1 => Some(0),
+            None => None,
+        };
+        match chosen {
+            Some(position) => Ok(sections.into_iter().nth(position)),
+            None => {
+                let what = wanted.map_or_else(
+                    || "an instance must be chosen (--instance)".to_owned(),
+                    |name| format!("there is no instance {name}"),
+                );
+                Err(ReachError::Usage(format!("{what}; there are {}", ids.join(", "))))
+            }
+        }
+    }
+
+    fn controller(
+        &self,
+        state: &[String],
+        inputs: usize,
+        policy: Option<&Section<'a, 'i>>,
+        instance: Option<&Section<'a, 'i>>,
+        mut reads_state: bool,
+    ) -> Result<Controller, ReachError> {
+        let mut network = instance.and_then(|section| section.get("network"));
+        if let Some(section) = policy {
+            network = network.or_else(|| section.get("network"));
+            if let Some(entry) = section.get("input") {
+                reads_state = reads_state_from(&entry)?;
+            }
+            if let Some(entry) = section.get("formula") {
+                if network.is_some() {
+                    return Err(entry.error("there is a network as well"));
+                }
+                section.finish(&[])?;
+                return cell_formula(&entry, state, inputs);
+            }
+            section.finish(&[])?;
+        }
+        let Some(network) = network else {
+            return Err(self.root.error("neither a network nor a formula is given"));
+        };
+        let path = self.folder.join(network.text()?);
+        Ok(if reads_state { Controller::StateNetwork(path) } else { Controller::CellNetwork(path) })
+    }
+
+    fn question(&self) -> Result<Question, ReachError> {
+        let mut question = Question::default();
+        if let Some(section) = self.root.section("question")? {
+            read_question(&section, &mut question)?;
+            section.finish(&[])?;
+        }
+        Ok(question)
+    }
+
+    /// The name with the instance's, and the distances of aggregation.
+    fn aggregation(
+        &self,
+        name: &str,
+        instance: Option<&Section<'a, 'i>>,
+        n: usize,
+    ) -> Result<(String, Option<Vec<f64>>), ReachError> {
+        let mut distance = self.root.get("aggregation_distance");
+        let mut name = name.to_owned();
+        if let Some(section) = instance {
+            name = section.need("id")?.text()?.to_owned();
+            distance = section.get("aggregation_distance").or(distance);
+            section.finish(&INFORMATIVE_INSTANCE)?;
+        }
+        let Some(entry) = distance else { return Ok((name, None)) };
+        let numbers = entry.exactly(n)?;
+        if numbers.iter().any(|number| number.signum() < 0) {
+            return Err(entry.error("distances are not negative"));
+        }
+        Ok((name, Some(numbers.iter().map(Rational::to_f64).collect())))
+    }
+}
+
+/// The two switches of the question.
+pub(super) fn read_question<'a>(
+    section: &Section<'a, '_>,
+    question: &mut Question,
+) -> Result<(), ReachError> {
+    if let Some(entry) = section.get("goal_rule") {
+        question.goal = match entry.text()? {
+            "each" => GoalRule::Each,
+            "all-at-once" => GoalRule::AllAtOnce,
+            _ => return Err(entry.error("`goal_rule` is \"each\" or \"all-at-once\"")),
+        };
+    }
+    if let Some(entry) = section.get("after_goal") {
+        question.after_goal = match entry.text()? {
+            "stop" => AfterGoal::Stop,
+            "continue" => AfterGoal::Continue,
+            _ => return Err(entry.error("`after_goal` is \"stop\" or \"continue\"")),
+        };
+    }
+    Ok(())
+}
+
+/// Names of variables: different, and no words of expressions.
+pub(super) fn names(entry: &Entry<'_, '_>) -> Result<Vec<String>, ReachError> {
+    let names: Vec<String> = entry.texts()?.into_iter().map(str::to_owned).collect();
+    if names.is_empty() || names.len() > MAX_DIMENSION {
+        return Err(entry.error(format!("from 1 to {MAX_DIMENSION} variables are possible")));
+    }
+    for (i, name) in names.iter().enumerate() {
+        let mut characters = name.chars();
+        let word = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+            && characters.all(|c| c.is_alphanumeric() || c == '_');
+        if !word || ["if", "else", "and", "or", "not"].contains(&name.as_str()) {
+            return Err(entry.error(format!("`{name}` cannot be the name of a variable")));
+        }
+        if names[..i].contains(name) {
+            return Err(entry.error(format!("`{name}` stands there twice")));
+        }
+    }
+    Ok(names)
+}
+
+/// An expression over variables and constants.
+pub(super) fn expression(
+    entry: &Entry<'_, '_>,
+    graph: &mut Expressions,
+    variables: &[&str],
+    constants: &[(&str, Option<Rational>)],
+) -> Result<NodeId, ReachError> {
+    let name = |name: &str, graph: &mut Expressions| {
+        if let Some(position) = variables.iter().position(|variable| *variable == name) {
+            return Some(graph.variable(position));
+        }
+        let (_, value) = constants.iter().find(|(constant, _)| *constant == name)?;
+        Some(graph.constant(value.clone()?))
+    };
+    graph.parse(entry.text()?, name).map_err(|error| entry.error_inside(error.at, error.message))
+}
+
+/// Formulas for the inputs over the bounds of the cell, `lo_x` and `hi_x`, with one variable also
+/// `lo` and `hi`. `u = ` may stand before a formula.
+pub(super) fn cell_formula(
+    entry: &Entry<'_, '_>,
+    state: &[String],
+    inputs: usize,
+) -> Result<Controller, ReachError> {
+    let items = if entry.is_list() { entry.items()? } else { vec![*entry] };
+    if items.len() != inputs {
+        return Err(entry.error(format!("there are {inputs} inputs and {} formulas", items.len())));
+    }
+    let mut graph = Expressions::new();
+    let n = state.len();
+    let name = |name: &str, graph: &mut Expressions| {
+        let (half, variable) = match name.split_once('_') {
+            Some(("lo", variable)) => (0, variable),
+            Some(("hi", variable)) => (n, variable),
+            None if n == 1 && name == "lo" => (0, state[0].as_str()),
+            None if n == 1 && name == "hi" => (n, state[0].as_str()),
+            _ => return None,
+        };
+        let position = state.iter().position(|known| known == variable)?;
+        Some(graph.variable(half + position))
+    };
+    let mut outputs = Vec::with_capacity(items.len());
+    for item in &items {
+        let text = item.text()?;
+        let start = text.find('=').filter(|&at| {
+            let before = text[..at].trim();
+            !before.is_empty() && before.chars().all(|c| c.is_alphanumeric() || c == '_')
+        });
+        let start = match start {
+            Some(at) if !text[at + 1..].starts_with('=') => at + 1,
+            _ => 0,
+        };
+        let output = graph
+            .parse(&text[start..], name)
+            .map_err(|error| item.error_inside(start + error.at, error.message))?;
+        outputs.push(output);
+    }
+    Ok(Controller::CellFormula { graph, outputs })
+}
+
+fn positive(entry: &Entry<'_, '_>) -> Result<Rational, ReachError> {
+    let value = entry.number()?;
+    if value.signum() > 0 { Ok(value) } else { Err(entry.error("must be positive")) }
+}
+
+/// Two numbers in order.
+pub(super) fn bounds(entry: &Entry<'_, '_>, pair: &[Rational]) -> Result<(Edge, Edge), ReachError> {
+    match pair {
+        [lower, upper] if lower <= upper => {
+            Ok((Edge::new(lower.clone()), Edge::new(upper.clone())))
+        }
+        _ => Err(entry.error("a lower and an upper bound are needed, in this order")),
+    }
+}
+
+/// Lower and upper bound for each variable.
+pub(super) fn pairs(entry: &Entry<'_, '_>, n: usize) -> Result<Vec<(Edge, Edge)>, ReachError> {
+    let items = entry.items()?;
+    if items.len() != n {
+        return Err(entry.error(format!("{n} pairs of bounds are needed")));
+    }
+    items.iter().map(|item| bounds(item, &item.exactly(2)?)).collect()
+}
+
+/// Whether the network reads the state, not its cell.
+fn reads_state_from(entry: &Entry<'_, '_>) -> Result<bool, ReachError> {
+    match entry.text()? {
+        "state" => Ok(true),
+        "cell" => Ok(false),
+        // As published benchmark files describe the order.
+        text if text.starts_with("lower bounds of all variables, then upper bounds") => Ok(false),
+        _ => Err(entry.error("the network reads the \"cell\" or the \"state\"")),
+    }
+}
+
+fn grid(section: &Section<'_, '_>, n: usize) -> Result<(Option<Grid>, bool), ReachError> {
+    let mut reads_state = false;
+    if let Some(entry) = section.get("network_input") {
+        reads_state = reads_state_from(&entry)?;
+    }
+    let mut axes = Vec::with_capacity(n);
+    if let Some(edges) = section.get("edges") {
+        for item in edges.items()? {
+            let axis = Axis::new(item.numbers()?)
+                .ok_or_else(|| item.error("at least two edges are needed, in increasing order"))?;
+            axes.push(axis);
+        }
+        if axes.len() != n {
+            return Err(edges.error(format!("{n} lists of edges are needed")));
+        }
+    } else {
+        let lower = section.need("state_space_lower")?.exactly(n)?;
+        let upper = section.need("state_space_upper")?.exactly(n)?;
+        let widths = section.need("granularity")?;
+        for ((lower, upper), width) in lower.iter().zip(&upper).zip(widths.exactly(n)?) {
+            let axis = Axis::uniform(lower, upper, &width).ok_or_else(|| {
+                widths
+                    .error(format!("cells of width {width} from {lower} to {upper} are impossible"))
+            })?;
+            axes.push(axis);
+        }
+    }
+    section.finish(&[])?;
+    Ok((Some(Grid::new(axes)), reads_state))
+}
+
+/// The initial box and where it is cut.
+type Initial = (Vec<(Rational, Rational)>, Vec<Vec<Rational>>);
+
+fn initial(section: &Section<'_, '_>, n: usize) -> Result<Initial, ReachError> {
+    let lower = section.need("lower")?;
+    let bounds: Vec<_> =
+        lower.exactly(n)?.into_iter().zip(section.need("upper")?.exactly(n)?).collect();
+    if bounds.iter().any(|(lower, upper)| lower > upper) {
+        return Err(lower.error("a lower bound is above the upper one"));
+    }
+    let Some(entry) = section.get("partition_step") else {
+        let whole = bounds.iter().map(|(lower, upper)| cuts(lower, upper, None)).collect();
+        section.finish(&["subproblems"])?;
+        return Ok((bounds, whole));
+    };
+    let steps = entry.exactly(n)?;
+    let mut partition = Vec::with_capacity(n);
+    let mut parts = 1usize;
+    for ((lower, upper), step) in bounds.iter().zip(&steps) {
+        let count = if step.signum() > 0 {
+            (upper - lower).checked_div(step).and_then(|parts| parts.ceil().to_i64())
+        } else {
+            None
+        };
+        parts = count
+            .and_then(|count| parts.checked_mul(usize::try_from(count.max(1)).ok()?))
+            .filter(|parts| *parts <= MAX_PARTS)
+            .ok_or_else(|| entry.error("this partition is impossible, or has too many parts"))?;
+        partition.push(cuts(lower, upper, Some(step)));
+    }
+    section.finish(&["subproblems"])?;
+    Ok((bounds, partition))
+}
+
+/// From `lower` to `upper` in steps.
+fn cuts(lower: &Rational, upper: &Rational, step: Option<&Rational>) -> Vec<Rational> {
+    let mut cuts = vec![lower.clone()];
+    if let Some(step) = step {
+        let mut next = lower + step;
+        while next < *upper {
+            cuts.push(next.clone());
+            next = &next + step;
+        }
+    }
+    cuts.push(upper.clone());
+    cuts
+}
+
+fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Region, ReachError> {
+    let n = state.len();
+    let most = u32::try_from(n).unwrap_or(u32::MAX);
+    let variables = match section.get("variables") {
+        None => (0..n).collect(),
+        Some(entry) => {
+            let mut variables = Vec::new();
+            for item in entry.items()? {
+                // By position, counted from 1, or by name.
+                let named = item.text().ok().map(|name| {
+                    state
+                        .iter()
+                        .position(|known| known == name)
+                        .ok_or_else(|| item.error(format!("there is no variable `{name}`")))
+                });
+                variables.push(match named {
+                    Some(position) => position?,
+                    None => item.count(1, most)? as usize - 1,
+                });
+            }
+            variables
+        }
+    };
+    let lower = section.need("lower")?;
+    let upper = section.need("upper")?.exactly(variables.len())?;
+    let sides: Vec<_> = variables
+        .into_iter()
+        .zip(lower.exactly(upper.len())?.into_iter().zip(upper))
+        .map(|(variable, (lower, upper))| (variable, lower, upper))
+        .collect();
+    if sides.iter().any(|(_, lower, upper)| lower > upper) {
+        return Err(lower.error("a lower bound is above the upper one"));
+    }
+    let border = match section.get("boundary") {
+        None => Border::Closed,
+        Some(entry) => match entry.text()? {
+            "closed" => Border::Closed,
+            "open" => Border::Open,
+            _ => return Err(entry.error("`boundary` is \"closed\" or \"open\"")),
+        },
+    };
+    section.finish(&["same_as_paper_table_2", "training_goal", "tested_by_published_code"])?;
+    Ok(Region::new(sides, border))
+}

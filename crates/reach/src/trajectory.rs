@@ -1,0 +1,234 @@
+//! Concrete trajectories, followed with rigorous arithmetic so that what they show is certain.
+
+use policert_numeric::Rational;
+
+use crate::grid::Grid;
+use crate::policy::Actions;
+use crate::post::Post;
+use crate::range::{ExactRange, Range};
+use crate::reachable_sets::Part;
+use crate::segment::segment;
+use crate::task::{AfterGoal, GoalRule, Task};
+
+/// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
+#[derive(Clone, Debug)]
+pub struct Trajectory<R> {
+    /// The initial state.
+    pub start: Vec<Rational>,
+    /// The states from step 0 on; it ends early where the cell of a state is not certain.
+    pub states: Vec<Vec<R>>,
+    /// The action taken in each state but the last.
+    pub actions: Vec<Vec<R>>,
+}
+
+/// Follows trajectories; borrows the work space of a computation of reachable sets.
+#[derive(Debug)]
+pub struct Simulator<'a, R> {
+    /// The task.
+    pub task: &'a Task,
+    /// Its cells.
+    pub grid: &'a Grid,
+    /// Actions of cells.
+    pub actions: &'a mut Actions<R>,
+    /// The dynamics.
+    pub post: &'a mut Post<R>,
+}
+
+impl<R: Range> Simulator<'_, R> {
+    /// Follows the trajectory from a state up to the horizon, or as far as its cells are certain.
+    pub fn follow(&mut self, start: &[Rational]) -> Trajectory<R> {
+        let exact: Vec<ExactRange> =
+            start.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect();
+        let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
+        let mut actions = Vec::new();
+        let mut number = self.certain_cell(&exact);
+        for _ in 0..self.task.steps {
+            let Some(at) = number else { break };
+            self.actions.complete(self.grid);
+            let action = self.actions.action(at).to_vec();
+            let mut image = Vec::with_capacity(start.len());
+            let last = states.last().map(Vec::as_slice).unwrap_or_default();
+            if self.post.post(last, &action, &mut image, None).is_none() {
+                break;
+            }
+            number = self.certain_cell(&image);
+            actions.push(action);
+            states.push(image);
+        }
+        Trajectory { start: start.to_vec(), states, actions }
+    }
+
+    /// The number of the action in a state, if its cell is certain.
+    fn certain_cell<S: Range>(&mut self, state: &[S]) -> Option<u32> {
+        let mut found: Option<Option<u32>> = None;
+        let mut part = Vec::new();
+        segment(state, self.grid, &mut part, |cell, _| {
+            found = match found {
+                None => Some(Some(self.actions.number(self.grid, cell))),
+                Some(_) => Some(None),
+            };
+        })?;
+        found.flatten()
+    }
+
+    /// Trajectories from the start states given that show that the answer is *unsafe*; none if
+    /// they do not.
+    pub fn violation(&mut self, starts: &[Vec<Rational>]) -> Option<Violation<R>> {
+        let horizon = self.task.steps as usize;
+        // For the question about all at once: the steps at which a trajectory is known to be
+        // outside the goal.
+        let mut outside = vec![false; horizon + 1];
+        let mut used: Vec<Trajectory<R>> = Vec::new();
+        for start in starts {
+            let trajectory = self.follow(start);
+            match self.task.question.goal {
+                GoalRule::Each => {
+                    if let Some(kind) = self.violates_each(&trajectory) {
+                        return Some(Violation { kind, trajectories: vec![trajectory] });
+                    }
+                }
+                GoalRule::AllAtOnce => {
+                    let unsafe_at = self.first_unsafe(&trajectory);
+                    let decided = unsafe_at.filter(|&at| {
+                        self.task.goal.is_none()
+                            || self.task.question.after_goal == AfterGoal::Continue
+                            || self.outside_before(&outside, &trajectory, at)
+                    });
+                    if let Some(step) = decided {
+                        let kind = ViolationKind::Unsafe { step };
+                        used.insert(0, trajectory);
+                        return Some(Violation { kind, trajectories: used });
+                    }
+                    if self.mark_outside(&mut outside, &trajectory) {
+                        used.push(trajectory);
+                    }
+                    if self.task.goal.is_some() && outside.iter().all(|&outside| outside) {
+                        return Some(Violation {
+                            kind: ViolationKind::MissesGoal,
+                            trajectories: used,
+                        });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a trajectory certainly breaks the question about each.
+    fn violates_each(&self, trajectory: &Trajectory<R>) -> Option<ViolationKind> {
+        let mut certain_outside = true;
+        for (step, state) in trajectory.states.iter().enumerate() {
+            if self.is_unsafe(step, state) {
+                let step = u32::try_from(step).ok()?;
+                return Some(ViolationKind::Unsafe { step });
+            }
+            if let Some(goal) = &self.task.goal
+                && goal.meets(state)
+            {
+                certain_outside = false;
+                if self.task.question.after_goal == AfterGoal::Stop {
+                    return None;
+                }
+            }
+        }
+        let whole = trajectory.states.len() == self.task.steps as usize + 1;
+        (self.task.goal.is_some() && certain_outside && whole).then_some(ViolationKind::MissesGoal)
+    }
+
+    fn is_unsafe(&self, step: usize, state: &[R]) -> bool {
+        let counts = step >= self.task.avoid_from_step as usize;
+        counts && self.task.avoid.as_ref().is_some_and(|avoid| avoid.contains(state))
+    }
+
+    fn first_unsafe(&self, trajectory: &Trajectory<R>) -> Option<u32> {
+        let at = (0..trajectory.states.len())
+            .find(|&step| self.is_unsafe(step, &trajectory.states[step]))?;
+        u32::try_from(at).ok()
+    }
+
+    fn is_outside(&self, trajectory: &Trajectory<R>, step: usize) -> bool {
+        let state = trajectory.states.get(step);
+        self.task.goal.as_ref().zip(state).is_some_and(|(goal, state)| !goal.meets(state))
+    }
+
+    /// Whether at each step before `at` some trajectory is outside the goal.
+    fn outside_before(&self, outside: &[bool], trajectory: &Trajectory<R>, at: u32) -> bool {
+        (0..at as usize).all(|step| outside[step] || self.is_outside(trajectory, step))
+    }
+
+    /// Marks the steps at which a trajectory is outside; whether that is news for some.
+    fn mark_outside(&self, outside: &mut [bool], trajectory: &Trajectory<R>) -> bool {
+        let mut news = false;
+        for (step, known) in outside.iter_mut().enumerate() {
+            if !*known && self.is_outside(trajectory, step) {
+                *known = true;
+                news = true;
+            }
+        }
+        news
+    }
+}
+
+/// What trajectories show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ViolationKind {
+    /// The first one is in the unsafe set at a step that counts.
+    Unsafe {
+        /// The step.
+        step: u32,
+    },
+    /// The goal is not reached: a single one is never in it, or at every step one is outside.
+    MissesGoal,
+}
+
+/// Trajectories that show that the answer is *unsafe*.
+#[derive(Clone, Debug)]
+pub struct Violation<R> {
+    /// What they show.
+    pub kind: ViolationKind,
+    /// The trajectories, the decisive one first.
+    pub trajectories: Vec<Trajectory<R>>,
+}
+
+/// At most so many corners of a box are tried.
+const MAX_CORNERS: usize = 64;
+
+/// Start states in a box that are tried first: its corners and middle, then `more` others.
+#[must_use]
+pub fn start_states(part: &Part, more: usize) -> Vec<Vec<Rational>> {
+    let half = Rational::new(1, 2).unwrap_or_default();
+    let mut starts = vec![part.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect()];
+    let varying: Vec<usize> = (0..part.len()).filter(|&i| part[i].0 != part[i].1).collect();
+    let corners = 1usize
+        .checked_shl(u32::try_from(varying.len()).unwrap_or(u32::MAX))
+        .unwrap_or(usize::MAX)
+        .min(MAX_CORNERS);
+    for corner in 0..corners {
+        let mut start: Vec<Rational> = part.iter().map(|(lo, _)| lo.clone()).collect();
+        for (bit, &i) in varying.iter().enumerate() {
+            if bit < usize::BITS as usize && corner >> bit & 1 == 1 {
+                start[i] = part[i].1.clone();
+            }
+        }
+        starts.push(start);
+    }
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    for _ in 0..more {
+        starts.push(random_state(part, &mut random));
+    }
+    starts
+}
+
+/// A state of a box, from a generator of random bits (xorshift).
+pub fn random_state(part: &Part, random: &mut u64) -> Vec<Rational> {
+    part.iter()
+        .map(|(lo, hi)| {
+            *random ^= *random << 13;
+            *random ^= *random >> 7;
+            *random ^= *random << 17;
+            let steps = i64::try_from(*random >> 44).unwrap_or(0);
+            let position = Rational::new(steps, (1 << 20) - 1).unwrap_or_default();
+            lo + (hi - lo) * position
+        })
+        .collect()
+}
