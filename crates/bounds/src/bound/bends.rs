@@ -44,11 +44,11 @@ impl Bounder {
         relaxed
     }
 
-    /// For each slot whether some of the scores depend on it, in the part that was entered last.
-    pub fn relevant(&self, scores: impl Iterator<Item = usize>) -> Vec<bool> {
+    /// For each slot whether some of these slots depend on it, in the part that was entered last.
+    pub fn relevant(&self, slots: impl Iterator<Item = usize>) -> Vec<bool> {
         let program = &self.program;
         let mut relevant = vec![false; program.slots];
-        scores.for_each(|score| relevant[program.nodes[program.output].at + score] = true);
+        slots.for_each(|slot| relevant[slot] = true);
         for Node { op, at, width, .. } in program.nodes.iter().rev() {
             for element in (0..*width).filter(|element| relevant[at + element]).collect::<Vec<_>>()
             {

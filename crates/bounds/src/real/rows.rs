@@ -98,11 +98,16 @@ impl Search {
     /// The elements of functions that are not linear in the part that was entered last and that
     /// the inequalities depend on: node, element, slot. Those that they do not depend on are left
     /// out where it matters, that is where they are few.
-    pub fn open_functions(&self, oracle: &RealOracle) -> Vec<(usize, usize, usize)> {
+    pub fn open_functions(&self, oracle: &RealOracle, part: &Part) -> Vec<(usize, usize, usize)> {
         let mut relaxed = oracle.bounder.relaxed();
         if relaxed.len() <= FEW_FUNCTIONS {
+            let program = oracle.bounder.program();
+            let output = program.nodes[program.output].at;
             let scores = self.constraints.iter().flat_map(|constraint| &constraint.scores);
-            let relevant = oracle.bounder.relevant(scores.map(|term| term.element));
+            let scores = scores.map(|term| output + term.element);
+            // The side of a bend is part of the question, too.
+            let bends = part.bends.iter().map(|bend| bend.slot);
+            let relevant = oracle.bounder.relevant(scores.chain(bends));
             relaxed.retain(|&(.., slot)| relevant[slot]);
         }
         relaxed

@@ -225,7 +225,7 @@ impl Search {
                 return Ok(Outcome::Satisfied(point));
             }
         }
-        let open = self.open_functions(oracle);
+        let open = self.open_functions(oracle, part);
         if let (Some(exact), true) = (&oracle.exact, open.is_empty()) {
             oracle.statistics.polytopes += 1;
             let polytope = Polytope {
