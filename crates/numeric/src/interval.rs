@@ -6,7 +6,10 @@ use std::fmt;
 use std::ops::{Add, Mul, Neg, Sub};
 
 use crate::rational::Rational;
-use crate::round::{add_down, add_up, at_least, at_most, div_down, div_up, mul_down, mul_up};
+use crate::round::{
+    add_down, add_up, at_least, at_most, div_down, div_up, mul_down, mul_up, step_down, step_up,
+    sum_error,
+};
 
 /// A non-empty set of real numbers between two bounds.
 ///
@@ -214,6 +217,15 @@ impl Add for Interval {
     type Output = Interval;
     #[inline]
     fn add(self, other: Interval) -> Interval {
+        let (lo, hi) = (self.lo + other.lo, self.hi + other.hi);
+        if (hi - lo).is_finite() {
+            // Rounded up, or exact: then the error is not positive; a NaN says nothing.
+            let exact_enough = sum_error(self.lo, other.lo, lo) >= 0.0;
+            let lo = if exact_enough { lo } else { step_down(lo) };
+            let exact_enough = sum_error(self.hi, other.hi, hi) <= 0.0;
+            let hi = if exact_enough { hi } else { step_up(hi) };
+            return Interval { lo, hi };
+        }
         Self::from_bounds(add_down(self.lo, other.lo), add_up(self.hi, other.hi))
     }
 }
@@ -240,12 +252,17 @@ impl Mul for Interval {
     fn mul(self, other: Interval) -> Interval {
         let products =
             [self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi];
-        let least = products[0].min(products[1]).min(products[2].min(products[3]));
-        let greatest = products[0].max(products[1]).max(products[2].max(products[3]));
+        let less = |a: f64, b: f64| if a < b { a } else { b };
+        let greater = |a: f64, b: f64| if a > b { a } else { b };
+        let least = less(less(products[0], products[1]), less(products[2], products[3]));
+        let greatest =
+            greater(greater(products[0], products[1]), greater(products[2], products[3]));
         // Rounding to nearest keeps the order, so one step outwards from the least rounded product
-        // bounds all exact ones; a zero may hide an underflow or come from an infinite bound.
-        if least.is_finite() && greatest.is_finite() && least != 0.0 && greatest != 0.0 {
-            return Interval { lo: least.next_down(), hi: greatest.next_up() };
+        // bounds all exact ones; a zero may hide an underflow or come from an infinite bound. A
+        // finite sum says that no product is infinite or NaN.
+        let finite = (products[0] + products[1]) + (products[2] + products[3]);
+        if finite.is_finite() && least != 0.0 && greatest != 0.0 {
+            return Interval { lo: step_down(least), hi: step_up(greatest) };
         }
         self.mul_by_corners(other)
     }

@@ -27,6 +27,26 @@ fn below(value: f64) -> f64 {
     at_least(value.next_down())
 }
 
+/// A little more than u, so that the product with a number is more than half of the distance to its
+/// neighbours.
+const MORE_THAN_U: f64 = f64::from_bits(0x3ca0_0000_0000_0001);
+
+/// A double above a finite one, by at most two steps; +∞ beyond the largest. Without branches.
+///
+/// |x|·[`MORE_THAN_U`] is more than half of the distance to the next double, also after it was
+/// rounded; where it underflows, the least positive double makes up for what is lost. So the
+/// rounded sum is at least that double.
+#[inline]
+pub(crate) fn step_up(value: f64) -> f64 {
+    value + (value.abs() * MORE_THAN_U + LEAST_POSITIVE)
+}
+
+/// A double below a finite one, by at most two steps.
+#[inline]
+pub(crate) fn step_down(value: f64) -> f64 {
+    value - (value.abs() * MORE_THAN_U + LEAST_POSITIVE)
+}
+
 /// An upper bound that is no number becomes +∞.
 #[inline]
 #[must_use]
@@ -43,7 +63,7 @@ pub fn at_least(lower: f64) -> f64 {
 
 /// The error `a + b - fl(a + b)`, exact unless something overflows (Knuth's two-sum).
 #[inline]
-fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
+pub(crate) fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
     let b_part = sum - a;
     let a_part = sum - b_part;
     (a - a_part) + (b - b_part)
@@ -197,6 +217,13 @@ mod tests {
         }
 
         #[test]
+        fn steps_lead_outwards(a in finite()) {
+            let (up, down) = (step_up(a), step_down(a));
+            prop_assert!(up >= a.next_up() && up <= a.next_up().next_up(), "{a:?} {up:?}");
+            prop_assert!(down <= a.next_down() && down >= a.next_down().next_down());
+        }
+
+        #[test]
         fn exact_sums_stay(a in -1_000_000i32..1_000_000, b in -1_000_000i32..1_000_000) {
             let (a, b) = (f64::from(a), f64::from(b));
             prop_assert_eq!((add_down(a, b), add_up(a, b)), (a + b, a + b));
@@ -230,6 +257,18 @@ mod tests {
         assert_eq!(gamma(usize::MAX), f64::INFINITY);
         assert_eq!(dot_error(3, f64::INFINITY), f64::INFINITY);
         assert_eq!(dot_error(3, f64::NAN), f64::INFINITY);
+    }
+
+    #[test]
+    fn steps_from_powers_of_two() {
+        for exponent in 0..2046u64 {
+            for mantissa in [0, 1, (1 << 52) - 1, 1 << 51] {
+                for sign in [0, 1 << 63] {
+                    let a = f64::from_bits(sign | exponent << 52 | mantissa);
+                    assert!(step_up(a) >= a.next_up() && step_down(a) <= a.next_down(), "{a:?}");
+                }
+            }
+        }
     }
 
     #[test]

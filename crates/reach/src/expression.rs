@@ -236,7 +236,7 @@ impl Expressions {
         }
     }
 
-    /// a / b.
+    /// a / b; the product with the inverse of a constant.
     pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
         if let Some(divisor) = self.constant_value(b)
             && let Some(inverse) = divisor.recip()
@@ -245,9 +245,8 @@ impl Expressions {
                 let quotient = x * &inverse;
                 return self.constant(quotient);
             }
-            if inverse == Rational::ONE {
-                return a;
-            }
+            let factor = self.constant(inverse);
+            return self.mul(a, factor);
         }
         self.intern(Node::Div(a, b))
     }

@@ -8,6 +8,7 @@ use policert_policy::{Evaluator, Network, read_network};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::edge::Edge;
 use crate::error::ReachError;
 use crate::expression::Tape;
 use crate::grid::{Cell, Grid};
@@ -215,8 +216,8 @@ impl<R: Range> Actions<R> {
             CellController::Network { network, double, single, arithmetic } => {
                 let mut bounds = Vec::new();
                 for cell in &self.cells[from..] {
-                    bounds.extend(grid.edges_of(cell).map(|(lower, _)| nearest_f32(lower.exact())));
-                    bounds.extend(grid.edges_of(cell).map(|(_, upper)| nearest_f32(upper.exact())));
+                    bounds.extend(grid.edges_of(cell).map(|(lower, _)| nearest_f32(lower)));
+                    bounds.extend(grid.edges_of(cell).map(|(_, upper)| nearest_f32(upper)));
                 }
                 let outputs = evaluate(network, double, single, *arithmetic, &bounds);
                 self.known
@@ -286,18 +287,19 @@ fn evaluate(
     }
 }
 
-/// The double that the nearest single-precision number is; at a tie the one with an even mantissa.
-fn nearest_f32(value: &Rational) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "corrected below")]
-    let guess = value.to_f64() as f32;
-    let distance =
-        |candidate: f32| Rational::from_f32(candidate).map(|candidate| (candidate - value).abs());
-    let mut best = guess;
-    for candidate in [guess.next_down(), guess.next_up()] {
-        let (Some(new), Some(old)) = (distance(candidate), distance(best)) else { continue };
-        if new < old || (new == old && candidate.to_bits() & 1 == 0) {
-            best = candidate;
-        }
+/// The nearest single-precision number of an edge, as a double; at a tie the one with an even
+/// mantissa.
+fn nearest_f32(edge: &Edge) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    let (low, high) = (edge.floor() as f32, edge.ceil() as f32);
+    // Rounding keeps the order, so equal ones are that of the number between.
+    if low.to_bits() == high.to_bits() {
+        return f64::from(low);
     }
-    f64::from(best)
+    let distance = |candidate: f32| {
+        Rational::from_f32(candidate).map(|candidate| (candidate - edge.exact()).abs())
+    };
+    let (Some(below), Some(above)) = (distance(low), distance(high)) else { return f64::from(low) };
+    let even_is_low = low.to_bits() & 1 == 0;
+    f64::from(if below < above || (below == above && even_is_low) { low } else { high })
 }

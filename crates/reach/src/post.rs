@@ -29,7 +29,7 @@ pub struct Post<R> {
 
 #[derive(Clone, Debug)]
 enum Motion<R> {
-    Update { components: Vec<Component<R>>, substeps: u32 },
+    Update { update: Update<R>, substeps: u32 },
     Flow(Box<Flow<R>>),
 }
 
@@ -42,13 +42,8 @@ impl<R: Range> Post<R> {
         let dimension = dynamics.components.len();
         let motion = match dynamics.kind {
             DynamicsKind::Difference => {
-                let mut graph = dynamics.graph.clone();
-                let components = dynamics
-                    .components
-                    .iter()
-                    .map(|&root| Component::new(&mut graph, root, dimension + inputs))
-                    .collect();
-                Motion::Update { components, substeps: dynamics.substeps }
+                let update = Update::new(dynamics, dimension + inputs);
+                Motion::Update { update, substeps: dynamics.substeps }
             }
             DynamicsKind::Ode => Motion::Flow(Box::new(Flow::new(dynamics, inputs)?)),
         };
@@ -71,7 +66,7 @@ impl<R: Range> Post<R> {
         self.arguments.extend_from_slice(action);
         let start = images.len();
         match &mut self.motion {
-            Motion::Update { components, substeps } => {
+            Motion::Update { update, substeps } => {
                 for substep in 0..*substeps {
                     if substep > 0 {
                         self.arguments[..self.dimension].clone_from_slice(&images[start..]);
@@ -80,12 +75,9 @@ impl<R: Range> Post<R> {
                         }
                         images.truncate(start);
                     }
-                    for component in components.iter_mut() {
-                        let Some(range) = component.range(&self.arguments) else {
-                            images.truncate(start);
-                            return None;
-                        };
-                        images.push(range.tidied());
+                    if update.append(&self.arguments, images).is_none() {
+                        images.truncate(start);
+                        return None;
                     }
                 }
             }
@@ -102,6 +94,59 @@ impl<R: Range> Post<R> {
             images.truncate(start);
             None
         }
+    }
+}
+
+/// All expressions of a difference equation. Those that read each variable once share one tape:
+/// their natural extensions are as tight as can be.
+#[derive(Clone, Debug)]
+struct Update<R> {
+    shared: Tape<R>,
+    registers: Vec<R>,
+    /// For each variable its output of the shared tape, or its component.
+    sources: Vec<Source>,
+    components: Vec<Component<R>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Shared(usize),
+    Component(usize),
+}
+
+impl<R: Range> Update<R> {
+    fn new(dynamics: &Dynamics, variables: usize) -> Self {
+        let mut graph = dynamics.graph.clone();
+        let (mut roots, mut components) = (Vec::new(), Vec::new());
+        let mut sources = Vec::new();
+        for &root in &dynamics.components {
+            let component = Component::new(&mut graph, root, variables);
+            if component.slopes.is_none() {
+                sources.push(Source::Shared(roots.len()));
+                roots.push(root);
+            } else {
+                sources.push(Source::Component(components.len()));
+                components.push(component);
+            }
+        }
+        let shared = Tape::new(&graph, &roots, variables);
+        let registers = shared.registers();
+        Self { shared, registers, sources, components }
+    }
+
+    /// Appends the ranges of all components.
+    #[inline]
+    fn append(&mut self, arguments: &[R], images: &mut Vec<R>) -> Option<()> {
+        self.registers[..arguments.len()].clone_from_slice(arguments);
+        self.shared.run(&mut self.registers)?;
+        for source in &self.sources {
+            let range = match *source {
+                Source::Shared(i) => self.shared.output(&self.registers, i).clone(),
+                Source::Component(i) => self.components[i].range(arguments)?,
+            };
+            images.push(range.tidied());
+        }
+        Some(())
     }
 }
 

@@ -181,10 +181,9 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                 if let Some(distances) = &self.task.aggregation
                     && end - from > 1
                 {
-                    let mut own = images.sides.split_off(start);
                     let relations = self.options.relations;
-                    aggregate(&mut own, &mut Vec::new(), n, distances, relations, &mut work);
-                    images.sides.append(&mut own);
+                    let sides = &mut images.sides;
+                    aggregate(sides, start, &mut Vec::new(), n, distances, relations, &mut work);
                 }
                 if let Some(reached) = reached {
                     images.reached.resize(images.sides.len() / n, reached);
@@ -197,7 +196,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                 && segments.ends.len() > 1
             {
                 let Boxes { sides, reached } = &mut images;
-                aggregate(sides, reached, n, distances, self.options.relations, &mut work);
+                aggregate(sides, 0, reached, n, distances, self.options.relations, &mut work);
             }
             std::mem::swap(&mut current, &mut images);
         }

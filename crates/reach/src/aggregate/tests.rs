@@ -15,7 +15,7 @@ fn the_example_of_the_paper() {
     ]);
     // Example 3 has differences of exactly 0.02, which doubles do not keep.
     let h = [0.020_000_1, 0.030_000_1];
-    aggregate(&mut boxes, &mut Vec::new(), 2, &h, Relations::Meant, &mut Aggregation::default());
+    aggregate(&mut boxes, 0, &mut Vec::new(), 2, &h, Relations::Meant, &mut Aggregation::default());
     assert_eq!(boxes, bounds(&[0.08, 0.25, 0.3, 0.42, 0.19, 0.28, 0.07, 0.21]));
 }
 
@@ -81,7 +81,7 @@ proptest! {
         let h = [f64::from(h) / 8.0, 0.125];
         let mut merged = boxes.clone();
         let mut kinds = Vec::new();
-        aggregate(&mut merged, &mut kinds, 2, &h, Relations::Meant, &mut Aggregation::default());
+        aggregate(&mut merged, 0, &mut kinds, 2, &h, Relations::Meant, &mut Aggregation::default());
         prop_assert_eq!(&merged, &reference(&boxes, &h));
         for one in boxes.chunks(2) {
             let covered = merged

@@ -20,6 +20,8 @@ use crate::reachable_sets::{Part, ReachableSets};
 use crate::task::{AfterGoal, GoalRule, Task};
 use crate::trajectory::{Simulator, Trajectory, Violation, random_state, start_states};
 
+/// Trajectories that are tried before anything else.
+const FIRST_STARTS: usize = 3;
 /// So many parts that are not verified are searched for counterexamples in each round, …
 const SEARCHED_PARTS: usize = 24;
 /// … with so many random trajectories each.
@@ -74,7 +76,9 @@ impl<'a, R: Range> Rounds<'a, R> {
         self.budget.poll_clock()?;
         observer.event(Event::Phase("trajectories"));
         let whole = self.task.initial.clone();
-        if let Some(violation) = self.violation(&start_states(&whole, 0)) {
+        let mut first = start_states(&whole, 0);
+        first.truncate(FIRST_STARTS);
+        if let Some(violation) = self.violation(&first) {
             return Ok(unsafe_verdict(violation));
         }
         let mut open: Vec<OpenPart> =
