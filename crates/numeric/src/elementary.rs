@@ -7,7 +7,7 @@
 //! - **e^x** = 2ᵏ·eʳ with x = k·ln 2 + r, |r| ≤ 0.347. The two-part ln 2 makes k·ln 2 exact in
 //!   its high part for |k| ≤ 1100; r is off by at most 1.5u. A Taylor polynomial of degree 13 by
 //!   Horner's rule adds at most 3u (the analysis of `activation`), so eʳ ≥ 0.7 is off by less than
-//!   8u of itself; [`EXP_RELATIVE_ERROR`] is twice that. Scaling by 2ᵏ is exact for normal
+//!   8u of itself; `EXP_RELATIVE_ERROR` is twice that. Scaling by 2ᵏ is exact for normal
 //!   results; smaller ones are bounded by 0 and the least normal number.
 //! - **log** is not computed but checked: a candidate y is a lower bound if e^y is at most x by the
 //!   bound above.
@@ -15,7 +15,7 @@
 //!   that their products with k are exact. Each of three subtractions errs by at most u/2·1 for
 //!   results below 1, the third part's product by less than u/100: |r| ≤ 0.786 is off by less than
 //!   2u. Taylor polynomials of degree 17 and 18 leave less than u/1000; Horner's rule and the last
-//!   additions err by less than 3u. [`SINE_ERROR`] is three times the sum.
+//!   additions err by less than 3u. `SINE_ERROR` is three times the sum.
 //! - **sqrt** is correctly rounded by IEEE 754; the sign of the rest x − s², which a fused
 //!   multiply-add gives exactly where nothing underflows, tells on which side it lies.
 

@@ -87,7 +87,7 @@ impl Interval {
     pub fn square(self) -> Self {
         let magnitudes = self.abs();
         let (lo, hi) = (magnitudes.lo, magnitudes.hi);
-        Interval { lo: at_least(mul_down(lo, lo)).max(0.0).min(f64::MAX), hi: mul_up(hi, hi) }
+        Interval { lo: at_least(mul_down(lo, lo)).clamp(0.0, f64::MAX), hi: mul_up(hi, hi) }
     }
 
     /// An integer power; `None` for a negative one of an interval with 0.
