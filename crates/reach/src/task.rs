@@ -1,5 +1,6 @@
 //! A reachability task: a control loop and what is asked about it.
 
+mod boxes;
 mod formulas;
 mod read;
 mod reader;

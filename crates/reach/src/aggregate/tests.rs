@@ -86,7 +86,7 @@ proptest! {
         for one in boxes.chunks(2) {
             let covered = merged
                 .chunks(2)
-                .any(|big| big.iter().zip(one).all(|(big, one)| big.includes(*one)));
+                .any(|big| big.iter().zip(one).all(|(big, one)| big.includes(one)));
             prop_assert!(covered);
         }
     }

@@ -55,11 +55,11 @@ impl<'a, R: Range> Rounds<'a, R> {
 
     pub(super) fn answer(
         mut self,
-        mut journal: Option<&mut Journal>,
+        journal: Option<&mut Journal>,
         observer: &mut dyn Observer,
     ) -> Analysis {
         let begin = Instant::now();
-        let verdict = match self.rounds(journal.as_deref_mut(), observer) {
+        let verdict = match self.rounds(journal, observer) {
             Ok(verdict) => verdict,
             Err(reason) => ReachVerdict::Unknown(UnknownCause::Stopped(reason)),
         };
@@ -185,7 +185,7 @@ impl<'a, R: Range> Rounds<'a, R> {
             let mut width = &pair[1] - &pair[0];
             let own = hi - lo;
             while own < width && depth < 64 {
-                width = width * Rational::new(1, 2).unwrap_or_default();
+                width *= Rational::new(1, 2).unwrap_or_default();
                 depth += 1;
             }
         }

@@ -98,8 +98,8 @@ impl<R: Range> Tape<R> {
     /// has no value somewhere in them, such as a quotient by a range with 0.
     #[inline]
     pub fn run(&self, registers: &mut [R]) -> Option<()> {
-        let mut target = self.variables + self.constants.len();
-        for instruction in &self.instructions {
+        let results = self.variables + self.constants.len()..;
+        for (target, instruction) in results.zip(&self.instructions) {
             let at = |register: u32| &registers[register as usize];
             let value = match *instruction {
                 Instruction::Neg(a) => at(a).neg(),
@@ -122,7 +122,6 @@ impl<R: Range> Tape<R> {
                 }
             };
             registers[target] = value;
-            target += 1;
         }
         Some(())
     }

@@ -153,14 +153,13 @@ impl<'a, 'i> Entry<'a, 'i> {
 
     /// An exact number: as TOML writes it, or a decimal or fraction as text.
     pub(super) fn number(&self) -> Result<Rational, ReachError> {
-        let plain;
         let text = match self.value.get_ref() {
             DeValue::Float(float) => float.as_str(),
             DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
             DeValue::String(text) => text.as_ref(),
             _ => return Err(self.wrong("a number")),
         };
-        plain = text.trim().replace('_', "");
+        let plain = text.trim().replace('_', "");
         let plain = plain.strip_prefix('+').unwrap_or(&plain);
         let number = match plain.split_once('/') {
             Some((a, b)) => {
