@@ -1,6 +1,7 @@
 //! The command line: commands, options and their values.
 
 mod query;
+mod reach;
 mod values;
 
 use std::ffi::OsString;
@@ -11,6 +12,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use query::QueryArgs;
+pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use values::{Constants, MemorySize, PredicatesArg, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
@@ -42,6 +44,8 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Find an input that satisfies a VNN-LIB property of a network, or prove that there is none
     Query(Box<QueryArgs>),
+    /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes
+    Reach(Box<ReachArgs>),
 }
 
 impl CommandLine {

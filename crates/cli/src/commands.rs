@@ -2,6 +2,7 @@
 
 mod check;
 mod query;
+mod reach;
 mod verify;
 
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
+        Command::Reach(arguments) => reach::run(&arguments),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod query;
+mod reach;
 mod verdict;
 
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use crate::style::{Mark, Style};
 
 pub use check::check_report;
 pub use query::{answer, query_details};
+pub use reach::reach_report;
 pub use verdict::{Detail, verdict};
 
 /// Prints why there is no verdict: every problem with its place.

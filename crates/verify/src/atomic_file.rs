@@ -39,7 +39,7 @@ pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
     }
 }
 
-fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
+pub(crate) fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(text)?;
     file.finish()

@@ -3,6 +3,7 @@
 //!
 //! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
 //! - [`query()`] decides a VNN-LIB property of a network over the reals.
+//! - [`reach()`] computes the reachable boxes of a control loop.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -20,6 +21,7 @@ mod memory;
 mod problem;
 mod query;
 mod query_log;
+mod reach;
 mod report;
 mod semantics_record;
 mod task;
@@ -30,6 +32,7 @@ pub use policert_engine_api::{
 };
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::Splits;
+pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
 pub use atomic_file::{Destination, write_json};
 pub use check::{
@@ -53,6 +56,10 @@ pub use query::{
 pub use query_log::{
     AnswerRecord, ConditionRecord, LinearRecord, QUERY_LOG_VERSION, QueryLogHeader, QueryRecord,
     SideRecord, VariableRecord,
+};
+pub use reach::{
+    AggregationChoice, BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, PlotRequest,
+    ReachReport, ReachRequest, ReachSemantics, ReachStatisticsRecord, Reached, reach,
 };
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
 pub use semantics_record::{Domain, SemanticsRecord, StartRule};

@@ -1,0 +1,158 @@
+//! Arguments of `policert reach`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use super::{EXIT_CODES, MemorySize, OutputArgs, duration};
+
+/// Arguments of `policert reach`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct ReachArgs {
+    /// The task: a TOML file
+    #[arg(value_name = "TASK")]
+    pub task: PathBuf,
+
+    /// Which instance of the task
+    #[arg(long, value_name = "NAME")]
+    pub instance: Option<String>,
+
+    /// Each trajectory reaches the goal at a step of its own, or all are in it at once
+    /// [default: as the task says]
+    #[arg(long, value_enum, help_heading = "Question")]
+    pub goal: Option<GoalArg>,
+
+    /// Whether the unsafe set counts after the goal was reached [default: as the task says]
+    #[arg(long, value_enum, help_heading = "Question")]
+    pub after_goal: Option<AfterGoalArg>,
+
+    /// Look for unsafe states between the samples as well
+    #[arg(long, help_heading = "Question")]
+    pub between_samples: bool,
+
+    /// Arithmetic in which networks are evaluated
+    #[arg(long, value_enum, default_value_t = EvaluationArg::F64, help_heading = "Question")]
+    pub evaluation: EvaluationArg,
+
+    /// Allow for every order of summation, with its rounding, when networks are evaluated
+    #[arg(long, help_heading = "Question")]
+    pub any_order: bool,
+
+    /// How adjacent boxes are merged: by the task's distances, by the relations as the paper writes
+    /// them, or not at all
+    #[arg(long, value_enum, default_value_t = AggregationArg::Task, help_heading = "Engine")]
+    pub aggregation: AggregationArg,
+
+    /// How often a part of the initial box that is not verified is halved
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 4,
+        value_parser = clap::value_parser!(u32).range(0..=40),
+        help_heading = "Engine"
+    )]
+    pub refinements: u32,
+
+    /// Use at most this many threads
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Limits"
+    )]
+    pub threads: u16,
+
+    /// Stop after this time, for instance 90s, 10m or 1h30m
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Stop beyond this much memory, for instance 500MB or 4GB
+    #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
+    pub memory: Option<MemorySize>,
+
+    /// Stop if a part of the initial box has more boxes than this at one step
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Limits"
+    )]
+    pub box_limit: Option<u64>,
+
+    /// Write finished parts to this file, and go on from it if it is there
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub journal: Option<PathBuf>,
+
+    /// Put the boxes of every step into the result
+    #[arg(long, requires = "json", help_heading = "Output")]
+    pub record_boxes: bool,
+
+    /// Draw the boxes and some trajectories: an SVG file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+
+    /// Variables on the axes of the picture, by name or position [default: 1,2]
+    #[arg(
+        long,
+        value_name = "X,Y",
+        value_parser = two_names,
+        requires = "plot",
+        help_heading = "Output"
+    )]
+    pub plot_dims: Option<(String, String)>,
+
+    /// Output.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Two words with a comma between them.
+fn two_names(text: &str) -> Result<(String, String), String> {
+    match text.split_once(',') {
+        Some((x, y)) if !x.trim().is_empty() && !y.trim().is_empty() => {
+            Ok((x.trim().to_owned(), y.trim().to_owned()))
+        }
+        _ => Err("two variables are needed, as in x1,x2".to_owned()),
+    }
+}
+
+/// Values of `--goal`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum GoalArg {
+    /// Each trajectory at a step of its own
+    Each,
+    /// All trajectories at one step
+    AllAtOnce,
+}
+
+/// Values of `--after-goal`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum AfterGoalArg {
+    /// It does not
+    Stop,
+    /// It does, up to the last step
+    Continue,
+}
+
+/// Values of `--evaluation`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum EvaluationArg {
+    /// Double precision
+    F64,
+    /// Single precision, sums from the first input to the last
+    F32,
+}
+
+/// Values of `--aggregation`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum AggregationArg {
+    /// By the task's distances
+    Task,
+    /// By the relations as written
+    AsWritten,
+    /// Not at all
+    None,
+}

@@ -1,0 +1,86 @@
+//! `policert reach`.
+
+use std::io;
+
+use policert_verify::{
+    AfterGoal, AggregationChoice, CancelFlag, Evaluation, ExitStatus, Failure, GoalRule, Limits,
+    NetworkArithmetic, PlotRequest, ReachRequest, Reached, Rounding, reach,
+};
+
+use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use crate::args::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Runs the command.
+pub fn run(arguments: &ReachArgs) -> ExitStatus {
+    let output = &arguments.output;
+    let error_style = Style::new(output.color, &io::stderr());
+    let cancel = CancelFlag::default();
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return fail(&Failure::Internal(error.to_string()), error_style);
+    }
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let reached = reach(&request(arguments), &cancel, &mut progress);
+    progress.finish();
+    match show(arguments, &reached, error_style) {
+        Ok(()) => reached.status,
+        Err(failure) => fail(&failure, error_style),
+    }
+}
+
+fn show(arguments: &ReachArgs, reached: &Reached, error_style: Style) -> Result<(), Failure> {
+    let output = &arguments.output;
+    write_data(output.json.as_deref(), &reached.report)?;
+    if let Some(failure) = &reached.failure {
+        fail(failure, error_style);
+        return Ok(());
+    }
+    let taken = is_standard_output(output.json.as_deref());
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    print(taken, |out| render::reach_report(out, &reached.report, detail(output), style))
+        .map_err(output_failed)
+}
+
+fn request(arguments: &ReachArgs) -> ReachRequest {
+    ReachRequest {
+        task: arguments.task.clone(),
+        instance: arguments.instance.clone(),
+        goal: arguments.goal.map(|goal| match goal {
+            GoalArg::Each => GoalRule::Each,
+            GoalArg::AllAtOnce => GoalRule::AllAtOnce,
+        }),
+        after_goal: arguments.after_goal.map(|after_goal| match after_goal {
+            AfterGoalArg::Stop => AfterGoal::Stop,
+            AfterGoalArg::Continue => AfterGoal::Continue,
+        }),
+        arithmetic: NetworkArithmetic {
+            evaluation: match arguments.evaluation {
+                EvaluationArg::F64 => Evaluation::F64,
+                EvaluationArg::F32 => Evaluation::F32,
+            },
+            rounding: if arguments.any_order { Rounding::AnyOrder } else { Rounding::AsComputed },
+        },
+        between_samples: arguments.between_samples,
+        aggregation: match arguments.aggregation {
+            AggregationArg::Task => AggregationChoice::OfTask,
+            AggregationArg::AsWritten => AggregationChoice::AsWritten,
+            AggregationArg::None => AggregationChoice::Nothing,
+        },
+        refinements: arguments.refinements,
+        threads: arguments.threads,
+        limits: Limits {
+            time: arguments.timeout,
+            memory: arguments.memory.map(|size| size.0),
+            states: arguments.box_limit,
+        },
+        journal: arguments.journal.clone(),
+        record: arguments.record_boxes,
+        plot: arguments
+            .plot
+            .clone()
+            .map(|file| PlotRequest { file, variables: arguments.plot_dims.clone() }),
+    }
+}

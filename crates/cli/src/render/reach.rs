@@ -1,0 +1,108 @@
+//! The result of `policert reach`: verdict, what it means, numbers.
+
+use std::io::{self, Write};
+
+use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, VerdictWord};
+
+use super::{Detail, unknown};
+use crate::style::{Mark, Style};
+
+/// Prints the result.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn reach_report(
+    out: &mut dyn Write,
+    report: &ReachReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    headline(out, report, style)?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    if let Some(counterexample) = &report.counterexample {
+        for path in &counterexample.trajectories {
+            writeln!(out, "  from ({})", path.start.join(", "))?;
+        }
+    }
+    if let Some(statistics) = &report.statistics {
+        writeln!(
+            out,
+            "  {} boxes, at most {} in one step of a part; {} of {} parts verified; {:.3} s",
+            statistics.boxes,
+            statistics.most_boxes,
+            statistics.parts_verified,
+            statistics.parts,
+            statistics.analysis_s
+        )?;
+    }
+    if let Some(semantics) = &report.semantics {
+        writeln!(out, "  {}", meaning(semantics))?;
+    }
+    for warning in &report.warnings {
+        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
+    }
+    if detail == Detail::Full {
+        for note in &report.notes {
+            writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
+        }
+        for input in &report.inputs {
+            writeln!(out, "  {}  sha256 {}", input.path.display(), input.sha256)?;
+        }
+    }
+    Ok(())
+}
+
+fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Result<()> {
+    let task = report.task.as_deref().unwrap_or("task");
+    match report.verdict {
+        VerdictWord::Safe => {
+            let goal = report.goal_step.map_or(String::new(), |step| {
+                format!(", and in the goal at the latest at step {step}")
+            });
+            let safe = style.paint(Mark::Good, "SAFE");
+            writeln!(out, "{safe}: {task}: every trajectory does as asked{goal}")
+        }
+        VerdictWord::Unsafe => {
+            let head = style.paint(Mark::Bad, "UNSAFE");
+            let step = report.counterexample.as_ref().and_then(|found| found.step);
+            match step {
+                Some(step) => {
+                    writeln!(
+                        out,
+                        "{head}: {task}: a trajectory is in the unsafe set at step {step}"
+                    )
+                }
+                None => writeln!(out, "{head}: {task}: the goal is not reached"),
+            }
+        }
+        _ => {
+            let reason = report.reason.as_deref().unwrap_or("no reason was given");
+            writeln!(out, "{}: {task}: {reason}", unknown(style))
+        }
+    }
+}
+
+/// What the verdict means, in a line.
+fn meaning(semantics: &ReachSemantics) -> String {
+    let goal = match semantics.question.goal {
+        GoalRule::Each => "each",
+        GoalRule::AllAtOnce => "all at once",
+    };
+    let after = match semantics.question.after_goal {
+        AfterGoal::Stop => "stop",
+        AfterGoal::Continue => "continue",
+    };
+    let network = match (semantics.evaluation, semantics.rounding) {
+        (Some(evaluation), Some(rounding)) => {
+            format!("network in {evaluation:?}, {rounding:?}; ").to_lowercase()
+        }
+        _ => String::new(),
+    };
+    let between = if semantics.between_samples { "also between samples" } else { "at samples" };
+    format!(
+        "goal: {goal}; after the goal: {after}; up to step {}, {between}; {network}bounds: {}",
+        semantics.steps, semantics.bounds
+    )
+}

@@ -1,0 +1,212 @@
+//! `policert reach`: reachable boxes of a control loop.
+
+mod plot;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use policert_engine_api::{CancelFlag, Event, Limits, Observer};
+use policert_reach::{
+    AfterGoal, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError, Relations,
+    Task, analyse,
+};
+
+use crate::atomic_file::write_file;
+use crate::digest::{Input, InputRole, digests};
+use crate::problem::policy_problems;
+use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
+
+pub use report::{
+    BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
+    ReachStatisticsRecord,
+};
+
+/// What to answer, and how.
+#[derive(Clone, Debug)]
+pub struct ReachRequest {
+    /// The task's file.
+    pub task: PathBuf,
+    /// Which of its instances.
+    pub instance: Option<String>,
+    /// What it means to reach the goal, instead of what the task says.
+    pub goal: Option<GoalRule>,
+    /// Whether the unsafe set counts after the goal, instead of what the task says.
+    pub after_goal: Option<AfterGoal>,
+    /// How networks are evaluated.
+    pub arithmetic: NetworkArithmetic,
+    /// Whether states between samples count.
+    pub between_samples: bool,
+    /// How boxes are merged.
+    pub aggregation: AggregationChoice,
+    /// How often a part that is not verified is halved.
+    pub refinements: u32,
+    /// Threads.
+    pub threads: u16,
+    /// What may be used; states are the boxes of one part at one step.
+    pub limits: Limits,
+    /// File of finished parts, to be continued if it is there.
+    pub journal: Option<PathBuf>,
+    /// Whether the report has the boxes of every step.
+    pub record: bool,
+    /// A picture.
+    pub plot: Option<PlotRequest>,
+}
+
+/// How boxes are merged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AggregationChoice {
+    /// With the distances of the task, by the relations as meant.
+    #[default]
+    OfTask,
+    /// By the relations as the paper writes them.
+    AsWritten,
+    /// Not at all.
+    Nothing,
+}
+
+/// A picture of the reachable boxes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlotRequest {
+    /// The file, an SVG image.
+    pub file: PathBuf,
+    /// The variables on the axes, by name or by position from 1.
+    pub variables: Option<(String, String)>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Reached {
+    /// The result as data; also of runs without answer.
+    pub report: ReachReport,
+    /// What is wrong, if something is.
+    pub failure: Option<Failure>,
+    /// The status that the run ends with.
+    pub status: ExitStatus,
+}
+
+/// Trajectories in a picture.
+const PLOTTED_TRAJECTORIES: u32 = 30;
+
+/// Answers the question of a task file.
+pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Reached {
+    let begin = Instant::now();
+    let mut report = ReachReport::empty();
+    let failure = run(request, cancel, observer, &mut report).err();
+    if let Some(failure) = &failure {
+        report.set_failure(failure);
+    }
+    report.time_s = begin.elapsed().as_secs_f64();
+    report.peak_memory_mb = peak_memory_mb();
+    let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
+    Reached { report, failure, status }
+}
+
+fn run(
+    request: &ReachRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    report: &mut ReachReport,
+) -> Result<(), Failure> {
+    observer.event(Event::Phase("load"));
+    let mut task = Task::read(&request.task, request.instance.as_deref())?;
+    if let Some(goal) = request.goal {
+        task.question.goal = goal;
+    }
+    if let Some(after_goal) = request.after_goal {
+        task.question.after_goal = after_goal;
+    }
+    if request.aggregation == AggregationChoice::Nothing {
+        task.aggregation = None;
+    }
+    report.inputs = inputs(request, &task)?;
+    report.task = Some(task.name.clone());
+    let axes = match &request.plot {
+        Some(plot) => Some((plot, plot::axes(&task, plot.variables.as_ref())?)),
+        None => None,
+    };
+    let config = Config {
+        threads: usize::from(request.threads),
+        refinements: request.refinements,
+        arithmetic: request.arithmetic,
+        between_samples: request.between_samples,
+        record: request.record || axes.is_some(),
+        samples: if axes.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
+        relations: match request.aggregation {
+            AggregationChoice::AsWritten => Relations::AsWritten,
+            _ => Relations::Meant,
+        },
+        limits: request.limits.clone(),
+    };
+    let mut journal = match &request.journal {
+        Some(path) => Some(Journal::open(path, &run_key(request, &task, &report.inputs))?),
+        None => None,
+    };
+    let analysis = analyse(&task, &config, journal.as_mut(), cancel, observer)?;
+    report.fill(&task, &config, &analysis, request.record);
+    if let Some((plot, axes)) = axes {
+        let image = plot::svg(&task, &analysis, axes);
+        write_file(&plot.file, image.as_bytes())
+            .map_err(|source| Failure::Output { what: plot.file.display().to_string(), source })?;
+    }
+    if let Some(journal) = &mut journal {
+        journal.finish()?;
+    }
+    Ok(())
+}
+
+/// The files that were read.
+fn inputs(request: &ReachRequest, task: &Task) -> Result<Vec<Input>, Failure> {
+    let mut files = vec![(InputRole::Model, request.task.clone())];
+    match &task.controller {
+        Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
+            files.push((InputRole::Network, path.clone()));
+        }
+        Controller::CellFormula { .. } => {}
+    }
+    digests(files).map_err(|(path, error)| {
+        let message = format!("{}: {error}", path.display());
+        Failure::Problems(vec![Problem { file: Some(path), ..Problem::invalid(message) }])
+    })
+}
+
+/// All that the results of parts depend on, besides the version of the program.
+fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
+    let files: Vec<&str> = inputs.iter().map(|input| input.sha256.as_str()).collect();
+    format!(
+        "{} {} {:?} {:?} {} {:?} {}",
+        crate::VERSION,
+        task.name,
+        task.question,
+        request.arithmetic,
+        request.between_samples,
+        request.aggregation,
+        files.join(" ")
+    )
+}
+
+impl From<ReachError> for Failure {
+    fn from(error: ReachError) -> Self {
+        match error {
+            ReachError::Usage(message) => Self::Usage(message),
+            ReachError::Stop(reason) => Self::Stopped(reason),
+            ReachError::Unsupported(_) => Self::unsupported(error.to_string()),
+            ReachError::Policy(error) => Self::Problems(policy_problems(&error)),
+            ReachError::Invalid { ref file, line, column, .. } => {
+                let file = Some(PathBuf::from(file));
+                let problem = Problem::invalid(error.to_string());
+                Self::Problems(vec![Problem {
+                    file,
+                    line: Some(line),
+                    column: Some(column),
+                    ..problem
+                }])
+            }
+            ReachError::Io { ref file, .. } => {
+                let file = Some(PathBuf::from(file));
+                Self::Problems(vec![Problem { file, ..Problem::invalid(error.to_string()) }])
+            }
+            other => Self::invalid(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The result of `policert reach` as versioned data: `docs/reach.md`.
+
+use policert_engine_api::{StopReason, UnknownReason};
+use policert_numeric::Rational;
+use policert_reach::{
+    Analysis, Config, Controller, Counterexample, Evaluation, ObstacleKind, Path, Question,
+    ReachVerdict, Rounding, StateBox, StateRange, Task, UnknownCause, ViolationKind,
+};
+use serde::Serialize;
+
+use crate::report::{ReasonCode, SCHEMA_VERSION, VerdictWord};
+use crate::{ExitStatus, Failure, Input, Problem, VERSION};
+
+/// What `policert reach --json` writes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReachReport {
+    /// Version of the schema.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Name of the task or of its instance.
+    pub task: Option<String>,
+    /// The verdict in a word.
+    pub verdict: VerdictWord,
+    /// Why the answer is not known, or what is wrong.
+    pub reason: Option<String>,
+    /// The same for programs.
+    pub reason_code: Option<ReasonCode>,
+    /// The exit code.
+    pub exit_code: u8,
+    /// The step at which the last boxes were in the goal; of safe tasks with a goal.
+    pub goal_step: Option<u32>,
+    /// Trajectories that break what is asked.
+    pub counterexample: Option<CounterexampleRecord>,
+    /// The box that stands against *safe*, where the answer is not known.
+    pub obstacle: Option<ObstacleRecord>,
+    /// What the verdict means.
+    pub semantics: Option<ReachSemantics>,
+    /// What was done.
+    pub statistics: Option<ReachStatisticsRecord>,
+    /// The boxes of every step, if they are wanted.
+    pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
+    /// The cells met, if boxes are wanted: exact bounds of each variable.
+    pub cells: Option<Vec<Vec<[String; 2]>>>,
+    /// What to know before trusting the verdict.
+    pub warnings: Vec<String>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+    /// What is wrong with the inputs.
+    pub errors: Vec<Problem>,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    /// Wall-clock time of the whole run in seconds.
+    pub time_s: f64,
+    /// Peak resident memory in MB (10⁶ bytes), where the system tells.
+    pub peak_memory_mb: Option<f64>,
+    /// The status that the run ends with.
+    #[serde(skip)]
+    pub(crate) status: ExitStatus,
+}
+
+/// A bound of a box: a number in double precision, or an exact one as text, `1/3` or `0.25`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub enum BoundRecord {
+    /// Outwards rounded; `null` where there is no bound.
+    Double(Option<f64>),
+    /// Exact.
+    Exact(String),
+}
+
+/// Trajectories that break what is asked.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CounterexampleRecord {
+    /// `unsafe`: the first trajectory is in the unsafe set at `step`; `misses_goal`: a single one is
+    /// never in the goal, or several such that at every step one is outside.
+    pub kind: &'static str,
+    /// The step at which the first one is unsafe.
+    pub step: Option<u32>,
+    /// The trajectories, the decisive one first.
+    pub trajectories: Vec<PathRecord>,
+}
+
+/// A trajectory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PathRecord {
+    /// The exact initial state.
+    pub start: Vec<String>,
+    /// The states from step 0 on: bounds of each variable between which its value lies for certain.
+    pub states: Vec<Vec<[BoundRecord; 2]>>,
+    /// The actions in all states but the last.
+    pub actions: Vec<Vec<[BoundRecord; 2]>>,
+}
+
+/// A box that stands against *safe*.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ObstacleRecord {
+    /// What it does.
+    pub kind: ObstacleKind,
+    /// At which step.
+    pub step: u32,
+    /// The box.
+    pub state: Vec<[BoundRecord; 2]>,
+    /// The part of the initial box that it comes from.
+    pub part: Vec<[String; 2]>,
+}
+
+/// What a verdict means.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct ReachSemantics {
+    /// The two switches of the question.
+    #[serde(flatten)]
+    pub question: Question,
+    /// The first step at which the unsafe set counts.
+    pub unsafe_from_step: u32,
+    /// The last step.
+    pub steps: u32,
+    /// Whether states between samples count.
+    pub between_samples: bool,
+    /// Arithmetic of networks; `null` for formulas.
+    pub evaluation: Option<Evaluation>,
+    /// Which rounded outputs of networks count; `null` for formulas.
+    pub rounding: Option<Rounding>,
+    /// `exact`, or `double`: outward-rounded double precision.
+    pub bounds: &'static str,
+}
+
+/// What was done.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ReachStatisticsRecord {
+    /// Boxes at each step, summed over the parts of the initial box.
+    pub boxes_per_step: Vec<u64>,
+    /// Boxes of all steps.
+    pub boxes: u64,
+    /// Most boxes of one part at one step.
+    pub most_boxes: u64,
+    /// Parts of the initial box, after refinement.
+    pub parts: u64,
+    /// Parts that are verified.
+    pub parts_verified: u64,
+    /// Parts that were halved.
+    pub parts_refined: u64,
+    /// Parts whose results come from a journal.
+    pub parts_resumed: u64,
+    /// Cells whose action was computed.
+    pub cells: u64,
+    /// Wall-clock time of the analysis in seconds.
+    pub analysis_s: f64,
+}
+
+impl ReachReport {
+    /// A report that says nothing yet.
+    pub(super) fn empty() -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            version: VERSION.to_owned(),
+            task: None,
+            verdict: VerdictWord::Error,
+            reason: None,
+            reason_code: None,
+            exit_code: ExitStatus::Internal.code(),
+            goal_step: None,
+            counterexample: None,
+            obstacle: None,
+            semantics: None,
+            statistics: None,
+            boxes: None,
+            cells: None,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            errors: Vec::new(),
+            inputs: Vec::new(),
+            time_s: 0.0,
+            peak_memory_mb: None,
+            status: ExitStatus::Internal,
+        }
+    }
+
+    fn set(&mut self, verdict: VerdictWord, status: ExitStatus) {
+        self.verdict = verdict;
+        self.exit_code = status.code();
+        self.status = status;
+    }
+
+    pub(super) fn fill(&mut self, task: &Task, config: &Config, analysis: &Analysis, record: bool) {
+        let network = !matches!(task.controller, Controller::CellFormula { .. });
+        self.semantics = Some(ReachSemantics {
+            question: task.question,
+            unsafe_from_step: task.avoid_from_step,
+            steps: task.steps,
+            between_samples: config.between_samples,
+            evaluation: network.then_some(config.arithmetic.evaluation),
+            rounding: network.then_some(config.arithmetic.rounding),
+            bounds: if analysis.exact { "exact" } else { "double" },
+        });
+        let counted = &analysis.statistics;
+        self.statistics = Some(ReachStatisticsRecord {
+            boxes_per_step: counted.boxes_per_step.clone(),
+            boxes: counted.boxes_per_step.iter().sum(),
+            most_boxes: counted.most_boxes,
+            parts: counted.parts,
+            parts_verified: counted.parts_verified,
+            parts_refined: counted.parts_refined,
+            parts_resumed: counted.parts_resumed,
+            cells: counted.cells,
+            analysis_s: counted.time.as_secs_f64(),
+        });
+        if record {
+            let step = |boxes: &Vec<StateBox>| boxes.iter().map(bounds).collect();
+            self.boxes = Some(analysis.recorded.iter().map(step).collect());
+            self.cells = Some(analysis.cells.iter().map(|cell| exact_pairs(cell)).collect());
+        }
+        match &analysis.verdict {
+            ReachVerdict::Safe { goal_step } => {
+                self.goal_step = *goal_step;
+                self.set(VerdictWord::Safe, ExitStatus::Safe);
+            }
+            ReachVerdict::Unsafe(counterexample) => {
+                self.counterexample = Some(CounterexampleRecord::new(counterexample));
+                self.set(VerdictWord::Unsafe, ExitStatus::Unsafe);
+            }
+            ReachVerdict::Unknown(UnknownCause::Stopped(stop)) => {
+                self.reason = Some(stop.to_string());
+                self.reason_code = Some(stop_code(*stop));
+                self.set(VerdictWord::Unknown, ExitStatus::of_stop(*stop));
+            }
+            ReachVerdict::Unknown(cause) => {
+                self.reason = Some(reason(task, cause));
+                self.reason_code = Some(ReasonCode::Other);
+                self.obstacle = ObstacleRecord::new(cause);
+                self.set(VerdictWord::Unknown, ExitStatus::Unknown);
+            }
+        }
+    }
+
+    pub(super) fn set_failure(&mut self, failure: &Failure) {
+        let status = failure.status();
+        let (verdict, code) = match status {
+            ExitStatus::Invalid => (VerdictWord::Invalid, ReasonCode::Invalid),
+            ExitStatus::Unsupported => (VerdictWord::Unsupported, ReasonCode::Unsupported),
+            ExitStatus::Usage => (VerdictWord::Error, ReasonCode::Usage),
+            _ => (VerdictWord::Error, ReasonCode::Internal),
+        };
+        self.reason = Some(failure.to_string());
+        self.reason_code = Some(code);
+        if let Failure::Problems(problems) = failure {
+            self.errors.clone_from(problems);
+        }
+        self.set(verdict, status);
+    }
+}
+
+fn stop_code(stop: StopReason) -> ReasonCode {
+    ReasonCode::of_unknown(&UnknownReason::Stopped(stop))
+}
+
+/// Why the answer is not known, in a sentence.
+fn reason(task: &Task, cause: &UnknownCause) -> String {
+    let (kind, step, state) = match cause {
+        UnknownCause::Obstacle { kind, step, state, .. } => (kind, step, state),
+        UnknownCause::NoCommonStep => {
+            return "there is no step at which all boxes are in the goal".to_owned();
+        }
+        UnknownCause::Stopped(stop) => return stop.to_string(),
+    };
+    let sides: Vec<String> = task
+        .state
+        .iter()
+        .zip(state)
+        .map(|(name, range)| format!("{name} in [{}, {}]", range.outer.lo(), range.outer.hi()))
+        .collect();
+    let what = match kind {
+        ObstacleKind::MeetsUnsafe => "meets the unsafe set",
+        ObstacleKind::MeetsUnsafeBetween => "meets the unsafe set on the way to this step",
+        ObstacleKind::MissesGoal => "is not inside the goal at the last step",
+        ObstacleKind::LeavesGrid => "leaves the cells for which the controller is defined",
+        ObstacleKind::NoValue => "contains states where the dynamics have no value, or no bound",
+    };
+    format!("at step {step}, a box {what}: {}", sides.join(", "))
+}
+
+fn bound(range: &StateRange) -> [BoundRecord; 2] {
+    let double = |value: f64| BoundRecord::Double(value.is_finite().then_some(value));
+    match &range.exact {
+        Some((lo, hi)) => [BoundRecord::Exact(lo.to_string()), BoundRecord::Exact(hi.to_string())],
+        None => [double(range.outer.lo()), double(range.outer.hi())],
+    }
+}
+
+fn bounds(state: &StateBox) -> Vec<[BoundRecord; 2]> {
+    state.iter().map(bound).collect()
+}
+
+fn exact_pairs(pairs: &[(Rational, Rational)]) -> Vec<[String; 2]> {
+    pairs.iter().map(|(lo, hi)| [lo.to_string(), hi.to_string()]).collect()
+}
+
+impl CounterexampleRecord {
+    fn new(counterexample: &Counterexample) -> Self {
+        let (kind, step) = match counterexample.kind {
+            ViolationKind::Unsafe { step } => ("unsafe", Some(step)),
+            ViolationKind::MissesGoal => ("misses_goal", None),
+        };
+        let path = |path: &Path| PathRecord {
+            start: path.start.iter().map(Rational::to_string).collect(),
+            states: path.states.iter().map(bounds).collect(),
+            actions: path.actions.iter().map(bounds).collect(),
+        };
+        Self { kind, step, trajectories: counterexample.trajectories.iter().map(path).collect() }
+    }
+}
+
+impl ObstacleRecord {
+    fn new(cause: &UnknownCause) -> Option<Self> {
+        let UnknownCause::Obstacle { kind, step, state, part } = cause else { return None };
+        Some(Self { kind: *kind, step: *step, state: bounds(state), part: exact_pairs(part) })
+    }
+}
