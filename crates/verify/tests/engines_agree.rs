@@ -35,7 +35,9 @@ struct Setting {
     semantics: Semantics,
     with_policy: bool,
     terminal: bool,
+    #[cfg(feature = "z3")]
     profile: Profile,
+    #[cfg(feature = "z3")]
     number: u64,
     place: String,
 }
@@ -53,7 +55,9 @@ impl Setting {
             semantics,
             with_policy: random.percent(90),
             terminal: random.percent(30),
+            #[cfg(feature = "z3")]
             profile,
+            #[cfg(feature = "z3")]
             number,
             place: format!("{profile:?} {number}"),
         }
