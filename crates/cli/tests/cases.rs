@@ -10,6 +10,8 @@ mod comparison;
 mod json_schema;
 #[path = "cases/query.rs"]
 mod query;
+#[path = "cases/reach.rs"]
+mod reach;
 #[path = "cases/shared_folder.rs"]
 mod shared_folder;
 
@@ -20,7 +22,7 @@ use std::io::Write as _;
 use case_file::{Case, Run};
 use shared_folder::shared_folder;
 
-const GROUPS: [&str; 4] = ["jani", "policy", "ppa", "query"];
+const GROUPS: [&str; 5] = ["jani", "policy", "ppa", "query", "reach"];
 
 const CEGAR: &str = "engine cegar";
 const IC3: &str = "engine ic3";

@@ -12,7 +12,7 @@ use crate::error::ReachError;
 use crate::expression::Expressions;
 use crate::journal::Journal;
 use crate::outcome::ObstacleKind;
-use crate::policy::{Actions, NetworkArithmetic};
+use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
 use crate::reachable_sets::{ReachableSets, RunOptions};
@@ -199,19 +199,16 @@ fn run<R: Range>(
     budget: Budget,
     observer: &mut dyn Observer,
 ) -> Result<Analysis, ReachError> {
-    let grid = task.grid.as_ref().ok_or_else(|| {
-        ReachError::Unsupported("a network that reads the state itself".to_owned())
-    })?;
-    let actions = Actions::<R>::new(task, grid, config.arithmetic)?;
-    let post = Post::new(&task.dynamics, task.inputs.len())?;
+    let (controls, dynamics, width) = Controls::<R>::new(task, config.arithmetic)?;
+    let post = Post::new(&dynamics, width)?;
     let options = RunOptions {
         record: config.record,
         between_samples: config.between_samples,
         relations: config.relations,
         box_limit: config.limits.states,
     };
-    let sets = ReachableSets::new(task, grid, actions, post, options);
-    Ok(rounds::Rounds::new(task, grid, config, sets, budget).answer(journal, observer))
+    let sets = ReachableSets::new(task, controls, post, options);
+    Ok(rounds::Rounds::new(task, config, sets, budget).answer(journal, observer))
 }
 
 /// A range as part of a result.

@@ -9,7 +9,7 @@ mod parse;
 mod tape;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use policert_numeric::Rational;
 use rustc_hash::FxHashMap;
@@ -297,6 +297,40 @@ impl Expressions {
             return then;
         }
         self.intern(Node::Choose { strict, a, b, then, otherwise })
+    }
+
+    /// Takes expressions over from another graph, with each variable replaced by a node.
+    pub fn import(
+        &mut self,
+        other: &Expressions,
+        roots: &[NodeId],
+        variables: &[NodeId],
+    ) -> Vec<NodeId> {
+        let mut own: Vec<NodeId> = Vec::with_capacity(other.nodes.len());
+        for node in &other.nodes {
+            let at = |a: NodeId| own[a.index()];
+            let id = match *node {
+                Node::Constant(ref value) => self.constant(value.clone()),
+                Node::Variable(position) => match variables.get(position) {
+                    Some(&replaced) => replaced,
+                    None => self.variable(position),
+                },
+                Node::Neg(a) => self.neg(at(a)),
+                Node::Add(a, b) => self.add(at(a), at(b)),
+                Node::Sub(a, b) => self.sub(at(a), at(b)),
+                Node::Mul(a, b) => self.mul(at(a), at(b)),
+                Node::Div(a, b) => self.div(at(a), at(b)),
+                Node::Power(a, exponent) => self.power(at(a), exponent),
+                Node::Apply(function, a) => self.apply(function, at(a)),
+                Node::Min(a, b) => self.min(at(a), at(b)),
+                Node::Max(a, b) => self.max(at(a), at(b)),
+                Node::Choose { strict, a, b, then, otherwise } => {
+                    self.choose(strict, [at(a), at(b)], at(then), at(otherwise))
+                }
+            };
+            own.push(id);
+        }
+        roots.iter().map(|root| own[root.index()]).collect()
     }
 
     /// How often a variable is read when the expression is written out as text (equal parts count

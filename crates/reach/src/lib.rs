@@ -44,7 +44,7 @@ pub use grid::{Axis, Cell, Grid};
 pub use journal::Journal;
 pub use outcome::{Obstacle, ObstacleKind, Outcome};
 pub use policy::{
-    Actions, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
+    Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };
 pub use post::{Component, Post};
 pub use range::{ExactRange, Range};

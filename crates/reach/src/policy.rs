@@ -1,7 +1,9 @@
 //! The controller as a black box: one action for each cell, computed once and kept.
 
+mod controls;
 mod rounding;
 mod single;
+mod state;
 
 use policert_numeric::{Interval, Rational};
 use policert_policy::{Evaluator, Network, read_network};
@@ -15,8 +17,10 @@ use crate::grid::{Cell, Grid};
 use crate::range::Range;
 use crate::task::{ActionMap, Controller, Task};
 
+pub use controls::Controls;
 pub use rounding::possible_outputs;
 pub use single::SingleEvaluator;
+pub(crate) use state::StateController;
 
 /// In which arithmetic a network is evaluated: a part of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

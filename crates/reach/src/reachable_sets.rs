@@ -7,7 +7,7 @@
 //! |---|---|
 //! | I₀ | [`Part`], exact |
 //! | X_t | [`Boxes`] |
-//! | segment, post, aggregate | [`segment`], [`Post::post`], [`aggregate`] |
+//! | segment, post, aggregate | [`Controls::segment`], [`Post::post`], [`aggregate`] |
 //!
 //! Deviations:
 //! - D1: boxes are merged once for each box that they come from and once for all, as the published
@@ -20,12 +20,10 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Aggregation, Relations, aggregate};
-use crate::grid::Grid;
 use crate::outcome::{Obstacle, ObstacleKind, Outcome};
-use crate::policy::Actions;
+use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
-use crate::segment::segment;
 use crate::task::{AfterGoal, GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
@@ -64,9 +62,8 @@ pub struct RunOptions {
 #[derive(Clone, Debug)]
 pub struct ReachableSets<'a, R> {
     task: &'a Task,
-    grid: &'a Grid,
-    /// The actions of cells.
-    pub actions: Actions<R>,
+    /// What chooses the actions.
+    pub controls: Controls<'a, R>,
     /// The dynamics.
     pub post: Post<R>,
     options: RunOptions,
@@ -82,15 +79,14 @@ struct Segments<R> {
 }
 
 impl<'a, R: Range> ReachableSets<'a, R> {
-    /// Prepares the computation for a task with cells.
+    /// Prepares the computation for a task.
     pub fn new(
         task: &'a Task,
-        grid: &'a Grid,
-        actions: Actions<R>,
+        controls: Controls<'a, R>,
         post: Post<R>,
         options: RunOptions,
     ) -> Self {
-        Self { task, grid, actions, post, options }
+        Self { task, controls, post, options }
     }
 
     /// The verdict on one part of the initial box.
@@ -136,14 +132,16 @@ impl<'a, R: Range> ReachableSets<'a, R> {
             segments.sides.clear();
             segments.actions.clear();
             segments.ends.clear();
+            self.controls.begin();
             let segmented = if step == 0 {
                 let mut part = Vec::new();
-                segment(&initial, self.grid, &mut part, |cell, part| {
-                    segments.sides.extend(part.iter().map(|r| enclose::<R>(r)));
-                    segments.actions.push(self.actions.number(self.grid, cell));
-                })
-                .map(|()| segments.ends.push(segments.actions.len()))
-                .ok_or(0)
+                self.controls
+                    .segment(&initial, &mut part, |action, part| {
+                        segments.sides.extend(part.iter().map(|r| enclose::<R>(r)));
+                        segments.actions.push(action);
+                    })
+                    .map(|()| segments.ends.push(segments.actions.len()))
+                    .ok_or(0)
             } else {
                 self.segment_all(&current, n, &mut scratch, &mut segments)
             };
@@ -152,7 +150,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                 outcome.obstacle = Some(Obstacle::new(ObstacleKind::LeavesGrid, step, state));
                 return Ok(outcome);
             }
-            self.actions.complete(self.grid);
+            self.controls.complete();
             // l.7, l.8
             images.sides.clear();
             images.reached.clear();
@@ -162,7 +160,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                 let start = images.sides.len();
                 for i in from..end {
                     let state = &segments.sides[i * n..(i + 1) * n];
-                    let action = self.actions.action(segments.actions[i]);
+                    let action = self.controls.action(segments.actions[i]);
                     let wanted = self.options.between_samples.then_some(&mut between);
                     if self.post.post(state, action, &mut images.sides, wanted).is_none() {
                         outcome.obstacle = Some(Obstacle::new(ObstacleKind::NoValue, step, state));
@@ -214,13 +212,12 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         scratch: &mut Vec<R>,
         segments: &mut Segments<R>,
     ) -> Result<(), usize> {
-        let (grid, actions) = (self.grid, &mut self.actions);
         for (at, state) in current.sides.chunks_exact(n).enumerate() {
-            segment(state, grid, scratch, |cell, part| {
+            let visit = |action: u32, part: &[R]| {
                 segments.sides.extend_from_slice(part);
-                segments.actions.push(actions.number(grid, cell));
-            })
-            .ok_or(at)?;
+                segments.actions.push(action);
+            };
+            self.controls.segment(state, scratch, visit).ok_or(at)?;
             segments.ends.push(segments.actions.len());
         }
         Ok(())

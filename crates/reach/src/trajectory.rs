@@ -2,12 +2,10 @@
 
 use policert_numeric::Rational;
 
-use crate::grid::Grid;
-use crate::policy::Actions;
+use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
 use crate::reachable_sets::Part;
-use crate::segment::segment;
 use crate::task::{AfterGoal, GoalRule, Task};
 
 /// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
@@ -23,18 +21,16 @@ pub struct Trajectory<R> {
 
 /// Follows trajectories; borrows the work space of a computation of reachable sets.
 #[derive(Debug)]
-pub struct Simulator<'a, R> {
+pub struct Simulator<'a, 'b, R> {
     /// The task.
     pub task: &'a Task,
-    /// Its cells.
-    pub grid: &'a Grid,
-    /// Actions of cells.
-    pub actions: &'a mut Actions<R>,
+    /// What chooses the actions.
+    pub controls: &'a mut Controls<'b, R>,
     /// The dynamics.
     pub post: &'a mut Post<R>,
 }
 
-impl<R: Range> Simulator<'_, R> {
+impl<R: Range> Simulator<'_, '_, R> {
     /// Follows the trajectory from a state up to the horizon, or as far as its cells are certain.
     pub fn follow(&mut self, start: &[Rational]) -> Trajectory<R> {
         let exact: Vec<ExactRange> =
@@ -42,16 +38,17 @@ impl<R: Range> Simulator<'_, R> {
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
         let mut actions = Vec::new();
         let mut number = self.certain_cell(&exact);
-        for _ in 0..self.task.steps {
+        for step in 1..=self.task.steps {
             let Some(at) = number else { break };
-            self.actions.complete(self.grid);
-            let action = self.actions.action(at).to_vec();
+            self.controls.complete();
+            let row = self.controls.action(at).to_vec();
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
-            if self.post.post(last, &action, &mut image, None).is_none() {
+            let action = self.controls.inputs(at, last, self.task.inputs.len());
+            if self.post.post(last, &row, &mut image, None).is_none() {
                 break;
             }
-            number = self.certain_cell(&image);
+            number = if step < self.task.steps { self.certain_cell(&image) } else { None };
             actions.push(action);
             states.push(image);
         }
@@ -61,10 +58,10 @@ impl<R: Range> Simulator<'_, R> {
     /// The number of the action in a state, if its cell is certain.
     fn certain_cell<S: Range>(&mut self, state: &[S]) -> Option<u32> {
         let mut found: Option<Option<u32>> = None;
-        let mut part = Vec::new();
-        segment(state, self.grid, &mut part, |cell, _| {
+        self.controls.begin();
+        self.controls.segment(state, &mut Vec::new(), |number, _| {
             found = match found {
-                None => Some(Some(self.actions.number(self.grid, cell))),
+                None => Some(Some(number)),
                 Some(_) => Some(None),
             };
         })?;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use policert_engine_api::{CancelFlag, Silent};
-use policert_reach::{Analysis, Config, ReachVerdict, Task, analyse};
+use policert_numeric::Interval;
+use policert_reach::{Analysis, Config, Evaluation, ReachVerdict, Rounding, Task, analyse};
 
 /// File, instance, whether the verdict is safe (else unsafe).
 const TABLE: [(&str, &str, bool); 22] = [
@@ -97,6 +98,126 @@ fn verdicts_of_the_table() {
             ReachVerdict::Safe { goal_step } => assert!(safe && goal_step.is_some(), "{instance}"),
             ReachVerdict::Unsafe(_) => assert!(!safe, "{instance} is unsafe"),
             ReachVerdict::Unknown(cause) => panic!("{instance}: {cause:?}"),
+        }
+    }
+}
+
+/// Whether boxes of a step contain a state, up to `slack`: a bounding box first.
+fn contained(boxes: &[Vec<Interval>], state: &[f64], slack: f64) -> bool {
+    boxes.iter().any(|one| {
+        one.iter().zip(state).all(|(side, x)| side.lo() - slack <= *x && *x <= side.hi() + slack)
+    })
+}
+
+fn recorded(analysis: &Analysis) -> Vec<Vec<Vec<Interval>>> {
+    let boxes = analysis.recorded.iter();
+    boxes.map(|step| step.iter().map(|b| b.iter().map(|s| s.outer).collect()).collect()).collect()
+}
+
+fn instances() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let chosen = |instance: &str| slow() || QUICK.contains(&instance);
+    TABLE.into_iter().filter(move |row| row.2 && chosen(row.1)).map(|row| (row.0, row.1))
+}
+
+/// Trajectories that were simulated elsewhere, with networks in double precision.
+#[test]
+fn foreign_trajectories_are_contained() {
+    let Some(folder) = folder() else { return };
+    for (file, instance) in instances() {
+        let config = Config { record: true, ..Config::default() };
+        let (task, analysis) = run(&folder, file, instance, &config);
+        let boxes = recorded(&analysis);
+        let path = folder.join("trajectories").join(format!("{instance}-samples.csv"));
+        let text = std::fs::read_to_string(path).expect("trajectories");
+        let mut compared = 0;
+        for line in text.lines().skip(1) {
+            let fields: Vec<f64> =
+                line.split(',').map(|field| field.parse().expect("a number")).collect();
+            if fields[2] < 0.5 {
+                continue;
+            }
+            let state = &fields[3..3 + task.dimension()];
+            let step = line.split(',').nth(1).and_then(|s| s.parse::<usize>().ok());
+            let at = &boxes[step.expect("a step")];
+            assert!(contained(at, state, 1e-12), "{instance}: {line}");
+            compared += 1;
+        }
+        assert!(compared > 100, "{instance}");
+        // The extremes of a thousand trajectories lie in the hull of the boxes.
+        let path = folder.join("trajectories").join(format!("{instance}.csv"));
+        let text = std::fs::read_to_string(path).expect("extremes");
+        let mut lines = text.lines();
+        let names: Vec<&str> = lines.next().expect("a header").split(',').collect();
+        for (line, at) in lines.zip(&boxes) {
+            let fields: Vec<&str> = line.split(',').collect();
+            for (variable, name) in task.state.iter().enumerate() {
+                let hull = at.iter().map(|one| one[variable]).reduce(Interval::hull);
+                for end in ["min", "max"] {
+                    let column = names.iter().position(|n| *n == format!("alive_{end}_{name}"));
+                    let field = fields[column.expect("a column")];
+                    let Ok(value) = field.parse::<f64>() else { continue };
+                    let hull = hull.expect("boxes while trajectories are alive");
+                    assert!(
+                        hull.lo() - 1e-12 <= value && value <= hull.hi() + 1e-12,
+                        "{instance}: {name} = {value} in {line}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Fresh random trajectories, followed rigorously: as long as they are outside the goal, their
+/// states meet a box.
+#[test]
+fn random_trajectories_are_contained() {
+    let Some(folder) = folder() else { return };
+    let samples = if slow() { 10_000 } else { 60 };
+    for (file, instance) in instances() {
+        // Lists of boxes of all steps are long in these; their trajectories are checked above.
+        let config = Config { record: true, samples, ..Config::default() };
+        if instance.starts_with("tora") {
+            continue;
+        }
+        let (task, analysis) = run(&folder, file, instance, &config);
+        let boxes = recorded(&analysis);
+        let goal = task.goal.as_ref().expect("a goal");
+        assert_eq!(analysis.samples.len(), samples as usize);
+        for path in &analysis.samples {
+            for (step, state) in path.states.iter().enumerate() {
+                let state: Vec<Interval> = state.iter().map(|range| range.outer).collect();
+                if goal.meets(&state) {
+                    break;
+                }
+                let middle: Vec<f64> = state.iter().map(|range| range.midpoint()).collect();
+                let width = state.iter().map(|range| range.width()).fold(0.0, f64::max);
+                assert!(contained(&boxes[step], &middle, width), "{instance}: {:?}", path.start);
+            }
+        }
+    }
+}
+
+/// Other evaluations of networks give the same verdicts here, and threads the same boxes.
+#[test]
+fn evaluations_and_threads() {
+    let Some(folder) = folder() else { return };
+    let (_, one) = run(&folder, "b2", "b2-relu-2x20", &Config::default());
+    let config = Config { threads: 3, ..Config::default() };
+    let (_, many) = run(&folder, "b2", "b2-relu-2x20", &config);
+    assert_eq!(one.verdict, many.verdict);
+    assert_eq!(one.statistics.boxes_per_step, many.statistics.boxes_per_step);
+    for (evaluation, rounding) in [
+        (Evaluation::F32, Rounding::AsComputed),
+        (Evaluation::F32, Rounding::AnyOrder),
+        (Evaluation::F64, Rounding::AnyOrder),
+    ] {
+        let mut config = Config::default();
+        config.arithmetic.evaluation = evaluation;
+        config.arithmetic.rounding = rounding;
+        for (file, instance) in [("b2", "b2-tanh-2x20"), ("b4", "b4-relu-2x20")] {
+            let (_, analysis) = run(&folder, file, instance, &config);
+            let safe = matches!(analysis.verdict, ReachVerdict::Safe { .. });
+            assert!(safe, "{instance} {evaluation:?} {rounding:?}: {:?}", analysis.verdict);
         }
     }
 }

@@ -16,28 +16,28 @@ pub struct ReachArgs {
     pub task: PathBuf,
 
     /// Which instance of the task
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
     pub instance: Option<String>,
 
     /// Each trajectory reaches the goal at a step of its own, or all are in it at once
     /// [default: as the task says]
-    #[arg(long, value_enum, help_heading = "Question")]
+    #[arg(long, value_enum, help_heading = "Semantics")]
     pub goal: Option<GoalArg>,
 
     /// Whether the unsafe set counts after the goal was reached [default: as the task says]
-    #[arg(long, value_enum, help_heading = "Question")]
+    #[arg(long, value_enum, help_heading = "Semantics")]
     pub after_goal: Option<AfterGoalArg>,
 
     /// Look for unsafe states between the samples as well
-    #[arg(long, help_heading = "Question")]
+    #[arg(long, help_heading = "Semantics")]
     pub between_samples: bool,
 
     /// Arithmetic in which networks are evaluated
-    #[arg(long, value_enum, default_value_t = EvaluationArg::F64, help_heading = "Question")]
+    #[arg(long, value_enum, default_value_t = EvaluationArg::F64, help_heading = "Semantics")]
     pub evaluation: EvaluationArg,
 
     /// Allow for every order of summation, with its rounding, when networks are evaluated
-    #[arg(long, help_heading = "Question")]
+    #[arg(long, help_heading = "Semantics")]
     pub any_order: bool,
 
     /// How adjacent boxes are merged: by the task's distances, by the relations as the paper writes

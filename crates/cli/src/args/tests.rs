@@ -69,6 +69,9 @@ fn what_makes_no_sense_is_refused() {
         ("policert verify m.jani --predicates splits:101", ErrorKind::ValueValidation),
         ("policert verify m.jani --last cost", ErrorKind::MissingRequiredArgument),
         ("policert verify m.jani -q -v", ErrorKind::ArgumentConflict),
+        ("policert reach t.toml --plot-dims 1,2", ErrorKind::MissingRequiredArgument),
+        ("policert reach t.toml --plot p.svg --plot-dims 1", ErrorKind::ValueValidation),
+        ("policert reach t.toml --goal twice", ErrorKind::InvalidValue),
         ("policert check m.jani --engine ppa", ErrorKind::UnknownArgument),
     ] {
         assert_eq!(read(line).expect_err(line).kind(), kind, "{line}");
@@ -92,6 +95,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_verify", help("verify"));
     insta::assert_snapshot!("help_check", help("check"));
     insta::assert_snapshot!("help_query", help("query"));
+    insta::assert_snapshot!("help_reach", help("reach"));
 }
 
 /// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.

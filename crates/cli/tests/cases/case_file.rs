@@ -39,6 +39,9 @@ struct CaseFile {
     expect: Expect,
     #[serde(default)]
     also: Vec<Run>,
+    /// Read by the program itself.
+    #[serde(rename = "task", default)]
+    _task: Option<toml::Table>,
 }
 
 /// The right answer of a command. An unknown key is an error: nothing that is expected may go
@@ -89,6 +92,23 @@ pub struct Expect {
     pub witness: Option<toml::Table>,
     /// File with golden values of the policies.
     pub golden: Option<String>,
+    /// Cells met: bounds of each.
+    pub cells: Option<Vec<Vec<String>>>,
+    /// First step at which all boxes are in the goal, -1 for never.
+    pub goal_contained_at: Option<i64>,
+    /// Boxes after one step: bounds of each.
+    pub boxes_1: Option<Vec<Vec<String>>>,
+    /// Boxes after two steps.
+    pub boxes_2: Option<Vec<Vec<String>>>,
+    /// Boxes after three steps.
+    pub boxes_3: Option<Vec<Vec<String>>>,
+    /// Boxes after four steps.
+    pub boxes_4: Option<Vec<Vec<String>>>,
+    /// Boxes after ten steps.
+    pub boxes_10: Option<Vec<Vec<String>>>,
+    /// A trajectory that shows the verdict, in words.
+    #[serde(rename = "counterexample", default)]
+    _counterexample: Option<String>,
 }
 
 impl Case {

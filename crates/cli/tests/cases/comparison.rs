@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::case_file::{Case, Expect, Run};
 use super::json_schema::{breaches, schema};
-use super::query;
+use super::{query, reach};
 
 /// What differs from what is expected; nothing if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
@@ -17,16 +17,25 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     let (result, evidence) =
         (scratch.path().join("result.json"), scratch.path().join("trace.json"));
     let is_query = arguments(&run.command).next() == Some("query");
-    let mut command = policert(&case.folder, arguments(&run.command));
+    let is_reach = arguments(&run.command).next() == Some("reach");
+    // `TASK` stands for the file of the case.
+    let words = arguments(&run.command).map(|word| if word == "TASK" { "case.toml" } else { word });
+    let mut command = policert(&case.folder, words);
     command.arg("--json").arg(&result);
-    if !is_query {
+    if is_reach {
+        command.arg("--record-boxes");
+    } else if !is_query {
         command.arg("--evidence").arg(&evidence);
     }
     let output = command.output().expect("policert runs");
     let report = read_json(&result).unwrap_or(Value::Null);
     let evidence = read_json(&evidence);
     if output.status.code() != Some(42) {
-        let name = if is_query { "query" } else { "result" };
+        let name = match (is_query, is_reach) {
+            (true, _) => "query",
+            (_, true) => "reach",
+            _ => "result",
+        };
         wrong.extend(breaches(&schema(name), &report));
     }
     if let Some(evidence) = &evidence {
@@ -39,6 +48,8 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     if is_query {
         let words: Vec<&str> = arguments(&run.command).collect();
         wrong.extend(query::differences(&case.folder, &words, &run.expect, &output, &report));
+    } else if is_reach {
+        wrong.extend(reach::differences(&run.expect, &report));
     } else {
         compare.evidence(&run.expect, evidence.as_ref());
     }

@@ -12,7 +12,6 @@ use super::{
     Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, StateBox, UnknownCause,
     described,
 };
-use crate::grid::Grid;
 use crate::journal::Journal;
 use crate::outcome::Outcome;
 use crate::range::Range;
@@ -29,7 +28,6 @@ const RANDOM_STARTS: usize = 12;
 
 pub(super) struct Rounds<'a, R> {
     task: &'a Task,
-    grid: &'a Grid,
     config: &'a Config,
     sets: ReachableSets<'a, R>,
     budget: Budget,
@@ -44,13 +42,12 @@ type OpenPart = (Part, u32);
 impl<'a, R: Range> Rounds<'a, R> {
     pub(super) fn new(
         task: &'a Task,
-        grid: &'a Grid,
         config: &'a Config,
         sets: ReachableSets<'a, R>,
         budget: Budget,
     ) -> Self {
         let statistics = ReachStatistics::default();
-        Self { task, grid, config, sets, budget, statistics, finished: Vec::new() }
+        Self { task, config, sets, budget, statistics, finished: Vec::new() }
     }
 
     pub(super) fn answer(
@@ -64,7 +61,7 @@ impl<'a, R: Range> Rounds<'a, R> {
             Err(reason) => ReachVerdict::Unknown(UnknownCause::Stopped(reason)),
         };
         self.statistics.time = begin.elapsed();
-        self.statistics.cells = self.statistics.cells.max(self.sets.actions.cells().len() as u64);
+        self.statistics.cells = self.statistics.cells.max(self.sets.controls.cells().len() as u64);
         self.conclude(verdict)
     }
 
@@ -78,7 +75,10 @@ impl<'a, R: Range> Rounds<'a, R> {
         let whole = self.task.initial.clone();
         let mut first = start_states(&whole, 0);
         first.truncate(FIRST_STARTS);
-        if let Some(violation) = self.violation(&first) {
+        // Boxes that are wanted are computed, whatever a trajectory shows.
+        if !self.config.record
+            && let Some(violation) = self.violation(&first)
+        {
             return Ok(unsafe_verdict(violation));
         }
         let mut open: Vec<OpenPart> =
@@ -101,11 +101,17 @@ impl<'a, R: Range> Rounds<'a, R> {
                 }
             }
             observer.event(Event::Phase("counterexamples"));
+            let mut violation = None;
             for (part, _, _) in failed.iter().take(SEARCHED_PARTS) {
                 self.budget.poll_clock()?;
-                if let Some(violation) = self.violation(&start_states(part, RANDOM_STARTS)) {
-                    return Ok(unsafe_verdict(violation));
+                violation = self.violation(&start_states(part, RANDOM_STARTS));
+                if violation.is_some() {
+                    break;
                 }
+            }
+            if let Some(violation) = violation {
+                self.finished.extend(failed.into_iter().map(|(part, _, outcome)| (part, outcome)));
+                return Ok(unsafe_verdict(violation));
             }
             let exhausted = failed
                 .iter()
@@ -126,13 +132,8 @@ impl<'a, R: Range> Rounds<'a, R> {
         self.simulator().violation(starts)
     }
 
-    fn simulator(&mut self) -> Simulator<'_, R> {
-        Simulator {
-            task: self.task,
-            grid: self.grid,
-            actions: &mut self.sets.actions,
-            post: &mut self.sets.post,
-        }
+    fn simulator(&mut self) -> Simulator<'_, 'a, R> {
+        Simulator { task: self.task, controls: &mut self.sets.controls, post: &mut self.sets.post }
     }
 
     /// The step at which all is well: the common one for the question about all at once, the last
@@ -196,9 +197,9 @@ impl<'a, R: Range> Rounds<'a, R> {
     fn halves(&self, part: &Part) -> impl Iterator<Item = Part> {
         let width = |i: usize| {
             let (lo, hi) = &part[i];
-            let axis = &self.grid.axes()[i];
-            let cell = axis.edge(1).exact() - axis.edge(0).exact();
-            (hi - lo).checked_div(&cell).unwrap_or_default()
+            let axis = self.task.grid.as_ref().and_then(|grid| grid.axes().get(i));
+            let cell = axis.map(|axis| axis.edge(1).exact() - axis.edge(0).exact());
+            (hi - lo).checked_div(&cell.unwrap_or(Rational::ONE)).unwrap_or_default()
         };
         let mut widest = 0;
         for i in 1..part.len() {
@@ -326,16 +327,12 @@ impl<'a, R: Range> Rounds<'a, R> {
             boxes.sort_by(compare_boxes);
             boxes.dedup();
         }
-        let cells: BTreeSet<Vec<(Rational, Rational)>> = self
-            .sets
-            .actions
-            .cells()
-            .iter()
-            .map(|cell| {
-                let edges = self.grid.edges_of(cell);
-                edges.map(|(lo, hi)| (lo.exact().clone(), hi.exact().clone())).collect()
-            })
-            .collect();
+        let mut cells = BTreeSet::new();
+        for cell in self.sets.controls.cells() {
+            let edges = self.task.grid.iter().flat_map(|grid| grid.edges_of(cell));
+            let bounds = edges.map(|(lo, hi)| (lo.exact().clone(), hi.exact().clone()));
+            cells.insert(bounds.collect());
+        }
         (steps, cells.into_iter().collect())
     }
 }
@@ -381,7 +378,7 @@ fn parallel<R: Range>(
                         break;
                     }
                 }
-                sets.actions.cells().len() as u64
+                sets.controls.cells().len() as u64
             }));
         }
         drop(sender);

@@ -1,1 +1,156 @@
-//! Tests.
+//! Expressions: text, values, derivatives and ranges.
+
+use policert_numeric::{Interval, Rational};
+use proptest::prelude::*;
+
+use super::*;
+use crate::range::{ExactRange, Range};
+
+fn names(name: &str, graph: &mut Expressions) -> Option<NodeId> {
+    let position = ["x", "y", "z"].iter().position(|known| *known == name)?;
+    Some(graph.variable(position))
+}
+
+fn parse(text: &str) -> (Expressions, NodeId) {
+    let mut graph = Expressions::new();
+    let root = graph.parse(text, names).unwrap_or_else(|error| panic!("{text}: {error}"));
+    (graph, root)
+}
+
+fn value(text: &str, x: i64, y: i64) -> Option<Rational> {
+    let (graph, root) = parse(text);
+    let tape: Tape<ExactRange> = Tape::new(&graph, &[root], 3);
+    let point = |value: i64| ExactRange::enclosing(&Rational::from(value));
+    let outputs = tape.evaluate(&[point(x), point(y), point(0)])?;
+    assert!(outputs[0].is_point());
+    outputs[0].lower()
+}
+
+#[test]
+fn precedence_and_functions() {
+    for (text, expected) in [
+        ("1 + 2*x", "7"),
+        ("-x^2", "-9"),
+        ("(-x)^2", "9"),
+        ("x**3 - y", "22"),
+        ("x - y - 1", "-3"),
+        ("x/y/2", "0.3"),
+        ("x^-2", "1/9"),
+        ("min(x, y, 4) + max(x, 7) - abs(x - y)", "8"),
+        ("1 if x < y else 2", "1"),
+        ("1 if x >= y or not y == 5 else 2", "2"),
+        ("1 if x <= 3 and y > 4 else 2", "1"),
+        ("1.5e1*x", "45"),
+    ] {
+        assert_eq!(value(text, 3, 5), Some(expected.parse().expect("a number")), "{text}");
+    }
+}
+
+#[test]
+fn errors_have_places() {
+    for (text, at) in [
+        ("x +", 3),
+        ("x + w", 4),
+        ("sin(x, y)", 0),
+        ("1/0", 2),
+        ("x $ y", 2),
+        ("(x", 2),
+        ("foo(x)", 0),
+        ("1 if x else 2", 7),
+        ("1 if x < 2", 10),
+        ("x y", 2),
+        ("0^0", 0),
+    ] {
+        let mut graph = Expressions::new();
+        let error = graph.parse(text, names).expect_err(text);
+        assert_eq!(error.at, at, "{text}: {error}");
+    }
+    let deep = "(".repeat(5000) + "x";
+    assert!(Expressions::new().parse(&deep, names).is_err());
+}
+
+#[test]
+fn derivatives_by_hand() {
+    for (text, slope) in [
+        ("x*x*x", "3*x^2"),
+        ("x*y + y", "y"),
+        ("(x + y)^2", "2*(x + y)"),
+        ("x/(y + 8)", "1/(y + 8)"),
+        ("abs(x)", "1"),
+        ("max(x, 2*x)", "2"),
+        ("min(x, 2*x)", "1"),
+    ] {
+        let (mut graph, root) = parse(text);
+        let derivative = graph.derivative(root, 0).expect("differentiable");
+        let tape: Tape<ExactRange> = Tape::new(&graph, &[derivative], 3);
+        let point = |value: i64| ExactRange::enclosing(&Rational::from(value));
+        let found = tape.evaluate(&[point(3), point(5), point(0)]).expect("a value");
+        assert_eq!(found[0].lower(), value(slope, 3, 5), "{text}");
+    }
+    let (mut graph, root) = parse("1 if x < 2 else x");
+    assert!(graph.derivative(root, 0).is_none());
+}
+
+/// Text of random expressions that have values everywhere; `rational` leaves functions out.
+pub(crate) fn some_expression(rational: bool) -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("x".to_owned()),
+        Just("y".to_owned()),
+        (-20i32..20).prop_map(|n| format!("({n}/8)")),
+        (0i32..100).prop_map(|n| format!("0.{n:02}")),
+    ];
+    leaf.prop_recursive(4, 24, 3, move |inner| {
+        let two = (inner.clone(), inner.clone());
+        let shared = prop_oneof![
+            two.clone().prop_map(|(a, b)| format!("({a} + {b})")),
+            two.clone().prop_map(|(a, b)| format!("({a} - {b})")),
+            two.clone().prop_map(|(a, b)| format!("({a} * {b})")),
+            two.clone().prop_map(|(a, b)| format!("({a} / (1 + ({b})^2))")),
+            (inner.clone(), 0i32..4).prop_map(|(a, n)| format!("({a})^{n}")),
+            two.clone().prop_map(|(a, b)| format!("min({a}, {b})")),
+            two.clone().prop_map(|(a, b)| format!("max({a}, {b})")),
+            inner.clone().prop_map(|a| format!("abs({a})")),
+            (two, inner.clone()).prop_map(|((a, b), c)| format!("({a} if {b} < {c} else {c})")),
+        ];
+        if rational {
+            return shared.boxed();
+        }
+        let function = prop::sample::select(vec!["sin", "cos", "tanh"]);
+        prop_oneof![
+            4 => shared,
+            1 => (function, inner.clone()).prop_map(|(name, a)| format!("{name}({a})")),
+            1 => inner.clone().prop_map(|a| format!("exp(sin({a}))")),
+            1 => inner.clone().prop_map(|a| format!("sqrt(1 + ({a})^2)")),
+            1 => inner.prop_map(|a| format!("log(2 + cos({a}))")),
+        ]
+        .boxed()
+    })
+}
+
+proptest! {
+    #[test]
+    fn text_never_panics(text in "[xyz0-9a-e+*/^(). ,<=-]{0,40}") {
+        let _ = Expressions::new().parse(&text, names);
+    }
+
+    #[test]
+    fn doubles_contain_exact_values(
+        text in some_expression(true),
+        x in (-64i64..64, -64i64..64),
+        y in (-64i64..64, -64i64..64),
+    ) {
+        let (graph, root) = parse(&text);
+        let eighth = |value: i64| Rational::new(value, 8).expect("not 0");
+        let exact = |pair: (i64, i64)| ExactRange::new(eighth(pair.0), eighth(pair.1));
+        let exact = [exact(x), exact(y), exact((0, 0))];
+        let double: Vec<Interval> = exact.iter().map(Range::to_interval).collect();
+        let wide = Tape::<Interval>::new(&graph, &[root], 3).evaluate(&double);
+        let narrow = Tape::<ExactRange>::new(&graph, &[root], 3).evaluate(&exact);
+        let (Some(wide), Some(narrow)) = (wide, narrow) else {
+            return Err(TestCaseError::fail("no value"));
+        };
+        let (lo, hi) = (narrow[0].lower(), narrow[0].upper());
+        prop_assert!(lo.is_some_and(|lo| wide[0].contains_exact(&lo)));
+        prop_assert!(hi.is_some_and(|hi| wide[0].contains_exact(&hi)));
+    }
+}

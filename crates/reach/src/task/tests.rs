@@ -1,1 +1,145 @@
-//! Tests.
+//! Task files: what is read, and where errors are.
+
+use std::path::Path;
+
+use policert_numeric::Rational;
+
+use super::*;
+use crate::region::Border;
+
+const TASK: &str = r#"
+name = "two"
+dimension = 2
+state = ["x1", "x2"]
+input = ["u"]
+
+[dynamics]
+kind = "explicit-euler"
+dt = 0.1
+update = ["x1 + x2*dt", "x2 + u*dt"]
+clamp = [[-2, 2], [-2, 2]]
+
+[action]
+scale = 4
+offset = 0.5
+clamp = [-1, 1]
+
+[abstraction]
+state_space_lower = [-2.5, -2.5]
+state_space_upper = [2.5, 2.5]
+granularity = [0.02, 0.3]
+
+[initial]
+lower = [0.8, 0.5]
+upper = [0.9, 0.6]
+partition_step = [0.03, 0.05]
+
+[goal]
+variables = ["x2"]
+lower = [0]
+upper = ["1/3"]
+boundary = "open"
+
+[unsafe]
+variables = [1, 2]
+lower = [0.4, -0.1]
+upper = [0.7, 0.2]
+
+[horizon]
+steps = 70
+
+[[instance]]
+id = "a"
+network = "nets/a.onnx"
+aggregation_distance = [1e-4, 0.5]
+
+[[instance]]
+id = "b"
+network = "nets/b.onnx"
+"#;
+
+fn read(text: &str, instance: Option<&str>) -> Result<Task, ReachError> {
+    Task::parse("t.toml", text, Path::new("folder"), instance)
+}
+
+fn number(text: &str) -> Rational {
+    text.parse().expect("a number")
+}
+
+#[test]
+fn a_task_is_read_exactly() {
+    let task = read(TASK, Some("a")).expect("well-formed");
+    assert_eq!(task.name, "a");
+    assert_eq!(task.initial[0], (number("0.8"), number("0.9")));
+    let cuts: Vec<String> = task.partition[0].iter().map(ToString::to_string).collect();
+    let expected: Vec<String> =
+        ["0.8", "0.83", "0.86", "0.89", "0.9"].map(|cut| number(cut).to_string()).to_vec();
+    assert_eq!(cuts, expected);
+    assert_eq!(task.partition[1].len(), 3);
+    let grid = task.grid.as_ref().expect("cells");
+    assert_eq!((grid.axes()[0].len(), grid.axes()[1].len()), (250, 17));
+    assert_eq!(grid.axes()[1].edge(17).exact(), &number("2.5"));
+    assert_eq!(grid.axes()[1].edge(16).exact(), &number("2.3"));
+    let goal = task.goal.as_ref().expect("a goal");
+    assert_eq!(goal.border(), Border::Open);
+    assert_eq!((goal.sides()[0].variable, goal.sides().len()), (1, 1));
+    assert_eq!(goal.sides()[0].upper.exact(), &number("1/3"));
+    assert_eq!(task.aggregation, Some(vec![1e-4, 0.5]));
+    assert!(matches!(
+        &task.controller,
+        Controller::CellNetwork(path) if path == Path::new("folder/nets/a.onnx")
+    ));
+    assert_eq!(task.question, Question::default());
+    assert_eq!(read(TASK, Some("b")).expect("well-formed").aggregation, None);
+}
+
+#[test]
+fn an_instance_must_be_named() {
+    for instance in [None, Some("c")] {
+        let error = read(TASK, instance).expect_err("no instance").to_string();
+        assert!(error.contains("a, b"), "{error}");
+    }
+}
+
+#[test]
+fn errors_have_places() {
+    for (from, to, place, part) in [
+        ("x2 + u*dt", "x2 + v*dt", "t.toml:10:31", "`v` is not known"),
+        ("steps = 70", "steps = -1", "t.toml:40:9", "whole number"),
+        ("boundary = \"open\"", "boundary = \"ajar\"", "t.toml:32:12", "closed"),
+        ("scale = 4", "skale = 4", "t.toml:14:1", "no meaning"),
+        ("lower = [0.8, 0.5]", "lower = [0.8]", "t.toml:24:9", "2 numbers"),
+        ("dt = 0.1", "dt = 0", "t.toml:9:6", "positive"),
+        ("[horizon]\nsteps = 70", "", "t.toml:1:1", "`horizon` is missing"),
+        ("granularity = [0.02, 0.3]", "granularity = [0.02, 0]", "t.toml:21:15", "impossible"),
+        ("dimension = 2", "dimension = ", "t.toml:3:13", ""),
+    ] {
+        assert!(TASK.contains(from), "{from}");
+        let error = read(&TASK.replace(from, to), Some("a")).expect_err(to).to_string();
+        assert!(error.starts_with(place) && error.contains(part), "{to}: {error}");
+    }
+}
+
+#[test]
+fn formulas() {
+    let text = r#"
+what = "not read"
+[task]
+state = ["x"]
+grid = ["0.1", "0.2", "0.3"]
+policy = "u = 0.1 if lo < 0.25 else -hi"
+update = "x + u"
+initial = ["0.1", "0.2"]
+unsafe = ["-0.05", "0.05"]
+unsafe_from_step = 1
+steps = 4
+"#;
+    let task = read(text, None).expect("well-formed");
+    assert_eq!(task.question.goal, GoalRule::AllAtOnce);
+    assert_eq!(task.question.after_goal, AfterGoal::Continue);
+    assert_eq!((task.steps, task.avoid_from_step), (4, 1));
+    assert!(task.aggregation.is_none() && task.goal.is_none());
+    assert!(
+        matches!(&task.controller, Controller::CellFormula { outputs, .. } if outputs.len() == 1)
+    );
+}

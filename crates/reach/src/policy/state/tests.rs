@@ -1,0 +1,55 @@
+//! Forms enclose the network at points of the box.
+
+use policert_numeric::Rational;
+use policert_policy::{ElementType, Evaluator, Matrix, NetworkBuilder};
+use proptest::prelude::*;
+
+use super::*;
+
+/// A small network with one kind of activation.
+fn network(weights: &[f64], tanh: bool) -> Network {
+    let matrix = |from: usize, rows: usize, columns: usize| {
+        Matrix::new(rows, columns, weights[from..from + rows * columns].to_vec())
+            .expect("the shape fits")
+    };
+    let mut builder = NetworkBuilder::new(2).expect("some inputs");
+    let input = builder.input();
+    let hidden = builder.affine(input, matrix(0, 3, 2), vec![0.25, 0.125, -0.5]).expect("fits");
+    let active = if tanh { builder.tanh(hidden) } else { builder.relu(hidden) };
+    let output = builder.affine(active, matrix(6, 1, 3), vec![0.375]).expect("fits");
+    builder.finish(output, ElementType::F64)
+}
+
+proptest! {
+    #[test]
+    fn points_lie_in_forms(
+        weights in prop::collection::vec(-3.0f64..3.0, 9),
+        tanh in any::<bool>(),
+        corner in (-2.0f64..2.0, -2.0f64..2.0),
+        widths in (0.0f64..1.0, 0.0f64..1.0),
+        part in (0.0f64..=1.0, 0.0f64..=1.0),
+    ) {
+        let network = network(&weights, tanh);
+        let state = [
+            Interval::new(corner.0, corner.0 + widths.0).expect("ordered"),
+            Interval::new(corner.1, corner.1 + widths.1).expect("ordered"),
+        ];
+        let map = ActionMap { scale: Rational::from(2), ..ActionMap::default() };
+        let controller = StateController::new(network.clone(), map);
+        let mut parameters: Vec<Interval> = Vec::new();
+        controller.append(&state, &mut parameters);
+        prop_assert_eq!(parameters.len(), StateController::parameters(2, 1));
+        let point = [
+            (corner.0 + widths.0 * part.0).min(state[0].hi()),
+            (corner.1 + widths.1 * part.1).min(state[1].hi()),
+        ];
+        let mut scores = Vec::new();
+        Evaluator::new(&network).evaluate(&point, &mut scores);
+        let mut form = parameters[4];
+        for j in 0..2 {
+            form = form + parameters[j] * (Interval::point(point[j]) - parameters[2 + j]);
+        }
+        let value = 2.0 * scores[0];
+        prop_assert!(form.lo() - 1e-12 <= value && value <= form.hi() + 1e-12, "{form:?} {value}");
+    }
+}
