@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use policert_engine_api::{CancelFlag, Limits, Silent, StopReason};
+use policert_numeric::Interval;
 use policert_reach::{
     AfterGoal, Analysis, Config, GoalRule, Journal, ObstacleKind, ReachVerdict, Task, UnknownCause,
     ViolationKind, analyse,
@@ -111,7 +112,8 @@ fn differential_equations() {
     assert!(matches!(verdict(&with("0.2", "0.25")), ReachVerdict::Unsafe(_)));
     let config = Config { record: true, ..Config::default() };
     let analysis = answer(&with("0.01", "0.1353"), &config);
-    let last = analysis.recorded.last().expect("boxes")[0][0].outer;
+    let last = analysis.recorded.last().expect("boxes").iter().map(|one| one[0].outer);
+    let last = last.reduce(Interval::hull).expect("boxes");
     let (lo, hi) = ((-2.0f64).exp(), 1.5 * (-2.0f64).exp());
     assert!(last.lo() <= lo && last.hi() >= hi);
     assert!(last.lo() > lo - 1e-3 && last.hi() < hi + 1e-3, "{last:?}");
@@ -157,4 +159,26 @@ fn an_interrupted_run_resumes() {
     assert_eq!(second.statistics.boxes_per_step, first.statistics.boxes_per_step);
     assert!(second.statistics.parts_resumed > 0);
     assert!(Journal::open(&path, "b").is_err());
+}
+
+/// A loop whose controller reads the state: x′ = x + 0.1·u, u = −x by a network.
+#[test]
+fn networks_that_read_the_state() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // One layer, 1 × 1: u = −x.
+    let nnet = "// u = -x\n1,1,1,1,\n1,1,\n0,\n-10,\n10,\n0,0,\n1,1,\n-1.0,\n0.0,\n";
+    std::fs::write(folder.path().join("minus.nnet"), nnet).expect("written");
+    let text = "state = [\"x\"]\ninput = [\"u\"]\n[dynamics]\nkind = \"difference\"\n\
+                update = [\"x + 0.1*u\"]\n[policy]\nnetwork = \"minus.nnet\"\n\
+                input = \"state\"\n[initial]\nlower = [-1]\nupper = [1]\n[goal]\n\
+                lower = [LOW]\nupper = [HIGH]\n[horizon]\nsteps = 20\n";
+    // 0.9²⁰ = 0.12158.
+    let with = |bound: &str| {
+        let text = text.replace("LOW", &format!("-{bound}")).replace("HIGH", bound);
+        Task::parse("task.toml", &text, folder.path(), None).expect("well-formed")
+    };
+    let config = Config { refinements: 0, ..Config::default() };
+    let verdict = answer(&with("0.1216"), &config).verdict;
+    assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(20) });
+    assert!(matches!(answer(&with("0.1215"), &config).verdict, ReachVerdict::Unsafe(_)));
 }

@@ -267,7 +267,7 @@ impl Parser<'_> {
                 .ok()
                 .filter(|exponent| (-1000..=1000).contains(exponent))
                 .ok_or_else(|| ExpressionError::new(at, "powers go from -1000 to 1000"))?;
-            if exponent <= 0 && self.graph.constant_value(base).is_some_and(Rational::is_zero) {
+            if exponent < 0 && self.graph.constant_value(base).is_some_and(Rational::is_zero) {
                 return Err(ExpressionError::new(at, "this power of 0 has no value"));
             }
             return Ok(self.graph.power(base, exponent));
