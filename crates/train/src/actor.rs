@@ -1,0 +1,162 @@
+//! A trained network: what it reads, its weights in single precision, and its actions.
+
+use policert_policy::{ElementType, Matrix, Network, NetworkBuilder, onnx};
+
+use crate::error::TrainError;
+use crate::observation::Observation;
+use crate::perceptron::{Activation, Perceptron, Trace};
+
+/// A network with what it reads. All weights are single-precision numbers, so what is evaluated
+/// here is what a file contains.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    observation: Observation,
+    perceptron: Perceptron,
+    /// Middle and half the width of the range of each action.
+    ranges: Vec<(f64, f64)>,
+    inputs: Vec<f64>,
+    trace: Trace,
+}
+
+impl Actor {
+    /// The actor of a perceptron that reads (x − mean) / deviation for each input x, and whose
+    /// outputs −1 and 1 are the ends of the action ranges. The scaling of the inputs becomes part
+    /// of the first layer.
+    #[must_use]
+    pub fn new(
+        mut perceptron: Perceptron,
+        observation: Observation,
+        scaling: &[(f64, f64)],
+        action_ranges: &[(f64, f64)],
+    ) -> Self {
+        if let Some(&first) = perceptron.layers.first() {
+            for (i, (mean, deviation)) in scaling.iter().enumerate() {
+                for j in 0..first.outputs {
+                    let at = first.start + i * first.outputs + j;
+                    perceptron.parameters[at] /= deviation;
+                    let shift = perceptron.parameters[at] * mean;
+                    perceptron.parameters[first.biases() + j] -= shift;
+                }
+            }
+        }
+        for parameter in &mut perceptron.parameters {
+            *parameter = single(*parameter);
+        }
+        let ranges = action_ranges
+            .iter()
+            .map(|(lo, hi)| (single(lo.midpoint(*hi)), single((hi - lo) / 2.0)))
+            .collect();
+        Self { observation, perceptron, ranges, inputs: Vec::new(), trace: Trace::default() }
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn observation(&self) -> &Observation {
+        &self.observation
+    }
+
+    /// Its actions in a state.
+    pub fn act(&mut self, state: &[f64], actions: &mut Vec<f64>) {
+        self.inputs.clear();
+        self.observation.append(state, &mut self.inputs);
+        let outputs = self.perceptron.forward(&self.inputs, &mut self.trace);
+        actions.clear();
+        actions
+            .extend(outputs.iter().zip(&self.ranges).map(|(y, (middle, half))| y * half + middle));
+    }
+
+    /// The network, from what it reads to the actions.
+    ///
+    /// # Errors
+    /// If a weight is no finite number.
+    pub fn network(&self) -> Result<Network, TrainError> {
+        let layers = &self.perceptron.layers;
+        let parameters = &self.perceptron.parameters;
+        let mut builder = NetworkBuilder::new(layers.first().map_or(0, |layer| layer.inputs))?;
+        let mut node = builder.input();
+        for layer in layers {
+            let weights = &parameters[layer.start..layer.biases()];
+            let transposed = (0..layer.outputs)
+                .flat_map(|j| weights.iter().skip(j).step_by(layer.outputs).copied())
+                .collect();
+            let weights = Matrix::new(layer.outputs, layer.inputs, transposed)
+                .ok_or_else(|| TrainError::Config("a layer has another size".to_owned()))?;
+            let biases = &parameters[layer.biases()..layer.biases() + layer.outputs];
+            node = builder.affine(node, weights, biases.to_vec())?;
+            node = match layer.activation {
+                Activation::Identity => node,
+                Activation::Relu => builder.relu(node),
+                Activation::Tanh => builder.tanh(node),
+            };
+        }
+        let (middles, halves): (Vec<f64>, Vec<f64>) = self.ranges.iter().copied().unzip();
+        let ones = vec![1.0; halves.len()];
+        node = builder.scale(node, halves, ones, middles)?;
+        Ok(builder.finish(node, ElementType::F32))
+    }
+
+    /// The network as an ONNX file with weights in single precision.
+    ///
+    /// # Errors
+    /// If a weight is no finite number.
+    pub fn to_onnx(&self) -> Result<Vec<u8>, TrainError> {
+        Ok(onnx::write_onnx(&self.network()?, ElementType::F32)?)
+    }
+}
+
+/// The nearest number in single precision.
+fn single(x: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    let single = x as f32;
+    f64::from(single)
+}
+
+#[cfg(test)]
+mod tests {
+    use policert_policy::Evaluator;
+
+    use super::*;
+    use crate::observation::Cells;
+    use crate::random::Random;
+
+    #[test]
+    fn a_file_evaluates_to_the_same() {
+        for (seed, hidden) in [Activation::Relu, Activation::Tanh].into_iter().enumerate() {
+            let mut random = Random::new(seed as u64);
+            let edges = (-10..=10).map(|k| f64::from(k) / 10.0).collect::<Vec<f64>>();
+            let cells = Cells::new(vec![edges.clone(), edges]).expect("ordered");
+            let widths = [4, 20, 20, 2];
+            let perceptron =
+                Perceptron::random(&widths, hidden, Activation::Tanh, 0.5, &mut random);
+            let scaling = [(0.1, 0.5), (-0.2, 0.25), (0.1, 0.5), (-0.2, 0.25)];
+            let mut actor = Actor::new(
+                perceptron.clone(),
+                Observation::Cell(cells),
+                &scaling,
+                &[(-1.0, 1.0), (-3.0, 4.5)],
+            );
+            let bytes = actor.to_onnx().expect("finite weights");
+            let network = onnx::parse_onnx("net.onnx", &bytes).expect("what was written");
+            let mut evaluator = Evaluator::new(&network);
+            let (mut actions, mut scores) = (Vec::new(), Vec::new());
+            let mut trace = Trace::default();
+            for _ in 0..200 {
+                let state = [random.between(-1.0, 1.0), random.between(-1.0, 1.0)];
+                actor.act(&state, &mut actions);
+                let mut inputs = Vec::new();
+                actor.observation().append(&state, &mut inputs);
+                evaluator.evaluate(&inputs, &mut scores);
+                for (action, score) in actions.iter().zip(&scores) {
+                    assert!((action - score).abs() < 1e-12, "{action} against {score}");
+                }
+                // Without rounding to single precision, and with scaled inputs.
+                for (x, (mean, deviation)) in inputs.iter_mut().zip(&scaling) {
+                    *x = (*x - mean) / deviation;
+                }
+                let plain = perceptron.forward(&inputs, &mut trace);
+                assert!((plain[0] - actions[0]).abs() < 1e-5);
+                assert!((plain[1] * 3.75 + 0.75 - actions[1]).abs() < 1e-5);
+            }
+        }
+    }
+}

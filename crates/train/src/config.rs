@@ -1,0 +1,147 @@
+//! Parameters of training.
+
+use crate::error::TrainError;
+use crate::noise::NoiseKind;
+use crate::perceptron::Activation;
+
+/// Parameters of training.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Seed of all random numbers. [default: 1]
+    pub seed: u64,
+    /// Widths of the actor's hidden layers. [default: 20, 20]
+    pub hidden: Vec<usize>,
+    /// What hidden layers of the actor apply; not `Identity`. The output layer applies tanh.
+    /// [default: tanh]
+    pub activation: Activation,
+    /// Widths of the critic's hidden layers, which apply ReLU. [default: 64, 64]
+    pub critic_hidden: Vec<usize>,
+    /// Length of the actor's steps. [default: 5e-4]
+    pub actor_rate: f64,
+    /// Length of the critic's steps. [default: 1e-3]
+    pub critic_rate: f64,
+    /// Weight of the next step's value. [default: 0.99] [range: 0 to 1, exclusive]
+    pub discount: f64,
+    /// Share by which target networks follow. [default: 0.01] [range: above 0, to 1]
+    pub target_share: f64,
+    /// Transitions in one batch. [default: 64]
+    pub batch: usize,
+    /// Transitions that are kept. [default: 100 000]
+    pub buffer: usize,
+    /// Steps with random actions before learning starts. [default: 1000]
+    /// [range: 1 to `buffer`]
+    pub warm_up: usize,
+    /// Kind of the exploration noise. [default: Ornstein-Uhlenbeck]
+    pub noise: NoiseKind,
+    /// Deviation of the noise in a step at the beginning and at the end of its decay, in units of
+    /// half the action's range. [default: 0.3, 0.05]
+    pub deviation: (f64, f64),
+    /// Runs over which the noise decays. [default: 200]
+    pub decay: u32,
+    /// Runs of one attempt. [default: 500]
+    pub episodes: u32,
+    /// Attempts from new random weights. [default: 20]
+    pub attempts: u32,
+    /// Runs between evaluations. [default: 5]
+    pub evaluate_every: u32,
+    /// Start states of an evaluation: corners, the middle, then random ones. [default: 50]
+    pub evaluation_starts: usize,
+    /// Share of its widths by which the goal is narrower, and the unsafe set wider, than the task
+    /// says, at either side. [default: 0.1] [range: 0 to below 0.5]
+    pub margin: f64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            hidden: vec![20, 20],
+            activation: Activation::Tanh,
+            critic_hidden: vec![64, 64],
+            actor_rate: 5e-4,
+            critic_rate: 1e-3,
+            discount: 0.99,
+            target_share: 0.01,
+            batch: 64,
+            buffer: 100_000,
+            warm_up: 1000,
+            noise: NoiseKind::default(),
+            deviation: (0.3, 0.05),
+            decay: 200,
+            episodes: 500,
+            attempts: 20,
+            evaluate_every: 5,
+            evaluation_starts: 50,
+            margin: 0.1,
+        }
+    }
+}
+
+impl Config {
+    /// Checks all ranges.
+    ///
+    /// # Errors
+    /// The first parameter that is out of its range.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let layers = |widths: &[usize]| {
+            !widths.is_empty() && widths.iter().all(|width| (1..=MAX_WIDTH).contains(width))
+        };
+        let rules = [
+            (layers(&self.hidden), "hidden layers have from 1 to 10000 neurons"),
+            (layers(&self.critic_hidden), "hidden layers have from 1 to 10000 neurons"),
+            (self.activation != Activation::Identity, "hidden layers need an activation"),
+            (positive(self.actor_rate) && positive(self.critic_rate), "rates are positive"),
+            (positive(self.discount) && self.discount < 1.0, "the discount is between 0 and 1"),
+            (
+                positive(self.target_share) && self.target_share <= 1.0,
+                "the share of target networks is above 0 and at most 1",
+            ),
+            (self.batch > 0 && self.buffer > 0, "batch and buffer are not empty"),
+            (
+                (1..=self.buffer).contains(&self.warm_up),
+                "the random steps at the beginning are at least one and fit into the buffer",
+            ),
+            (
+                [self.deviation.0, self.deviation.1].iter().all(|d| d.is_finite() && *d >= 0.0),
+                "deviations are not negative",
+            ),
+            (
+                self.evaluate_every > 0 && self.evaluation_starts > 0,
+                "there is something to evaluate",
+            ),
+            (self.attempts > 0 && self.episodes > 0, "there is at least one run"),
+            ((0.0..0.5).contains(&self.margin), "the margin is from 0 to below 0.5"),
+        ];
+        match rules.iter().find(|(holds, _)| !holds) {
+            None => Ok(()),
+            Some((_, rule)) => Err(TrainError::Config(format!("training: {rule}"))),
+        }
+    }
+}
+
+/// Layers wider than this are refused.
+const MAX_WIDTH: usize = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_checked() {
+        assert!(Config::default().check().is_ok());
+        let wrong: [fn(&mut Config); 6] = [
+            |c| c.hidden.clear(),
+            |c| c.activation = Activation::Identity,
+            |c| c.discount = 1.0,
+            |c| c.margin = 0.5,
+            |c| c.actor_rate = f64::NAN,
+            |c| c.critic_hidden = vec![0],
+        ];
+        for spoil in wrong {
+            let mut config = Config::default();
+            spoil(&mut config);
+            assert!(config.check().is_err(), "{config:?}");
+        }
+    }
+}

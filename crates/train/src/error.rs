@@ -1,0 +1,15 @@
+//! What can go wrong before training starts, or when its result is written.
+
+use policert_policy::PolicyError;
+
+/// Why there is no trained network.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// The configuration does not make sense, or does not fit the plant.
+    #[error("{0}")]
+    Config(String),
+    /// Weights outgrew single precision.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}

@@ -1,0 +1,43 @@
+//! Training of network policies for control loops.
+//!
+//! [`train`] learns a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
+//! network reads the state, or the cell that contains it ([`Observation`]): then all states of a
+//! cell get one action, and reachable boxes can be computed without looking into the network. The
+//! result is an [`Actor`], which is written as an ONNX file with weights in single precision.
+//!
+//! Training ends when every run of an evaluation reaches the goal and avoids the unsafe set, both
+//! with a margin. That is no proof; `policert reach` proves or refutes.
+//!
+//! **Reproducible**: one thread, one seed, no order of a hash map; the same plant, configuration
+//! and machine give the same bytes. Another machine may round `tanh` differently.
+//!
+//! **Why no library for tensors**: the networks here have from two layers of 20 to four layers of
+//! 200 neurons. The perceptron with its gradients and Adam are some 200 lines that build in seconds
+//! and are tested against differences; `candle` takes over four minutes of processor time to build.
+
+mod actor;
+mod adam;
+mod config;
+mod ddpg;
+mod error;
+mod noise;
+mod observation;
+mod perceptron;
+mod plant;
+mod random;
+mod replay_buffer;
+mod run;
+mod training;
+
+pub use actor::Actor;
+pub use adam::Adam;
+pub use config::Config;
+pub use error::TrainError;
+pub use noise::{Noise, NoiseKind};
+pub use observation::{Cells, Observation};
+pub use perceptron::{Activation, Perceptron, Trace};
+pub use plant::{Plant, Region, Side};
+pub use random::Random;
+pub use replay_buffer::{ReplayBuffer, Transition};
+pub use run::Evaluation;
+pub use training::{Ending, Progress, Trained, train};

@@ -1,0 +1,252 @@
+//! Multi-layer perceptrons in double precision: values and gradients of batches.
+
+use crate::random::Random;
+
+/// What a layer applies to its sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Activation {
+    /// Nothing.
+    Identity,
+    /// max(x, 0).
+    Relu,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl Activation {
+    fn apply(self, values: &mut [f64]) {
+        match self {
+            Self::Identity => {}
+            Self::Relu => values.iter_mut().for_each(|x| *x = x.max(0.0)),
+            Self::Tanh => values.iter_mut().for_each(|x| *x = x.tanh()),
+        }
+    }
+
+    /// Multiplies by the derivative, which follows from the values.
+    fn differentiate(self, values: &[f64], gradient: &mut [f64]) {
+        let pairs = gradient.iter_mut().zip(values);
+        match self {
+            Self::Identity => {}
+            Self::Relu => pairs.for_each(|(g, &y)| *g = if y > 0.0 { *g } else { 0.0 }),
+            Self::Tanh => pairs.for_each(|(g, &y)| *g *= 1.0 - y * y),
+        }
+    }
+}
+
+/// One layer: its part of the parameters is `inputs` rows of `outputs` weights, then the biases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layer {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) activation: Activation,
+    pub(crate) start: usize,
+}
+
+impl Layer {
+    pub(crate) fn biases(&self) -> usize {
+        self.start + self.inputs * self.outputs
+    }
+
+    fn end(&self) -> usize {
+        self.biases() + self.outputs
+    }
+}
+
+/// A perceptron; all parameters lie in one vector.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Perceptron {
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) parameters: Vec<f64>,
+}
+
+/// Values of all layers for a batch, and room for gradients; reused from batch to batch.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The input and the values of each layer, batch × width.
+    values: Vec<Vec<f64>>,
+    gradient: Vec<f64>,
+    next_gradient: Vec<f64>,
+}
+
+impl Perceptron {
+    /// A perceptron of these widths, input and output included (at least those two), with random
+    /// weights: uniform in ±1/√inputs, in the last layer in ± `last`.
+    #[must_use]
+    pub fn random(
+        widths: &[usize],
+        hidden: Activation,
+        output: Activation,
+        last: f64,
+        random: &mut Random,
+    ) -> Self {
+        let mut layers: Vec<Layer> = Vec::new();
+        for (i, pair) in widths.windows(2).enumerate() {
+            let activation = if i + 2 == widths.len() { output } else { hidden };
+            let start = layers.last().map_or(0, Layer::end);
+            layers.push(Layer { inputs: pair[0], outputs: pair[1], activation, start });
+        }
+        let mut parameters = Vec::with_capacity(layers.last().map_or(0, Layer::end));
+        for (i, layer) in layers.iter().enumerate() {
+            #[expect(clippy::cast_precision_loss, reason = "widths are small")]
+            let usual = 1.0 / (layer.inputs as f64).sqrt();
+            let bound = if i + 1 == layers.len() { last } else { usual };
+            parameters.extend((layer.start..layer.end()).map(|_| random.between(-bound, bound)));
+        }
+        Self { layers, parameters }
+    }
+
+    /// Number of parameters.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// Whether it has no parameters.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parameters.is_empty()
+    }
+
+    /// Evaluates a batch (batch × input width, row by row); the outputs, batch × output width.
+    pub fn forward<'t>(&self, inputs: &[f64], trace: &'t mut Trace) -> &'t [f64] {
+        trace.values.resize(self.layers.len() + 1, Vec::new());
+        trace.values[0].clear();
+        trace.values[0].extend_from_slice(inputs);
+        for (i, layer) in self.layers.iter().enumerate() {
+            let (before, after) = trace.values.split_at_mut(i + 1);
+            let (inputs, outputs) = (&before[i], &mut after[0]);
+            let weights = &self.parameters[layer.start..layer.biases()];
+            let biases = &self.parameters[layer.biases()..layer.end()];
+            outputs.clear();
+            for row in inputs.chunks_exact(layer.inputs) {
+                let begin = outputs.len();
+                outputs.extend_from_slice(biases);
+                let sums = &mut outputs[begin..];
+                for (&x, weights) in row.iter().zip(weights.chunks_exact(layer.outputs)) {
+                    add_multiple(sums, x, weights);
+                }
+            }
+            layer.activation.apply(outputs);
+        }
+        &trace.values[self.layers.len()]
+    }
+
+    /// Follows the gradient by the outputs of the last batch back to the inputs, whose gradient it
+    /// gives; adds the gradient by the parameters to `parameters`, if wanted.
+    pub fn backward<'t>(
+        &self,
+        trace: &'t mut Trace,
+        by_outputs: &[f64],
+        mut parameters: Option<&mut [f64]>,
+    ) -> &'t [f64] {
+        let Trace { values, gradient, next_gradient } = trace;
+        gradient.clear();
+        gradient.extend_from_slice(by_outputs);
+        for (i, layer) in self.layers.iter().enumerate().rev() {
+            layer.activation.differentiate(&values[i + 1], gradient);
+            if let Some(parameters) = &mut parameters {
+                let (weights, biases) =
+                    parameters[layer.start..layer.end()].split_at_mut(layer.inputs * layer.outputs);
+                let rows = values[i].chunks_exact(layer.inputs);
+                for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
+                    for (&x, weights) in row.iter().zip(weights.chunks_exact_mut(layer.outputs)) {
+                        add_multiple(weights, x, by_sums);
+                    }
+                    add_multiple(biases, 1.0, by_sums);
+                }
+            }
+            let weights = &self.parameters[layer.start..layer.biases()];
+            next_gradient.clear();
+            for by_sums in gradient.chunks_exact(layer.outputs) {
+                let rows = weights.chunks_exact(layer.outputs);
+                next_gradient.extend(rows.map(|weights| dot(weights, by_sums)));
+            }
+            std::mem::swap(gradient, next_gradient);
+        }
+        gradient
+    }
+
+    /// Moves the parameters towards those of another perceptron of the same shape.
+    pub fn approach(&mut self, other: &Self, share: f64) {
+        for (own, other) in self.parameters.iter_mut().zip(&other.parameters) {
+            *own += share * (other - *own);
+        }
+    }
+}
+
+/// `sums` + `factor` · `terms`.
+#[inline]
+fn add_multiple(sums: &mut [f64], factor: f64, terms: &[f64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += factor * term;
+    }
+}
+
+/// Partial sums that are independent of each other, always in the same order.
+const LANES: usize = 8;
+
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; LANES];
+    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
+    for (x, y) in a_chunks.zip(b_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half the sum of squares of all outputs.
+    fn loss(net: &Perceptron, inputs: &[f64]) -> f64 {
+        let mut trace = Trace::default();
+        net.forward(inputs, &mut trace).iter().map(|y| y * y / 2.0).sum()
+    }
+
+    fn assert_close(analytic: f64, numeric: f64) {
+        let scale = analytic.abs().max(numeric.abs()).max(1e-3);
+        assert!((analytic - numeric).abs() < 1e-5 * scale, "{analytic} against {numeric}");
+    }
+
+    #[test]
+    fn gradients_agree_with_differences() {
+        let step = 1e-6;
+        let outputs = [Activation::Identity, Activation::Tanh];
+        for (seed, hidden) in [Activation::Relu, Activation::Tanh].into_iter().enumerate() {
+            for output in outputs {
+                let mut random = Random::new(seed as u64 + 5);
+                let mut net = Perceptron::random(&[3, 11, 9, 2], hidden, output, 0.5, &mut random);
+                let mut inputs: Vec<f64> = (0..12).map(|_| random.normal()).collect();
+                let mut trace = Trace::default();
+                let by_outputs = net.forward(&inputs, &mut trace).to_vec();
+                let mut by_parameters = vec![0.0; net.len()];
+                let by_inputs =
+                    net.backward(&mut trace, &by_outputs, Some(&mut by_parameters)).to_vec();
+                assert!(by_parameters.iter().filter(|g| g.abs() > 1e-6).count() > net.len() / 4);
+                for (i, &gradient) in by_parameters.iter().enumerate() {
+                    let value = net.parameters[i];
+                    net.parameters[i] = value + step;
+                    let above = loss(&net, &inputs);
+                    net.parameters[i] = value - step;
+                    let below = loss(&net, &inputs);
+                    net.parameters[i] = value;
+                    assert_close(gradient, (above - below) / (2.0 * step));
+                }
+                for (i, &gradient) in by_inputs.iter().enumerate() {
+                    let value = inputs[i];
+                    inputs[i] = value + step;
+                    let above = loss(&net, &inputs);
+                    inputs[i] = value - step;
+                    let below = loss(&net, &inputs);
+                    inputs[i] = value;
+                    assert_close(gradient, (above - below) / (2.0 * step));
+                }
+            }
+        }
+    }
+}

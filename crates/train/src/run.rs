@@ -1,0 +1,205 @@
+//! Runs of a plant: rewards for learning, and how a network does from many start states.
+
+use crate::actor::Actor;
+use crate::plant::{Plant, Region, Side};
+use crate::random::Random;
+
+/// Reward of the step into the goal.
+const GOAL_REWARD: f64 = 5.0;
+/// Cost of a step into the unsafe set. The run goes on, so that no run is better off there.
+const UNSAFE_COST: f64 = 1.0;
+/// Cost of a step to a state that is as far from the goal as the farthest initial state.
+const DISTANCE_COST: f64 = 0.1;
+/// Distances count up to so many times that.
+const MAX_DISTANCE: f64 = 5.0;
+
+/// What a step leads to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) reward: f64,
+    pub(crate) in_goal: bool,
+    pub(crate) is_unsafe: bool,
+    /// Whether the state is one at all.
+    pub(crate) is_lost: bool,
+}
+
+/// What is wanted of runs: the regions of a plant with a margin.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim {
+    goal: Option<Region>,
+    avoid: Option<Region>,
+    avoid_from_step: u32,
+    distance_unit: f64,
+}
+
+impl Aim {
+    pub(crate) fn new(plant: &dyn Plant, margin: f64) -> Self {
+        let goal = plant.goal().map(|goal| goal.widened(-margin));
+        let farthest = goal.as_ref().map_or(0.0, |goal| {
+            corners(plant.initial()).iter().map(|x| goal.distance(x)).fold(0.0, f64::max)
+        });
+        Self {
+            goal,
+            avoid: plant.avoid().map(|avoid| widened_avoid(avoid, plant.goal(), margin)),
+            avoid_from_step: plant.avoid_from_step(),
+            distance_unit: if farthest > 0.0 { farthest } else { 1.0 },
+        }
+    }
+
+    /// Judges the state of a step.
+    pub(crate) fn arrival(&self, step: u32, state: &[f64]) -> Arrival {
+        if !state.iter().all(|x| x.is_finite()) {
+            let reward = -UNSAFE_COST - MAX_DISTANCE;
+            return Arrival { reward, in_goal: false, is_unsafe: true, is_lost: true };
+        }
+        let counts = step >= self.avoid_from_step;
+        let is_unsafe = counts && self.avoid.as_ref().is_some_and(|avoid| avoid.contains(state));
+        let mut reward = if is_unsafe { -UNSAFE_COST } else { 0.0 };
+        let mut in_goal = false;
+        if let Some(goal) = &self.goal {
+            let distance = goal.distance(state) / self.distance_unit;
+            reward -= DISTANCE_COST * distance.min(MAX_DISTANCE);
+            in_goal = goal.contains(state);
+            if in_goal {
+                reward += GOAL_REWARD;
+            }
+        }
+        Arrival { reward, in_goal, is_unsafe, is_lost: false }
+    }
+}
+
+/// The unsafe set with a margin of this share of its own or the goal's widths, whichever is less;
+/// without one where it would reach into the goal.
+fn widened_avoid(avoid: &Region, goal: Option<&Region>, margin: f64) -> Region {
+    let Some(goal) = goal else { return avoid.widened(margin) };
+    let room = |side: &Side| {
+        let of_goal = goal.sides().iter().find(|other| other.variable == side.variable);
+        of_goal.map_or(f64::INFINITY, Side::width).min(side.width()) * margin
+    };
+    let widened = avoid.sides().iter().map(|side| {
+        let room = room(side);
+        Side { lower: side.lower - room, upper: side.upper + room, ..*side }
+    });
+    let widened = Region::new(widened.collect());
+    if widened.meets(goal) { avoid.clone() } else { widened }
+}
+
+/// How a network does.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Evaluation {
+    /// Runs that reach the goal and avoid the unsafe set up to then, with the margin.
+    pub solved: usize,
+    /// All runs.
+    pub runs: usize,
+    /// Mean sum of rewards.
+    pub mean_return: f64,
+}
+
+impl Evaluation {
+    /// Whether every run is as wanted.
+    #[must_use]
+    pub fn is_solved(&self) -> bool {
+        self.solved == self.runs
+    }
+
+    pub(crate) fn is_better_than(&self, other: &Self) -> bool {
+        (self.solved, self.mean_return) > (other.solved, other.mean_return)
+    }
+}
+
+/// Follows the network from every start state.
+pub(crate) fn evaluate(
+    plant: &mut dyn Plant,
+    actor: &mut Actor,
+    aim: &Aim,
+    starts: &[Vec<f64>],
+) -> Evaluation {
+    let mut evaluation = Evaluation { runs: starts.len(), ..Evaluation::default() };
+    let mut actions = Vec::new();
+    let mut sum = 0.0;
+    for start in starts {
+        let mut state = start.clone();
+        let mut arrival = aim.arrival(0, &state);
+        let mut clean = !arrival.is_unsafe;
+        let mut step = 0;
+        while step < plant.horizon() && !arrival.in_goal && !arrival.is_lost {
+            step += 1;
+            actor.act(&state, &mut actions);
+            plant.step(&mut state, &actions);
+            arrival = aim.arrival(step, &state);
+            clean &= !arrival.is_unsafe;
+            sum += arrival.reward;
+        }
+        let arrived = arrival.in_goal || (aim.goal.is_none() && !arrival.is_lost);
+        if arrived && clean {
+            evaluation.solved += 1;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a small number of runs")]
+    let runs = starts.len().max(1) as f64;
+    evaluation.mean_return = sum / runs;
+    evaluation
+}
+
+/// Corners are start states if there are at most 2 to this power.
+const MAX_CORNER_VARIABLES: u32 = 6;
+
+/// The corners of a box, as far as they are few.
+fn corners(initial: &[(f64, f64)]) -> Vec<Vec<f64>> {
+    let varying = || (0..initial.len()).filter(|&i| initial[i].0 < initial[i].1);
+    let count = u32::try_from(varying().count()).unwrap_or(u32::MAX).min(MAX_CORNER_VARIABLES);
+    (0..1usize << count)
+        .map(|corner| {
+            let mut state: Vec<f64> = initial.iter().map(|&(lo, _)| lo).collect();
+            for (bit, i) in varying().take(count as usize).enumerate() {
+                if corner >> bit & 1 == 1 {
+                    state[i] = initial[i].1;
+                }
+            }
+            state
+        })
+        .collect()
+}
+
+/// Start states of evaluations: corners, the middle, then random ones.
+pub(crate) fn start_states(
+    initial: &[(f64, f64)],
+    count: usize,
+    random: &mut Random,
+) -> Vec<Vec<f64>> {
+    let mut starts = corners(initial);
+    starts.push(initial.iter().map(|(lo, hi)| lo.midpoint(*hi)).collect());
+    starts.truncate(count);
+    while starts.len() < count {
+        starts.push(initial.iter().map(|&(lo, hi)| random.between(lo, hi)).collect());
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_margin_of_the_unsafe_set_leaves_the_goal_alone() {
+        let region = |variable, lower, upper| Region::new(vec![Side { variable, lower, upper }]);
+        let goal = region(0, 0.0, 1.0);
+        assert_eq!(widened_avoid(&region(0, 2.0, 99.0), Some(&goal), 0.25), region(0, 1.75, 99.25));
+        assert_eq!(widened_avoid(&region(0, 2.0, 4.0), None, 0.25), region(0, 1.5, 4.5));
+        let near = region(0, 1.125, 3.0);
+        assert_eq!(widened_avoid(&near, Some(&goal), 0.25), near);
+    }
+
+    #[test]
+    fn start_states_begin_with_corners() {
+        let initial = [(0.0, 1.0), (3.0, 3.0), (-1.0, 0.0)];
+        let starts = start_states(&initial, 8, &mut Random::new(1));
+        assert_eq!(starts.len(), 8);
+        assert_eq!(starts[0], [0.0, 3.0, -1.0]);
+        assert_eq!(starts[3], [1.0, 3.0, 0.0]);
+        assert_eq!(starts[4], [0.5, 3.0, -0.5]);
+        let inside =
+            |start: &Vec<f64>| start.iter().zip(initial).all(|(x, (lo, hi))| (lo..=hi).contains(x));
+        assert!(starts.iter().all(inside));
+    }
+}

@@ -1,0 +1,139 @@
+//! Training on a plant that is simple enough to be learnt in seconds.
+
+use std::time::Duration;
+
+use policert_engine_api::{CancelFlag, Limits};
+
+use super::*;
+use crate::observation::Cells;
+use crate::plant::{Region, Side};
+
+/// A cart that moves by its action; it shall get to the other side of 0 and not beyond −1.5.
+struct Cart {
+    initial: Vec<(f64, f64)>,
+    ranges: Vec<(f64, f64)>,
+    goal: Region,
+    avoid: Region,
+}
+
+impl Cart {
+    fn new() -> Self {
+        let side = |lower, upper| Side { variable: 0, lower, upper };
+        Self {
+            initial: vec![(0.8, 1.0)],
+            ranges: vec![(-2.0, 2.0)],
+            goal: Region::new(vec![side(-1.0, -0.8)]),
+            avoid: Region::new(vec![side(-9.0, -1.5)]),
+        }
+    }
+}
+
+impl Plant for Cart {
+    fn dimension(&self) -> usize {
+        1
+    }
+
+    fn initial(&self) -> &[(f64, f64)] {
+        &self.initial
+    }
+
+    fn action_ranges(&self) -> &[(f64, f64)] {
+        &self.ranges
+    }
+
+    fn horizon(&self) -> u32 {
+        40
+    }
+
+    fn goal(&self) -> Option<&Region> {
+        Some(&self.goal)
+    }
+
+    fn avoid(&self) -> Option<&Region> {
+        Some(&self.avoid)
+    }
+
+    fn step(&mut self, state: &mut [f64], action: &[f64]) {
+        state[0] += 0.05 * action[0];
+    }
+}
+
+fn small() -> Config {
+    Config {
+        hidden: vec![8, 8],
+        critic_hidden: vec![16, 16],
+        batch: 32,
+        warm_up: 200,
+        attempts: 5,
+        ..Config::default()
+    }
+}
+
+fn learn(observation: &Observation, config: &Config) -> Trained {
+    train(&mut Cart::new(), observation, config, &mut Budget::unlimited(), &mut |_| {})
+        .expect("a valid configuration")
+}
+
+fn cells() -> Observation {
+    let edges = (-30..=30).map(|k| f64::from(k) / 10.0).collect();
+    Observation::Cell(Cells::new(vec![edges]).expect("ordered"))
+}
+
+#[test]
+fn learns_to_get_there() {
+    for observation in [Observation::State, cells()] {
+        for activation in [crate::Activation::Relu, crate::Activation::Tanh] {
+            let mut trained = learn(&observation, &Config { activation, ..small() });
+            assert_eq!(trained.ending, Ending::Solved);
+            let mut cart = Cart::new();
+            for start in [0.8, 0.9, 1.0] {
+                let (mut state, mut action) = ([start], Vec::new());
+                let arrives = (0..cart.horizon()).any(|_| {
+                    trained.actor.act(&state, &mut action);
+                    cart.step(&mut state, &action);
+                    assert!(state[0] > -1.5);
+                    cart.goal.contains(&state)
+                });
+                assert!(arrives, "{start}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_every_byte() {
+    let bytes = |seed| {
+        let config = Config { seed, ..small() };
+        learn(&cells(), &config).actor.to_onnx().expect("finite weights")
+    };
+    assert_eq!(bytes(1), bytes(1));
+    assert_ne!(bytes(1), bytes(2));
+}
+
+#[test]
+fn a_stop_leaves_the_best_network_so_far() {
+    let limits = Limits { time: Some(Duration::ZERO), ..Limits::default() };
+    let mut budget = Budget::new(limits, CancelFlag::default());
+    let mut reports = 0;
+    let trained = train(&mut Cart::new(), &cells(), &small(), &mut budget, &mut |_| reports += 1)
+        .expect("a valid configuration");
+    assert_eq!(trained.ending, Ending::Stopped(StopReason::Time));
+    assert!(!trained.evaluation.is_solved());
+    assert_eq!(reports, 1);
+}
+
+#[test]
+fn attempts_are_limited() {
+    let config = Config { attempts: 2, episodes: 1, ..small() };
+    let trained = learn(&Observation::State, &config);
+    assert_eq!((trained.ending, trained.attempts, trained.episodes), (Ending::Exhausted, 2, 2));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let edges = vec![vec![0.0, 1.0], vec![0.0, 1.0]];
+    let observation = Observation::Cell(Cells::new(edges).expect("ordered"));
+    let mut budget = Budget::unlimited();
+    let result = train(&mut Cart::new(), &observation, &small(), &mut budget, &mut |_| {});
+    assert!(matches!(result, Err(TrainError::Config(_))));
+}
