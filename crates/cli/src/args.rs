@@ -2,6 +2,7 @@
 
 mod query;
 mod reach;
+mod train;
 mod values;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
+pub use train::{ActivationArg, TrainArgs};
 pub use values::{Constants, MemorySize, PredicatesArg, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
@@ -46,6 +48,8 @@ pub enum Command {
     Query(Box<QueryArgs>),
     /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes
     Reach(Box<ReachArgs>),
+    /// Train a network for a control loop, on the cells of states or on states
+    Train(Box<TrainArgs>),
 }
 
 impl CommandLine {

@@ -3,6 +3,7 @@
 mod check;
 mod query;
 mod reach;
+mod train;
 mod verify;
 
 use std::io::{self, Write};
@@ -21,6 +22,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
+        Command::Train(arguments) => train::run(&arguments),
     }
 }
 

@@ -58,6 +58,12 @@ impl Observer for Progress {
                     self.phase
                 ));
             }
+            Event::Training { attempt, episode, solved, runs } => {
+                bar.set_message(format!(
+                    "{}: attempt {attempt}, episode {episode}, {solved} of {runs} runs do as asked",
+                    self.phase
+                ));
+            }
             _ => {}
         }
     }

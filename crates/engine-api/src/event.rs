@@ -17,6 +17,17 @@ pub enum Event {
         /// Transitions found so far.
         transitions: u64,
     },
+    /// How a network does that is being trained.
+    Training {
+        /// The attempt, from 1.
+        attempt: u32,
+        /// Runs to learn from, in this attempt.
+        episode: u32,
+        /// Runs of the last evaluation that did as asked.
+        solved: usize,
+        /// All runs of that evaluation.
+        runs: usize,
+    },
     /// Something that the user should know about the answer.
     Note(String),
 }

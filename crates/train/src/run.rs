@@ -30,6 +30,9 @@ pub(crate) struct Aim {
     avoid: Option<Region>,
     avoid_from_step: u32,
     distance_unit: f64,
+    /// The last step at which a run may get to the goal: a twentieth before the horizon, because
+    /// what is to be proved of all states may take longer than runs from some.
+    last_step: u32,
 }
 
 impl Aim {
@@ -38,7 +41,9 @@ impl Aim {
         let farthest = goal.as_ref().map_or(0.0, |goal| {
             corners(plant.initial()).iter().map(|x| goal.distance(x)).fold(0.0, f64::max)
         });
+        let horizon = plant.horizon();
         Self {
+            last_step: if goal.is_some() { horizon - horizon / 20 } else { horizon },
             goal,
             avoid: plant.avoid().map(|avoid| widened_avoid(avoid, plant.goal(), margin)),
             avoid_from_step: plant.avoid_from_step(),
@@ -87,7 +92,8 @@ fn widened_avoid(avoid: &Region, goal: Option<&Region>, margin: f64) -> Region {
 /// How a network does.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Evaluation {
-    /// Runs that reach the goal and avoid the unsafe set up to then, with the margin.
+    /// Runs that reach the goal a little before the horizon and avoid the unsafe set up to then,
+    /// both with the margin.
     pub solved: usize,
     /// All runs.
     pub runs: usize,
@@ -122,7 +128,7 @@ pub(crate) fn evaluate(
         let mut arrival = aim.arrival(0, &state);
         let mut clean = !arrival.is_unsafe;
         let mut step = 0;
-        while step < plant.horizon() && !arrival.in_goal && !arrival.is_lost {
+        while step < aim.last_step && !arrival.in_goal && !arrival.is_lost {
             step += 1;
             actor.act(&state, &mut actions);
             plant.step(&mut state, &actions);

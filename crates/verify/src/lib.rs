@@ -4,6 +4,7 @@
 //! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
 //! - [`query()`] decides a VNN-LIB property of a network over the reals.
 //! - [`reach()`] computes the reachable boxes of a control loop.
+//! - [`train_network()`] trains a network for a control loop.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -25,6 +26,7 @@ mod reach;
 mod report;
 mod semantics_record;
 mod task;
+mod train;
 mod verify;
 
 pub use policert_engine_api::{
@@ -67,7 +69,16 @@ pub use task::{
     InitialStates, Loaded, PolicyChoice, Predicates, StateSpace, Task, TaskOptions, TaskRecord,
     TerminalChoice,
 };
+pub use train::{
+    HiddenActivation, ObservationChoice, TrainOutcome, TrainReport, TrainRequest, train_network,
+};
 pub use verify::{Request, Verified, verify};
+
+/// Reads a decimal number, exactly.
+#[must_use]
+pub fn decimal(text: &str) -> Option<policert_numeric::Rational> {
+    policert_numeric::Rational::parse_decimal(text.trim())
+}
 
 /// Version of the program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -72,6 +72,8 @@ fn what_makes_no_sense_is_refused() {
         ("policert reach t.toml --plot-dims 1,2", ErrorKind::MissingRequiredArgument),
         ("policert reach t.toml --plot p.svg --plot-dims 1", ErrorKind::ValueValidation),
         ("policert reach t.toml --goal twice", ErrorKind::InvalidValue),
+        ("policert train t.toml", ErrorKind::MissingRequiredArgument),
+        ("policert train t.toml --out n.onnx --plain --abstract 0.1", ErrorKind::ArgumentConflict),
         ("policert check m.jani --engine ppa", ErrorKind::UnknownArgument),
     ] {
         assert_eq!(read(line).expect_err(line).kind(), kind, "{line}");
@@ -96,6 +98,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_check", help("check"));
     insta::assert_snapshot!("help_query", help("query"));
     insta::assert_snapshot!("help_reach", help("reach"));
+    insta::assert_snapshot!("help_train", help("train"));
 }
 
 /// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.

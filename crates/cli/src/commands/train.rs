@@ -1,0 +1,79 @@
+//! `policert train`.
+
+use std::io;
+
+use policert_verify::{
+    CancelFlag, ExitStatus, Failure, HiddenActivation, Limits, ObservationChoice, TrainOutcome,
+    TrainRequest, decimal, train_network,
+};
+
+use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use crate::args::{ActivationArg, TrainArgs};
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Runs the command.
+pub fn run(arguments: &TrainArgs) -> ExitStatus {
+    let output = &arguments.output;
+    let error_style = Style::new(output.color, &io::stderr());
+    let cancel = CancelFlag::default();
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return fail(&Failure::Internal(error.to_string()), error_style);
+    }
+    let request = match request(arguments) {
+        Ok(request) => request,
+        Err(failure) => return fail(&failure, error_style),
+    };
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let outcome = train_network(&request, &cancel, &mut progress);
+    progress.finish();
+    match show(arguments, &outcome, error_style) {
+        Ok(()) => outcome.status,
+        Err(failure) => fail(&failure, error_style),
+    }
+}
+
+fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Result<(), Failure> {
+    let output = &arguments.output;
+    write_data(output.json.as_deref(), &outcome.report)?;
+    if let Some(failure) = &outcome.failure {
+        fail(failure, error_style);
+        return Ok(());
+    }
+    let taken = is_standard_output(output.json.as_deref());
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    print(taken, |out| render::train_report(out, &outcome.report, detail(output), style))
+        .map_err(output_failed)
+}
+
+fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
+    let observation = if arguments.plain {
+        ObservationChoice::State
+    } else if arguments.cells.is_empty() {
+        ObservationChoice::CellOfTask
+    } else {
+        let widths = arguments.cells.iter().map(|width| {
+            decimal(width).ok_or_else(|| Failure::Usage(format!("`{width}` is no width of cells")))
+        });
+        ObservationChoice::CellOfWidth(widths.collect::<Result<_, _>>()?)
+    };
+    Ok(TrainRequest {
+        task: arguments.task.clone(),
+        instance: arguments.instance.clone(),
+        observation,
+        seed: arguments.seed,
+        hidden: arguments.hidden.clone(),
+        activation: match arguments.activation {
+            ActivationArg::Relu => HiddenActivation::Relu,
+            ActivationArg::Tanh => HiddenActivation::Tanh,
+        },
+        limits: Limits {
+            time: arguments.timeout,
+            memory: arguments.memory.map(|size| size.0),
+            states: None,
+        },
+        out: arguments.out.clone(),
+    })
+}

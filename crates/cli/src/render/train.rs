@@ -1,0 +1,41 @@
+//! The result of `policert train`.
+
+use std::io::{self, Write};
+
+use policert_verify::TrainReport;
+
+use super::{Detail, unknown};
+use crate::style::{Mark, Style};
+
+/// Prints the result.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn train_report(
+    out: &mut dyn Write,
+    report: &TrainReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    let head = match &report.reason {
+        None => style.paint(Mark::Good, "TRAINED"),
+        Some(reason) => format!("{}: {reason}", unknown(style)),
+    };
+    let task = report.task.as_deref().unwrap_or("task");
+    writeln!(
+        out,
+        "{head}: {task}: {} of {} runs do as asked; no proof",
+        report.solved, report.runs
+    )?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    if let Some(network) = &report.network {
+        writeln!(out, "  network: {}", network.display())?;
+    }
+    writeln!(
+        out,
+        "  seed {}; {} attempts, {} episodes, {} steps; {:.1} s",
+        report.seed, report.attempts, report.episodes, report.steps, report.time_s
+    )
+}

@@ -1,0 +1,92 @@
+//! `policert train`: a network for a small control loop, the same bytes for the same seed, and
+//! that `policert reach` verifies it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const TASK: &str = r#"
+name = "cart"
+state = ["x"]
+input = ["u"]
+[dynamics]
+kind = "difference"
+dt = 0.1
+update = ["x + u*dt"]
+[action]
+clamp = [-1, 1]
+[abstraction]
+state_space_lower = [-3]
+state_space_upper = [3]
+granularity = [0.1]
+[policy]
+network = "net.onnx"
+input = "INPUT"
+[initial]
+lower = [0.8]
+upper = [1.0]
+[goal]
+variables = [1]
+lower = [-1.0]
+upper = [-0.6]
+[unsafe]
+variables = [1]
+lower = [-3]
+upper = [-1.5]
+[horizon]
+steps = 40
+"#;
+
+fn policert(folder: &Path, arguments: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_policert"))
+        .current_dir(folder)
+        .args(arguments.split_whitespace())
+        .output()
+        .expect("the program runs")
+}
+
+fn folder(input: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("cart.toml"), TASK.replace("INPUT", input)).expect("written");
+    folder
+}
+
+fn expect(folder: &Path, arguments: &str, code: i32) -> String {
+    let output = policert(folder, arguments);
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {text}");
+    text
+}
+
+#[test]
+fn what_is_trained_is_verified() {
+    for (input, option) in [("cell", ""), ("cell", "--abstract 0.2"), ("state", "--plain")] {
+        let folder = folder(input);
+        let train = format!("train cart.toml {option} --seed 3 --activation relu --hidden 8,8");
+        let text = expect(folder.path(), &format!("{train} --out net.onnx"), 0);
+        assert!(text.starts_with("TRAINED: cart: 50 of 50 runs"), "{text}");
+        expect(folder.path(), &format!("{train} --out again.onnx -q"), 0);
+        let bytes = |file: &str| fs::read(folder.path().join(file)).expect("written");
+        assert!(bytes("net.onnx") == bytes("again.onnx"), "{option}: other bytes");
+        if option == "--abstract 0.2" {
+            let task = TASK.replace("INPUT", input).replace("[0.1]", "[0.2]");
+            fs::write(folder.path().join("cart.toml"), task).expect("written");
+        }
+        expect(folder.path(), "reach cart.toml", 0);
+    }
+}
+
+#[test]
+fn each_way_to_end() {
+    let folder = folder("cell");
+    let text = expect(folder.path(), "train cart.toml --out n.onnx --timeout 0", 30);
+    assert!(text.starts_with("UNKNOWN: the time limit was reached: cart"), "{text}");
+    let text = expect(folder.path(), "train cart.toml --out n.onnx --abstract 0.1,0.2", 42);
+    assert!(text.contains("2 widths of cells for 1 variables"), "{text}");
+    expect(folder.path(), "train cart.toml --out n.onnx --abstract 0", 42);
+    expect(folder.path(), "train cart.toml --out n.onnx --abstract wide", 42);
+    expect(folder.path(), "train cart.toml --out n.onnx --hidden 0", 40);
+    expect(folder.path(), "train missing.toml --out n.onnx", 40);
+    expect(folder.path(), "train cart.toml --out no/such/folder/n.onnx --hidden 4", 50);
+}
