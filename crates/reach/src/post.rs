@@ -120,6 +120,7 @@ impl<R: Range> Update<R> {
         let (mut roots, mut components) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
         for &root in &dynamics.components {
+            let root = graph.expanded(root, variables);
             let component = Component::new(&mut graph, root, variables);
             if component.slopes.is_none() {
                 sources.push(Source::Shared(roots.len()));
@@ -165,12 +166,16 @@ pub struct Component<R> {
 impl<R: Range> Component<R> {
     /// Compiles one expression over `variables` variables.
     pub fn new(graph: &mut Expressions, root: NodeId, variables: usize) -> Self {
+        let root = graph.expanded(root, variables);
         let value = Tape::new(graph, &[root], variables);
         let repeated: Vec<usize> =
             (0..variables).filter(|&variable| graph.occurrences(root, variable) > 1).collect();
         let derivatives: Option<Vec<NodeId>> =
             repeated.iter().map(|&variable| graph.derivative(root, variable)).collect();
-        let slopes = derivatives.filter(|_| !repeated.is_empty()).map(|roots| {
+        let slopes = derivatives.filter(|_| !repeated.is_empty()).map(|mut roots| {
+            for root in &mut roots {
+                *root = graph.expanded(*root, variables);
+            }
             let tape = Tape::new(graph, &roots, variables);
             let registers = tape.registers();
             (tape, registers)
