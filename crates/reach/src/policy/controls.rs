@@ -131,6 +131,18 @@ impl<'a, R: Range> Controls<'a, R> {
         }
     }
 
+    /// What the dynamics take for about the action in a state, all errors left out; `None` if the
+    /// controller reads cells, whose actions are known once for all.
+    pub fn rough_action(&mut self, state: &[f64]) -> Option<Vec<R>> {
+        let Kind::State { controller, width, .. } = &mut self.0 else { return None };
+        let mut actions = Vec::new();
+        controller.append_rough(state, &mut actions);
+        // Where the action is a function of the state, its slopes are 0.
+        let mut row = vec![Interval::ZERO; *width - actions.len()];
+        row.extend(actions.into_iter().map(Interval::point));
+        Some(row.into_iter().map(R::from_interval).collect())
+    }
+
     /// The cells met so far; none if the controller reads no cells.
     #[must_use]
     pub fn cells(&self) -> &[Cell] {

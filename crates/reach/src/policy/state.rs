@@ -11,7 +11,7 @@
 
 use policert_numeric::round::{add_up, dot_error, mul_up};
 use policert_numeric::{Interval, Rational};
-use policert_policy::{Network, Op};
+use policert_policy::{Evaluator, Network, Op};
 
 use crate::range::Range;
 use crate::task::ActionMap;
@@ -28,6 +28,7 @@ struct Form {
 #[derive(Clone, Debug)]
 pub(crate) struct StateController {
     network: Network,
+    double: Evaluator,
     action: ActionMap,
 }
 
@@ -36,7 +37,7 @@ const SLACK: f64 = 1.0 + 1e-9;
 
 impl StateController {
     pub(crate) fn new(network: Network, action: ActionMap) -> Self {
-        Self { network, action }
+        Self { double: Evaluator::new(&network), network, action }
     }
 
     /// Number of parameters of the substituted dynamics: slopes for each action, the middle of
@@ -61,6 +62,19 @@ impl StateController {
         let (middle, offsets) = centred(state);
         let forms = self.actions(state, &middle, &offsets);
         ranges.extend(forms.iter().map(|form| form.range(&offsets)));
+    }
+
+    /// Appends the actions in a state as the network computes them in double precision, with all
+    /// rounding errors left out.
+    pub(crate) fn append_rough(&mut self, state: &[f64], actions: &mut Vec<f64>) {
+        let map = &self.action;
+        self.double.evaluate(state, actions);
+        for action in actions.iter_mut() {
+            *action = (*action - map.offset.to_f64()) * map.scale.to_f64();
+            if let Some((lower, upper)) = &map.clamp {
+                *action = action.max(lower.floor()).min(upper.ceil());
+            }
+        }
     }
 
     /// Forms of the actions.
