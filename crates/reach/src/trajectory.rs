@@ -44,12 +44,11 @@ impl<R: Range> Simulator<'_, '_, R> {
             let row = self.controls.action(at).to_vec();
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
-            let action = self.controls.inputs(at, last, self.task.inputs.len());
             if self.post.post(last, &row, &mut image, None).is_none() {
                 break;
             }
             number = if step < self.task.steps { self.certain_cell(&image) } else { None };
-            actions.push(action);
+            actions.push(row);
             states.push(image);
         }
         Trajectory { start: start.to_vec(), states, actions }

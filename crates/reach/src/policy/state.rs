@@ -6,8 +6,7 @@
 //! Every rounding error goes to r, so the form encloses the real-valued function that the stored
 //! weights define.
 //!
-//! The dynamics keep the dependency: the action is substituted as the expression
-//! Σⱼ sⱼ·(xⱼ − mⱼ) + e with e ∈ c ± r, so that slopes by the state include those of the network.
+//! Reachable sets keep the dependency (`linearised.rs`).
 
 use policert_numeric::round::{add_up, dot_error, mul_up};
 use policert_numeric::{Interval, Rational};
@@ -18,7 +17,7 @@ use crate::task::ActionMap;
 
 /// A value as an affine form of the state.
 #[derive(Clone, Debug)]
-struct Form {
+pub(crate) struct Form {
     slopes: Vec<f64>,
     centre: f64,
     radius: f64,
@@ -38,23 +37,6 @@ const SLACK: f64 = 1.0 + 1e-9;
 impl StateController {
     pub(crate) fn new(network: Network, action: ActionMap) -> Self {
         Self { double: Evaluator::new(&network), network, action }
-    }
-
-    /// Number of parameters of the substituted dynamics: slopes for each action, the middle of
-    /// the box, and the rest for each action.
-    pub(crate) fn parameters(dimension: usize, inputs: usize) -> usize {
-        inputs * dimension + dimension + inputs
-    }
-
-    /// Appends the parameters for a box: sᵢⱼ row by row, then m, then e.
-    pub(crate) fn append(&self, state: &[Interval], parameters: &mut Vec<Interval>) {
-        let (middle, offsets) = centred(state);
-        let forms = self.actions(state, &middle, &offsets);
-        for form in &forms {
-            parameters.extend(form.slopes.iter().map(|&slope| Interval::point(slope)));
-        }
-        parameters.extend(middle.iter().map(|&middle| Interval::point(middle)));
-        parameters.extend(forms.iter().map(|form| Interval::ball(form.centre, form.radius)));
     }
 
     /// Appends the range of each action over a box.
@@ -77,8 +59,13 @@ impl StateController {
         }
     }
 
-    /// Forms of the actions.
-    fn actions(&self, state: &[Interval], middle: &[f64], offsets: &[Interval]) -> Vec<Form> {
+    /// Forms of the actions over a box, around `middle`, from which its points are at `offsets`.
+    pub(crate) fn actions(
+        &self,
+        state: &[Interval],
+        middle: &[f64],
+        offsets: &[Interval],
+    ) -> Vec<Form> {
         let outputs = self.outputs(state, middle, offsets).into_iter();
         outputs.map(|form| self.mapped(form, offsets)).collect()
     }
@@ -213,9 +200,19 @@ impl Form {
         Form { slopes: vec![0.0; n], centre, radius }
     }
 
+    /// sⱼ: one for each variable.
+    pub(crate) fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
+    /// c ± r.
+    pub(crate) fn rest(&self) -> Interval {
+        Interval::ball(self.centre, self.radius)
+    }
+
     /// All values over the box.
-    fn range(&self, offsets: &[Interval]) -> Interval {
-        let rest = Interval::ball(self.centre, self.radius);
+    pub(crate) fn range(&self, offsets: &[Interval]) -> Interval {
+        let rest = self.rest();
         let terms = self.slopes.iter().zip(offsets);
         terms.fold(rest, |sum, (&slope, &offset)| sum + Interval::point(slope) * offset)
     }
