@@ -7,8 +7,8 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use crate::rational::Rational;
 use crate::round::{
-    add_down, add_up, at_least, at_most, div_down, div_up, mul_down, mul_up, step_down, step_up,
-    sum_error,
+    add_down, add_up, at_least, at_most, div_down, div_up, mul_down, mul_up, step_down,
+    step_down_unless, step_up, step_up_unless, sum_error,
 };
 
 /// A non-empty set of real numbers between two bounds.
@@ -219,11 +219,13 @@ impl Add for Interval {
     fn add(self, other: Interval) -> Interval {
         let (lo, hi) = (self.lo + other.lo, self.hi + other.hi);
         if (hi - lo).is_finite() {
-            // Rounded up, or exact: then the error is not positive; a NaN says nothing.
-            let exact_enough = sum_error(self.lo, other.lo, lo) >= 0.0;
-            let lo = if exact_enough { lo } else { step_down(lo) };
-            let exact_enough = sum_error(self.hi, other.hi, hi) <= 0.0;
-            let hi = if exact_enough { hi } else { step_up(hi) };
+            // A step outwards unless the rounding was outwards or exact; where the error overflows
+            // it is no number, which says nothing. Without branches: whether a sum is rounded up
+            // or down is as good as random.
+            let lo_is_bound = sum_error(self.lo, other.lo, lo) >= 0.0;
+            let hi_is_bound = sum_error(self.hi, other.hi, hi) <= 0.0;
+            let lo = step_down_unless(lo_is_bound, lo);
+            let hi = step_up_unless(hi_is_bound, hi);
             return Interval { lo, hi };
         }
         Self::from_bounds(add_down(self.lo, other.lo), add_up(self.hi, other.hi))

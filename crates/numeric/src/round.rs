@@ -47,6 +47,18 @@ pub(crate) fn step_down(value: f64) -> f64 {
     value - (value.abs() * MORE_THAN_U + LEAST_POSITIVE)
 }
 
+/// [`step_up`] unless `is_bound`, without branches.
+#[inline]
+pub(crate) fn step_up_unless(is_bound: bool, value: f64) -> f64 {
+    value + (value.abs() * MORE_THAN_U + LEAST_POSITIVE) * f64::from(u8::from(!is_bound))
+}
+
+/// [`step_down`] unless `is_bound`, without branches.
+#[inline]
+pub(crate) fn step_down_unless(is_bound: bool, value: f64) -> f64 {
+    value - (value.abs() * MORE_THAN_U + LEAST_POSITIVE) * f64::from(u8::from(!is_bound))
+}
+
 /// An upper bound that is no number becomes +∞.
 #[inline]
 #[must_use]

@@ -6,6 +6,7 @@
 mod derivative;
 mod lexer;
 mod parse;
+mod polynomial;
 mod tape;
 
 #[cfg(test)]

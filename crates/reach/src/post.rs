@@ -100,7 +100,7 @@ impl<R: Range> Post<R> {
 /// All expressions of a difference equation. Those that read each variable once share one tape:
 /// their natural extensions are as tight as can be.
 #[derive(Clone, Debug)]
-struct Update<R> {
+pub(crate) struct Update<R> {
     shared: Tape<R>,
     registers: Vec<R>,
     /// For each variable its output of the shared tape, or its component.
@@ -115,11 +115,12 @@ enum Source {
 }
 
 impl<R: Range> Update<R> {
-    fn new(dynamics: &Dynamics, variables: usize) -> Self {
+    pub(crate) fn new(dynamics: &Dynamics, variables: usize) -> Self {
         let mut graph = dynamics.graph.clone();
         let (mut roots, mut components) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
         for &root in &dynamics.components {
+            let root = graph.expanded(root, variables);
             let component = Component::new(&mut graph, root, variables);
             if component.slopes.is_none() {
                 sources.push(Source::Shared(roots.len()));
@@ -136,7 +137,7 @@ impl<R: Range> Update<R> {
 
     /// Appends the ranges of all components.
     #[inline]
-    fn append(&mut self, arguments: &[R], images: &mut Vec<R>) -> Option<()> {
+    pub(crate) fn append(&mut self, arguments: &[R], images: &mut Vec<R>) -> Option<()> {
         self.registers[..arguments.len()].clone_from_slice(arguments);
         self.shared.run(&mut self.registers)?;
         for source in &self.sources {
@@ -165,12 +166,16 @@ pub struct Component<R> {
 impl<R: Range> Component<R> {
     /// Compiles one expression over `variables` variables.
     pub fn new(graph: &mut Expressions, root: NodeId, variables: usize) -> Self {
+        let root = graph.expanded(root, variables);
         let value = Tape::new(graph, &[root], variables);
         let repeated: Vec<usize> =
             (0..variables).filter(|&variable| graph.occurrences(root, variable) > 1).collect();
         let derivatives: Option<Vec<NodeId>> =
             repeated.iter().map(|&variable| graph.derivative(root, variable)).collect();
-        let slopes = derivatives.filter(|_| !repeated.is_empty()).map(|roots| {
+        let slopes = derivatives.filter(|_| !repeated.is_empty()).map(|mut roots| {
+            for root in &mut roots {
+                *root = graph.expanded(*root, variables);
+            }
             let tape = Tape::new(graph, &roots, variables);
             let registers = tape.registers();
             (tape, registers)

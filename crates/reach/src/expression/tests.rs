@@ -92,6 +92,24 @@ fn derivatives_by_hand() {
     assert!(graph.derivative(root, 0).is_none());
 }
 
+#[test]
+fn like_terms_are_added_up() {
+    for (text, reads) in [
+        ("x + (2 - 2*x - y*y/8)*0.25", [1, 1]),
+        ("x - x", [0, 0]),
+        ("(x + y)*(x - y) + y^2", [1, 0]),
+        // What it reads once, and what would be read more often, stays.
+        ("x*(y + 1)", [1, 1]),
+        ("1/x - 1/x", [2, 0]),
+        ("sin(x) + sin(x) + y", [1, 1]),
+    ] {
+        let (mut graph, root) = parse(text);
+        let expanded = graph.expanded(root, 2);
+        let found = [0, 1].map(|variable| graph.occurrences(expanded, variable));
+        assert_eq!(found, reads, "{text}");
+    }
+}
+
 /// Text of random expressions that have values everywhere; `rational` leaves functions out.
 pub(crate) fn some_expression(rational: bool) -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
@@ -132,6 +150,20 @@ proptest! {
     #[test]
     fn text_never_panics(text in "[xyz0-9a-e+*/^(). ,<=-]{0,40}") {
         let _ = Expressions::new().parse(&text, names);
+    }
+
+    #[test]
+    fn expanded_forms_have_the_same_values(
+        text in some_expression(true),
+        x in -64i64..64,
+        y in -64i64..64,
+    ) {
+        let (mut graph, root) = parse(&text);
+        let expanded = graph.expanded(root, 3);
+        let point = |value| ExactRange::enclosing(&Rational::new(value, 8).expect("not 0"));
+        let tape = Tape::<ExactRange>::new(&graph, &[root, expanded], 3);
+        let values = tape.evaluate(&[point(x), point(y), point(0)]).expect("a value");
+        prop_assert_eq!(&values[0], &values[1]);
     }
 
     #[test]
