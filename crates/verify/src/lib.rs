@@ -33,7 +33,9 @@ pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
 pub use policert_policy::{Filter, Numbers, Ties};
-pub use policert_ppa::{SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits};
+pub use policert_ppa::{
+    CegarConfig, Scope, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
+};
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
 pub use atomic_file::{Destination, write_json};

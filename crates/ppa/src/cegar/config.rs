@@ -47,3 +47,32 @@ pub struct SplitConfig {
     /// How much.
     pub until: SplitUntil,
 }
+
+/// Where a predicate is applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scope {
+    /// To the abstract state of the path that needs it.
+    #[default]
+    Local,
+    /// To all abstract states.
+    Global,
+}
+
+/// Options of the refinement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CegarConfig {
+    /// Splits on the policy's choice.
+    pub split: SplitConfig,
+    /// Where predicates are applied.
+    pub scope: Scope,
+    /// After how many boxes that bounds leave open a test about the policy is given up: the
+    /// transition counts as possible then, and a refinement decides. `None` for never.
+    /// [default: 64]
+    pub box_limit: Option<u64>,
+}
+
+impl Default for CegarConfig {
+    fn default() -> Self {
+        Self { split: SplitConfig::default(), scope: Scope::default(), box_limit: Some(64) }
+    }
+}

@@ -43,7 +43,7 @@ pub(super) fn start_parts(
     path: &AbstractPath,
     encoding: &PathCondition,
 ) -> Vec<StartPart> {
-    let first = abstraction.predicates.concretisation(&path.states[0]);
+    let first = &path.states[0].cell;
     let variables = first.sides.dimensions();
     let choices = &encoding.sides.sides()[variables..];
     let extended = |mut sides: IntBox| {
@@ -55,7 +55,7 @@ pub(super) fn start_parts(
         match source {
             StartStates::List(states) => {
                 for state in states {
-                    if abstraction.predicates.project(state) == path.states[0] {
+                    if first.contains(state) {
                         let sides = extended(IntBox::point(state));
                         parts.push(StartPart { conditions: Vec::new(), sides });
                     }
@@ -66,7 +66,7 @@ pub(super) fn start_parts(
                 if condition == Condition::False {
                     conditions = vec![Condition::False];
                 }
-                conditions.extend(first.conditions.iter().map(|&c| c.clone()));
+                conditions.extend(first.others.iter().map(|literal| literal.condition().clone()));
                 let sides = extended(sides.intersect(&first.sides));
                 parts.push(StartPart { conditions, sides });
             }
