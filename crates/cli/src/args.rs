@@ -169,6 +169,10 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
 
+    /// In which order cegar visits abstract states
+    #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
+    pub search_order: SearchOrderArg,
+
     /// Where cegar applies the predicates that it finds: to the abstract states that need them
     /// (local), or to all (global)
     #[arg(long, value_enum, default_value_t = ScopeArg::Local, help_heading = "Engine")]
@@ -301,6 +305,15 @@ pub enum EngineArg {
     Ppa,
     /// Policy predicate abstraction that finds its predicates
     Cegar,
+}
+
+/// Values of `--search-order`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SearchOrderArg {
+    /// Those first that were close to an unsafe state on an earlier path
+    Guided,
+    /// Breadth-first: abstract unsafe paths are shortest
+    BreadthFirst,
 }
 
 /// Values of `--scope`.

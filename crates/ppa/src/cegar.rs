@@ -40,7 +40,9 @@ use crate::engine::Abstraction;
 use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
 
-pub use config::{CegarConfig, Scope, SplitConfig, SplitPoint, SplitUntil, SplitVariable};
+pub use config::{
+    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable,
+};
 pub use refinement::Origin;
 
 use path::{AbstractPath, Requirement};
@@ -192,13 +194,20 @@ impl Loop {
         loop {
             self.iterations += 1;
             observer.event(Event::Phase("abstract states"));
-            let found = self.reachability.search(abstraction, queries, budget, observer)?;
+            let found = self.reachability.search(
+                abstraction,
+                queries,
+                budget,
+                observer,
+                self.config.order,
+            )?;
             let Some(last) = found else {
                 let vacuous = self.reachability.counts.start_states == 0;
                 return Ok(Verdict::Safe { vacuous });
             };
             observer.event(Event::Phase("abstract unsafe path"));
             let path = AbstractPath::to(abstraction, &self.reachability.tree, last);
+            self.reachability.note_distances(&path);
             match self.analyse(abstraction, &path, queries, budget)? {
                 Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 Analysis::Undecided(state) => {
@@ -263,8 +272,11 @@ impl Loop {
             };
             let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
             let requirement = &broken.requirement;
+            let further = prefix.further.iter().map(|&at| &encoding.requirements[at].requirement);
+            let further: Vec<&Requirement> =
+                if std::env::var("CG_FIRST").is_ok() { Vec::new() } else { further.collect() };
             let mut refiner = Refiner { abstraction, path, queries, budget };
-            if let Some(refinement) = refiner.by_requirement(requirement, targets)? {
+            if let Some(refinement) = refiner.by_requirement(requirement, &further, targets)? {
                 return Ok(Analysis::Spurious(refinement));
             }
             if targets {
@@ -300,7 +312,7 @@ impl Loop {
             End::Requirement(requirement) => {
                 let requirement: Requirement = requirement.clone();
                 let mut refiner = Refiner { abstraction, path, queries, budget };
-                refiner.by_requirement(&requirement, true)?
+                refiner.by_requirement(&requirement, &[], true)?
             }
             End::Choice(output) => {
                 let (step, output) = (run.steps(), *output);

@@ -11,8 +11,8 @@ use policert_engine_api::{
 use policert_explore::{ExplicitConfig, explicit};
 use policert_policy::{Filter, Policy, Semantics, Ties};
 use policert_ppa::{
-    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SplitConfig,
-    SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -239,6 +239,7 @@ fn refine(
     let other = CegarConfig {
         split,
         scope: *random.pick(&[Scope::Local, Scope::Global]),
+        order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
         box_limit: *random.pick(&[None, Some(1), Some(4)]),
     };
     let mut property = question.property.clone();

@@ -4,14 +4,14 @@ use std::io;
 
 use policert_verify::{
     CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates,
-    Limits, Numbers, Predicates, Request, Scope, SplitConfig, SplitPoint, SplitUntil,
+    Limits, Numbers, Predicates, Request, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
     SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg, SplitPointArg,
-    SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
+    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg, SearchOrderArg,
+    SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -152,5 +152,9 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         ScopeArg::Local => Scope::Local,
         ScopeArg::Global => Scope::Global,
     };
-    CegarConfig { split, scope, box_limit: arguments.box_limit.filter(|&limit| limit > 0) }
+    let order = match arguments.search_order {
+        SearchOrderArg::Guided => SearchOrder::Guided,
+        SearchOrderArg::BreadthFirst => SearchOrder::BreadthFirst,
+    };
+    CegarConfig { order, split, scope, box_limit: arguments.box_limit.filter(|&limit| limit > 0) }
 }

@@ -58,9 +58,21 @@ pub enum Scope {
     Global,
 }
 
+/// In which order abstract states are visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SearchOrder {
+    /// Those first that were close to an unsafe state on an earlier path, or are parts of such.
+    #[default]
+    Guided,
+    /// Breadth-first: abstract unsafe paths are shortest.
+    BreadthFirst,
+}
+
 /// Options of the refinement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CegarConfig {
+    /// In which order abstract states are visited.
+    pub order: SearchOrder,
     /// Splits on the policy's choice.
     pub split: SplitConfig,
     /// Where predicates are applied.
@@ -73,6 +85,11 @@ pub struct CegarConfig {
 
 impl Default for CegarConfig {
     fn default() -> Self {
-        Self { split: SplitConfig::default(), scope: Scope::default(), box_limit: Some(64) }
+        Self {
+            order: SearchOrder::default(),
+            split: SplitConfig::default(),
+            scope: Scope::default(),
+            box_limit: Some(64),
+        }
     }
 }

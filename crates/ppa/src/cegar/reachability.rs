@@ -6,7 +6,8 @@
 //! holds it. So a refinement costs the tests about the abstract states that it split and their
 //! predecessors.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use policert_engine_api::{Answer, Budget, Counts, EngineError, Event, Observer, StartStates};
@@ -14,6 +15,8 @@ use policert_model::{Condition, State, Truth};
 use policert_numeric::IntInterval;
 use rustc_hash::FxHashMap;
 
+use super::config::SearchOrder;
+use super::path::AbstractPath;
 use super::state_tree::{
     Arrival, Candidate, Found, Literal, Literals, NodeId, PredicateId, StateTree,
 };
@@ -42,8 +45,40 @@ struct Search<'r, 's, 'q> {
     abstraction: &'r Abstraction<'r>,
     queries: &'q mut Queries<'s>,
     budget: &'q mut Budget,
-    queue: VecDeque<NodeId>,
+    waiting: Waiting,
     first_unsafe: Option<NodeId>,
+}
+
+/// The abstract states that wait to be visited.
+#[derive(Debug)]
+struct Waiting {
+    order: SearchOrder,
+    /// The nearest to unsafe states first, then the oldest.
+    heap: BinaryHeap<Reverse<(u32, u64, NodeId)>>,
+    pushed: u64,
+}
+
+impl Waiting {
+    fn new(order: SearchOrder) -> Self {
+        Self { order, heap: BinaryHeap::new(), pushed: 0 }
+    }
+
+    fn push(&mut self, leaf: NodeId, distance: Option<u32>) {
+        let distance = match self.order {
+            SearchOrder::BreadthFirst => 0,
+            SearchOrder::Guided => distance.unwrap_or(u32::MAX),
+        };
+        self.heap.push(Reverse((distance, self.pushed, leaf)));
+        self.pushed += 1;
+    }
+
+    fn pop(&mut self) -> Option<NodeId> {
+        self.heap.pop().map(|Reverse((_, _, leaf))| leaf)
+    }
+
+    fn len(&self) -> usize {
+        self.heap.len()
+    }
 }
 
 /// The transitions of one abstract state by one outcome.
@@ -56,6 +91,8 @@ struct Outgoing {
     kept: Vec<Candidate>,
     /// Whether the policy is known to choose the label somewhere, or may.
     is_selected: bool,
+    /// A source state in which it does.
+    selected_in: Option<State>,
     /// Whether it is known that it does not.
     is_refuted: bool,
 }
@@ -74,7 +111,14 @@ impl Reachability {
         }
     }
 
-    /// Searches for an abstract unsafe state, on a shortest path.
+    /// Notes how far the abstract states of a path are from its end.
+    pub fn note_distances(&mut self, path: &AbstractPath) {
+        for (distance, state) in (0u32..).zip(path.states.iter().rev()) {
+            self.tree.node_mut(state.node).distance = Some(distance);
+        }
+    }
+
+    /// Searches for an abstract unsafe state; breadth-first on a shortest path.
     ///
     /// # Errors
     /// A stop of the budget, or a construct that cannot be decided.
@@ -84,6 +128,7 @@ impl Reachability {
         queries: &mut Queries<'_>,
         budget: &mut Budget,
         observer: &mut dyn Observer,
+        search_order: SearchOrder,
     ) -> Result<Option<NodeId>, EngineError> {
         self.number += 1;
         self.counts = Counts { predicates: self.counts.predicates, ..Counts::default() };
@@ -92,19 +137,19 @@ impl Reachability {
             abstraction,
             queries,
             budget,
-            queue: VecDeque::new(),
+            waiting: Waiting::new(search_order),
             first_unsafe: None,
         };
         search.start()?;
         while search.first_unsafe.is_none()
-            && let Some(source) = search.queue.pop_front()
+            && let Some(source) = search.waiting.pop()
         {
             search.budget.poll_clock()?;
             let counts = &search.reachability.counts;
             let stored = usize::try_from(counts.reachable_states).unwrap_or(usize::MAX);
             search.budget.check_states(stored)?;
             search.visit(source)?;
-            let waiting = search.queue.len() as u64;
+            let waiting = search.waiting.len() as u64;
             let counts = &mut search.reachability.counts;
             counts.expanded_states += 1;
             observer.event(Event::Progress {
@@ -253,7 +298,8 @@ impl Search<'_, '_, '_> {
             self.reachability.counts.unsafe_states += 1;
             self.first_unsafe.get_or_insert(leaf);
         } else {
-            self.queue.push_back(leaf);
+            let distance = self.reachability.tree.node(leaf).distance;
+            self.waiting.push(leaf, distance);
         }
         Ok(())
     }
@@ -274,6 +320,7 @@ impl Search<'_, '_, '_> {
         let mut kept = Vec::with_capacity(candidates.len());
         let mut refuted: Option<usize> = None;
         let mut selected: Option<usize> = None;
+        let mut selected_in: Option<State> = None;
         let mut rest = &candidates[..];
         while let Some(first) = rest.first() {
             let same =
@@ -296,6 +343,7 @@ impl Search<'_, '_, '_> {
                 output,
                 kept: Vec::new(),
                 is_selected,
+                selected_in: if selected == output { selected_in.take() } else { None },
                 is_refuted: false,
             };
             self.follow(group, &states, &mut outgoing)?;
@@ -308,6 +356,7 @@ impl Search<'_, '_, '_> {
             }
             if outgoing.is_selected {
                 selected = output;
+                selected_in = outgoing.selected_in.take();
             }
             self.reachability.counts.transitions +=
                 outgoing.kept.iter().filter(|c| c.found != Found::Nothing).count() as u64;
@@ -548,13 +597,19 @@ impl Search<'_, '_, '_> {
             if !outgoing.is_selected {
                 let cell = self.reachability.tree.node(outgoing.source).cell.clone();
                 let states = cell.region().restrict([self.abstraction.not_terminal()]);
-                if self.queries.is_select_pi(&states, output, self.budget)?.refuted() {
-                    outgoing.is_refuted = true;
-                    return Ok(());
+                match self.queries.is_select_pi(&states, output, self.budget)? {
+                    Answer::Refuted => {
+                        outgoing.is_refuted = true;
+                        return Ok(());
+                    }
+                    Answer::Possible(state) => outgoing.selected_in = state,
                 }
                 outgoing.is_selected = true;
             }
-            answer = self.queries.t_sat_pi(region, output, self.budget)?;
+            answer = match &outgoing.selected_in {
+                Some(state) if is_in(region, state) => Answer::Possible(Some(state.clone())),
+                _ => self.queries.t_sat_pi(region, output, self.budget)?,
+            };
         }
         let found = match answer {
             Answer::Refuted => return Ok(()),
@@ -579,6 +634,13 @@ impl Outgoing {
         let (operator, destination) = (self.operator, self.destination);
         self.kept.push(Candidate { operator, destination, target, found });
     }
+}
+
+/// Whether a state without free choices belongs to a region.
+fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
+    region.sides.dimensions() == state.len()
+        && region.sides.contains(state)
+        && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))
 }
 
 /// The states, and free choices, in which an outcome exists and stays inside all domains.

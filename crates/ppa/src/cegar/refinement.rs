@@ -65,7 +65,7 @@ pub(super) struct Refiner<'r, 's, 'q> {
 }
 
 impl Refiner<'_, '_, '_> {
-    /// Refines by a requirement that cannot be met. `on_path` says that it cannot be met by runs
+    /// Refines by a requirement that cannot be met, and `further` ones. `on_path` says that it cannot be met by runs
     /// that stay in the abstract states of the path. `None` if that is not strict.
     ///
     /// # Errors
@@ -73,11 +73,14 @@ impl Refiner<'_, '_, '_> {
     pub fn by_requirement(
         &mut self,
         requirement: &Requirement,
+        further: &[&Requirement],
         on_path: bool,
     ) -> Result<Option<Refinement>, EngineError> {
         let origin = Origin::of(requirement.kind);
-        let condition = &requirement.condition;
-        let found = propagate(self.abstraction, self.path, requirement.step, condition, on_path);
+        let mut found = Vec::new();
+        for Requirement { step, condition, .. } in std::iter::once(&requirement).chain(further) {
+            found.extend(propagate(self.abstraction, self.path, *step, condition, on_path));
+        }
         Ok(self.strict(found)?.map(|predicates| Refinement {
             origin,
             predicates,

@@ -126,6 +126,9 @@ pub(super) struct Node {
     /// The number of the latest search that reached it.
     pub reached_in: u64,
     pub arrival: Option<Arrival>,
+    /// How many steps from an unsafe state it was on the latest path through it, or through the
+    /// node that it was split from.
+    pub distance: Option<u32>,
 }
 
 /// The tree.
@@ -206,6 +209,7 @@ impl StateTree {
             candidates: None,
             reached_in: 0,
             arrival: None,
+            distance: None,
         });
         self.roots.insert(locations.to_vec(), root);
         root
@@ -263,7 +267,7 @@ impl StateTree {
         let literal = |value| Literal { predicate, literals: Arc::clone(&literals), value };
         let cells = [false, true].map(|value| node.cell.with(literal(value)));
         let [Some(no), Some(yes)] = cells else { return false };
-        let opened = node.opened;
+        let (opened, distance) = (node.opened, node.distance);
         let start: Vec<Option<bool>> =
             node.start.iter().map(|&known| known.filter(|&any| !any)).collect();
         let is_unsafe = node.is_unsafe.filter(|&any| !any);
@@ -281,6 +285,7 @@ impl StateTree {
                 candidates,
                 reached_in: 0,
                 arrival: None,
+                distance,
             })
         });
         self.node_mut(id).split = Some((predicate, parts));
