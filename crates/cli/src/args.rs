@@ -173,9 +173,8 @@ pub struct VerifyArgs {
     #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
     pub search_order: SearchOrderArg,
 
-    /// Where cegar applies the predicates that it finds: to the abstract states that need them
-    /// (local), or to all (global)
-    #[arg(long, value_enum, default_value_t = ScopeArg::Local, help_heading = "Engine")]
+    /// Where cegar applies the predicates that it finds
+    #[arg(long, value_enum, default_value_t = ScopeArg::Lazy, help_heading = "Engine")]
     pub scope: ScopeArg,
 
     /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
@@ -319,7 +318,9 @@ pub enum SearchOrderArg {
 /// Values of `--scope`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum ScopeArg {
-    /// The abstract states of the path
+    /// All abstract states of spurious paths
+    Lazy,
+    /// The abstract states that need them
     Local,
     /// All abstract states
     Global,

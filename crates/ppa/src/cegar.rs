@@ -149,6 +149,7 @@ struct Loop {
     refinements: BTreeMap<Origin, u64>,
     predicates: BTreeMap<Origin, u64>,
     entailed_cuts: u64,
+    raised: u64,
 }
 
 impl Loop {
@@ -174,6 +175,9 @@ impl Loop {
             count += u64::from(new);
             reachability.tree.split_everywhere(predicate);
         }
+        if config.scope == Scope::Lazy {
+            reachability.tree.freeze_precision();
+        }
         Ok(Self {
             config,
             reachability,
@@ -181,6 +185,7 @@ impl Loop {
             refinements: BTreeMap::new(),
             predicates: BTreeMap::from([(Origin::Property, count)]),
             entailed_cuts: 0,
+            raised: 0,
         })
     }
 
@@ -201,6 +206,20 @@ impl Loop {
                 observer,
                 self.config.order,
             )?;
+            if std::env::var("CG_TRACE").is_ok() {
+                let c = &self.reachability.counts;
+                eprintln!(
+                    "it {} t {:.2} reach {} exp {} trans {} start {} refs {:?} raised {}",
+                    self.iterations,
+                    budget.elapsed().as_secs_f64(),
+                    c.reachable_states,
+                    c.expanded_states,
+                    c.transitions,
+                    c.start_states,
+                    self.refinements,
+                    self.raised
+                );
+            }
             let Some(last) = found else {
                 let vacuous = self.reachability.counts.start_states == 0;
                 return Ok(Verdict::Safe { vacuous });
@@ -208,6 +227,17 @@ impl Loop {
             observer.event(Event::Phase("abstract unsafe path"));
             let path = AbstractPath::to(abstraction, &self.reachability.tree, last);
             self.reachability.note_distances(&path);
+            if self.config.scope == Scope::Lazy {
+                let tree = &mut self.reachability.tree;
+                let mut raised = false;
+                for state in &path.states {
+                    raised |= tree.raise_precision(state.node);
+                }
+                if raised {
+                    self.raised += 1;
+                    continue;
+                }
+            }
             match self.analyse(abstraction, &path, queries, budget)? {
                 Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 Analysis::Undecided(state) => {
@@ -228,7 +258,7 @@ impl Loop {
             let (predicate, is_new) = tree.predicate(atom);
             new += u64::from(is_new);
             progress |= tree.split_under(path.states[*step].node, predicate);
-            if self.config.scope == Scope::Global {
+            if self.config.scope != Scope::Local {
                 tree.split_everywhere(predicate);
             }
         }

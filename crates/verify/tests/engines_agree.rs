@@ -238,7 +238,7 @@ fn refine(
     };
     let other = CegarConfig {
         split,
-        scope: *random.pick(&[Scope::Local, Scope::Global]),
+        scope: *random.pick(&[Scope::Lazy, Scope::Local, Scope::Global]),
         order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
         box_limit: *random.pick(&[None, Some(1), Some(4)]),
     };

@@ -149,6 +149,7 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         },
     };
     let scope = match arguments.scope {
+        ScopeArg::Lazy => Scope::Lazy,
         ScopeArg::Local => Scope::Local,
         ScopeArg::Global => Scope::Global,
     };

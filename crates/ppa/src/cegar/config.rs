@@ -51,8 +51,10 @@ pub struct SplitConfig {
 /// Where a predicate is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scope {
-    /// To the abstract state of the path that needs it.
+    /// To the abstract states of spurious paths.
     #[default]
+    Lazy,
+    /// To the abstract state of the path that needs it.
     Local,
     /// To all abstract states.
     Global,

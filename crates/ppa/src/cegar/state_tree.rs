@@ -117,6 +117,8 @@ pub(super) struct Node {
     split: Option<(PredicateId, [NodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
+    /// How many of them may be applied here.
+    precision: usize,
     /// For each source of start states whether one of them is here, as far as it is known.
     pub start: Vec<Option<bool>>,
     /// Whether an unsafe state is here, as far as it is known.
@@ -142,6 +144,8 @@ pub(super) struct StateTree {
     predicates: Vec<Literals>,
     ids: FxHashMap<Condition, PredicateId>,
     everywhere: Vec<PredicateId>,
+    /// The precision of new roots.
+    first_precision: usize,
 }
 
 impl StateTree {
@@ -156,6 +160,7 @@ impl StateTree {
             predicates: Vec::new(),
             ids: FxHashMap::default(),
             everywhere: Vec::new(),
+            first_precision: usize::MAX,
         }
     }
 
@@ -189,6 +194,19 @@ impl StateTree {
         }
     }
 
+    /// From now on predicates are applied only where [`StateTree::raise_precision`] asks for it.
+    pub fn freeze_precision(&mut self) {
+        self.first_precision = self.everywhere.len();
+    }
+
+    /// Applies all predicates of the whole abstraction so far to a leaf. Returns whether it was
+    /// split.
+    pub fn raise_precision(&mut self, id: NodeId) -> bool {
+        let all = self.everywhere.len();
+        self.node_mut(id).precision = self.node(id).precision.max(all);
+        self.open(id).is_some()
+    }
+
     /// The root of these locations.
     pub fn root(&mut self, locations: &[i64]) -> NodeId {
         if let Some(&root) = self.roots.get(locations) {
@@ -204,6 +222,7 @@ impl StateTree {
             parent: None,
             split: None,
             opened: 0,
+            precision: self.first_precision,
             start: vec![None; self.sources],
             is_unsafe: None,
             candidates: None,
@@ -240,6 +259,9 @@ impl StateTree {
                 return node.split;
             }
             let at = node.opened;
+            if at >= node.precision {
+                return None;
+            }
             let &predicate = self.everywhere.get(at)?;
             self.node_mut(id).opened += 1;
             self.split(id, predicate);
@@ -267,7 +289,7 @@ impl StateTree {
         let literal = |value| Literal { predicate, literals: Arc::clone(&literals), value };
         let cells = [false, true].map(|value| node.cell.with(literal(value)));
         let [Some(no), Some(yes)] = cells else { return false };
-        let (opened, distance) = (node.opened, node.distance);
+        let (opened, precision, distance) = (node.opened, node.precision, node.distance);
         let start: Vec<Option<bool>> =
             node.start.iter().map(|&known| known.filter(|&any| !any)).collect();
         let is_unsafe = node.is_unsafe.filter(|&any| !any);
@@ -280,6 +302,7 @@ impl StateTree {
                 parent: Some((id, literal(value))),
                 split: None,
                 opened,
+                precision,
                 start: start.clone(),
                 is_unsafe,
                 candidates,
