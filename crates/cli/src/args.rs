@@ -174,13 +174,22 @@ pub struct VerifyArgs {
     pub search_order: SearchOrderArg,
 
     /// Where cegar applies the predicates that it finds
-    #[arg(long, value_enum, default_value_t = ScopeArg::Lazy, help_heading = "Engine")]
+    #[arg(long, value_enum, default_value_t = ScopeArg::Global, help_heading = "Engine")]
     pub scope: ScopeArg,
 
     /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
     /// transition counts as possible then, and refinement decides; 0 for never
     #[arg(long, value_name = "N", default_value = "64", help_heading = "Engine")]
     pub box_limit: Option<u64>,
+
+    /// Which conditions on an abstract path that no run can meet give predicates
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = BrokenRequirementsArg::First,
+        help_heading = "Engine"
+    )]
+    pub broken_requirements: BrokenRequirementsArg,
 
     /// Which variable cegar splits where the policy chooses another label than on the abstract
     /// path, among those in which a run and a state where it chooses the label differ; those
@@ -315,15 +324,22 @@ pub enum SearchOrderArg {
     BreadthFirst,
 }
 
+/// Values of `--broken-requirements`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum BrokenRequirementsArg {
+    /// The first one
+    First,
+    /// All of them
+    All,
+}
+
 /// Values of `--scope`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum ScopeArg {
-    /// All abstract states of spurious paths
-    Lazy,
-    /// The abstract states that need them
-    Local,
-    /// All abstract states
+    /// To all abstract states
     Global,
+    /// To the abstract states of the path that need them
+    Local,
 }
 
 /// Values of `--split-variable`.

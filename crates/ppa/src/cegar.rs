@@ -41,7 +41,8 @@ use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
 
 pub use config::{
-    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable,
+    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable,
 };
 pub use refinement::Origin;
 
@@ -149,7 +150,6 @@ struct Loop {
     refinements: BTreeMap<Origin, u64>,
     predicates: BTreeMap<Origin, u64>,
     entailed_cuts: u64,
-    raised: u64,
 }
 
 impl Loop {
@@ -175,9 +175,6 @@ impl Loop {
             count += u64::from(new);
             reachability.tree.split_everywhere(predicate);
         }
-        if config.scope == Scope::Lazy {
-            reachability.tree.freeze_precision();
-        }
         Ok(Self {
             config,
             reachability,
@@ -185,7 +182,6 @@ impl Loop {
             refinements: BTreeMap::new(),
             predicates: BTreeMap::from([(Origin::Property, count)]),
             entailed_cuts: 0,
-            raised: 0,
         })
     }
 
@@ -206,38 +202,13 @@ impl Loop {
                 observer,
                 self.config.order,
             )?;
-            if std::env::var("CG_TRACE").is_ok() {
-                let c = &self.reachability.counts;
-                eprintln!(
-                    "it {} t {:.2} reach {} exp {} trans {} start {} refs {:?} raised {}",
-                    self.iterations,
-                    budget.elapsed().as_secs_f64(),
-                    c.reachable_states,
-                    c.expanded_states,
-                    c.transitions,
-                    c.start_states,
-                    self.refinements,
-                    self.raised
-                );
-            }
             let Some(last) = found else {
                 let vacuous = self.reachability.counts.start_states == 0;
                 return Ok(Verdict::Safe { vacuous });
             };
             observer.event(Event::Phase("abstract unsafe path"));
             let path = AbstractPath::to(abstraction, &self.reachability.tree, last);
-            self.reachability.note_distances(&path);
-            if self.config.scope == Scope::Lazy {
-                let tree = &mut self.reachability.tree;
-                let mut raised = false;
-                for state in &path.states {
-                    raised |= tree.raise_precision(state.node);
-                }
-                if raised {
-                    self.raised += 1;
-                    continue;
-                }
-            }
+            self.reachability.note_distances(last);
             match self.analyse(abstraction, &path, queries, budget)? {
                 Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 Analysis::Undecided(state) => {
@@ -258,7 +229,7 @@ impl Loop {
             let (predicate, is_new) = tree.predicate(atom);
             new += u64::from(is_new);
             progress |= tree.split_under(path.states[*step].node, predicate);
-            if self.config.scope != Scope::Local {
+            if self.config.scope == Scope::Global {
                 tree.split_everywhere(predicate);
             }
         }
@@ -303,8 +274,10 @@ impl Loop {
             let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
             let requirement = &broken.requirement;
             let further = prefix.further.iter().map(|&at| &encoding.requirements[at].requirement);
-            let further: Vec<&Requirement> =
-                if std::env::var("CG_FIRST").is_ok() { Vec::new() } else { further.collect() };
+            let further: Vec<&Requirement> = match self.config.broken {
+                BrokenRequirements::First => Vec::new(),
+                BrokenRequirements::All => further.collect(),
+            };
             let mut refiner = Refiner { abstraction, path, queries, budget };
             if let Some(refinement) = refiner.by_requirement(requirement, &further, targets)? {
                 return Ok(Analysis::Spurious(refinement));

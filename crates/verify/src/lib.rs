@@ -34,7 +34,8 @@ pub use policert_engine_api::{
 };
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
-    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
+    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 

@@ -11,8 +11,9 @@ use policert_engine_api::{
 use policert_explore::{ExplicitConfig, explicit};
 use policert_policy::{Filter, Policy, Semantics, Ties};
 use policert_ppa::{
-    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, BrokenRequirements, CegarConfig, Config, Fragment, Origin, Scope,
+    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test,
+    cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -237,8 +238,9 @@ fn refine(
         until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
     };
     let other = CegarConfig {
+        broken: *random.pick(&[BrokenRequirements::First, BrokenRequirements::All]),
         split,
-        scope: *random.pick(&[Scope::Lazy, Scope::Local, Scope::Global]),
+        scope: *random.pick(&[Scope::Local, Scope::Global]),
         order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
         box_limit: *random.pick(&[None, Some(1), Some(4)]),
     };

@@ -3,15 +3,16 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates,
-    Limits, Numbers, Predicates, Request, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
+    BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter,
+    InitialStates, Limits, Numbers, Predicates, Request, Scope, SearchOrder, SplitConfig,
+    SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties,
+    Verified, verify,
 };
 
 use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg, SearchOrderArg,
-    SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
+    BrokenRequirementsArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg,
+    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -149,7 +150,6 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         },
     };
     let scope = match arguments.scope {
-        ScopeArg::Lazy => Scope::Lazy,
         ScopeArg::Local => Scope::Local,
         ScopeArg::Global => Scope::Global,
     };
@@ -157,5 +157,15 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         SearchOrderArg::Guided => SearchOrder::Guided,
         SearchOrderArg::BreadthFirst => SearchOrder::BreadthFirst,
     };
-    CegarConfig { order, split, scope, box_limit: arguments.box_limit.filter(|&limit| limit > 0) }
+    let broken = match arguments.broken_requirements {
+        BrokenRequirementsArg::First => BrokenRequirements::First,
+        BrokenRequirementsArg::All => BrokenRequirements::All,
+    };
+    CegarConfig {
+        broken,
+        order,
+        split,
+        scope,
+        box_limit: arguments.box_limit.filter(|&limit| limit > 0),
+    }
 }

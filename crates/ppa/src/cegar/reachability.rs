@@ -13,10 +13,9 @@ use std::sync::Arc;
 use policert_engine_api::{Answer, Budget, Counts, EngineError, Event, Observer, StartStates};
 use policert_model::{Condition, State, Truth};
 use policert_numeric::IntInterval;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::config::SearchOrder;
-use super::path::AbstractPath;
 use super::state_tree::{
     Arrival, Candidate, Found, Literal, Literals, NodeId, PredicateId, StateTree,
 };
@@ -36,6 +35,8 @@ pub(super) struct Reachability {
     may_drop: BTreeSet<(usize, usize)>,
     /// The number of the search.
     number: u64,
+    /// The abstract states that the latest search visited.
+    visited: Vec<NodeId>,
     pub counts: Counts,
 }
 
@@ -92,7 +93,7 @@ struct Outgoing {
     /// Whether the policy is known to choose the label somewhere, or may.
     is_selected: bool,
     /// A source state in which it does.
-    selected_in: Option<State>,
+    selected_in: Option<Arc<[i64]>>,
     /// Whether it is known that it does not.
     is_refuted: bool,
 }
@@ -107,14 +108,37 @@ impl Reachability {
             preconditions: FxHashMap::default(),
             may_drop: BTreeSet::new(),
             number: 0,
+            visited: Vec::new(),
             counts: Counts::default(),
         }
     }
 
-    /// Notes how far the abstract states of a path are from its end.
-    pub fn note_distances(&mut self, path: &AbstractPath) {
-        for (distance, state) in (0u32..).zip(path.states.iter().rev()) {
-            self.tree.node_mut(state.node).distance = Some(distance);
+    /// Notes how far the abstract states that the latest search visited are from `last`, by
+    /// transitions that are possible as far as is known.
+    pub fn note_distances(&mut self, last: NodeId) {
+        let mut predecessors: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+        for &source in &self.visited {
+            let candidates = self.tree.node(source).candidates.as_ref();
+            for candidate in candidates.into_iter().flat_map(|all| all.iter()) {
+                predecessors.entry(candidate.target).or_default().push(source);
+            }
+        }
+        self.tree.node_mut(last).distance = Some(0);
+        let mut seen: FxHashSet<NodeId> = FxHashSet::from_iter([last]);
+        let mut layer = vec![last];
+        let mut distance = 0;
+        while !layer.is_empty() {
+            distance += 1;
+            let mut next = Vec::new();
+            for target in layer {
+                for &source in predecessors.get(&target).into_iter().flatten() {
+                    if seen.insert(source) {
+                        self.tree.node_mut(source).distance = Some(distance);
+                        next.push(source);
+                    }
+                }
+            }
+            layer = next;
         }
     }
 
@@ -131,6 +155,7 @@ impl Reachability {
         search_order: SearchOrder,
     ) -> Result<Option<NodeId>, EngineError> {
         self.number += 1;
+        self.visited.clear();
         self.counts = Counts { predicates: self.counts.predicates, ..Counts::default() };
         let mut search = Search {
             reachability: self,
@@ -313,14 +338,14 @@ impl Search<'_, '_, '_> {
         let cell = self.reachability.tree.node(source).cell.clone();
         let states = cell.region().restrict([self.abstraction.not_terminal()]);
         self.queries.enter(&states);
-        let candidates = match self.reachability.tree.node_mut(source).candidates.take() {
+        let candidates = match self.reachability.tree.node_mut(source).take_candidates() {
             Some(candidates) => candidates,
             None => self.all_candidates(&states)?,
         };
         let mut kept = Vec::with_capacity(candidates.len());
         let mut refuted: Option<usize> = None;
         let mut selected: Option<usize> = None;
-        let mut selected_in: Option<State> = None;
+        let mut selected_in: Option<Arc<[i64]>> = None;
         let mut rest = &candidates[..];
         while let Some(first) = rest.first() {
             let same =
@@ -362,7 +387,8 @@ impl Search<'_, '_, '_> {
                 outgoing.kept.iter().filter(|c| c.found != Found::Nothing).count() as u64;
             kept.append(&mut outgoing.kept);
         }
-        self.reachability.tree.node_mut(source).candidates = Some(kept);
+        self.reachability.tree.node_mut(source).set_candidates(kept);
+        self.reachability.visited.push(source);
         Ok(())
     }
 
@@ -511,7 +537,7 @@ impl Search<'_, '_, '_> {
                 .map(|(effect, literal)| &effect[usize::from(literal.value)]);
             let part = valid.restrict(conditions);
             let witness = match &candidate.found {
-                Found::Witness(state) if valid.sides.dimensions() == state.len() => Some(&**state),
+                Found::Witness(state) if valid.sides.dimensions() == state.len() => Some(state),
                 _ => None,
             };
             self.descend(target, &part, witness, outgoing)?;
@@ -547,7 +573,7 @@ impl Search<'_, '_, '_> {
         &mut self,
         id: NodeId,
         region: &Region<'_>,
-        witness: Option<&[i64]>,
+        witness: Option<&Arc<[i64]>>,
         outgoing: &mut Outgoing,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
@@ -575,11 +601,11 @@ impl Search<'_, '_, '_> {
         &mut self,
         leaf: NodeId,
         region: &Region<'_>,
-        witness: Option<&[i64]>,
+        witness: Option<&Arc<[i64]>>,
         outgoing: &mut Outgoing,
     ) -> Result<(), EngineError> {
         if let Some(witness) = witness {
-            outgoing.keep(leaf, Found::Witness(witness.into()));
+            outgoing.keep(leaf, Found::Witness(Arc::clone(witness)));
             if !self.is_reached(leaf) {
                 self.reach(leaf, Some(outgoing.arrival()))?;
             }
@@ -602,14 +628,17 @@ impl Search<'_, '_, '_> {
                         outgoing.is_refuted = true;
                         return Ok(());
                     }
-                    Answer::Possible(state) => outgoing.selected_in = state,
+                    Answer::Possible(state) => outgoing.selected_in = state.map(Arc::from),
                 }
                 outgoing.is_selected = true;
             }
-            answer = match &outgoing.selected_in {
-                Some(state) if is_in(region, state) => Answer::Possible(Some(state.clone())),
-                _ => self.queries.t_sat_pi(region, output, self.budget)?,
-            };
+            if let Some(state) = &outgoing.selected_in
+                && is_in(region, state)
+            {
+                outgoing.keep(leaf, Found::Witness(Arc::clone(state)));
+                return self.reach(leaf, Some(outgoing.arrival()));
+            }
+            answer = self.queries.t_sat_pi(region, output, self.budget)?;
         }
         let found = match answer {
             Answer::Refuted => return Ok(()),

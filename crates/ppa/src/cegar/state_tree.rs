@@ -96,7 +96,7 @@ pub(super) enum Found {
     /// Nothing: it was not tested.
     Nothing,
     /// It exists: from this state.
-    Witness(Box<[i64]>),
+    Witness(Arc<[i64]>),
     /// Its test gave no witness and no refutation.
     Possible,
 }
@@ -117,19 +117,19 @@ pub(super) struct Node {
     split: Option<(PredicateId, [NodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
-    /// How many of them may be applied here.
-    precision: usize,
     /// For each source of start states whether one of them is here, as far as it is known.
     pub start: Vec<Option<bool>>,
     /// Whether an unsafe state is here, as far as it is known.
     pub is_unsafe: Option<bool>,
     /// Its transitions, those that were refuted left out; `None` before the first visit.
-    pub candidates: Option<Vec<Candidate>>,
+    pub candidates: Option<Arc<Vec<Candidate>>>,
+    /// Whether they are those of a node that it is a part of.
+    pub is_inherited: bool,
     /// The number of the latest search that reached it.
     pub reached_in: u64,
     pub arrival: Option<Arrival>,
-    /// How many steps from an unsafe state it was on the latest path through it, or through the
-    /// node that it was split from.
+    /// How many steps from an unsafe state it was found to be at least, or the node that it was
+    /// split from.
     pub distance: Option<u32>,
 }
 
@@ -144,8 +144,6 @@ pub(super) struct StateTree {
     predicates: Vec<Literals>,
     ids: FxHashMap<Condition, PredicateId>,
     everywhere: Vec<PredicateId>,
-    /// The precision of new roots.
-    first_precision: usize,
 }
 
 impl StateTree {
@@ -160,7 +158,6 @@ impl StateTree {
             predicates: Vec::new(),
             ids: FxHashMap::default(),
             everywhere: Vec::new(),
-            first_precision: usize::MAX,
         }
     }
 
@@ -194,19 +191,6 @@ impl StateTree {
         }
     }
 
-    /// From now on predicates are applied only where [`StateTree::raise_precision`] asks for it.
-    pub fn freeze_precision(&mut self) {
-        self.first_precision = self.everywhere.len();
-    }
-
-    /// Applies all predicates of the whole abstraction so far to a leaf. Returns whether it was
-    /// split.
-    pub fn raise_precision(&mut self, id: NodeId) -> bool {
-        let all = self.everywhere.len();
-        self.node_mut(id).precision = self.node(id).precision.max(all);
-        self.open(id).is_some()
-    }
-
     /// The root of these locations.
     pub fn root(&mut self, locations: &[i64]) -> NodeId {
         if let Some(&root) = self.roots.get(locations) {
@@ -222,10 +206,10 @@ impl StateTree {
             parent: None,
             split: None,
             opened: 0,
-            precision: self.first_precision,
             start: vec![None; self.sources],
             is_unsafe: None,
             candidates: None,
+            is_inherited: false,
             reached_in: 0,
             arrival: None,
             distance: None,
@@ -259,9 +243,6 @@ impl StateTree {
                 return node.split;
             }
             let at = node.opened;
-            if at >= node.precision {
-                return None;
-            }
             let &predicate = self.everywhere.get(at)?;
             self.node_mut(id).opened += 1;
             self.split(id, predicate);
@@ -289,23 +270,22 @@ impl StateTree {
         let literal = |value| Literal { predicate, literals: Arc::clone(&literals), value };
         let cells = [false, true].map(|value| node.cell.with(literal(value)));
         let [Some(no), Some(yes)] = cells else { return false };
-        let (opened, precision, distance) = (node.opened, node.precision, node.distance);
+        let (opened, distance) = (node.opened, node.distance);
         let start: Vec<Option<bool>> =
             node.start.iter().map(|&known| known.filter(|&any| !any)).collect();
         let is_unsafe = node.is_unsafe.filter(|&any| !any);
         let candidates = self.node_mut(id).candidates.take();
         let parts = [(false, no), (true, yes)].map(|(value, cell)| {
-            let candidates =
-                candidates.as_ref().map(|all| inherited(all, &literals[usize::from(value)]));
+            let candidates = candidates.clone();
             self.push(Node {
                 cell,
                 parent: Some((id, literal(value))),
                 split: None,
                 opened,
-                precision,
                 start: start.clone(),
                 is_unsafe,
                 candidates,
+                is_inherited: true,
                 reached_in: 0,
                 arrival: None,
                 distance,
@@ -328,18 +308,25 @@ impl StateTree {
     }
 }
 
-/// The transitions of a part: witnesses stay where they are.
-fn inherited(candidates: &[Candidate], literal: &Condition) -> Vec<Candidate> {
-    candidates
-        .iter()
-        .map(|candidate| {
-            let found = match &candidate.found {
-                Found::Witness(state) if literal.holds(state) == Ok(true) => {
-                    candidate.found.clone()
-                }
-                _ => Found::Nothing,
-            };
-            Candidate { found, ..candidate.clone() }
-        })
-        .collect()
+impl Node {
+    /// Its transitions, for a visit; `None` before the first one.
+    pub fn take_candidates(&mut self) -> Option<Vec<Candidate>> {
+        let shared = self.candidates.take()?;
+        let mut all = Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone());
+        if self.is_inherited {
+            for candidate in &mut all {
+                candidate.found = match std::mem::replace(&mut candidate.found, Found::Nothing) {
+                    Found::Witness(state) if self.cell.contains(&state) => Found::Witness(state),
+                    _ => Found::Nothing,
+                };
+            }
+        }
+        Some(all)
+    }
+
+    /// Notes its transitions after a visit.
+    pub fn set_candidates(&mut self, all: Vec<Candidate>) {
+        self.candidates = Some(Arc::new(all));
+        self.is_inherited = false;
+    }
 }
