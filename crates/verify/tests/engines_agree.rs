@@ -37,6 +37,13 @@ struct Tally {
     refuted_over_reals: u64,
 }
 
+impl Tally {
+    /// Refinements of this kind.
+    fn refined(&self, origin: Origin) -> u64 {
+        self.refinements.get(&origin).copied().unwrap_or(0)
+    }
+}
+
 /// A case with the meaning that its number gives it.
 struct Setting {
     case: Case,
@@ -112,7 +119,8 @@ fn engines_agree_on_unary_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
     assert!(tally.unsupported < 10, "{tally:?}");
-    eprintln!("{tally:?}");
+    assert!(tally.refined(Origin::Guard) > 100 && tally.refined(Origin::Choice) > 15, "{tally:?}");
+    assert!(tally.refined(Origin::Target) > 300, "{tally:?}");
 }
 
 #[test]
@@ -121,7 +129,8 @@ fn engines_agree_on_linear_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
     assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
     assert!(tally.refuted_over_reals > 500, "{tally:?}");
-    eprintln!("{tally:?}");
+    assert!(tally.refined(Origin::Guard) > 80 && tally.refined(Origin::Choice) > 10, "{tally:?}");
+    assert!(tally.refined(Origin::Outcome) > 100, "{tally:?}");
 }
 
 #[test]
@@ -129,7 +138,7 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
-    eprintln!("{tally:?}");
+    assert!(tally.refined(Origin::Separation) > 15 && tally.iterations > 2500, "{tally:?}");
 }
 
 #[test]
