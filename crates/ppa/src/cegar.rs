@@ -14,6 +14,7 @@
 //! (`weakest_precondition.rs`).
 
 mod analysis;
+mod cell;
 mod choice_split;
 mod config;
 mod path;

@@ -12,8 +12,9 @@ use std::collections::{BTreeSet, BinaryHeap};
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cell::Literals;
 use super::config::SearchOrder;
-use super::state_tree::{Arrival, Literals, NodeId, PredicateId, StateTree};
+use super::state_tree::{Arrival, NodeId, StateTree};
 use crate::engine::Abstraction;
 use crate::queries::Queries;
 
@@ -21,9 +22,9 @@ use crate::queries::Queries;
 #[derive(Debug)]
 pub(super) struct Reachability {
     pub tree: StateTree,
-    /// Weakest preconditions of predicates by operator and outcome; `None` where the outcome
-    /// updates none of their variables.
-    pub preconditions: FxHashMap<(u32, u32, PredicateId), Option<Literals>>,
+    /// By operator and outcome: the weakest preconditions of predicates, by position; `None` where
+    /// they were not needed yet.
+    pub preconditions: FxHashMap<(u32, u32), Vec<Option<Literals>>>,
     /// Outcomes that may leave a domain.
     pub may_drop: BTreeSet<(usize, usize)>,
     /// The number of the search.
@@ -79,9 +80,8 @@ impl Reachability {
     pub fn new(abstraction: &Abstraction<'_>) -> Self {
         let predicates = &abstraction.predicates;
         let locations = predicates.layout().locations().to_vec();
-        let sources = abstraction.question.start_states().len();
         Self {
-            tree: StateTree::new(predicates.domains().clone(), locations, sources),
+            tree: StateTree::new(predicates.domains().clone(), locations),
             preconditions: FxHashMap::default(),
             may_drop: BTreeSet::new(),
             number: 0,
@@ -179,7 +179,7 @@ impl Search<'_, '_, '_> {
         let is_unsafe = match known {
             Some(is_unsafe) => is_unsafe,
             None => {
-                let cell = &self.reachability.tree.node(leaf).cell;
+                let cell = self.reachability.tree.cell(leaf);
                 let condition = &self.abstraction.question.property.unsafe_condition;
                 let region = cell.region().restrict([condition]);
                 let is_unsafe = self.queries.is_inhabited(&region, self.budget)?;

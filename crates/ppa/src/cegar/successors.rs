@@ -6,8 +6,9 @@ use std::sync::Arc;
 use policert_engine_api::{Answer, EngineError};
 use policert_model::{Condition, State, Truth};
 
-use super::reachability::{Reachability, Search};
-use super::state_tree::{Arrival, Candidate, Found, Literals, NodeId, PredicateId};
+use super::cell::Literals;
+use super::reachability::Search;
+use super::state_tree::{Arrival, Candidate, Found, NodeId, PredicateId};
 use crate::engine::Abstraction;
 use crate::operators::choice_sides;
 use crate::region::Region;
@@ -26,15 +27,17 @@ struct Outgoing {
     selected_in: Option<Arc<[i64]>>,
     /// Whether it is known that it does not.
     is_refuted: bool,
+    /// The weakest preconditions of predicates, by position, as far as they were needed.
+    preconditions: Vec<Option<Literals>>,
 }
 
 impl Search<'_, '_, '_> {
     /// Reaches the successors of an abstract state.
     pub fn visit(&mut self, source: NodeId) -> Result<(), EngineError> {
-        let cell = self.reachability.tree.node(source).cell.clone();
+        let cell = self.reachability.tree.cell(source);
         let states = cell.region().restrict([self.abstraction.not_terminal()]);
         self.queries.enter(&states);
-        let candidates = match self.reachability.tree.node_mut(source).take_candidates() {
+        let candidates = match self.reachability.tree.node_mut(source).take_candidates(&cell) {
             Some(candidates) => candidates,
             None => self.all_candidates(&states)?,
         };
@@ -66,8 +69,17 @@ impl Search<'_, '_, '_> {
                 is_selected,
                 selected_in: if selected == output { selected_in.take() } else { None },
                 is_refuted: false,
+                preconditions: self
+                    .reachability
+                    .preconditions
+                    .remove(&(first.operator, first.destination))
+                    .unwrap_or_default(),
             };
             self.follow(group, &states, &mut outgoing)?;
+            self.reachability.preconditions.insert(
+                (outgoing.operator, outgoing.destination),
+                std::mem::take(&mut outgoing.preconditions),
+            );
             if outgoing.is_refuted {
                 refuted = output;
                 kept.retain(|c: &Candidate| {
@@ -225,12 +237,12 @@ impl Search<'_, '_, '_> {
             let literals = self.reachability.tree.path_literals(target);
             let effects: Vec<Literals> = literals
                 .iter()
-                .map(|literal| self.precondition(outgoing, literal.predicate))
+                .map(|(predicate, _)| self.precondition(outgoing, *predicate))
                 .collect();
             let conditions = effects
                 .iter()
                 .zip(&literals)
-                .map(|(effect, literal)| &effect[usize::from(literal.value)]);
+                .map(|(effect, (_, literal))| &effect[usize::from(literal.value)]);
             let part = valid.restrict(conditions);
             let witness = match &candidate.found {
                 Found::Witness(state) if valid.sides.dimensions() == state.len() => Some(state),
@@ -245,22 +257,21 @@ impl Search<'_, '_, '_> {
     }
 
     /// The literals of a predicate before the outcome.
-    fn precondition(&mut self, outgoing: &Outgoing, predicate: PredicateId) -> Literals {
-        let Reachability { tree, preconditions, .. } = &mut *self.reachability;
-        let key = (outgoing.operator, outgoing.destination, predicate);
-        let known = preconditions.entry(key).or_insert_with(|| {
+    fn precondition(&self, outgoing: &mut Outgoing, predicate: PredicateId) -> Literals {
+        let known = &mut outgoing.preconditions;
+        if known.len() <= predicate.index() {
+            known.resize(predicate.index() + 1, None);
+        }
+        let literals = known[predicate.index()].get_or_insert_with(|| {
             let operator = &self.abstraction.operators.all()[outgoing.operator as usize].operator;
             let destination = &operator.destinations[outgoing.destination as usize];
-            let literals = tree.literals(predicate);
-            let updated = literals[1].variables().iter().any(|&v| destination.update(v).is_some());
-            updated.then(|| {
-                Arc::new([0, 1].map(|value| destination.weakest_precondition(&literals[value])))
-            })
+            let literals = self.reachability.tree.literals(predicate);
+            if literals[1].variables().iter().all(|&v| destination.update(v).is_none()) {
+                return literals;
+            }
+            Arc::new([0, 1].map(|value| destination.weakest_precondition(&literals[value])))
         });
-        match known {
-            Some(literals) => Arc::clone(literals),
-            None => tree.literals(predicate),
-        }
+        Arc::clone(literals)
     }
 
     /// The abstract states under a node that the source states of `region` lead to; `witness` is
@@ -284,6 +295,14 @@ impl Search<'_, '_, '_> {
             return self.test(id, region, witness, outgoing);
         };
         let literals = self.precondition(outgoing, predicate);
+        let decided = match literals[1].truth(&region.sides) {
+            Truth::True => Some(1),
+            Truth::False => Some(0),
+            Truth::Maybe => None,
+        };
+        if let Some(value) = decided {
+            return self.descend(parts[value], region, witness, outgoing);
+        }
         for value in [1, 0] {
             let part = region.restrict([&literals[value]]);
             let witness = witness.filter(|state| literals[value].holds(state) == Ok(true));
@@ -317,7 +336,7 @@ impl Search<'_, '_, '_> {
             && !answer.refuted()
         {
             if !outgoing.is_selected {
-                let cell = self.reachability.tree.node(outgoing.source).cell.clone();
+                let cell = self.reachability.tree.cell(outgoing.source);
                 let states = cell.region().restrict([self.abstraction.not_terminal()]);
                 match self.queries.is_select_pi(&states, output, self.budget)? {
                     Answer::Refuted => {
