@@ -77,7 +77,8 @@ fn run(
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
     let split = request.split;
-    let assignment = Assignment { task: &task, ppa: &ppa, split, limits, begin, cancel };
+    let threads = request.threads;
+    let assignment = Assignment { task: &task, ppa: &ppa, split, limits, begin, cancel, threads };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;
@@ -142,8 +143,8 @@ fn report(
             notes.push(note);
         }
     }
-    if request.threads > 1 {
-        notes.push("the engines use one thread".to_owned());
+    if request.threads > 1 && request.engine != EngineChoice::Auto {
+        notes.push("one engine uses one thread; `--engine auto` runs several".to_owned());
     }
     let (reason, reason_code) = match &run.verdict {
         Verdict::Unknown(reason) => {

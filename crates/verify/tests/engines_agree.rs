@@ -8,7 +8,7 @@ use policert_certify::replay;
 use policert_engine_api::{
     Budget, EngineError, Id, Question, SideTable, Silent, UnknownReason, Verdict,
 };
-use policert_explore::{ExplicitConfig, explicit};
+use policert_explore::{ExplicitConfig, explicit, guided};
 use policert_policy::{Filter, Policy, Semantics, Ties};
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
@@ -175,6 +175,13 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(reason) => assert!(!decided, "{place}: {reason}"),
     }
     *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+    if let Ok(found) = guided(&question, policy.as_ref(), u32::MAX, budget, &mut Silent) {
+        assert!(found.trace.is_some() != truth.is_safe() || !decided, "{place}: guided search");
+        if let Some(trace) = &found.trace {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+    }
 
     let config = Config::default();
     let report = match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
@@ -207,7 +214,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
-    if setting.number.is_multiple_of(2) {
+    if setting.number.is_multiple_of(4) {
         compare_presets(setting, &question, policy.as_ref(), &graph);
     }
     #[cfg(feature = "z3")]
