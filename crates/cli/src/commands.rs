@@ -1,6 +1,7 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
 mod check;
+mod plot;
 mod query;
 mod reach;
 mod train;
@@ -22,6 +23,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
     }
 }

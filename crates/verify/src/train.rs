@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::Rational;
-use policert_reach::{Axis, Grid, Task};
+use policert_reach::Task;
 use policert_train::{Activation, Cells, Config, Ending, Observation, TrainError, Trained, train};
 use serde::Serialize;
 
@@ -199,30 +199,14 @@ fn observation(task: &Task, choice: &ObservationChoice) -> Result<Observation, F
     let axes = match choice {
         ObservationChoice::State => return Ok(Observation::State),
         ObservationChoice::CellOfTask => grid()?.axes().to_vec(),
-        ObservationChoice::CellOfWidth(widths) => resized(grid()?, widths)?,
+        ObservationChoice::CellOfWidth(widths) => {
+            grid()?.resized(widths).map_err(Failure::Usage)?.axes().to_vec()
+        }
     };
     let edges = axes
         .iter()
         .map(|axis| (0..=axis.len()).map(|k| axis.edge(k).exact().to_f64()).collect::<Vec<f64>>());
     Ok(Observation::Cell(Cells::new(edges.collect())?))
-}
-
-/// Axes of other widths.
-fn resized(grid: &Grid, widths: &[Rational]) -> Result<Vec<Axis>, Failure> {
-    let axes = grid.axes();
-    let count = axes.len();
-    if widths.len() != 1 && widths.len() != count {
-        let message = format!("{} widths of cells for {count} variables", widths.len());
-        return Err(Failure::Usage(message));
-    }
-    let resize = |(axis, width): (&Axis, &Rational)| {
-        let (lower, upper) = (axis.edge(0).exact(), axis.edge(axis.len()).exact());
-        let axis = if width.signum() > 0 { Axis::uniform(lower, upper, width) } else { None };
-        axis.ok_or_else(|| {
-            Failure::Usage(format!("cells of width {width} from {lower} to {upper} are impossible"))
-        })
-    };
-    axes.iter().zip(widths.iter().cycle()).map(resize).collect()
 }
 
 impl From<TrainError> for Failure {

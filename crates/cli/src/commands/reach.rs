@@ -81,6 +81,8 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
         plot: arguments
             .plot
             .clone()
-            .map(|file| PlotRequest { file, variables: arguments.plot_dims.clone() }),
+            .map(|file| PlotRequest { file, planes: arguments.plot_dims.clone() }),
+        plot_counts: arguments.plot_boxes.clone(),
+        granularity: (!arguments.granularity.is_empty()).then(|| arguments.granularity.clone()),
     }
 }
