@@ -19,6 +19,7 @@ mod evidence;
 mod exit_status;
 mod failure;
 mod memory;
+mod output_files;
 mod plots;
 mod problem;
 mod query;
@@ -52,6 +53,7 @@ pub use evidence::{
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use memory::{available_memory, peak_memory_mb};
+pub use output_files::OutputFiles;
 pub use plots::{
     CountsPicture, GranularityPicture, ImageFormat, ReachResult, plot_counts, plot_granularity,
 };

@@ -16,7 +16,7 @@ use crate::digest::{Input, InputRole, digests};
 use crate::plots::boxes::BoxesPicture;
 use crate::plots::{CountsPicture, ImageFormat, save};
 use crate::problem::policy_problems;
-use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
+use crate::{ExitStatus, Failure, OutputFiles, Problem, peak_memory_mb};
 
 pub use report::{
     BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
@@ -54,6 +54,8 @@ pub struct ReachRequest {
     pub granularity: Option<Vec<Rational>>,
     /// A picture of the boxes.
     pub plot: Option<PlotRequest>,
+    /// All files that are written, also by the caller; none of them may be an input.
+    pub outputs: OutputFiles,
     /// A file for a picture of the number of boxes at each step, SVG or PNG by its ending.
     pub plot_counts: Option<PathBuf>,
 }
@@ -98,6 +100,8 @@ pub struct Reached {
     pub report: ReachReport,
     /// What is wrong, if something is.
     pub failure: Option<Failure>,
+    /// A file that could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with.
     pub status: ExitStatus,
 }
@@ -109,22 +113,27 @@ const PLOTTED_TRAJECTORIES: u32 = 30;
 pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Reached {
     let begin = Instant::now();
     let mut report = ReachReport::empty();
-    let failure = run(request, cancel, observer, &mut report).err();
+    let (unwritten, failure) = match run(request, cancel, observer, &mut report) {
+        Ok(unwritten) => (unwritten, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
     if let Some(failure) = &failure {
         report.set_failure(failure);
     }
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
     let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
-    Reached { report, failure, status }
+    Reached { report, failure, unwritten, status }
 }
 
+/// Fills the report; the result is a file that could not be written.
 fn run(
     request: &ReachRequest,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut ReachReport,
-) -> Result<(), Failure> {
+) -> Result<Option<Failure>, Failure> {
     // A name that no picture can have is noticed before the work.
     let format = |file: &PathBuf| ImageFormat::of(file);
     let boxes_format = request.plot.as_ref().map(|plot| format(&plot.file)).transpose()?;
@@ -146,6 +155,7 @@ fn run(
         task.grid = Some(grid.resized(widths).map_err(Failure::Usage)?);
     }
     report.inputs = inputs(request, &task)?;
+    request.outputs.check_inputs(report.inputs.iter().map(|input| input.path.as_path()))?;
     report.task = Some(task.name.clone());
     report.aggregation = Some(request.aggregation.name());
     let plot = request.plot.as_ref().zip(boxes_format);
@@ -172,17 +182,16 @@ fn run(
     };
     let analysis = analyse(&task, &config, journal.as_mut(), cancel, observer)?;
     report.fill(&task, &config, &analysis, request.record);
+    let mut written = vec![journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written)];
     if let Some((plot, format)) = plot {
-        save(&BoxesPicture::new(&task, &analysis, &planes), format, &plot.file)?;
+        let picture = BoxesPicture::new(&task, &analysis, &planes);
+        written.push(save(&picture, format, &plot.file));
     }
     if let Some((file, format)) = request.plot_counts.as_ref().zip(counts_format) {
         let counts = &analysis.statistics.boxes_per_step;
-        save(&CountsPicture::of_run(&task.name, counts), format, file)?;
+        written.push(save(&CountsPicture::of_run(&task.name, counts), format, file));
     }
-    if let Some(journal) = &mut journal {
-        journal.finish()?;
-    }
-    Ok(())
+    Ok(written.into_iter().find_map(Result::err))
 }
 
 /// The variables on the axes of each panel.
@@ -213,6 +222,14 @@ fn usual_plane(task: &Task) -> (usize, usize) {
     let mut plane: Vec<usize> = first.into_iter().take(2).collect();
     plane.sort_unstable();
     (plane.first().copied().unwrap_or(0), plane.last().copied().unwrap_or(0))
+}
+
+/// A journal that could not be written is no wrong input.
+fn not_written(error: ReachError) -> Failure {
+    match error {
+        ReachError::Io { file, source } => Failure::Output { what: file, source },
+        other => other.into(),
+    }
 }
 
 /// The files that were read.

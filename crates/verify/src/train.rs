@@ -98,6 +98,8 @@ pub struct TrainOutcome {
     pub report: TrainReport,
     /// What is wrong, if something is.
     pub failure: Option<Failure>,
+    /// The network's file, if it could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with: 0 if every run of the last evaluation did as asked, which
     /// is no proof.
     pub status: ExitStatus,
@@ -126,25 +128,26 @@ pub fn train_network(
         time_s: 0.0,
         peak_memory_mb: None,
     };
-    let (status, failure) = match run(request, cancel, observer, &mut report) {
-        Ok(status) => (status, None),
+    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+        Ok((status, unwritten)) => (status, None, unwritten),
         Err(failure) => {
             report.reason = Some(failure.to_string());
-            (failure.status(), Some(failure))
+            (failure.status(), Some(failure), None)
         }
     };
     report.exit_code = status.code();
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
-    TrainOutcome { report, failure, status }
+    TrainOutcome { report, failure, unwritten, status }
 }
 
+/// How training ends, and why the network could not be written if it could not.
 fn run(
     request: &TrainRequest,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut TrainReport,
-) -> Result<ExitStatus, Failure> {
+) -> Result<(ExitStatus, Option<Failure>), Failure> {
     observer.event(Event::Phase("load"));
     let task = Task::read(&request.task, request.instance.as_deref())?;
     report.task = Some(task.name.clone());
@@ -171,16 +174,17 @@ fn run(
     })?;
     fill(report, &trained);
     let bytes = trained.actor.to_onnx()?;
-    write_file(&request.out, &bytes)
-        .map_err(|source| Failure::Output { what: request.out.display().to_string(), source })?;
-    report.network = Some(request.out.clone());
+    let unwritten = write_file(&request.out, &bytes)
+        .map_err(|source| Failure::Output { what: request.out.display().to_string(), source })
+        .err();
+    report.network = unwritten.is_none().then(|| request.out.clone());
     let (status, reason) = match trained.ending {
         Ending::Solved => (ExitStatus::Safe, None),
         Ending::Exhausted => (ExitStatus::Unknown, Some("all attempts were made".to_owned())),
         Ending::Stopped(reason) => (ExitStatus::of_stop(reason), Some(reason.to_string())),
     };
     report.reason = reason;
-    Ok(status)
+    Ok((status, unwritten))
 }
 
 fn fill(report: &mut TrainReport, trained: &Trained) {

@@ -1,8 +1,9 @@
 //! `policert plot`.
 
 use std::io;
+use std::path::PathBuf;
 
-use policert_verify::{ExitStatus, plot_counts, plot_granularity};
+use policert_verify::{ExitStatus, OutputFiles, plot_counts, plot_granularity};
 
 use super::fail;
 use crate::args::{PictureArg, PlotArgs};
@@ -10,12 +11,15 @@ use crate::style::Style;
 
 /// Runs the command.
 pub fn run(arguments: &PlotArgs) -> ExitStatus {
-    let (plotted, drawn) = match &arguments.picture {
-        PictureArg::Boxes(plotted) => (plotted, plot_counts(&plotted.results, &plotted.out)),
-        PictureArg::Granularity(plotted) => {
-            (plotted, plot_granularity(&plotted.results, &plotted.out))
-        }
-    };
+    let (PictureArg::Boxes(plotted) | PictureArg::Granularity(plotted)) = &arguments.picture;
+    let results = plotted.results.as_slice();
+    let outputs = OutputFiles::new([("--out", Some(plotted.out.as_path()))]);
+    let drawn = outputs.check(results.iter().map(PathBuf::as_path)).and_then(|()| match &arguments
+        .picture
+    {
+        PictureArg::Boxes(_) => plot_counts(results, &plotted.out),
+        PictureArg::Granularity(_) => plot_granularity(results, &plotted.out),
+    });
     match drawn {
         Ok(()) => ExitStatus::Safe,
         Err(failure) => fail(&failure, Style::new(plotted.color, &io::stderr())),
