@@ -147,17 +147,18 @@ pub struct VerifyArgs {
         value_enum,
         default_value_t = EngineArg::Auto,
         hide_possible_values = true,
-        help = "What answers: auto (a portfolio), explicit (enumeration of states), or ppa (policy \
-                predicate abstraction)",
+        help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
+                predicate abstraction), or cegar (ppa that finds its predicates)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
 
-    /// Configuration of ppa: native, base, or a file
+    /// Configuration of ppa and cegar: native, base, or a file
     #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
     pub preset: String,
 
-    /// Predicates of ppa instead of the property's: none, or thresholds of every variable by
+    /// Predicates of ppa and cegar instead of the property's: none (cegar begins with the unsafe
+    /// condition alone), or thresholds of every variable by
     /// binary search, this percentage of all [default: those of the property]
     #[arg(
         long,
@@ -171,6 +172,20 @@ pub struct VerifyArgs {
     /// stands for any text, `?` for one character; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
+
+    /// Which variable cegar splits where the policy chooses another label than on the abstract
+    /// path, among those in which a run and a state where it chooses the label differ; those
+    /// whose value the path fixes come first
+    #[arg(long, value_enum, default_value_t = SplitVariableArg::Influence, help_heading = "Engine")]
+    pub split_variable: SplitVariableArg,
+
+    /// Where cegar splits that variable, between the two
+    #[arg(long, value_enum, default_value_t = SplitPointArg::Choice, help_heading = "Engine")]
+    pub split_point: SplitPointArg,
+
+    /// How long cegar goes on splitting at one place
+    #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
+    pub split_until: SplitUntilArg,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -278,6 +293,41 @@ pub enum EngineArg {
     Explicit,
     /// Policy predicate abstraction
     Ppa,
+    /// Policy predicate abstraction that finds its predicates
+    Cegar,
+}
+
+/// Values of `--split-variable`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SplitVariableArg {
+    /// The one whose move changes the lead of the label's score most
+    Influence,
+    /// The one with the greatest distance
+    Distance,
+    /// The first in the order of the model
+    First,
+}
+
+/// Values of `--split-point`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SplitPointArg {
+    /// Where the policy's choice changes on the way, by bisection
+    Choice,
+    /// In the middle
+    Middle,
+    /// Next to the run
+    Run,
+    /// Next to the other state
+    Other,
+}
+
+/// Values of `--split-until`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SplitUntilArg {
+    /// All states are excluded in which the policy chooses the label
+    Refuted,
+    /// One such state is
+    Once,
 }
 
 /// Values of `--filter`.

@@ -5,7 +5,7 @@ use policert_engine_api::{
     Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
     Verdict,
 };
-use policert_model::{Condition, DomainRule};
+use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
 
 use crate::concretise::{Concretisation, Concretised};
@@ -76,16 +76,22 @@ impl<'a> Abstraction<'a> {
     ///
     /// # Errors
     /// A solver that is not built in, or a policy that it cannot take.
-    pub fn queries<'s>(&'s self, config: &'s Config) -> Result<Queries<'s>, EngineError> {
+    pub fn queries<'s>(&self, config: &'s Config) -> Result<Queries<'s>, EngineError>
+    where
+        'a: 's,
+    {
         self.queries_for(config, None)
     }
 
     /// The tests, of which `recorder` is told those about the policy.
-    fn queries_for<'s>(
-        &'s self,
+    pub(crate) fn queries_for<'s>(
+        &self,
         config: &'s Config,
         recorder: Option<&'s mut dyn Recorder>,
-    ) -> Result<Queries<'s>, EngineError> {
+    ) -> Result<Queries<'s>, EngineError>
+    where
+        'a: 's,
+    {
         let environment: Box<dyn Environment + 's> = match config.environment {
             EnvironmentSolver::Native => self.native_environment(),
             EnvironmentSolver::Z3 => self.z3_environment()?,
@@ -113,55 +119,48 @@ impl<'a> Abstraction<'a> {
     }
 
     #[cfg(feature = "z3")]
-    fn native_environment(&self) -> Box<dyn Environment + '_> {
+    fn native_environment(&self) -> Box<dyn Environment + 'a> {
         Box::new(crate::z3::NativeThenZ3::new(self.question.model))
     }
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn native_environment(&self) -> Box<dyn Environment + '_> {
+    fn native_environment(&self) -> Box<dyn Environment + 'a> {
         Box::new(crate::native::NativeEnvironment::complete())
     }
 
     #[cfg(feature = "z3")]
     #[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + '_>, EngineError> {
+    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
         Ok(Box::new(crate::z3::Z3Environment::new(self.question.model)))
     }
 
     #[cfg(feature = "z3")]
-    fn z3_selection<'s>(
-        &'s self,
-        policy: &'s Policy,
-    ) -> Result<Box<dyn Selection + 's>, EngineError> {
+    fn z3_selection(&self, policy: &'a Policy) -> Result<Box<dyn Selection + 'a>, EngineError> {
         let applicable = self.operators.applicability();
         Ok(Box::new(crate::z3::Z3Selection::new(self.question.model, policy, applicable)?))
     }
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + '_>, EngineError> {
+    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
         Err(without_z3())
     }
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_selection<'s>(&'s self, _: &'s Policy) -> Result<Box<dyn Selection + 's>, EngineError> {
+    fn z3_selection(&self, _: &'a Policy) -> Result<Box<dyn Selection + 'a>, EngineError> {
         Err(without_z3())
     }
 
-    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that cannot be decided.
-    pub fn build<'s>(
-        &'s self,
-        queries: &mut Queries<'s>,
-        fragment: &mut Fragment,
-        budget: &mut Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<(), EngineError> {
-        let mut search = Search {
+    pub(crate) fn search<'s, 'q>(
+        &'q self,
+        queries: &'q mut Queries<'s>,
+        budget: &'q mut Budget,
+        observer: &'q mut dyn Observer,
+        until_unsafe: bool,
+    ) -> Search<'q, 's, 'q> {
+        Search {
             question: self.question,
             predicates: &self.predicates,
             operators: &self.operators,
@@ -169,8 +168,37 @@ impl<'a> Abstraction<'a> {
             queries,
             budget,
             observer,
-        };
-        search.run(fragment)
+            until_unsafe,
+        }
+    }
+
+    /// Adds predicates. What was prepared for the set before is forgotten.
+    ///
+    /// # Errors
+    /// A predicate that may have no truth value in some state.
+    pub fn refine(&mut self, predicates: &[Predicate]) -> Result<(), EngineError> {
+        self.operators.forget_outcomes();
+        self.predicates.extend(self.question.model, predicates)
+    }
+
+    /// That a state is not terminal by decree.
+    #[must_use]
+    pub fn not_terminal(&self) -> &Condition {
+        &self.not_terminal
+    }
+
+    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn build(
+        &self,
+        queries: &mut Queries<'_>,
+        fragment: &mut Fragment,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
+        self.search(queries, budget, observer, false).run(fragment)
     }
 }
 

@@ -39,7 +39,7 @@ pub trait Transitions {
 
 /// What the expansion of one state works with.
 #[derive(Debug)]
-pub struct Expansion<'a, 'q> {
+pub struct Expansion<'a, 's, 'q> {
     /// The question.
     pub question: &'a Question<'a>,
     /// 𝒫.
@@ -49,7 +49,7 @@ pub struct Expansion<'a, 'q> {
     /// That a state is not terminal by decree.
     pub not_terminal: &'a Condition,
     /// The tests.
-    pub queries: &'q mut Queries<'a>,
+    pub queries: &'q mut Queries<'s>,
     /// The budget.
     pub budget: &'q mut Budget,
     /// Number of outcomes seen that may leave a domain: such an outcome is no transition.
@@ -67,7 +67,7 @@ struct Enumeration<'a, 't> {
     undecided: Vec<&'a Affected>,
 }
 
-impl<'a> Expansion<'a, '_> {
+impl<'a> Expansion<'a, '_, '_> {
     /// Algorithm 1: adds all transitions of `source`.
     ///
     /// # Errors

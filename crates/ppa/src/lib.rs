@@ -11,9 +11,11 @@
 //! | predicate sets by binary search | `splits.rs` |
 //! | from an abstract path to a concrete run | `concretise.rs` |
 //! | recording of tests | `recording.rs` |
+//! | counterexample-guided abstraction refinement | `cegar.rs` and `cegar/` |
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
 mod abstract_state;
+mod cegar;
 mod concretise;
 mod config;
 mod engine;
@@ -31,6 +33,7 @@ mod start_states;
 mod z3;
 
 pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
+pub use cegar::{CegarReport, Origin, SplitConfig, SplitPoint, SplitUntil, SplitVariable, cegar};
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, Test};
 pub use engine::{Abstraction, Report, run, run_recorded};
 pub use predicates::PredicateSet;

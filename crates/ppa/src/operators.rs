@@ -110,6 +110,20 @@ impl Operators {
         &self.groups
     }
 
+    /// The policy's output for the label of an operator; `None` where the environment chooses.
+    #[must_use]
+    pub fn output_of(&self, operator: usize) -> Option<usize> {
+        let label = self.all[operator].operator.label;
+        self.groups.iter().find(|group| group.label == label).and_then(|group| group.output)
+    }
+
+    /// Forgets what was prepared for a set of predicates.
+    pub fn forget_outcomes(&mut self) {
+        for prepared in &mut self.all {
+            prepared.outcomes.iter_mut().for_each(|outcome| drop(outcome.take()));
+        }
+    }
+
     /// For each output of the policy: where its label is applicable, the disjunction of the
     /// guards of its operators.
     #[must_use]

@@ -30,14 +30,36 @@ impl PredicateSet {
                 v.name
             )));
         }
-        let mut literals = Vec::with_capacity(predicates.len());
+        let mut set = Self {
+            literals: Vec::with_capacity(predicates.len()),
+            bounds: Vec::with_capacity(predicates.len()),
+            layout: Layout::new(model, predicates.len()),
+            domains,
+        };
         for predicate in predicates {
-            require_total(&predicate.condition, &domains, &predicate.text)?;
-            literals.push([predicate.condition.negate(), predicate.condition.clone()]);
+            set.insert(&predicate.condition, &predicate.text)?;
         }
-        let bounds = literals.iter().map(as_bounds).collect();
-        let layout = Layout::new(model, literals.len());
-        Ok(Self { literals, bounds, layout, domains })
+        Ok(set)
+    }
+
+    /// Adds predicates. Abstract states of the set before have another layout.
+    ///
+    /// # Errors
+    /// As [`PredicateSet::new`].
+    pub fn extend(&mut self, model: &Model, predicates: &[Predicate]) -> Result<(), EngineError> {
+        for predicate in predicates {
+            self.insert(&predicate.condition, &predicate.text)?;
+        }
+        self.layout = Layout::new(model, self.literals.len());
+        Ok(())
+    }
+
+    fn insert(&mut self, condition: &Condition, text: &str) -> Result<(), EngineError> {
+        require_total(condition, &self.domains, text)?;
+        let literals = [condition.negate(), condition.clone()];
+        self.bounds.push(as_bounds(&literals));
+        self.literals.push(literals);
+        Ok(())
     }
 
     /// Number of predicates.

@@ -53,7 +53,7 @@ pub struct Fragment {
 }
 
 /// Everything that the search works with.
-pub struct Search<'a, 'q> {
+pub struct Search<'a, 's, 'q> {
     /// The question.
     pub question: &'a Question<'a>,
     /// 𝒫.
@@ -63,11 +63,13 @@ pub struct Search<'a, 'q> {
     /// That a state is not terminal by decree.
     pub not_terminal: &'a Condition,
     /// The tests.
-    pub queries: &'q mut Queries<'a>,
+    pub queries: &'q mut Queries<'s>,
     /// The budget.
     pub budget: &'q mut Budget,
     /// Receives events.
     pub observer: &'q mut dyn Observer,
+    /// Whether to stop at the first abstract unsafe state: its path is shortest.
+    pub until_unsafe: bool,
 }
 
 /// The transitions of the state that is being expanded.
@@ -94,7 +96,7 @@ impl Transitions for Found<'_> {
     }
 }
 
-impl Search<'_, '_> {
+impl Search<'_, '_, '_> {
     /// Builds the fragment reachable from the abstract start states. What was built before a
     /// stop stays in `fragment`.
     ///
@@ -113,6 +115,9 @@ impl Search<'_, '_> {
             queue.push_back(id);
         }
         self.count(fragment);
+        if self.until_unsafe && fragment.first_unsafe.is_some() {
+            return Ok(());
+        }
         self.observer.event(Event::Phase("abstract states"));
         let mut may_drop = 0;
         while let Some(source) = queue.pop_front() {
@@ -150,6 +155,9 @@ impl Search<'_, '_> {
             fragment.counts.expanded_states += 1;
             fragment.counts.dropped_outcomes = may_drop;
             self.count(fragment);
+            if self.until_unsafe && fragment.first_unsafe.is_some() {
+                return Ok(());
+            }
             self.observer.event(Event::Progress {
                 expanded: fragment.counts.expanded_states,
                 reached: fragment.states.len() as u64,

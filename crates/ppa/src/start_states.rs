@@ -15,10 +15,10 @@ use crate::{AbstractState, PredId, PredicateSet};
 ///
 /// # Errors
 /// A stop of the budget, or a construct that cannot be decided.
-pub fn abstract_start_states<'a>(
-    question: &Question<'a>,
+pub fn abstract_start_states(
+    question: &Question<'_>,
     predicates: &PredicateSet,
-    queries: &mut Queries<'a>,
+    queries: &mut Queries<'_>,
     budget: &mut Budget,
 ) -> Result<BTreeSet<AbstractState>, EngineError> {
     let mut found = BTreeSet::new();

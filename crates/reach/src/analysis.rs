@@ -199,8 +199,8 @@ fn run<R: Range>(
     budget: Budget,
     observer: &mut dyn Observer,
 ) -> Result<Analysis, ReachError> {
-    let (controls, dynamics, width) = Controls::<R>::new(task, config.arithmetic)?;
-    let post = Post::new(&dynamics, width)?;
+    let controls = Controls::<R>::new(task, config.arithmetic)?;
+    let post = Post::new(&task.dynamics, task.inputs.len())?;
     let options = RunOptions {
         record: config.record,
         between_samples: config.between_samples,

@@ -8,6 +8,8 @@
 //!
 //! - **Algorithm 1**: [`ReachableSets`]; its steps are [`segment()`], [`Post`] and [`aggregate()`]
 //!   (Algorithm 2).
+//! - **Networks that read the state**: affine forms (`policy/state.rs`) and zonotopes through the
+//!   linearised loop (`linearised.rs`).
 //! - **Arithmetic**: [`Range`], outward-rounded or exact.
 //! - **Expressions**: [`Expressions`], with derivatives; [`Tape`] evaluates them over ranges.
 //!
@@ -22,6 +24,7 @@ mod expression;
 mod flow;
 mod grid;
 mod journal;
+mod linearised;
 mod outcome;
 mod policy;
 mod post;
@@ -31,6 +34,7 @@ mod region;
 mod segment;
 mod task;
 mod trajectory;
+mod zonotope;
 
 pub use aggregate::{Aggregation, Relations, aggregate};
 pub use analysis::{

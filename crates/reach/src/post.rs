@@ -100,7 +100,7 @@ impl<R: Range> Post<R> {
 /// All expressions of a difference equation. Those that read each variable once share one tape:
 /// their natural extensions are as tight as can be.
 #[derive(Clone, Debug)]
-struct Update<R> {
+pub(crate) struct Update<R> {
     shared: Tape<R>,
     registers: Vec<R>,
     /// For each variable its output of the shared tape, or its component.
@@ -115,7 +115,7 @@ enum Source {
 }
 
 impl<R: Range> Update<R> {
-    fn new(dynamics: &Dynamics, variables: usize) -> Self {
+    pub(crate) fn new(dynamics: &Dynamics, variables: usize) -> Self {
         let mut graph = dynamics.graph.clone();
         let (mut roots, mut components) = (Vec::new(), Vec::new());
         let mut sources = Vec::new();
@@ -137,7 +137,7 @@ impl<R: Range> Update<R> {
 
     /// Appends the ranges of all components.
     #[inline]
-    fn append(&mut self, arguments: &[R], images: &mut Vec<R>) -> Option<()> {
+    pub(crate) fn append(&mut self, arguments: &[R], images: &mut Vec<R>) -> Option<()> {
         self.registers[..arguments.len()].clone_from_slice(arguments);
         self.shared.run(&mut self.registers)?;
         for source in &self.sources {

@@ -20,11 +20,12 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Aggregation, Relations, aggregate};
+use crate::linearised::Linearised;
 use crate::outcome::{Obstacle, ObstacleKind, Outcome};
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
-use crate::task::{AfterGoal, GoalRule, Task};
+use crate::task::{AfterGoal, DynamicsKind, GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
 pub type Part = Vec<(Rational, Rational)>;
@@ -66,6 +67,8 @@ pub struct ReachableSets<'a, R> {
     pub controls: Controls<'a, R>,
     /// The dynamics.
     pub post: Post<R>,
+    /// Takes the place of all that for difference equations whose network reads the state.
+    linearised: Option<Linearised>,
     options: RunOptions,
 }
 
@@ -86,7 +89,10 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         post: Post<R>,
         options: RunOptions,
     ) -> Self {
-        Self { task, controls, post, options }
+        let reads_state = controls.state_controller().is_some();
+        let linearised = (reads_state && task.dynamics.kind == DynamicsKind::Difference)
+            .then(|| Linearised::new(&task.dynamics, task.inputs.len()));
+        Self { task, controls, post, linearised, options }
     }
 
     /// The verdict on one part of the initial box.
@@ -128,6 +134,20 @@ impl<'a, R: Range> ReachableSets<'a, R> {
             if step == self.task.steps {
                 break;
             }
+            if self.linearised.is_some() {
+                let Some(advanced) = self.advance(&current, step == 0, &mut between) else {
+                    let kind = ObstacleKind::NoValue;
+                    outcome.obstacle = Some(Obstacle::new(kind, step, &current.sides));
+                    return Ok(outcome);
+                };
+                let reached = current.reached.first() == Some(&true);
+                self.look_between(&mut between, reached, step, &mut outcome);
+                if outcome.obstacle.is_some() {
+                    return Ok(outcome);
+                }
+                current.sides = advanced;
+                continue;
+            }
             // l.5, l.6
             segments.sides.clear();
             segments.actions.clear();
@@ -167,14 +187,9 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                         return Ok(outcome);
                     }
                 }
-                if let Some(unsafe_box) = self.unsafe_between(&mut between, step)
-                    && !(reached == Some(true) && self.task.question.after_goal == AfterGoal::Stop)
-                {
-                    let kind = ObstacleKind::MeetsUnsafeBetween;
-                    outcome.meet_unsafe(self.task, kind, step + 1, &unsafe_box);
-                    if outcome.obstacle.is_some() {
-                        return Ok(outcome);
-                    }
+                self.look_between(&mut between, reached == Some(true), step, &mut outcome);
+                if outcome.obstacle.is_some() {
+                    return Ok(outcome);
                 }
                 if let Some(distances) = &self.task.aggregation
                     && end - from > 1
@@ -251,15 +266,43 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         look_at(self.task, current, step, outcome)
     }
 
-    /// A box between samples that may meet the unsafe set; empties the list.
-    fn unsafe_between(&self, between: &mut Vec<R>, step: u32) -> Option<Vec<R>> {
-        let avoid = self.task.avoid.as_ref()?;
-        let found = between
-            .chunks_exact(self.task.dimension())
-            .find(|state| step + 1 >= self.task.avoid_from_step && avoid.meets(state))
-            .map(<[R]>::to_vec);
+    /// The box one step after the only one there is, by the linearised loop.
+    fn advance(
+        &mut self,
+        current: &Boxes<R>,
+        is_first: bool,
+        between: &mut Vec<R>,
+    ) -> Option<Vec<R>> {
+        let (linearised, controller) =
+            self.linearised.as_mut().zip(self.controls.state_controller())?;
+        if is_first {
+            linearised.begin(current.sides.iter().map(Range::to_interval).collect());
+        }
+        let mut boxes = Vec::new();
+        let wanted = self.options.between_samples.then_some(&mut boxes);
+        linearised.advance(controller, wanted)?;
+        between.extend(boxes.into_iter().map(R::from_interval));
+        Some(linearised.hull().iter().map(|&side| R::from_interval(side)).collect())
+    }
+
+    /// Looks at the boxes between samples, unless all that they stand for `reached` the goal and
+    /// that is the end; empties the list.
+    fn look_between(
+        &self,
+        between: &mut Vec<R>,
+        reached: bool,
+        step: u32,
+        outcome: &mut Outcome<R>,
+    ) {
+        let over = reached && self.task.question.after_goal == AfterGoal::Stop;
+        if let Some(avoid) = self.task.avoid.as_ref().filter(|_| !over)
+            && step + 1 >= self.task.avoid_from_step
+            && let Some(state) =
+                between.chunks_exact(self.task.dimension()).find(|state| avoid.meets(state))
+        {
+            outcome.meet_unsafe(self.task, ObstacleKind::MeetsUnsafeBetween, step + 1, state);
+        }
         between.clear();
-        found
     }
 
     /// What the boxes of the last step say about the goal.

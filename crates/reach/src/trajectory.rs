@@ -1,6 +1,6 @@
 //! Concrete trajectories, followed with rigorous arithmetic so that what they show is certain.
 
-use policert_numeric::Rational;
+use policert_numeric::{Interval, Rational};
 
 use crate::policy::Controls;
 use crate::post::Post;
@@ -44,15 +44,34 @@ impl<R: Range> Simulator<'_, '_, R> {
             let row = self.controls.action(at).to_vec();
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
-            let action = self.controls.inputs(at, last, self.task.inputs.len());
             if self.post.post(last, &row, &mut image, None).is_none() {
                 break;
             }
             number = if step < self.task.steps { self.certain_cell(&image) } else { None };
-            actions.push(action);
+            actions.push(row);
             states.push(image);
         }
         Trajectory { start: start.to_vec(), states, actions }
+    }
+
+    /// About the trajectory from a state, all errors left out: only good to see whether
+    /// [`Simulator::follow`] is worth the while. `None` if that costs no more.
+    fn follow_roughly(&mut self, start: &[Rational]) -> Option<Trajectory<R>> {
+        let mut state: Vec<f64> = start.iter().map(Rational::to_f64).collect();
+        let points = |state: &[f64]| -> Vec<R> {
+            state.iter().map(|&x| R::from_interval(Interval::point(x))).collect()
+        };
+        let mut states = vec![points(&state)];
+        for _ in 0..self.task.steps {
+            let row = self.controls.rough_action(&state)?;
+            let mut image = Vec::with_capacity(start.len());
+            if self.post.post(&points(&state), &row, &mut image, None).is_none() {
+                break;
+            }
+            state = image.iter().map(|range| range.to_interval().midpoint()).collect();
+            states.push(points(&state));
+        }
+        Some(Trajectory { start: start.to_vec(), states, actions: Vec::new() })
     }
 
     /// The number of the action in a state, if its cell is certain.
@@ -77,6 +96,12 @@ impl<R: Range> Simulator<'_, '_, R> {
         let mut outside = vec![false; horizon + 1];
         let mut used: Vec<Trajectory<R>> = Vec::new();
         for start in starts {
+            if self.task.question.goal == GoalRule::Each
+                && let Some(rough) = self.follow_roughly(start)
+                && self.violates_each(&rough).is_none()
+            {
+                continue;
+            }
             let trajectory = self.follow(start);
             match self.task.question.goal {
                 GoalRule::Each => {

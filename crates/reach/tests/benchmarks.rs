@@ -135,7 +135,12 @@ impl Step {
         step
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 63")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "from 0 to 63"
+    )]
     fn row(&self, variable: usize, x: f64) -> usize {
         let side = self.hull[variable];
         let width = (side.hi() - side.lo()).max(f64::MIN_POSITIVE);

@@ -4,6 +4,7 @@
 //! [`EngineChoice`], and a place in the portfolio of `engines/auto.rs`.
 
 mod auto;
+mod cegar;
 mod explicit;
 mod ppa;
 
@@ -30,6 +31,8 @@ pub enum EngineChoice {
     Explicit,
     /// Policy predicate abstraction.
     Ppa,
+    /// Policy predicate abstraction that finds its predicates.
+    Cegar,
 }
 
 /// What an engine found.
@@ -57,8 +60,10 @@ pub(crate) struct EngineRun {
 pub(crate) struct Assignment<'a> {
     /// The question.
     pub task: &'a Task,
-    /// Configuration of ppa.
+    /// Configuration of ppa and cegar.
     pub ppa: &'a policert_ppa::Config,
+    /// How cegar splits on the policy's choice.
+    pub split: policert_ppa::SplitConfig,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.
@@ -103,6 +108,9 @@ pub(crate) fn answer(
             settled("explicit", explicit::run(assignment, &mut budget, observer))
         }
         EngineChoice::Ppa => settled("ppa", ppa::run(assignment, &mut budget, observer, recorder)),
+        EngineChoice::Cegar => {
+            settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
+        }
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

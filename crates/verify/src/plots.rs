@@ -15,6 +15,7 @@ mod granularity;
 mod legend;
 mod outline;
 mod results;
+mod view;
 
 use std::path::{Path, PathBuf};
 

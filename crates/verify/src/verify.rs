@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use policert_ppa::SplitConfig;
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
@@ -21,8 +22,10 @@ pub struct Request {
     pub task: TaskOptions,
     /// What answers.
     pub engine: EngineChoice,
-    /// Configuration of ppa: a preset's name, or a file.
+    /// Configuration of ppa and cegar: a preset's name, or a file.
     pub preset: String,
+    /// How cegar splits on the policy's choice.
+    pub split: SplitConfig,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -83,7 +86,9 @@ fn run(
     let mut log = path.map(|path| QueryLog::create(path, &task)).transpose()?;
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let assignment = Assignment { task: &task, ppa: &ppa, limits: &request.limits, begin, cancel };
+    let limits = &request.limits;
+    let split = request.split;
+    let assignment = Assignment { task: &task, ppa: &ppa, split, limits, begin, cancel };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;

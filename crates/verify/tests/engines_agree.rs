@@ -10,8 +10,11 @@ use policert_engine_api::{
 };
 use policert_explore::{ExplicitConfig, explicit};
 use policert_policy::{Filter, Policy, Semantics, Ties};
-use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, Splits, StateInfo, Test};
-use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle};
+use policert_ppa::{
+    AbstractStateId, Abstraction, Config, Fragment, Origin, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable, Splits, StateInfo, Test, cegar,
+};
+use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
 
 /// What came of a case.
@@ -25,6 +28,10 @@ struct Tally {
     projected: usize,
     broken: usize,
     unsupported: usize,
+    /// Iterations of cegar.
+    iterations: u64,
+    /// Its refinements.
+    refinements: BTreeMap<Origin, u64>,
     /// Labels that are refuted over the reals.
     refuted_over_reals: u64,
 }
@@ -37,7 +44,6 @@ struct Setting {
     terminal: bool,
     #[cfg(feature = "z3")]
     profile: Profile,
-    #[cfg(feature = "z3")]
     number: u64,
     place: String,
 }
@@ -57,7 +63,6 @@ impl Setting {
             terminal: random.percent(30),
             #[cfg(feature = "z3")]
             profile,
-            #[cfg(feature = "z3")]
             number,
             place: format!("{profile:?} {number}"),
         }
@@ -106,6 +111,7 @@ fn engines_agree_on_unary_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
     assert!(tally.unsupported < 10, "{tally:?}");
+    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -114,6 +120,7 @@ fn engines_agree_on_linear_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
     assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
     assert!(tally.refuted_over_reals > 500, "{tally:?}");
+    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -121,6 +128,7 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -193,6 +201,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(UnknownReason::AbstractPath { .. }) => tally.open += 1,
         Verdict::Unknown(reason) => panic!("{place}: {reason}"),
     }
+    refine(setting, &question, policy.as_ref(), &truth, tally);
     let graph = fragment(setting, &question, policy.as_ref(), &config);
     compare_with_projection(setting, &question, &graph, tally);
     let relaxed = with_relaxed_tests(&config);
@@ -201,6 +210,71 @@ fn check(setting: &Setting, tally: &mut Tally) {
     tally.refuted_over_reals += refuted;
     #[cfg(feature = "z3")]
     compare_with_z3(setting, &question, policy.as_ref(), &graph, refuted);
+}
+
+/// Refinement ends with the right verdict, by each way of splitting on the policy's choice.
+fn refine(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    truth: &Reachable,
+    tally: &mut Tally,
+) {
+    let place = &setting.place;
+    let mut random = Random::new(setting.number ^ 0xcea6);
+    let split = SplitConfig {
+        variable: *random.pick(&[
+            SplitVariable::Influence,
+            SplitVariable::Distance,
+            SplitVariable::First,
+        ]),
+        point: *random.pick(&[
+            SplitPoint::Choice,
+            SplitPoint::Middle,
+            SplitPoint::Concretisation,
+            SplitPoint::Witness,
+        ]),
+        until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
+    };
+    let mut property = question.property.clone();
+    property.predicates.clear();
+    let without_predicates = Question { property: &property, ..question.clone() };
+    for (question, split) in [
+        (question, SplitConfig::default()),
+        (&without_predicates, SplitConfig::default()),
+        (&without_predicates, split),
+    ] {
+        let config = Config::default();
+        let budget = &mut Budget::unlimited();
+        let found = cegar(question, policy, &config, split, budget, &mut Silent, None);
+        let report = match found {
+            Ok(report) => report,
+            Err(EngineError::Unsupported(_)) => {
+                tally.unsupported += 1;
+                return;
+            }
+            Err(error) => panic!("{place}: {error} ({split:?})"),
+        };
+        match &report.verdict {
+            Verdict::Safe { vacuous } => {
+                assert!(truth.is_safe() || !truth.no_answer.is_empty(), "{place}: proved safe");
+                assert_eq!(*vacuous, truth.start_states.is_empty(), "{place}");
+            }
+            Verdict::Unsafe(trace) => {
+                assert!(!truth.is_safe() || !truth.no_answer.is_empty(), "{place}");
+                replay(question, policy, trace).unwrap_or_else(|error| panic!("{place}: {error}"));
+                let shortest = truth.shortest.filter(|_| truth.no_answer.is_empty());
+                assert!(shortest.is_none_or(|n| n <= trace.steps.len()), "{place}: too short");
+            }
+            Verdict::Unknown(reason) => {
+                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({split:?})");
+            }
+        }
+        tally.iterations += report.iterations;
+        for (origin, count) in report.refinements {
+            *tally.refinements.entry(origin).or_default() += count;
+        }
+    }
 }
 
 fn with_relaxed_tests(config: &Config) -> Config {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use policert_verify::{
     CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
-    OutputFiles, Predicates, Request, Splits, StateSpace, TaskOptions, TerminalChoice, Ties,
-    Verified, verify,
+    OutputFiles, Predicates, Request, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
+    StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{
@@ -14,7 +14,8 @@ use super::{
     task_options, write_data,
 };
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, TiesArg, VerifyArgs,
+    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg, SplitUntilArg,
+    SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -126,8 +127,10 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Auto => EngineChoice::Auto,
             EngineArg::Explicit => EngineChoice::Explicit,
             EngineArg::Ppa => EngineChoice::Ppa,
+            EngineArg::Cegar => EngineChoice::Cegar,
         },
         preset: arguments.preset.clone(),
+        split: split(arguments),
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
@@ -140,5 +143,26 @@ fn request(arguments: &VerifyArgs) -> Request {
             ("--evidence", arguments.evidence.as_deref()),
             ("--record-queries", arguments.record_queries.as_deref()),
         ]),
+    }
+}
+
+/// How cegar splits on the policy's choice.
+fn split(arguments: &VerifyArgs) -> SplitConfig {
+    SplitConfig {
+        variable: match arguments.split_variable {
+            SplitVariableArg::Influence => SplitVariable::Influence,
+            SplitVariableArg::Distance => SplitVariable::Distance,
+            SplitVariableArg::First => SplitVariable::First,
+        },
+        point: match arguments.split_point {
+            SplitPointArg::Choice => SplitPoint::Choice,
+            SplitPointArg::Middle => SplitPoint::Middle,
+            SplitPointArg::Run => SplitPoint::Concretisation,
+            SplitPointArg::Other => SplitPoint::Witness,
+        },
+        until: match arguments.split_until {
+            SplitUntilArg::Refuted => SplitUntil::Refuted,
+            SplitUntilArg::Once => SplitUntil::Witness,
+        },
     }
 }

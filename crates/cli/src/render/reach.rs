@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, VerdictWord};
+use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding, VerdictWord};
 
 use super::{Detail, unknown};
 use crate::style::{Mark, Style};
@@ -95,10 +95,12 @@ fn meaning(semantics: &ReachSemantics) -> String {
         AfterGoal::Continue => "continue",
     };
     let network = match (semantics.evaluation, semantics.rounding) {
-        (Some(evaluation), Some(rounding)) => {
-            format!("network in {evaluation:?}, {rounding:?}; ").to_lowercase()
-        }
-        _ => String::new(),
+        (None, _) => "",
+        (Some("real"), _) => "network over the reals; ",
+        (Some("f32"), Some(Rounding::AnyOrder)) => "network in f32, any order of sums; ",
+        (Some(_), Some(Rounding::AnyOrder)) => "network in f64, any order of sums; ",
+        (Some("f32"), _) => "network in f32, as computed; ",
+        (Some(_), _) => "network in f64, as computed; ",
     };
     let between = if semantics.between_samples { "also between samples" } else { "at samples" };
     format!(

@@ -6,19 +6,18 @@
 //! Every rounding error goes to r, so the form encloses the real-valued function that the stored
 //! weights define.
 //!
-//! The dynamics keep the dependency: the action is substituted as the expression
-//! Σⱼ sⱼ·(xⱼ − mⱼ) + e with e ∈ c ± r, so that slopes by the state include those of the network.
+//! Reachable sets keep the dependency (`linearised.rs`).
 
 use policert_numeric::round::{add_up, dot_error, mul_up};
 use policert_numeric::{Interval, Rational};
-use policert_policy::{Network, Op};
+use policert_policy::{Evaluator, Network, Op};
 
 use crate::range::Range;
 use crate::task::ActionMap;
 
 /// A value as an affine form of the state.
 #[derive(Clone, Debug)]
-struct Form {
+pub(crate) struct Form {
     slopes: Vec<f64>,
     centre: f64,
     radius: f64,
@@ -28,6 +27,7 @@ struct Form {
 #[derive(Clone, Debug)]
 pub(crate) struct StateController {
     network: Network,
+    double: Evaluator,
     action: ActionMap,
 }
 
@@ -36,24 +36,7 @@ const SLACK: f64 = 1.0 + 1e-9;
 
 impl StateController {
     pub(crate) fn new(network: Network, action: ActionMap) -> Self {
-        Self { network, action }
-    }
-
-    /// Number of parameters of the substituted dynamics: slopes for each action, the middle of
-    /// the box, and the rest for each action.
-    pub(crate) fn parameters(dimension: usize, inputs: usize) -> usize {
-        inputs * dimension + dimension + inputs
-    }
-
-    /// Appends the parameters for a box: sᵢⱼ row by row, then m, then e.
-    pub(crate) fn append(&self, state: &[Interval], parameters: &mut Vec<Interval>) {
-        let (middle, offsets) = centred(state);
-        let forms = self.actions(state, &middle, &offsets);
-        for form in &forms {
-            parameters.extend(form.slopes.iter().map(|&slope| Interval::point(slope)));
-        }
-        parameters.extend(middle.iter().map(|&middle| Interval::point(middle)));
-        parameters.extend(forms.iter().map(|form| Interval::ball(form.centre, form.radius)));
+        Self { double: Evaluator::new(&network), network, action }
     }
 
     /// Appends the range of each action over a box.
@@ -63,8 +46,26 @@ impl StateController {
         ranges.extend(forms.iter().map(|form| form.range(&offsets)));
     }
 
-    /// Forms of the actions.
-    fn actions(&self, state: &[Interval], middle: &[f64], offsets: &[Interval]) -> Vec<Form> {
+    /// Appends the actions in a state as the network computes them in double precision, with all
+    /// rounding errors left out.
+    pub(crate) fn append_rough(&mut self, state: &[f64], actions: &mut Vec<f64>) {
+        let map = &self.action;
+        self.double.evaluate(state, actions);
+        for action in actions.iter_mut() {
+            *action = (*action - map.offset.to_f64()) * map.scale.to_f64();
+            if let Some((lower, upper)) = &map.clamp {
+                *action = action.max(lower.floor()).min(upper.ceil());
+            }
+        }
+    }
+
+    /// Forms of the actions over a box, around `middle`, from which its points are at `offsets`.
+    pub(crate) fn actions(
+        &self,
+        state: &[Interval],
+        middle: &[f64],
+        offsets: &[Interval],
+    ) -> Vec<Form> {
         let outputs = self.outputs(state, middle, offsets).into_iter();
         outputs.map(|form| self.mapped(form, offsets)).collect()
     }
@@ -199,9 +200,19 @@ impl Form {
         Form { slopes: vec![0.0; n], centre, radius }
     }
 
+    /// sⱼ: one for each variable.
+    pub(crate) fn slopes(&self) -> &[f64] {
+        &self.slopes
+    }
+
+    /// c ± r.
+    pub(crate) fn rest(&self) -> Interval {
+        Interval::ball(self.centre, self.radius)
+    }
+
     /// All values over the box.
-    fn range(&self, offsets: &[Interval]) -> Interval {
-        let rest = Interval::ball(self.centre, self.radius);
+    pub(crate) fn range(&self, offsets: &[Interval]) -> Interval {
+        let rest = self.rest();
         let terms = self.slopes.iter().zip(offsets);
         terms.fold(rest, |sum, (&slope, &offset)| sum + Interval::point(slope) * offset)
     }

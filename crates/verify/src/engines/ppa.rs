@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{Budget, EngineError, Observer};
-use policert_ppa::{Config, ConfigError, Report, TestStats, run_recorded};
+use policert_ppa::{Config, ConfigError, QueryStats, Report, TestStats, run_recorded};
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun};
@@ -50,9 +50,12 @@ pub(super) fn run(
     })
 }
 
-/// Tests by kind.
 fn numbers(report: &Report) -> Value {
-    let queries = &report.queries;
+    json!({ "tests": tests(&report.queries) })
+}
+
+/// The tests that were asked, by kind.
+pub(super) fn tests(queries: &QueryStats) -> Value {
     let kinds = [
         ("is_select_pi_relaxed", &queries.is_select_pi_relaxed),
         ("is_select_pi", &queries.is_select_pi),
@@ -65,8 +68,7 @@ fn numbers(report: &Report) -> Value {
         ("entailment", &queries.entailment),
     ];
     let asked = kinds.iter().filter(|(_, stats)| stats.asked > 0);
-    let tests = asked.map(|(kind, stats)| ((*kind).to_owned(), of_test(stats))).collect();
-    json!({ "tests": Value::Object(tests) })
+    Value::Object(asked.map(|(kind, stats)| ((*kind).to_owned(), of_test(stats))).collect())
 }
 
 fn of_test(stats: &TestStats) -> Value {

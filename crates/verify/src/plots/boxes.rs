@@ -10,7 +10,8 @@ use policert_reach::{AfterGoal, Analysis, GoalRule, Path, ReachVerdict, Region, 
 use super::axis::Axis;
 use super::canvas::{Area, Picture, chart, defect, pixels};
 use super::legend::{Legend, Mark};
-use super::outline::{Sides, outlines};
+use super::outline::outlines;
+use super::view::{Sides, View, clipped, drawn, edges};
 use crate::Failure;
 
 const BOXES: RGBColor = RGBColor(214, 0, 0);
@@ -253,91 +254,4 @@ fn sides(region: Option<&Region>, x: usize, y: usize) -> Option<Sides> {
         }
     }
     (bounded == [true; 2] || !others).then_some(sides)
-}
-
-/// The part of a rectangle that lies in a view, if some does.
-fn clipped(sides: &Sides, view: &Sides) -> Option<Sides> {
-    let inside = [
-        sides[0].max(view[0]),
-        sides[1].min(view[1]),
-        sides[2].max(view[2]),
-        sides[3].min(view[3]),
-    ];
-    (inside[0] <= inside[1] && inside[2] <= inside[3]).then_some(inside)
-}
-
-/// The same, at least so large that it can be seen.
-fn drawn(sides: &Sides, view: &Sides) -> Option<Sides> {
-    let mut inside = clipped(sides, view)?;
-    for at in [0, 2] {
-        let least = (view[at + 1] - view[at]) * 4e-4;
-        let missing = (least - (inside[at + 1] - inside[at])).max(0.0);
-        inside[at] = (inside[at] - missing / 2.0).max(view[at]);
-        inside[at + 1] = (inside[at + 1] + missing / 2.0).min(view[at + 1]);
-    }
-    Some(inside)
-}
-
-/// The edges of a region that lie in a view.
-fn edges(sides: &Sides, view: &Sides) -> Vec<[(f64, f64); 2]> {
-    let Some([left, right, bottom, top]) = clipped(sides, view) else { return Vec::new() };
-    let mut edges = Vec::new();
-    for (at, edge) in [
-        (0, [(left, bottom), (left, top)]),
-        (1, [(right, bottom), (right, top)]),
-        (2, [(left, bottom), (right, bottom)]),
-        (3, [(left, top), (right, top)]),
-    ] {
-        let low = at / 2 * 2;
-        if (view[low]..=view[low + 1]).contains(&sides[at]) {
-            edges.push(edge);
-        }
-    }
-    edges
-}
-
-/// The part of the plane that is drawn.
-#[derive(Clone, Debug)]
-struct View(Sides);
-
-impl Default for View {
-    fn default() -> Self {
-        Self([f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY])
-    }
-}
-
-impl View {
-    /// Makes room for the finite bounds of a rectangle.
-    fn include(&mut self, sides: &Sides) {
-        for (at, &value) in sides.iter().enumerate().filter(|(_, value)| value.is_finite()) {
-            let low = at / 2 * 2;
-            self.0[low] = self.0[low].min(value);
-            self.0[low + 1] = self.0[low + 1].max(value);
-        }
-    }
-
-    /// The same, but no farther than once its length beyond `core`.
-    fn include_near(&mut self, sides: &Sides, core: &Self) {
-        let mut near = *sides;
-        for (at, value) in near.iter_mut().enumerate().filter(|(_, value)| value.is_finite()) {
-            let low = at / 2 * 2;
-            let (from, to) = (core.0[low], core.0[low + 1]);
-            if to > from {
-                *value = value.clamp(from - (to - from), to + (to - from));
-            }
-        }
-        self.include(&near);
-    }
-
-    /// The view with a margin; of some length along both axes.
-    fn with_room(&self) -> Sides {
-        let mut sides = self.0;
-        for at in [0, 2] {
-            let (low, high) = (sides[at], sides[at + 1]);
-            let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-            let room = ((high - low) * 0.05).max(low.abs().max(high.abs()) * 1e-6).max(1e-9);
-            (sides[at], sides[at + 1]) = (low - room, high + room);
-        }
-        sides
-    }
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A rectangle: lower and upper bound of x, then of y.
-pub(super) type Sides = [f64; 4];
+use super::view::Sides;
 
 /// Columns and rows of the raster of a whole view.
 const COLUMNS: f64 = 1400.0;

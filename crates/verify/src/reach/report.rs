@@ -121,9 +121,10 @@ pub struct ReachSemantics {
     pub steps: u32,
     /// Whether states between samples count.
     pub between_samples: bool,
-    /// Arithmetic of networks; `null` for formulas.
-    pub evaluation: Option<Evaluation>,
-    /// Which rounded outputs of networks count; `null` for formulas.
+    /// Arithmetic of networks: `f64`, `f32`, or `real` for those that read the state; `null` for
+    /// formulas.
+    pub evaluation: Option<&'static str>,
+    /// Which rounded outputs of networks count; `null` where none is rounded.
     pub rounding: Option<Rounding>,
     /// `exact`, or `double`: outward-rounded double precision.
     pub bounds: &'static str,
@@ -189,14 +190,24 @@ impl ReachReport {
     }
 
     pub(super) fn fill(&mut self, task: &Task, config: &Config, analysis: &Analysis, record: bool) {
-        let network = !matches!(task.controller, Controller::CellFormula { .. });
+        let arithmetic = config.arithmetic;
+        let (evaluation, rounding) = match (&task.controller, arithmetic.evaluation) {
+            (Controller::CellFormula { .. }, _) => (None, None),
+            (Controller::StateNetwork(_), _) => (Some("real"), None),
+            (Controller::CellNetwork(_), Evaluation::F64) => {
+                (Some("f64"), Some(arithmetic.rounding))
+            }
+            (Controller::CellNetwork(_), Evaluation::F32) => {
+                (Some("f32"), Some(arithmetic.rounding))
+            }
+        };
         self.semantics = Some(ReachSemantics {
             question: task.question,
             unsafe_from_step: task.avoid_from_step,
             steps: task.steps,
             between_samples: config.between_samples,
-            evaluation: network.then_some(config.arithmetic.evaluation),
-            rounding: network.then_some(config.arithmetic.rounding),
+            evaluation,
+            rounding,
             bounds: if analysis.exact { "exact" } else { "double" },
         });
         self.granularity = task.grid.as_ref().and_then(|grid| {

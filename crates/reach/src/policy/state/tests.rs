@@ -36,20 +36,22 @@ proptest! {
         ];
         let map = ActionMap { scale: Rational::from(2), ..ActionMap::default() };
         let controller = StateController::new(network.clone(), map);
-        let mut parameters: Vec<Interval> = Vec::new();
-        controller.append(&state, &mut parameters);
-        prop_assert_eq!(parameters.len(), StateController::parameters(2, 1));
+        let (middle, offsets) = centred(&state);
+        let form = controller.actions(&state, &middle, &offsets).remove(0);
         let point = [
             (corner.0 + widths.0 * part.0).min(state[0].hi()),
             (corner.1 + widths.1 * part.1).min(state[1].hi()),
         ];
         let mut scores = Vec::new();
         Evaluator::new(&network).evaluate(&point, &mut scores);
-        let mut form = parameters[4];
+        let mut action = form.rest();
         for j in 0..2 {
-            form = form + parameters[j] * (Interval::point(point[j]) - parameters[2 + j]);
+            let offset = Interval::point(point[j]) - Interval::point(middle[j]);
+            action = action + Interval::point(form.slopes()[j]) * offset;
         }
         let value = 2.0 * scores[0];
-        prop_assert!(form.lo() - 1e-12 <= value && value <= form.hi() + 1e-12, "{form:?} {value}");
+        prop_assert!(action.lo() - 1e-12 <= value && value <= action.hi() + 1e-12);
+        let range = form.range(&offsets);
+        prop_assert!(range.lo() - 1e-12 <= value && value <= range.hi() + 1e-12);
     }
 }

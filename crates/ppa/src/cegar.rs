@@ -1,0 +1,345 @@
+//! Counterexample-guided abstraction refinement of the policy predicate abstraction.
+//!
+//! 𝒫 begins with the atoms of the unsafe condition, and the property's predicates if it lists
+//! any. Each iteration looks for a shortest abstract unsafe path. If there is none the policy is
+//! safe. Otherwise the path is followed by concrete runs, and where it breaks the abstraction is
+//! refined:
+//!
+//! | spurious | broken where | predicates | file |
+//! |---|---|---|---|
+//! | in the environment (i-a) | guard, outcome, target | atoms of what cannot be met | `realisability.rs` |
+//! | under the policy (i-b) | the policy's choice | cuts between the run and states where it chooses the label | `policy_realisability.rs`, `choice_split.rs` |
+//!
+//! and the weakest preconditions of these predicates at all steps before
+//! (`weakest_precondition.rs`).
+
+mod choice_split;
+mod config;
+mod path;
+mod path_condition;
+mod policy_choice;
+mod policy_realisability;
+mod realisability;
+mod refinement;
+mod run;
+mod weakest_precondition;
+
+use std::collections::BTreeMap;
+
+use policert_bounds::Recorder;
+use policert_engine_api::{
+    Budget, Counts, EngineError, Event, Observer, Question, Trace, UnknownReason, Verdict,
+};
+use policert_model::{Condition, DomainRule, Predicate, State};
+use policert_policy::Policy;
+
+use crate::config::Config;
+use crate::engine::Abstraction;
+use crate::queries::{Queries, QueryStats};
+use crate::search::Fragment;
+
+pub use config::{SplitConfig, SplitPoint, SplitUntil, SplitVariable};
+pub use refinement::Origin;
+
+use path::{AbstractPath, Requirement};
+use path_condition::PathCondition;
+use policy_choice::PolicyChoice;
+use policy_realisability::PolicyRealisability;
+use realisability::{longest_prefix, start_parts};
+use refinement::{Refinement, Refiner, fixed_values};
+use run::{End, Follower, Run};
+use weakest_precondition::{atoms, is_predicate};
+
+/// What the engine found.
+#[derive(Debug)]
+pub struct CegarReport {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts of the last abstraction, partial after a stop.
+    pub counts: Counts,
+    /// Tests by kind, over all iterations.
+    pub queries: QueryStats,
+    /// Iterations: abstractions that were built, the last one included.
+    pub iterations: u64,
+    /// Refinements by what they came from.
+    pub refinements: BTreeMap<Origin, u64>,
+    /// Predicates by what they came from.
+    pub predicates: BTreeMap<Origin, u64>,
+    /// Cuts on the policy's choice by variables whose value the path fixes.
+    pub entailed_cuts: u64,
+    /// What the user should know besides.
+    pub notes: Vec<String>,
+}
+
+/// Runs the loop.
+///
+/// # Errors
+/// What the engine cannot take, and modelling errors. A stop is a verdict *unknown*.
+pub fn cegar(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    split: SplitConfig,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
+) -> Result<CegarReport, EngineError> {
+    if question.domain_rule == DomainRule::Error {
+        return Err(EngineError::Unsupported(
+            "engine cegar takes `--domain drop` only: whether an update that leaves its domain is \
+             reachable is for engine explicit to say"
+                .to_owned(),
+        ));
+    }
+    let mut abstraction = Abstraction::new(question, policy)?;
+    let mut queries = abstraction.queries_for(config, recorder.map(|r| r as &mut dyn Recorder))?;
+    let mut refinements = Loop::new(&mut abstraction, split)?;
+    let outcome = refinements.run(&mut abstraction, &mut queries, budget, observer);
+    let verdict = match outcome {
+        Ok(verdict) => verdict,
+        Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+        Err(EngineError::Undecided(text)) => Verdict::Unknown(UnknownReason::SolverGaveUp(text)),
+        Err(error) => return Err(error),
+    };
+    let mut notes = Vec::new();
+    if refinements.counts.dropped_outcomes > 0 {
+        notes.push(format!(
+            "{} abstract outcomes may leave a variable's domain; such an outcome is no transition",
+            refinements.counts.dropped_outcomes
+        ));
+    }
+    Ok(CegarReport {
+        verdict,
+        counts: refinements.counts,
+        queries: *queries.stats(),
+        iterations: refinements.iterations,
+        refinements: refinements.refinements,
+        predicates: refinements.predicates,
+        entailed_cuts: refinements.entailed_cuts,
+        notes,
+    })
+}
+
+/// What became of an abstract unsafe path.
+enum Analysis {
+    /// A run that follows it.
+    Run(Trace),
+    /// It is spurious.
+    Spurious(Refinement),
+    /// The policy's choice cannot be told in this state.
+    Undecided(State),
+}
+
+/// The state of the loop.
+struct Loop {
+    split: SplitConfig,
+    /// The predicates, as atoms.
+    known: Vec<Condition>,
+    counts: Counts,
+    iterations: u64,
+    refinements: BTreeMap<Origin, u64>,
+    predicates: BTreeMap<Origin, u64>,
+    entailed_cuts: u64,
+}
+
+impl Loop {
+    /// Completes the predicates that the abstraction begins with.
+    fn new(abstraction: &mut Abstraction<'_>, split: SplitConfig) -> Result<Self, EngineError> {
+        let property = abstraction.question.property;
+        let mut known: Vec<Condition> =
+            property.predicates.iter().map(|p| p.condition.clone()).collect();
+        let listed = known.len();
+        let mut found = Vec::new();
+        atoms(&property.unsafe_condition, &mut found);
+        found.retain(|atom| {
+            let is_known = known.contains(atom) || known.contains(&atom.negate());
+            !is_known && is_predicate(abstraction, atom)
+        });
+        known.extend(found);
+        extend(abstraction, &known[listed..])?;
+        let predicates = BTreeMap::from([(Origin::Property, known.len() as u64)]);
+        Ok(Self {
+            split,
+            known,
+            counts: Counts::default(),
+            iterations: 0,
+            refinements: BTreeMap::new(),
+            predicates,
+            entailed_cuts: 0,
+        })
+    }
+
+    fn run(
+        &mut self,
+        abstraction: &mut Abstraction<'_>,
+        queries: &mut Queries<'_>,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<Verdict, EngineError> {
+        loop {
+            self.iterations += 1;
+            let mut fragment = Fragment::default();
+            let built = abstraction.search(queries, budget, observer, true).run(&mut fragment);
+            self.counts = fragment.counts;
+            built?;
+            let Some(last) = fragment.first_unsafe else {
+                return Ok(Verdict::Safe { vacuous: fragment.counts.start_states == 0 });
+            };
+            observer.event(Event::Phase("abstract unsafe path"));
+            let path = AbstractPath::to(abstraction, &fragment, last);
+            match self.analyse(abstraction, &path, queries, budget)? {
+                Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
+                Analysis::Undecided(state) => {
+                    let state = abstraction.question.model.display_state(&state);
+                    return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
+                }
+                Analysis::Spurious(refinement) => self.refine(abstraction, refinement)?,
+            }
+        }
+    }
+
+    fn refine(
+        &mut self,
+        abstraction: &mut Abstraction<'_>,
+        refinement: Refinement,
+    ) -> Result<(), EngineError> {
+        extend(abstraction, &refinement.predicates)?;
+        *self.refinements.entry(refinement.origin).or_default() += 1;
+        *self.predicates.entry(refinement.origin).or_default() +=
+            refinement.predicates.len() as u64;
+        self.entailed_cuts += refinement.entailed_cuts as u64;
+        self.known.extend(refinement.predicates);
+        Ok(())
+    }
+
+    /// Whether the path is spurious, and what to learn from it.
+    fn analyse(
+        &self,
+        abstraction: &Abstraction<'_>,
+        path: &AbstractPath,
+        queries: &mut Queries<'_>,
+        budget: &mut Budget,
+    ) -> Result<Analysis, EngineError> {
+        let encoding = PathCondition::new(abstraction, path);
+        let parts = start_parts(abstraction, path, &encoding);
+        for targets in [false, true] {
+            let mut furthest: Option<realisability::Prefix> = None;
+            for part in &parts {
+                let prefix = longest_prefix(&encoding, part, targets, queries, budget)?;
+                if let Some(prefix) = prefix
+                    && furthest.as_ref().is_none_or(|known| known.met < prefix.met)
+                {
+                    furthest = Some(prefix);
+                }
+            }
+            let Some(prefix) = furthest else {
+                let message = "an abstract start state without start state";
+                return Err(EngineError::Internal(message.to_owned()));
+            };
+            let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
+            let requirement = &broken.requirement;
+            let mut refiner = Refiner { abstraction, path, known: &self.known, queries, budget };
+            if let Some(refinement) = refiner.by_requirement(requirement, targets)? {
+                return Ok(Analysis::Spurious(refinement));
+            }
+            if targets {
+                let mut follower =
+                    Follower { abstraction, path, encoding: &encoding, policy: None, targets };
+                let run = follower.follow(&prefix.point, queries, budget)?;
+                return self.separate(abstraction, path, &run, queries, budget);
+            }
+        }
+        let mut policy = abstraction.policy.map(PolicyChoice::new);
+        let choice_variables =
+            policy.as_ref().map(|policy| policy.variables(abstraction)).unwrap_or_default();
+        let mut follower = Follower {
+            abstraction,
+            path,
+            encoding: &encoding,
+            policy: policy.as_mut(),
+            targets: true,
+        };
+        let mut search = PolicyRealisability {
+            follower: &mut follower,
+            choice_variables: &choice_variables,
+            queries,
+            budget,
+        };
+        let Some(run) = search.furthest_run(&parts)? else {
+            let message = "a path that can be followed and has no run";
+            return Err(EngineError::Internal(message.to_owned()));
+        };
+        let refinement = match &run.end {
+            End::Unsafe => return Ok(Analysis::Run(run.trace(abstraction, path))),
+            End::Undecided => return Ok(Analysis::Undecided(run.last().clone())),
+            End::Requirement(requirement) => {
+                let requirement: Requirement = requirement.clone();
+                let mut refiner =
+                    Refiner { abstraction, path, known: &self.known, queries, budget };
+                refiner.by_requirement(&requirement, true)?
+            }
+            End::Choice(output) => {
+                let (step, output) = (run.steps(), *output);
+                let sides = self.feasible_box(&encoding, &parts);
+                let entailed = fixed_values(&encoding, &sides, step, run.last().len());
+                let Some(policy) = &mut policy else {
+                    return Err(EngineError::Internal("a choice without policy".to_owned()));
+                };
+                let mut refiner =
+                    Refiner { abstraction, path, known: &self.known, queries, budget };
+                refiner.by_choice(self.split, policy, &entailed, run.last(), step, output)?
+            }
+        };
+        match refinement {
+            Some(refinement) => Ok(Analysis::Spurious(refinement)),
+            None => self.separate(abstraction, path, &run, queries, budget),
+        }
+    }
+
+    /// The hull of the start states and free choices from which the path can be followed in the
+    /// environment, as far as bounds tell.
+    fn feasible_box(
+        &self,
+        encoding: &PathCondition,
+        parts: &[realisability::StartPart],
+    ) -> policert_numeric::IntBox {
+        let mut hull: Option<policert_numeric::IntBox> = None;
+        for part in parts {
+            let conditions = encoding.requirements.iter().map(|r| &r.initially);
+            let sides = part.region().restrict(conditions).sides;
+            if sides.is_empty() {
+                continue;
+            }
+            match &mut hull {
+                None => hull = Some(sides),
+                Some(hull) => hull.hull_with(&sides),
+            }
+        }
+        hull.unwrap_or_else(|| encoding.sides.clone())
+    }
+
+    fn separate(
+        &self,
+        abstraction: &Abstraction<'_>,
+        path: &AbstractPath,
+        run: &Run,
+        queries: &mut Queries<'_>,
+        budget: &mut Budget,
+    ) -> Result<Analysis, EngineError> {
+        let mut refiner = Refiner { abstraction, path, known: &self.known, queries, budget };
+        Ok(Analysis::Spurious(refiner.by_separation(run.last(), run.steps())?))
+    }
+}
+
+/// Adds predicates to the abstraction.
+fn extend(abstraction: &mut Abstraction<'_>, new: &[Condition]) -> Result<(), EngineError> {
+    let model = abstraction.question.model;
+    let predicates: Vec<Predicate> = new
+        .iter()
+        .map(|condition| Predicate {
+            text: model.display_condition(condition),
+            condition: condition.clone(),
+        })
+        .collect();
+    abstraction.refine(&predicates)
+}

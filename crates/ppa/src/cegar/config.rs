@@ -1,0 +1,49 @@
+//! Options of the refinement.
+
+/// How a variable is selected for a split on the policy's choice, among those in which the
+/// concretisation and the witness differ. Variables whose value the path fixes come first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SplitVariable {
+    /// The one whose move changes the lead of the label's score most.
+    #[default]
+    Influence,
+    /// The one in which they differ most.
+    Distance,
+    /// The first in the order of the model.
+    First,
+}
+
+/// Where a variable is split, between the values of concretisation and witness.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SplitPoint {
+    /// Where the policy's choice changes on the way from the witness, by bisection.
+    #[default]
+    Choice,
+    /// In the middle.
+    Middle,
+    /// Next to the concretisation.
+    Concretisation,
+    /// Next to the witness.
+    Witness,
+}
+
+/// How much one split on the policy's choice excludes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SplitUntil {
+    /// All states of the abstract state in which the policy chooses the label.
+    #[default]
+    Refuted,
+    /// One of them: a single predicate.
+    Witness,
+}
+
+/// Options of splits on the policy's choice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SplitConfig {
+    /// Which variable.
+    pub variable: SplitVariable,
+    /// Where.
+    pub point: SplitPoint,
+    /// How much.
+    pub until: SplitUntil,
+}

@@ -1,0 +1,136 @@
+//! Abstract unsafe paths, and what a run along one has to satisfy, step by step.
+
+use policert_model::{Condition, Destination, Operator};
+
+use crate::engine::Abstraction;
+use crate::operators::choice_sides;
+use crate::region::Region;
+use crate::search::Fragment;
+use crate::{AbstractState, AbstractStateId};
+
+/// A path of abstract states with the operators between them, from an abstract start state to an
+/// abstract unsafe state.
+#[derive(Clone, Debug)]
+pub(super) struct AbstractPath {
+    /// The abstract states; one more than there are steps.
+    pub states: Vec<AbstractState>,
+    /// The steps between them.
+    pub steps: Vec<PathStep>,
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PathStep {
+    /// Position of the operator.
+    pub operator: usize,
+    /// Which of its outcomes.
+    pub destination: usize,
+    /// The policy's output for its label; `None` where the environment chooses.
+    pub output: Option<usize>,
+}
+
+/// What a condition on a step comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RequirementKind {
+    /// The state is not terminal.
+    NotTerminal,
+    /// The guard holds.
+    Guard,
+    /// The outcome exists and stays inside all domains.
+    Outcome,
+    /// The outcome leads into the next abstract state.
+    Target,
+    /// The last state is unsafe.
+    Unsafe,
+}
+
+/// A condition on one step of a path, over the state before it and the free choices of its
+/// outcome.
+#[derive(Clone, Debug)]
+pub(super) struct Requirement {
+    /// Which step; the number of steps for the last state.
+    pub step: usize,
+    /// What it comes from.
+    pub kind: RequirementKind,
+    /// What has to hold.
+    pub condition: Condition,
+}
+
+impl AbstractPath {
+    /// The path by which `last` was first reached.
+    pub fn to(abstraction: &Abstraction<'_>, fragment: &Fragment, last: AbstractStateId) -> Self {
+        let path = fragment.path_to(last);
+        let states = path.iter().map(|(id, _)| fragment.states.state(*id)).collect();
+        let operators = &abstraction.operators;
+        let steps = path
+            .iter()
+            .filter_map(|(_, step)| *step)
+            .map(|step| PathStep {
+                operator: step.operator,
+                destination: step.destination,
+                output: operators.output_of(step.operator),
+            })
+            .collect();
+        Self { states, steps }
+    }
+
+    /// The operator of a step.
+    pub fn operator<'a>(&self, abstraction: &'a Abstraction<'_>, step: usize) -> &'a Operator {
+        &abstraction.operators.all()[self.steps[step].operator].operator
+    }
+
+    /// The outcome of a step.
+    pub fn outcome<'a>(&self, abstraction: &'a Abstraction<'_>, step: usize) -> &'a Destination {
+        &self.operator(abstraction, step).destinations[self.steps[step].destination]
+    }
+
+    /// What step number `step` requires, in the order in which it is checked; for the number of
+    /// steps, that the last state is unsafe.
+    pub fn requirements(&self, abstraction: &Abstraction<'_>, step: usize) -> Vec<Requirement> {
+        let mut all = Vec::new();
+        let mut add = |kind, condition: &Condition| match condition {
+            Condition::False => {
+                all.push(Requirement { step, kind, condition: Condition::False });
+            }
+            condition => {
+                let parts = condition.conjuncts().iter();
+                all.extend(parts.map(|part| Requirement { step, kind, condition: part.clone() }));
+            }
+        };
+        let Some(PathStep { operator, destination, .. }) = self.steps.get(step).copied() else {
+            let condition = &abstraction.question.property.unsafe_condition;
+            add(RequirementKind::Unsafe, condition);
+            return all;
+        };
+        add(RequirementKind::NotTerminal, abstraction.not_terminal());
+        let prepared = &abstraction.operators.all()[operator];
+        add(RequirementKind::Guard, &prepared.operator.guard);
+        let outcome =
+            prepared.outcome(destination, abstraction.question.model, &abstraction.predicates);
+        for condition in &outcome.validity {
+            add(RequirementKind::Outcome, condition);
+        }
+        let target = &self.states[step + 1];
+        for affected in &outcome.affected {
+            let value = target.get(affected.predicate);
+            add(RequirementKind::Target, &affected.literals[usize::from(value)]);
+        }
+        all
+    }
+
+    /// The states of abstract state number `step`, with the free choices of its outcome, that
+    /// meet `requirements`.
+    pub fn region<'r>(
+        &self,
+        abstraction: &'r Abstraction<'_>,
+        step: usize,
+        requirements: &'r [Requirement],
+    ) -> Region<'r> {
+        let mut states = abstraction.predicates.concretisation(&self.states[step]);
+        if step < self.steps.len() {
+            let sides = choice_sides(self.outcome(abstraction, step), &states.sides);
+            states = states.extend(sides);
+        }
+        states.restrict(requirements.iter().map(|r| &r.condition))
+    }
+}

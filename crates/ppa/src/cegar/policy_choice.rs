@@ -1,0 +1,95 @@
+//! What the policy chooses in a single state, exactly.
+
+use policert_engine_api::EngineError;
+use policert_model::Semantics;
+use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy};
+
+use crate::engine::Abstraction;
+
+/// The policy, asked about single states.
+#[derive(Debug)]
+pub(super) struct PolicyChoice<'p> {
+    policy: &'p Policy,
+    chooser: Chooser<'p>,
+    evaluator: Evaluator,
+    scores: Vec<f64>,
+}
+
+impl<'p> PolicyChoice<'p> {
+    pub fn new(policy: &'p Policy) -> Self {
+        Self {
+            policy,
+            chooser: policy.chooser(),
+            evaluator: Evaluator::new(policy.ranking()),
+            scores: Vec::new(),
+        }
+    }
+
+    /// Whether the policy chooses an output in a state; `None` if that cannot be told.
+    ///
+    /// # Errors
+    /// A modelling error in the state.
+    pub fn chooses(
+        &mut self,
+        abstraction: &Abstraction<'_>,
+        state: &[i64],
+        output: usize,
+    ) -> Result<Option<bool>, EngineError> {
+        Ok(self.choice(abstraction, state)?.contains(output))
+    }
+
+    fn choice(
+        &mut self,
+        abstraction: &Abstraction<'_>,
+        state: &[i64],
+    ) -> Result<Choice, EngineError> {
+        let mut applicable = Vec::new();
+        if self.policy.semantics().filter == Filter::Applicable {
+            applicable = vec![false; self.policy.outputs().len()];
+            let question = abstraction.question;
+            let semantics = Semantics { model: question.model, rule: question.domain_rule };
+            for group in abstraction.operators.groups() {
+                let Some(output) = group.output else { continue };
+                for &o in &group.operators {
+                    let operator = &abstraction.operators.all()[o].operator;
+                    if semantics.is_enabled(operator, state)? {
+                        applicable[output] = true;
+                        break;
+                    }
+                }
+            }
+        }
+        let inputs: Vec<i64> = self.policy.inputs().iter().map(|v| state[v.index()]).collect();
+        Ok(self.chooser.choose(&inputs, &applicable))
+    }
+
+    /// The lead of an output over the best other one in a state, in double precision: a measure,
+    /// no decision.
+    pub fn lead(&mut self, state: &[i64], output: usize) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a measure, no decision")]
+        let inputs: Vec<f64> =
+            self.policy.inputs().iter().map(|v| state[v.index()] as f64).collect();
+        self.evaluator.evaluate(&inputs, &mut self.scores);
+        let others = self.scores.iter().enumerate().filter(|(j, _)| *j != output);
+        let best = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
+        self.scores[output] - best
+    }
+
+    /// The variables that the choice depends on, ascending.
+    pub fn variables(&self, abstraction: &Abstraction<'_>) -> Vec<usize> {
+        let mut variables: Vec<usize> = self.policy.inputs().iter().map(|v| v.index()).collect();
+        if self.policy.semantics().filter == Filter::Applicable {
+            for group in abstraction.operators.groups() {
+                if group.output.is_some() {
+                    for &o in &group.operators {
+                        let guard = &abstraction.operators.all()[o].operator.guard;
+                        guard.for_each_var(&mut |v| variables.push(v.index()));
+                    }
+                }
+            }
+        }
+        variables.sort_unstable();
+        variables.dedup();
+        variables
+    }
+}

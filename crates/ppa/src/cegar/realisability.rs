@@ -1,0 +1,133 @@
+//! Realisability of an abstract path in the environment (spuriousness i-a): is there a run of
+//! the model, whatever the policy chooses, that follows it?
+
+use policert_engine_api::{Answer, Budget, EngineError, StartStates};
+use policert_model::{Condition, State};
+use policert_numeric::IntBox;
+
+use super::path::{AbstractPath, RequirementKind};
+use super::path_condition::PathCondition;
+use crate::engine::Abstraction;
+use crate::queries::Queries;
+use crate::region::Region;
+
+/// Start states of a path, one of several parts.
+#[derive(Clone, Debug)]
+pub(super) struct StartPart {
+    /// Which of the states in the box.
+    conditions: Vec<Condition>,
+    /// A box of start states, extended by the free choices of the path.
+    sides: IntBox,
+}
+
+impl StartPart {
+    /// As a region.
+    pub fn region(&self) -> Region<'_> {
+        Region::new(self.sides.clone(), &self.conditions)
+    }
+}
+
+/// How far the requirements of a path can be met.
+#[derive(Debug)]
+pub(super) struct Prefix {
+    /// Position of the first requirement that cannot be met together with all before; their
+    /// number if all can.
+    pub met: usize,
+    /// A start state with free choices that meets all before.
+    pub point: State,
+}
+
+/// The start states in the first abstract state of a path, in parts.
+pub(super) fn start_parts(
+    abstraction: &Abstraction<'_>,
+    path: &AbstractPath,
+    encoding: &PathCondition,
+) -> Vec<StartPart> {
+    let first = abstraction.predicates.concretisation(&path.states[0]);
+    let variables = first.sides.dimensions();
+    let choices = &encoding.sides.sides()[variables..];
+    let extended = |mut sides: IntBox| {
+        choices.iter().for_each(|&side| sides.push(side));
+        sides
+    };
+    let mut parts = Vec::new();
+    for source in abstraction.question.start_states() {
+        match source {
+            StartStates::List(states) => {
+                for state in states {
+                    if abstraction.predicates.project(state) == path.states[0] {
+                        let sides = extended(IntBox::point(state));
+                        parts.push(StartPart { conditions: Vec::new(), sides });
+                    }
+                }
+            }
+            StartStates::Region(condition, sides) => {
+                let mut conditions: Vec<Condition> = condition.conjuncts().to_vec();
+                if condition == Condition::False {
+                    conditions = vec![Condition::False];
+                }
+                conditions.extend(first.conditions.iter().map(|&c| c.clone()));
+                let sides = extended(sides.intersect(&first.sides));
+                parts.push(StartPart { conditions, sides });
+            }
+        }
+    }
+    parts
+}
+
+/// Meets the requirements of the path one after the other from one part of the start states;
+/// `None` if that part is empty. Without `targets` a run need not stay in the abstract states of
+/// the path.
+///
+/// # Errors
+/// A stop of the budget, or a query that is not decided.
+pub(super) fn longest_prefix(
+    encoding: &PathCondition,
+    part: &StartPart,
+    targets: bool,
+    queries: &mut Queries<'_>,
+    budget: &mut Budget,
+) -> Result<Option<Prefix>, EngineError> {
+    let mut region = part.region();
+    let Some(mut point) = solution(&region, queries, budget)? else { return Ok(None) };
+    for (met, encoded) in encoding.requirements.iter().enumerate() {
+        budget.poll()?;
+        if !targets && encoded.requirement.kind == RequirementKind::Target {
+            continue;
+        }
+        let condition = &encoded.initially;
+        let narrower = region.restrict([condition]);
+        if narrower.is_empty() {
+            return Ok(Some(Prefix { met, point }));
+        }
+        region = narrower;
+        if condition.holds(&point) != Ok(true) {
+            match solution(&region, queries, budget)? {
+                Some(next) => point = next,
+                None => return Ok(Some(Prefix { met, point })),
+            }
+        }
+    }
+    Ok(Some(Prefix { met: encoding.requirements.len(), point }))
+}
+
+/// A point of a region, exactly.
+///
+/// # Errors
+/// A stop of the budget, or a query that is not decided.
+pub(super) fn solution(
+    region: &Region<'_>,
+    queries: &mut Queries<'_>,
+    budget: &mut Budget,
+) -> Result<Option<State>, EngineError> {
+    if region.is_empty() {
+        return Ok(None);
+    }
+    match queries.inhabitant(region, budget)? {
+        Answer::Refuted => Ok(None),
+        Answer::Possible(Some(point)) => Ok(Some(point)),
+        Answer::Possible(None) => Err(EngineError::Undecided(
+            "whether an abstract path can be followed in the environment".to_owned(),
+        )),
+    }
+}

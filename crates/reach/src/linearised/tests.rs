@@ -1,0 +1,104 @@
+//! Exact trajectories stay in the boxes, and the boxes stay small.
+
+use policert_numeric::Rational;
+use policert_policy::{ElementType, Matrix, NetworkBuilder};
+use proptest::prelude::*;
+
+use super::*;
+use crate::edge::Edge;
+use crate::expression::Expressions;
+use crate::range::ExactRange;
+use crate::task::{ActionMap, DynamicsKind};
+
+/// u = w₀·x + w₁·y + b.
+fn controller(weights: [f64; 2], bias: f64) -> StateController {
+    let mut builder = NetworkBuilder::new(2).expect("some inputs");
+    let input = builder.input();
+    let matrix = Matrix::new(1, 2, weights.to_vec()).expect("the shape fits");
+    let output = builder.affine(input, matrix, vec![bias]).expect("fits");
+    StateController::new(builder.finish(output, ElementType::F64), ActionMap::default())
+}
+
+fn dynamics(texts: [&str; 2], substeps: u32, clamp: Option<i64>) -> Dynamics {
+    let mut graph = Expressions::new();
+    let names = |name: &str, graph: &mut Expressions| {
+        let position = ["x", "y", "u"].iter().position(|known| *known == name)?;
+        Some(graph.variable(position))
+    };
+    let components = texts.map(|text| graph.parse(text, names).expect("an expression")).to_vec();
+    let clamp = clamp.map(|bound| {
+        let edge = |bound: i64| Edge::new(Rational::integer(bound));
+        vec![(edge(-bound), edge(bound)); 2]
+    });
+    let period = Rational::ONE;
+    Dynamics { kind: DynamicsKind::Difference, graph, components, substeps, period, clamp }
+}
+
+const UPDATES: [[&str; 2]; 5] = [
+    ["x + 0.1*y", "y + 0.1*(u*y*y - x)"],
+    ["x + 0.1*(y - x^3)", "y + 0.1*u"],
+    ["0.8*x - 0.6*y + 0.01*u", "0.6*x + 0.8*y"],
+    ["x + 0.1*y/(2 + x^2)", "y + 0.1*abs(x)*u"],
+    ["max(x, y) - 0.1*u", "0.5*y if x < 0 else 0.25*y + 0.1*u"],
+];
+
+#[test]
+fn turns_do_not_blow_up_boxes() {
+    let mut sets = Linearised::new(&dynamics(UPDATES[2], 1, None), 1);
+    sets.begin(vec![Interval::ball(1.0, 0.25), Interval::ball(0.0, 0.25)]);
+    for _ in 0..100 {
+        sets.advance(&controller([0.0, 0.0], 0.0), None).expect("bounded");
+    }
+    // A turned square is at most √2 times as wide.
+    assert!(sets.hull().iter().all(|side| side.width() < 0.708), "{:?}", sets.hull());
+}
+
+proptest! {
+    #[test]
+    fn exact_trajectories_stay_inside(
+        update in 0..UPDATES.len(),
+        weights in [-8i8..8, -8i8..8, -8i8..8],
+        corner in [-16i64..16, -16i64..16],
+        widths in [0i64..8, 0i64..8],
+        part in [0i64..=4, 0i64..=4],
+        substeps in 1u32..4,
+        clamp in prop::option::of(1i64..3),
+    ) {
+        let dynamics = dynamics(UPDATES[update], substeps, clamp);
+        let [w0, w1, bias] = weights.map(|w| f64::from(w) / 8.0);
+        let controller = controller([w0, w1], bias);
+        let number = |n: i64, d: i64| Rational::new(n, d).expect("not 0");
+        let sides = [0, 1].map(|i| {
+            let (lo, hi) = (number(corner[i], 16), number(corner[i] + widths[i], 16));
+            Interval::enclosing(&lo).hull(Interval::enclosing(&hi))
+        });
+        let mut state =
+            [0, 1].map(|i| number(corner[i] * 4 + widths[i] * part[i], 64));
+        let mut sets = Linearised::new(&dynamics, 1);
+        sets.begin(sides.to_vec());
+        let tape: Tape<ExactRange> = Tape::new(&dynamics.graph, &dynamics.components, 3);
+        // The numbers grow threefold with each cube.
+        for _ in 0..(4 / substeps) {
+            let weight = |w: f64| Rational::from_f64(w).expect("finite");
+            let u = weight(w0) * &state[0] + weight(w1) * &state[1] + weight(bias);
+            let mut between = Vec::new();
+            prop_assert!(sets.advance(&controller, Some(&mut between)).is_some());
+            between.extend_from_slice(sets.hull());
+            prop_assert_eq!(between.len(), 2 * substeps as usize);
+            for (substep, sides) in between.chunks_exact(2).enumerate() {
+                let point = |x: &Rational| ExactRange::new(x.clone(), x.clone());
+                let image = tape
+                    .evaluate(&[point(&state[0]), point(&state[1]), point(&u)])
+                    .expect("a value");
+                state = [0, 1].map(|i| image[i].lower().expect("finite"));
+                if let Some(bound) = clamp.filter(|_| substep + 1 == substeps as usize) {
+                    let bound = Rational::integer(bound);
+                    state = state.map(|x| x.max(-&bound).min(bound.clone()));
+                }
+                for i in 0..2 {
+                    prop_assert!(sides[i].contains_exact(&state[i]), "{:?} {:?}", sides, state);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Counterexample-guided abstraction refinement as one of the engines.
+
+use policert_bounds::Recorder;
+use policert_engine_api::{Budget, EngineError, Observer};
+use policert_ppa::{CegarReport, Origin, cegar};
+use serde_json::{Map, Value, json};
+
+use super::{Assignment, EngineRun, ppa};
+
+pub(super) fn run(
+    assignment: &Assignment<'_>,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+    recorder: Option<&mut dyn Recorder>,
+) -> Result<EngineRun, EngineError> {
+    let task = assignment.task;
+    let question = task.question();
+    let policy = task.policy.as_ref();
+    let split = assignment.split;
+    let report = cegar(&question, policy, assignment.ppa, split, budget, observer, recorder)?;
+    Ok(EngineRun {
+        engine: "cegar",
+        preset: Some(assignment.ppa.name.clone()),
+        start_states_proved_safe: None,
+        numbers: numbers(&report),
+        verdict: report.verdict,
+        counts: report.counts,
+        warnings: Vec::new(),
+        notes: report.notes,
+    })
+}
+
+/// Iterations, refinements and predicates by origin, tests by kind.
+fn numbers(report: &CegarReport) -> Value {
+    let by_origin = |counts: &std::collections::BTreeMap<Origin, u64>| {
+        let entries = counts.iter().filter(|(_, count)| **count > 0);
+        Value::Object(
+            entries.map(|(origin, count)| (name(*origin).to_owned(), json!(count))).collect(),
+        )
+    };
+    let mut numbers = Map::new();
+    numbers.insert("iterations".to_owned(), json!(report.iterations));
+    numbers.insert("refinements".to_owned(), by_origin(&report.refinements));
+    numbers.insert("predicates".to_owned(), by_origin(&report.predicates));
+    numbers.insert("entailed_cuts".to_owned(), json!(report.entailed_cuts));
+    numbers.insert("tests".to_owned(), ppa::tests(&report.queries));
+    Value::Object(numbers)
+}
+
+fn name(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Guard => "guard",
+        Origin::Choice => "action_selection",
+        Origin::Target => "target",
+        Origin::Outcome => "outcome",
+        Origin::Separation => "separation",
+        _ => "property",
+    }
+}
