@@ -10,6 +10,8 @@ use policert_engine_api::{
 };
 use policert_explore::{ExplicitConfig, explicit};
 use policert_policy::{Filter, Policy, Semantics, Ties};
+#[cfg(feature = "z3")]
+use policert_ppa::RelaxedSolver;
 use policert_ppa::{
     AbstractStateId, Abstraction, Config, Fragment, Origin, SplitConfig, SplitPoint, SplitUntil,
     SplitVariable, Splits, StateInfo, Test, cegar,
@@ -111,7 +113,6 @@ fn engines_agree_on_unary_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
     assert!(tally.unsupported < 10, "{tally:?}");
-    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -120,7 +121,6 @@ fn engines_agree_on_linear_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
     assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
     assert!(tally.refuted_over_reals > 500, "{tally:?}");
-    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -128,7 +128,6 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
-    eprintln!("{tally:?}");
 }
 
 #[test]
@@ -208,6 +207,9 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
+    if setting.number.is_multiple_of(2) {
+        compare_presets(setting, &question, policy.as_ref(), &graph);
+    }
     #[cfg(feature = "z3")]
     compare_with_z3(setting, &question, policy.as_ref(), &graph, refuted);
 }
@@ -274,6 +276,35 @@ fn refine(
         for (origin, count) in report.refinements {
             *tally.refinements.entry(origin).or_default() += count;
         }
+    }
+}
+
+/// The presets that need no Z3 build the same fragment, but `mar`, which may build more of it.
+fn compare_presets(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    native: &Graph,
+) {
+    let place = &setting.place;
+    const EXACT: [&str; 6] = [
+        "bnb-mar",
+        "no-sel-no-app",
+        "no-sel-rel-app",
+        "rel-sel-no-app",
+        "rel-sel-rel-app",
+        "ex-sel-ex-app",
+    ];
+    let preset = |name: &str| Config::preset(name).expect("it is built in");
+    let name = Random::new(setting.number ^ 0x9e5e).pick(&EXACT).to_owned();
+    let graph = fragment(setting, question, policy, &preset(name));
+    assert_eq!(graph, *native, "{place}: preset {name}");
+    let more = fragment(setting, question, policy, &preset("mar"));
+    assert_eq!(more.start_states, native.start_states, "{place}: preset mar");
+    assert!(more.unsafe_states.is_superset(&native.unsafe_states), "{place}: preset mar");
+    for (state, targets) in &native.expanded {
+        let covered = more.expanded.get(state).is_some_and(|all| all.is_superset(targets));
+        assert!(covered, "{place}: preset mar, transitions of {state:?}");
     }
 }
 
@@ -411,10 +442,13 @@ fn compare_with_z3(
     // Over the reals every third case, and none with conditions that Z3 may not decide there.
     let over_reals = setting.number.is_multiple_of(3) && setting.profile != Profile::General;
     if over_reals {
-        config = with_relaxed_tests(&config);
+        config = Config { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
+    } else {
+        let name = *Random::new(setting.number).pick(&["base", "mar-z3", "mar-z3-mar"]);
+        config = Config::preset(name).expect("it is built in");
     }
     let (by_z3, refuted) = fragment_and_refuted(setting, question, policy, &config);
-    assert_eq!(by_z3, *native, "{}: preset base", setting.place);
+    assert_eq!(by_z3, *native, "{}: preset {}", setting.place, config.name);
     // Both are complete where conditions are linear. Where an output is not applicable Z3 relaxes
     // what the oracle rounds to integers.
     if over_reals {
