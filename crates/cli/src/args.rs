@@ -1,5 +1,6 @@
 //! The command line: commands, options and their values.
 
+mod plot;
 mod query;
 mod reach;
 mod train;
@@ -12,10 +13,11 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, duration};
+pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -48,6 +50,8 @@ pub enum Command {
     Query(Box<QueryArgs>),
     /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes
     Reach(Box<ReachArgs>),
+    /// Draw results of reach: numbers of boxes, or what the granularity does
+    Plot(Box<PlotArgs>),
     /// Train a network for a control loop, on the cells of states or on states
     Train(Box<TrainArgs>),
 }

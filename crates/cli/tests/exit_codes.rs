@@ -122,7 +122,7 @@ fn inputs() {
 #[test]
 fn results_that_cannot_be_written() {
     let example = Example::new();
-    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 50);
+    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 42);
     assert!(text.contains("no/such/folder") && !text.contains("SAFE"), "{text}");
 }
 

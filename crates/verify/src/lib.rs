@@ -19,6 +19,8 @@ mod evidence;
 mod exit_status;
 mod failure;
 mod memory;
+mod output_files;
+mod plots;
 mod problem;
 mod query;
 mod query_log;
@@ -32,6 +34,7 @@ mod verify;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
+pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits};
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
@@ -50,6 +53,10 @@ pub use evidence::{
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use memory::{available_memory, peak_memory_mb};
+pub use output_files::OutputFiles;
+pub use plots::{
+    CountsPicture, GranularityPicture, ImageFormat, ReachResult, plot_counts, plot_granularity,
+};
 pub use problem::{Problem, ProblemKind};
 pub use query::{
     AnswerWord, NetworkSummary, Queried, QueryReport, QueryRequest, QueryStatistics, VnnlibSummary,
