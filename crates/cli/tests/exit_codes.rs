@@ -2,11 +2,14 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/program.rs"]
+mod program;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use example::{Example, code, text};
+use example::Example;
+use program::{code, text};
 
 /// A model with so many states that no limit of a test is beyond reach.
 fn endless() -> Example {

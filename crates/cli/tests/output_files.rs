@@ -5,12 +5,15 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/program.rs"]
+mod program;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use example::{Example, code, text};
+use example::Example;
+use program::{code, text};
 
 const LOOP: &str = r#"
 [task]

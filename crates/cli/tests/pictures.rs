@@ -1,15 +1,15 @@
 //! The pictures of `policert reach` and `policert plot`: what is in them, and what is refused.
 
-#[path = "support/example.rs"]
-mod example;
 #[path = "support/json_schema.rs"]
 mod json_schema;
+#[path = "support/program.rs"]
+mod program;
 
 use std::fs;
 use std::path::Path;
 
-use example::{code, policert, text};
 use json_schema::{breaches, schema};
+use program::{code, policert, text};
 
 /// A box that moves to the right, a quarter in each step, for four steps.
 const TASK: &str = r#"
