@@ -173,6 +173,20 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
 
+    /// In which order cegar visits abstract states
+    #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
+    pub search_order: SearchOrderArg,
+
+    /// Where cegar applies the predicates that it finds: to the abstract states that need them
+    /// (local), or to all (global)
+    #[arg(long, value_enum, default_value_t = ScopeArg::Local, help_heading = "Engine")]
+    pub scope: ScopeArg,
+
+    /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
+    /// transition counts as possible then, and refinement decides; 0 for never
+    #[arg(long, value_name = "N", default_value = "64", help_heading = "Engine")]
+    pub box_limit: Option<u64>,
+
     /// Which variable cegar splits where the policy chooses another label than on the abstract
     /// path, among those in which a run and a state where it chooses the label differ; those
     /// whose value the path fixes come first
@@ -295,6 +309,24 @@ pub enum EngineArg {
     Ppa,
     /// Policy predicate abstraction that finds its predicates
     Cegar,
+}
+
+/// Values of `--search-order`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SearchOrderArg {
+    /// Those first that were close to an unsafe state on an earlier path
+    Guided,
+    /// Breadth-first: abstract unsafe paths are shortest
+    BreadthFirst,
+}
+
+/// Values of `--scope`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum ScopeArg {
+    /// The abstract states of the path
+    Local,
+    /// All abstract states
+    Global,
 }
 
 /// Values of `--split-variable`.

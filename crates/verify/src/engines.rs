@@ -64,8 +64,8 @@ pub(crate) struct Assignment<'a> {
     pub task: &'a Task,
     /// Configuration of ppa and cegar.
     pub ppa: &'a policert_ppa::Config,
-    /// How cegar splits on the policy's choice.
-    pub split: policert_ppa::SplitConfig,
+    /// Options of cegar.
+    pub cegar: policert_ppa::CegarConfig,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.

@@ -36,7 +36,9 @@ pub use policert_engine_api::{
 };
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
-pub use policert_ppa::{SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits};
+pub use policert_ppa::{
+    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
+};
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
 pub use atomic_file::{Destination, write_json};

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
-use policert_ppa::SplitConfig;
+use policert_ppa::CegarConfig;
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
@@ -24,8 +24,8 @@ pub struct Request {
     pub engine: EngineChoice,
     /// Configuration of ppa and cegar: a preset's name, or a file.
     pub preset: String,
-    /// How cegar splits on the policy's choice.
-    pub split: SplitConfig,
+    /// Options of cegar.
+    pub cegar: CegarConfig,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -87,9 +87,8 @@ fn run(
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
-    let split = request.split;
-    let threads = request.threads;
-    let assignment = Assignment { task: &task, ppa: &ppa, split, limits, begin, cancel, threads };
+    let (cegar, threads) = (request.cegar, request.threads);
+    let assignment = Assignment { task: &task, ppa: &ppa, cegar, limits, begin, cancel, threads };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;

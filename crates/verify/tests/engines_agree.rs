@@ -13,8 +13,8 @@ use policert_policy::{Filter, Policy, Semantics, Ties};
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
 use policert_ppa::{
-    AbstractStateId, Abstraction, Config, Fragment, Origin, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -245,24 +245,30 @@ fn refine(
         ]),
         until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
     };
+    let other = CegarConfig {
+        split,
+        scope: *random.pick(&[Scope::Local, Scope::Global]),
+        order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
+        box_limit: *random.pick(&[None, Some(1), Some(4)]),
+    };
     let mut property = question.property.clone();
     property.predicates.clear();
     let without_predicates = Question { property: &property, ..question.clone() };
-    for (question, split) in [
-        (question, SplitConfig::default()),
-        (&without_predicates, SplitConfig::default()),
-        (&without_predicates, split),
+    for (question, options) in [
+        (question, CegarConfig::default()),
+        (&without_predicates, CegarConfig::default()),
+        (&without_predicates, other),
     ] {
         let config = Config::default();
         let budget = &mut Budget::unlimited();
-        let found = cegar(question, policy, &config, split, budget, &mut Silent, None);
+        let found = cegar(question, policy, &config, options, budget, &mut Silent, None);
         let report = match found {
             Ok(report) => report,
             Err(EngineError::Unsupported(_)) => {
                 tally.unsupported += 1;
                 return;
             }
-            Err(error) => panic!("{place}: {error} ({split:?})"),
+            Err(error) => panic!("{place}: {error} ({options:?})"),
         };
         match &report.verdict {
             Verdict::Safe { vacuous } => {
@@ -276,7 +282,7 @@ fn refine(
                 assert!(shortest.is_none_or(|n| n <= trace.steps.len()), "{place}: too short");
             }
             Verdict::Unknown(reason) => {
-                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({split:?})");
+                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({options:?})");
             }
         }
         tally.iterations += report.iterations;

@@ -4,9 +4,10 @@ use std::io;
 use std::path::Path;
 
 use policert_verify::{
-    CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
-    OutputFiles, Predicates, Request, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
-    StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
+    CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates,
+    Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder, SplitConfig, SplitPoint,
+    SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified,
+    verify,
 };
 
 use super::{
@@ -14,8 +15,8 @@ use super::{
     task_options, write_data,
 };
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg, SplitUntilArg,
-    SplitVariableArg, TiesArg, VerifyArgs,
+    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg, SearchOrderArg,
+    SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -130,7 +131,7 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Cegar => EngineChoice::Cegar,
         },
         preset: arguments.preset.clone(),
-        split: split(arguments),
+        cegar: cegar(arguments),
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
@@ -146,9 +147,9 @@ fn request(arguments: &VerifyArgs) -> Request {
     }
 }
 
-/// How cegar splits on the policy's choice.
-fn split(arguments: &VerifyArgs) -> SplitConfig {
-    SplitConfig {
+/// Options of cegar.
+fn cegar(arguments: &VerifyArgs) -> CegarConfig {
+    let split = SplitConfig {
         variable: match arguments.split_variable {
             SplitVariableArg::Influence => SplitVariable::Influence,
             SplitVariableArg::Distance => SplitVariable::Distance,
@@ -164,5 +165,14 @@ fn split(arguments: &VerifyArgs) -> SplitConfig {
             SplitUntilArg::Refuted => SplitUntil::Refuted,
             SplitUntilArg::Once => SplitUntil::Witness,
         },
-    }
+    };
+    let scope = match arguments.scope {
+        ScopeArg::Local => Scope::Local,
+        ScopeArg::Global => Scope::Global,
+    };
+    let order = match arguments.search_order {
+        SearchOrderArg::Guided => SearchOrder::Guided,
+        SearchOrderArg::BreadthFirst => SearchOrder::BreadthFirst,
+    };
+    CegarConfig { order, split, scope, box_limit: arguments.box_limit.filter(|&limit| limit > 0) }
 }
