@@ -1,5 +1,6 @@
 //! The command line: commands, options and their values.
 
+mod bench;
 mod plot;
 mod query;
 mod reach;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
@@ -52,6 +54,8 @@ pub enum Command {
     Reach(Box<ReachArgs>),
     /// Draw results of reach: numbers of boxes, or what the granularity does
     Plot(Box<PlotArgs>),
+    /// Run a study: instances by configurations, with a journal, tables and figures
+    Bench(BenchArgs),
     /// Train a network for a control loop, on the cells of states or on states
     Train(Box<TrainArgs>),
 }

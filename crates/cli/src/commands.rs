@@ -1,5 +1,6 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
+mod bench;
 mod check;
 mod plot;
 mod query;
@@ -19,6 +20,7 @@ use crate::style::Style;
 /// Runs a command to its end.
 pub fn run(command_line: CommandLine) -> ExitStatus {
     match command_line.command {
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
+use crate::Failure;
+
 /// Where a text goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Destination {
@@ -37,6 +39,15 @@ pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
         }
         Destination::File(path) => write_file(path, &text),
     }
+}
+
+/// Writes a text into a file, all of it or nothing.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    write_file(path, text.as_bytes())
+        .map_err(|source| Failure::Output { what: path.display().to_string(), source })
 }
 
 pub(crate) fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {

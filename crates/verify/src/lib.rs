@@ -41,7 +41,7 @@ pub use policert_ppa::{
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
-pub use atomic_file::{Destination, write_json};
+pub use atomic_file::{Destination, write_json, write_text};
 pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
@@ -57,7 +57,8 @@ pub use failure::Failure;
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{
-    CountsPicture, GranularityPicture, ImageFormat, ReachResult, plot_counts, plot_granularity,
+    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
+    plot_granularity, plot_lines,
 };
 pub use problem::{Problem, ProblemKind};
 pub use query::{

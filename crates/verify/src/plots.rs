@@ -2,6 +2,7 @@
 //!
 //! - `boxes`: reachable boxes, trajectories, goal and unsafe set in planes of two variables.
 //! - [`counts`]: how many boxes there are at each step.
+//! - [`lines`]: lines over a common axis, for studies.
 //! - [`granularity`]: time, boxes and verified parts against the width of cells.
 //!
 //! The same drawing becomes an image of either format. Text is set in a font that is part of the
@@ -13,6 +14,7 @@ mod canvas;
 mod counts;
 mod granularity;
 mod legend;
+mod lines;
 mod outline;
 mod results;
 mod view;
@@ -25,6 +27,7 @@ use crate::atomic_file::write_file;
 pub use canvas::ImageFormat;
 pub use counts::CountsPicture;
 pub use granularity::GranularityPicture;
+pub use lines::LinesPlot;
 pub use results::ReachResult;
 
 pub(crate) use canvas::{Picture, image};
@@ -48,6 +51,14 @@ pub fn plot_granularity(results: &[PathBuf], out: &Path) -> Result<(), Failure> 
     let format = ImageFormat::of(out)?;
     let results = results.iter().map(|path| ReachResult::read(path));
     save(&GranularityPicture::new(&results.collect::<Result<Vec<_>, _>>()?)?, format, out)
+}
+
+/// Draws lines.
+///
+/// # Errors
+/// If the output's name has no known ending, or it cannot be written.
+pub fn plot_lines(plot: &LinesPlot, out: &Path) -> Result<(), Failure> {
+    save(&lines::LinesPicture::new(plot), ImageFormat::of(out)?, out)
 }
 
 /// Draws a picture into a file.

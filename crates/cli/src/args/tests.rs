@@ -72,6 +72,8 @@ fn what_makes_no_sense_is_refused() {
         ("policert reach t.toml --plot-dims 1,2", ErrorKind::MissingRequiredArgument),
         ("policert reach t.toml --plot p.svg --plot-dims 1", ErrorKind::ValueValidation),
         ("policert reach t.toml --granularity x", ErrorKind::ValueValidation),
+        ("policert bench run s.toml", ErrorKind::MissingRequiredArgument),
+        ("policert bench report s.toml --journal j", ErrorKind::MissingRequiredArgument),
         ("policert plot boxes a.json", ErrorKind::MissingRequiredArgument),
         ("policert plot boxes --out a.svg", ErrorKind::MissingRequiredArgument),
         ("policert plot circles a.json --out a.svg", ErrorKind::InvalidSubcommand),
@@ -102,6 +104,9 @@ fn help_texts() {
     insta::assert_snapshot!("help_check", help("check"));
     insta::assert_snapshot!("help_query", help("query"));
     insta::assert_snapshot!("help_reach", help("reach"));
+    insta::assert_snapshot!("help_bench", help("bench"));
+    insta::assert_snapshot!("help_bench_run", help("bench run"));
+    insta::assert_snapshot!("help_bench_report", help("bench report"));
     insta::assert_snapshot!("help_plot", help("plot"));
     insta::assert_snapshot!("help_plot_boxes", help("plot boxes"));
     insta::assert_snapshot!("help_train", help("train"));
