@@ -2,12 +2,14 @@
 //!
 //! [`explicit`] answers a question by enumeration, with a shortest counterexample;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
-//! their edges are enabled, so models with millions of operators do no harm.
+//! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
+//! step by step, as boxes of states or as formulas for Z3.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
 
 mod batch;
+mod bmc;
 mod breadth_first;
 mod compiled;
 mod config;
@@ -20,6 +22,7 @@ mod policy_successors;
 mod state_table;
 mod stats;
 
+pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};

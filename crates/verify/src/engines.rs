@@ -4,6 +4,7 @@
 //! [`EngineChoice`], and a place in the portfolio of `engines/auto.rs`.
 
 mod auto;
+mod bmc;
 mod cegar;
 mod explicit;
 mod ppa;
@@ -33,6 +34,8 @@ pub enum EngineChoice {
     Ppa,
     /// Policy predicate abstraction that finds its predicates.
     Cegar,
+    /// Bounded model checking.
+    Bmc,
 }
 
 /// What an engine found.
@@ -64,6 +67,8 @@ pub(crate) struct Assignment<'a> {
     pub ppa: &'a policert_ppa::Config,
     /// How cegar splits on the policy's choice.
     pub split: policert_ppa::SplitConfig,
+    /// How bmc unrolls runs.
+    pub bmc: policert_explore::BmcConfig,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.
@@ -111,6 +116,7 @@ pub(crate) fn answer(
         EngineChoice::Cegar => {
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
+        EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use policert_explore::BmcConfig;
 use policert_ppa::SplitConfig;
 use serde_json::Value;
 
@@ -24,6 +25,8 @@ pub struct Request {
     pub preset: String,
     /// How cegar splits on the policy's choice.
     pub split: SplitConfig,
+    /// How bmc unrolls runs.
+    pub bmc: BmcConfig,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -76,8 +79,8 @@ fn run(
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
-    let split = request.split;
-    let assignment = Assignment { task: &task, ppa: &ppa, split, limits, begin, cancel };
+    let (split, bmc) = (request.split, request.bmc);
+    let assignment = Assignment { task: &task, ppa: &ppa, split, bmc, limits, begin, cancel };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;

@@ -3,14 +3,14 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
+    BmcConfig, BmcSolver, CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
     Predicates, Request, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
     TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg, SplitUntilArg,
+    BmcSolverArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg, SplitUntilArg,
     SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
@@ -116,9 +116,18 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Explicit => EngineChoice::Explicit,
             EngineArg::Ppa => EngineChoice::Ppa,
             EngineArg::Cegar => EngineChoice::Cegar,
+            EngineArg::Bmc => EngineChoice::Bmc,
         },
         preset: arguments.preset.clone(),
         split: split(arguments),
+        bmc: BmcConfig {
+            solver: match arguments.bmc_solver {
+                BmcSolverArg::Native => BmcSolver::Native,
+                BmcSolverArg::Z3 => BmcSolver::Z3,
+            },
+            steps: arguments.bmc_steps,
+            loop_free: !arguments.no_loop_free,
+        },
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
