@@ -101,7 +101,9 @@ pub fn bmc(
         BmcSolver::Z3 => formula::unroll(question, policy, config, budget, observer),
         #[cfg(not(feature = "z3"))]
         BmcSolver::Z3 => Err(EngineError::Unsupported(
-            "this build has no Z3: build with the feature z3, or unroll natively".to_owned(),
+            "this build has no Z3, which bounded model checking by Z3 needs: `./x build` makes one \
+             that has; boxes of states need no Z3"
+                .to_owned(),
         )),
     }
 }
