@@ -152,7 +152,8 @@ pub struct VerifyArgs {
         default_value_t = EngineArg::Auto,
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
-                predicate abstraction), or cegar (ppa that finds its predicates)",
+                predicate abstraction), cegar (ppa that finds its predicates), or bmc (bounded \
+                model checking)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
@@ -204,6 +205,19 @@ pub struct VerifyArgs {
     /// How long cegar goes on splitting at one place
     #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
     pub split_until: SplitUntilArg,
+
+    /// What unrolls runs in bmc: boxes of states by the decision oracle, or a formula for Z3
+    #[arg(long, value_enum, default_value_t = BmcSolverArg::Native, help_heading = "Engine")]
+    pub bmc_solver: BmcSolverArg,
+
+    /// The greatest length of paths that bmc looks at [default: no limit]
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    pub bmc_steps: Option<u32>,
+
+    /// Do not ask Z3, for each length, if there is a loop-free path of that length at all; then
+    /// bmc proves nothing safe
+    #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
+    pub no_loop_free: bool,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -313,6 +327,17 @@ pub enum EngineArg {
     Ppa,
     /// Policy predicate abstraction that finds its predicates
     Cegar,
+    /// Bounded model checking
+    Bmc,
+}
+
+/// Values of `--bmc-solver`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum BmcSolverArg {
+    /// Boxes of states, by the decision oracle
+    Native,
+    /// Z3
+    Z3,
 }
 
 /// Values of `--search-order`.

@@ -3,12 +3,14 @@
 //! [`explicit`] answers a question by enumeration, with a shortest counterexample; [`guided`] looks
 //! for unsafe states first where they seem near;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
-//! their edges are enabled, so models with millions of operators do no harm.
+//! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
+//! step by step, as boxes of states or as formulas for Z3.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
 
 mod batch;
+mod bmc;
 mod breadth_first;
 mod compiled;
 mod config;
@@ -22,6 +24,7 @@ mod policy_successors;
 mod state_table;
 mod stats;
 
+pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
 pub use guided::{Guided, guided};

@@ -4,6 +4,7 @@
 //! [`EngineChoice`], and a place in the portfolio of `engines/auto.rs`.
 
 mod auto;
+mod bmc;
 mod cegar;
 mod explicit;
 mod guided;
@@ -34,6 +35,8 @@ pub enum EngineChoice {
     Ppa,
     /// Policy predicate abstraction that finds its predicates.
     Cegar,
+    /// Bounded model checking.
+    Bmc,
 }
 
 /// What an engine found.
@@ -66,6 +69,8 @@ pub(crate) struct Assignment<'a> {
     pub ppa: &'a policert_ppa::Config,
     /// Options of cegar.
     pub cegar: policert_ppa::CegarConfig,
+    /// How bmc unrolls runs.
+    pub bmc: policert_explore::BmcConfig,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.
@@ -131,6 +136,7 @@ pub(crate) fn answer(
         EngineChoice::Cegar => {
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
+        EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use policert_explore::BmcConfig;
 use policert_ppa::CegarConfig;
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub struct Request {
     pub preset: String,
     /// Options of cegar.
     pub cegar: CegarConfig,
+    /// How bmc unrolls runs.
+    pub bmc: BmcConfig,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -87,8 +90,9 @@ fn run(
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
-    let (cegar, threads) = (request.cegar, request.threads);
-    let assignment = Assignment { task: &task, ppa: &ppa, cegar, limits, begin, cancel, threads };
+    let Request { cegar, bmc, threads, .. } = *request;
+    let assignment =
+        Assignment { task: &task, ppa: &ppa, cegar, bmc, limits, begin, cancel, threads };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;

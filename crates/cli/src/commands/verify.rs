@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use policert_verify::{
-    CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates,
-    Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder, SplitConfig, SplitPoint,
-    SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified,
-    verify,
+    BmcConfig, BmcSolver, CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure,
+    Filter, InitialStates, Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions,
+    TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{
@@ -15,8 +15,8 @@ use super::{
     task_options, write_data,
 };
 use crate::args::{
-    DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg, SearchOrderArg,
-    SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
+    BmcSolverArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg,
+    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -129,9 +129,18 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Explicit => EngineChoice::Explicit,
             EngineArg::Ppa => EngineChoice::Ppa,
             EngineArg::Cegar => EngineChoice::Cegar,
+            EngineArg::Bmc => EngineChoice::Bmc,
         },
         preset: arguments.preset.clone(),
         cegar: cegar(arguments),
+        bmc: BmcConfig {
+            solver: match arguments.bmc_solver {
+                BmcSolverArg::Native => BmcSolver::Native,
+                BmcSolverArg::Z3 => BmcSolver::Z3,
+            },
+            steps: arguments.bmc_steps,
+            loop_free: !arguments.no_loop_free,
+        },
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
