@@ -32,8 +32,8 @@ mod verify;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
-pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_explore::{BmcConfig, BmcSolver};
+pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits};
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 

@@ -3,15 +3,15 @@
 use std::io;
 
 use policert_verify::{
-    BmcConfig, BmcSolver, CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter, InitialStates, Limits, Numbers,
-    Predicates, Request, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
-    TaskOptions, TerminalChoice, Ties, Verified, verify,
+    BmcConfig, BmcSolver, CancelFlag, Domain, EngineChoice, ExitStatus, Failure, Filter,
+    InitialStates, Limits, Numbers, Predicates, Request, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
 use crate::args::{
-    BmcSolverArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg, SplitUntilArg,
-    SplitVariableArg, TiesArg, VerifyArgs,
+    BmcSolverArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, SplitPointArg,
+    SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;

@@ -4,7 +4,7 @@ use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, UnknownReason,
     Verdict,
 };
-use policert_model::{Condition, Semantics};
+use policert_model::{Condition, Semantics, Truth};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
@@ -191,8 +191,7 @@ impl<'a> Unrolling<'a> {
             None => vec![sides],
         };
         for sides in open {
-            self.counts.expanded_states =
-                self.counts.expanded_states.saturating_add(count(&sides));
+            self.counts.expanded_states = self.counts.expanded_states.saturating_add(count(&sides));
             if let Some(choices) = &mut self.choices {
                 choices.enter(&sides);
             }
@@ -217,6 +216,9 @@ impl<'a> Unrolling<'a> {
         budget: &mut Budget,
     ) -> Result<Vec<(usize, IntBox, IntBox)>, EngineError> {
         let prepared = &self.operators[operator];
+        if prepared.operator.guard.truth(sides) == Truth::False {
+            return Ok(Vec::new());
+        }
         let mut taken = Vec::new();
         for enabled in partition(sides.clone(), &prepared.operator.guard, budget)?.inside {
             match (&mut self.choices, prepared.output) {

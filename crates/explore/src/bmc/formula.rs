@@ -9,7 +9,7 @@ use policert_engine_api::{
     Verdict,
 };
 use policert_model::{Condition, Operator, State, Truth, UpdateValue};
-use policert_numeric::{Interval, IntInterval, Rational};
+use policert_numeric::{IntInterval, Interval, Rational};
 use policert_policy::Policy;
 use policert_smt::encode::{Frame, chooses, scores_within, successor};
 use policert_smt::{
@@ -106,10 +106,6 @@ impl<'a> Unrolling<'a> {
             budget.poll_clock()?;
             if length > 0 {
                 self.add_step(config)?;
-                if config.loop_free && self.is_complete(budget)? {
-                    self.stats.checked = Some(length);
-                    return Ok(Verdict::Safe { vacuous: false });
-                }
             }
             let last = self.frames[self.frames.len() - 1].clone();
             let bad = &self.question.property.unsafe_condition;
@@ -125,6 +121,9 @@ impl<'a> Unrolling<'a> {
             }
             self.stats.checked = Some(length);
             self.solver.assert(bad.negate());
+            if config.loop_free && length > 0 && self.is_complete(budget)? {
+                return Ok(Verdict::Safe { vacuous: false });
+            }
             if config.steps == Some(length) {
                 return Ok(Verdict::Unknown(UnknownReason::StepLimit { steps: length.into() }));
             }
@@ -227,7 +226,8 @@ impl<'a> Unrolling<'a> {
             .map_err(engine_error)?;
         self.solver.assert(scores.constraint);
         let applicable = self.applicable.iter().map(|c| frame.condition(c, true));
-        let applicable: Vec<Formula> = applicable.collect::<Result<_, _>>().map_err(engine_error)?;
+        let applicable: Vec<Formula> =
+            applicable.collect::<Result<_, _>>().map_err(engine_error)?;
         let formula = |group: &Group| match group.output {
             Some(output) => chooses(&scores.outputs, output, &policy.semantics(), &applicable),
             None => Ok(Formula::Constant(true)),
