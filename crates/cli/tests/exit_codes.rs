@@ -2,11 +2,14 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/program.rs"]
+mod program;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use example::{Example, code, text};
+use example::Example;
+use program::{code, text};
 
 /// A model with so many states that no limit of a test is beyond reach.
 fn endless() -> Example {
@@ -140,7 +143,7 @@ fn inputs() {
 #[test]
 fn results_that_cannot_be_written() {
     let example = Example::new();
-    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 50);
+    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 42);
     assert!(text.contains("no/such/folder") && !text.contains("SAFE"), "{text}");
 }
 

@@ -8,13 +8,13 @@ use policert_certify::replay;
 use policert_engine_api::{
     Budget, EngineError, Id, Question, SideTable, Silent, UnknownReason, Verdict,
 };
-use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig, bmc, explicit};
+use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig, bmc, explicit, guided};
 use policert_policy::{Filter, Policy, Semantics, Ties};
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
 use policert_ppa::{
-    AbstractStateId, Abstraction, Config, Fragment, Origin, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -186,6 +186,13 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(reason) => assert!(!decided, "{place}: {reason}"),
     }
     *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+    if let Ok(found) = guided(&question, policy.as_ref(), u32::MAX, budget, &mut Silent) {
+        assert!(found.trace.is_some() != truth.is_safe() || !decided, "{place}: guided search");
+        if let Some(trace) = &found.trace {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+    }
 
     unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
     #[cfg(feature = "z3")]
@@ -224,7 +231,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
-    if setting.number.is_multiple_of(2) {
+    if setting.number.is_multiple_of(4) {
         compare_presets(setting, &question, policy.as_ref(), &graph);
     }
     #[cfg(feature = "z3")]
@@ -321,24 +328,30 @@ fn refine(
         ]),
         until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
     };
+    let other = CegarConfig {
+        split,
+        scope: *random.pick(&[Scope::Local, Scope::Global]),
+        order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
+        box_limit: *random.pick(&[None, Some(1), Some(4)]),
+    };
     let mut property = question.property.clone();
     property.predicates.clear();
     let without_predicates = Question { property: &property, ..question.clone() };
-    for (question, split) in [
-        (question, SplitConfig::default()),
-        (&without_predicates, SplitConfig::default()),
-        (&without_predicates, split),
+    for (question, options) in [
+        (question, CegarConfig::default()),
+        (&without_predicates, CegarConfig::default()),
+        (&without_predicates, other),
     ] {
         let config = Config::default();
         let budget = &mut Budget::unlimited();
-        let found = cegar(question, policy, &config, split, budget, &mut Silent, None);
+        let found = cegar(question, policy, &config, options, budget, &mut Silent, None);
         let report = match found {
             Ok(report) => report,
             Err(EngineError::Unsupported(_)) => {
                 tally.unsupported += 1;
                 return;
             }
-            Err(error) => panic!("{place}: {error} ({split:?})"),
+            Err(error) => panic!("{place}: {error} ({options:?})"),
         };
         match &report.verdict {
             Verdict::Safe { vacuous } => {
@@ -352,7 +365,7 @@ fn refine(
                 assert!(shortest.is_none_or(|n| n <= trace.steps.len()), "{place}: too short");
             }
             Verdict::Unknown(reason) => {
-                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({split:?})");
+                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({options:?})");
             }
         }
         tally.iterations += report.iterations;
