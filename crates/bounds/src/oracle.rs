@@ -33,6 +33,8 @@ pub struct Oracle<'p> {
     pub(crate) refutations: Refutations,
     /// Answers relaxed queries; built when the first one is asked.
     pub(crate) real: Option<RealOracle>,
+    /// After how many boxes that bounds leave open a query is given up.
+    pub(crate) box_limit: Option<u64>,
     /// Network inputs and applicability of points that are judged.
     inputs: Vec<i64>,
     mask: Vec<bool>,
@@ -101,6 +103,7 @@ impl<'p> Oracle<'p> {
             statistics: Statistics::default(),
             refutations: Refutations::new(outputs),
             real: None,
+            box_limit: None,
             inputs: Vec::new(),
             mask: Vec::new(),
             state: vec![0; axes.least_dimensions],
@@ -120,13 +123,19 @@ impl<'p> Oracle<'p> {
         &self.statistics
     }
 
+    /// Gives up queries after so many boxes that bounds leave open; `None` for never. The answer
+    /// to a query that is given up is possible, without a witness.
+    pub fn limit_boxes(&mut self, limit: Option<u64>) {
+        self.box_limit = limit;
+    }
+
     /// Decides a single query. Several queries about one region are decided faster by one
     /// [`DecisionMap`].
     ///
     /// `Refuted` is a proof. A witness has a value for each dimension of the region (and for
     /// further variables that conditions mention) and is verified exactly. There is no witness
     /// and no refutation only where a score of a network with tanh or sigmoid cannot be told
-    /// apart from another one with growing precision.
+    /// apart from another one with growing precision, and beyond [`Oracle::limit_boxes`].
     ///
     /// # Errors
     /// A stop of the budget.

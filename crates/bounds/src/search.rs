@@ -183,6 +183,10 @@ impl<'q> Search<'_, '_, 'q> {
         self.wait(f64::INFINITY, 0, restriction);
         while let Some(part) = self.waiting.pop() {
             self.budget.poll_clock()?;
+            if self.oracle.box_limit.is_some_and(|limit| self.open_boxes >= limit) {
+                self.undecided = true;
+                return Ok(None);
+            }
             self.oracle.statistics.boxes += 1;
             let Some(Part { promise, node, restriction, .. }) = self.descend(part) else {
                 continue;

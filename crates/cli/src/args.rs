@@ -1,5 +1,7 @@
 //! The command line: commands, options and their values.
 
+mod bench;
+mod plot;
 mod query;
 mod reach;
 mod train;
@@ -12,10 +14,12 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, duration};
+pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -48,6 +52,10 @@ pub enum Command {
     Query(Box<QueryArgs>),
     /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes
     Reach(Box<ReachArgs>),
+    /// Draw results of reach: numbers of boxes, or what the granularity does
+    Plot(Box<PlotArgs>),
+    /// Run a study: instances by configurations, with a journal, tables and figures
+    Bench(BenchArgs),
     /// Train a network for a control loop, on the cells of states or on states
     Train(Box<TrainArgs>),
 }
@@ -144,7 +152,8 @@ pub struct VerifyArgs {
         default_value_t = EngineArg::Auto,
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
-                predicate abstraction), or cegar (ppa that finds its predicates)",
+                predicate abstraction), cegar (ppa that finds its predicates), or bmc (bounded \
+                model checking)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
@@ -169,6 +178,20 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
 
+    /// In which order cegar visits abstract states
+    #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
+    pub search_order: SearchOrderArg,
+
+    /// Where cegar applies the predicates that it finds: to the abstract states that need them
+    /// (local), or to all (global)
+    #[arg(long, value_enum, default_value_t = ScopeArg::Local, help_heading = "Engine")]
+    pub scope: ScopeArg,
+
+    /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
+    /// transition counts as possible then, and refinement decides; 0 for never
+    #[arg(long, value_name = "N", default_value = "64", help_heading = "Engine")]
+    pub box_limit: Option<u64>,
+
     /// Which variable cegar splits where the policy chooses another label than on the abstract
     /// path, among those in which a run and a state where it chooses the label differ; those
     /// whose value the path fixes come first
@@ -182,6 +205,19 @@ pub struct VerifyArgs {
     /// How long cegar goes on splitting at one place
     #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
     pub split_until: SplitUntilArg,
+
+    /// What unrolls runs in bmc: boxes of states by the decision oracle, or a formula for Z3
+    #[arg(long, value_enum, default_value_t = BmcSolverArg::Native, help_heading = "Engine")]
+    pub bmc_solver: BmcSolverArg,
+
+    /// The greatest length of paths that bmc looks at [default: no limit]
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    pub bmc_steps: Option<u32>,
+
+    /// Do not ask Z3, for each length, if there is a loop-free path of that length at all; then
+    /// bmc proves nothing safe
+    #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
+    pub no_loop_free: bool,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -291,6 +327,35 @@ pub enum EngineArg {
     Ppa,
     /// Policy predicate abstraction that finds its predicates
     Cegar,
+    /// Bounded model checking
+    Bmc,
+}
+
+/// Values of `--bmc-solver`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum BmcSolverArg {
+    /// Boxes of states, by the decision oracle
+    Native,
+    /// Z3
+    Z3,
+}
+
+/// Values of `--search-order`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum SearchOrderArg {
+    /// Those first that were close to an unsafe state on an earlier path
+    Guided,
+    /// Breadth-first: abstract unsafe paths are shortest
+    BreadthFirst,
+}
+
+/// Values of `--scope`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum ScopeArg {
+    /// The abstract states of the path
+    Local,
+    /// All abstract states
+    Global,
 }
 
 /// Values of `--split-variable`.

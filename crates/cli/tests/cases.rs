@@ -24,7 +24,6 @@ use shared_folder::shared_folder;
 
 const GROUPS: [&str; 5] = ["jani", "policy", "ppa", "query", "reach"];
 
-const CEGAR: &str = "engine cegar";
 const IC3: &str = "engine ic3";
 const F32: &str = "numbers f32";
 const PROBABILITY: &str = "questions about probabilities";
@@ -36,15 +35,11 @@ const PENDING: &[(&str, usize, &str)] = &[
     ("jani/thirds", 1, PROBABILITY),
     ("jani/thirds", 2, PROBABILITY),
     ("policy/tie-only-in-f32", 1, F32),
-    ("ppa/domain-bound-trap", 3, CEGAR),
     ("ppa/domain-bound-trap", 4, IC3),
     ("ppa/margin-1e-12", 2, IC3),
     ("ppa/margin-1e-12", 3, F32),
-    ("ppa/one-predicate-needed", 2, CEGAR),
-    ("ppa/spurious-path", 3, CEGAR),
     ("ppa/spurious-path", 4, IC3),
     ("ppa/start-meets-unsafe", 3, IC3),
-    ("ppa/unsafe-disjunction", 2, CEGAR),
     ("ppa/unsafe-disjunction", 3, IC3),
     ("ppa/update-leaves-domain", 3, IC3),
 ];

@@ -46,7 +46,7 @@ impl Selection for BranchAndBound<'_> {
             };
             let values: Option<Vec<i64>> = witness.as_ref().and_then(|point| integers(point));
             if let Some(values) = values {
-                return Ok(Answer::Possible(Some(values.into())));
+                return Ok(Answer::Possible(Some(values)));
             }
             let fraction = witness.as_ref().and_then(|point| first_fraction(point));
             match fraction.or_else(|| middle(&sides)) {

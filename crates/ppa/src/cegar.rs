@@ -19,9 +19,11 @@ mod path;
 mod path_condition;
 mod policy_choice;
 mod policy_realisability;
+mod reachability;
 mod realisability;
 mod refinement;
 mod run;
+mod state_tree;
 mod weakest_precondition;
 
 use std::collections::BTreeMap;
@@ -35,20 +37,23 @@ use policert_policy::Policy;
 
 use crate::config::Config;
 use crate::engine::Abstraction;
+use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
-use crate::search::Fragment;
 
-pub use config::{SplitConfig, SplitPoint, SplitUntil, SplitVariable};
+pub use config::{
+    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable,
+};
 pub use refinement::Origin;
 
 use path::{AbstractPath, Requirement};
 use path_condition::PathCondition;
 use policy_choice::PolicyChoice;
 use policy_realisability::PolicyRealisability;
+use reachability::Reachability;
 use realisability::{longest_prefix, start_parts};
 use refinement::{Refinement, Refiner, fixed_values};
 use run::{End, Follower, Run};
-use weakest_precondition::{atoms, is_predicate};
+use weakest_precondition::{AtomAtStep, atoms, is_predicate};
 
 /// What the engine found.
 #[derive(Debug)]
@@ -79,7 +84,7 @@ pub fn cegar(
     question: &Question<'_>,
     policy: Option<&Policy>,
     config: &Config,
-    split: SplitConfig,
+    cegar: CegarConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
@@ -91,10 +96,16 @@ pub fn cegar(
                 .to_owned(),
         ));
     }
-    let mut abstraction = Abstraction::new(question, policy)?;
+    // The predicates are applied by the tree of abstract states.
+    let mut property = question.property.clone();
+    let listed = std::mem::take(&mut property.predicates);
+    let question = &Question { property: &property, ..question.clone() };
+    let abstraction = Abstraction::new(question, policy)?;
     let mut queries = abstraction.queries_for(config, recorder.map(|r| r as &mut dyn Recorder))?;
-    let mut refinements = Loop::new(&mut abstraction, split)?;
-    let outcome = refinements.run(&mut abstraction, &mut queries, budget, observer);
+    queries.limit_boxes(cegar.box_limit);
+    let mut refinements = Loop::new(&abstraction, &listed, cegar)?;
+    let outcome = refinements.run(&abstraction, &mut queries, budget, observer);
+    refinements.count();
     let verdict = match outcome {
         Ok(verdict) => verdict,
         Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
@@ -102,15 +113,15 @@ pub fn cegar(
         Err(error) => return Err(error),
     };
     let mut notes = Vec::new();
-    if refinements.counts.dropped_outcomes > 0 {
+    if refinements.reachability.counts.dropped_outcomes > 0 {
         notes.push(format!(
             "{} abstract outcomes may leave a variable's domain; such an outcome is no transition",
-            refinements.counts.dropped_outcomes
+            refinements.reachability.counts.dropped_outcomes
         ));
     }
     Ok(CegarReport {
         verdict,
-        counts: refinements.counts,
+        counts: refinements.reachability.counts,
         queries: *queries.stats(),
         iterations: refinements.iterations,
         refinements: refinements.refinements,
@@ -132,10 +143,8 @@ enum Analysis {
 
 /// The state of the loop.
 struct Loop {
-    split: SplitConfig,
-    /// The predicates, as atoms.
-    known: Vec<Condition>,
-    counts: Counts,
+    config: CegarConfig,
+    reachability: Reachability,
     iterations: u64,
     refinements: BTreeMap<Origin, u64>,
     predicates: BTreeMap<Origin, u64>,
@@ -143,73 +152,98 @@ struct Loop {
 }
 
 impl Loop {
-    /// Completes the predicates that the abstraction begins with.
-    fn new(abstraction: &mut Abstraction<'_>, split: SplitConfig) -> Result<Self, EngineError> {
-        let property = abstraction.question.property;
-        let mut known: Vec<Condition> =
-            property.predicates.iter().map(|p| p.condition.clone()).collect();
-        let listed = known.len();
-        let mut found = Vec::new();
-        atoms(&property.unsafe_condition, &mut found);
-        found.retain(|atom| {
-            let is_known = known.contains(atom) || known.contains(&atom.negate());
-            !is_known && is_predicate(abstraction, atom)
-        });
-        known.extend(found);
-        extend(abstraction, &known[listed..])?;
-        let predicates = BTreeMap::from([(Origin::Property, known.len() as u64)]);
+    /// With the predicates that the abstraction begins with.
+    fn new(
+        abstraction: &Abstraction<'_>,
+        listed: &[Predicate],
+        config: CegarConfig,
+    ) -> Result<Self, EngineError> {
+        let mut reachability = Reachability::new(abstraction);
+        let mut first: Vec<Condition> = Vec::new();
+        for predicate in listed {
+            require_total(&predicate.condition, abstraction.predicates.domains(), &predicate.text)?;
+            first.push(predicate.condition.clone());
+        }
+        let mut unsafe_atoms = Vec::new();
+        atoms(&abstraction.question.property.unsafe_condition, &mut unsafe_atoms);
+        unsafe_atoms.retain(|atom| is_predicate(abstraction, atom));
+        first.extend(unsafe_atoms);
+        let mut count = 0;
+        for condition in &first {
+            let (predicate, new) = reachability.tree.predicate(condition);
+            count += u64::from(new);
+            reachability.tree.split_everywhere(predicate);
+        }
         Ok(Self {
-            split,
-            known,
-            counts: Counts::default(),
+            config,
+            reachability,
             iterations: 0,
             refinements: BTreeMap::new(),
-            predicates,
+            predicates: BTreeMap::from([(Origin::Property, count)]),
             entailed_cuts: 0,
         })
     }
 
     fn run(
         &mut self,
-        abstraction: &mut Abstraction<'_>,
+        abstraction: &Abstraction<'_>,
         queries: &mut Queries<'_>,
         budget: &mut Budget,
         observer: &mut dyn Observer,
     ) -> Result<Verdict, EngineError> {
         loop {
             self.iterations += 1;
-            let mut fragment = Fragment::default();
-            let built = abstraction.search(queries, budget, observer, true).run(&mut fragment);
-            self.counts = fragment.counts;
-            built?;
-            let Some(last) = fragment.first_unsafe else {
-                return Ok(Verdict::Safe { vacuous: fragment.counts.start_states == 0 });
+            observer.event(Event::Phase("abstract states"));
+            let found = self.reachability.search(
+                abstraction,
+                queries,
+                budget,
+                observer,
+                self.config.order,
+            )?;
+            let Some(last) = found else {
+                let vacuous = self.reachability.counts.start_states == 0;
+                return Ok(Verdict::Safe { vacuous });
             };
             observer.event(Event::Phase("abstract unsafe path"));
-            let path = AbstractPath::to(abstraction, &fragment, last);
+            let path = AbstractPath::to(abstraction, &self.reachability.tree, last);
+            self.reachability.note_distances(&path);
             match self.analyse(abstraction, &path, queries, budget)? {
                 Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 Analysis::Undecided(state) => {
                     let state = abstraction.question.model.display_state(&state);
                     return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
                 }
-                Analysis::Spurious(refinement) => self.refine(abstraction, refinement)?,
+                Analysis::Spurious(refinement) => self.refine(&path, refinement)?,
             }
         }
     }
 
-    fn refine(
-        &mut self,
-        abstraction: &mut Abstraction<'_>,
-        refinement: Refinement,
-    ) -> Result<(), EngineError> {
-        extend(abstraction, &refinement.predicates)?;
-        *self.refinements.entry(refinement.origin).or_default() += 1;
-        *self.predicates.entry(refinement.origin).or_default() +=
-            refinement.predicates.len() as u64;
-        self.entailed_cuts += refinement.entailed_cuts as u64;
-        self.known.extend(refinement.predicates);
-        Ok(())
+    fn refine(&mut self, path: &AbstractPath, refinement: Refinement) -> Result<(), EngineError> {
+        let Refinement { origin, predicates, entailed_cuts } = refinement;
+        let tree = &mut self.reachability.tree;
+        let mut new = 0;
+        let mut progress = false;
+        for AtomAtStep { step, atom } in &predicates {
+            let (predicate, is_new) = tree.predicate(atom);
+            new += u64::from(is_new);
+            progress |= tree.split_under(path.states[*step].node, predicate);
+            if self.config.scope == Scope::Global {
+                tree.split_everywhere(predicate);
+            }
+        }
+        *self.refinements.entry(origin).or_default() += 1;
+        *self.predicates.entry(origin).or_default() += new;
+        self.entailed_cuts += entailed_cuts as u64;
+        if progress {
+            Ok(())
+        } else {
+            Err(EngineError::Internal("a refinement that splits no abstract state".to_owned()))
+        }
+    }
+
+    fn count(&mut self) {
+        self.reachability.counts.predicates = Some(self.predicates.values().sum());
     }
 
     /// Whether the path is spurious, and what to learn from it.
@@ -238,8 +272,11 @@ impl Loop {
             };
             let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
             let requirement = &broken.requirement;
-            let mut refiner = Refiner { abstraction, path, known: &self.known, queries, budget };
-            if let Some(refinement) = refiner.by_requirement(requirement, targets)? {
+            let further = prefix.further.iter().map(|&at| &encoding.requirements[at].requirement);
+            let further: Vec<&Requirement> =
+                if std::env::var("CG_FIRST").is_ok() { Vec::new() } else { further.collect() };
+            let mut refiner = Refiner { abstraction, path, queries, budget };
+            if let Some(refinement) = refiner.by_requirement(requirement, &further, targets)? {
                 return Ok(Analysis::Spurious(refinement));
             }
             if targets {
@@ -274,9 +311,8 @@ impl Loop {
             End::Undecided => return Ok(Analysis::Undecided(run.last().clone())),
             End::Requirement(requirement) => {
                 let requirement: Requirement = requirement.clone();
-                let mut refiner =
-                    Refiner { abstraction, path, known: &self.known, queries, budget };
-                refiner.by_requirement(&requirement, true)?
+                let mut refiner = Refiner { abstraction, path, queries, budget };
+                refiner.by_requirement(&requirement, &[], true)?
             }
             End::Choice(output) => {
                 let (step, output) = (run.steps(), *output);
@@ -285,9 +321,8 @@ impl Loop {
                 let Some(policy) = &mut policy else {
                     return Err(EngineError::Internal("a choice without policy".to_owned()));
                 };
-                let mut refiner =
-                    Refiner { abstraction, path, known: &self.known, queries, budget };
-                refiner.by_choice(self.split, policy, &entailed, run.last(), step, output)?
+                let mut refiner = Refiner { abstraction, path, queries, budget };
+                refiner.by_choice(self.config.split, policy, &entailed, run.last(), step, output)?
             }
         };
         match refinement {
@@ -326,20 +361,7 @@ impl Loop {
         queries: &mut Queries<'_>,
         budget: &mut Budget,
     ) -> Result<Analysis, EngineError> {
-        let mut refiner = Refiner { abstraction, path, known: &self.known, queries, budget };
+        let mut refiner = Refiner { abstraction, path, queries, budget };
         Ok(Analysis::Spurious(refiner.by_separation(run.last(), run.steps())?))
     }
-}
-
-/// Adds predicates to the abstraction.
-fn extend(abstraction: &mut Abstraction<'_>, new: &[Condition]) -> Result<(), EngineError> {
-    let model = abstraction.question.model;
-    let predicates: Vec<Predicate> = new
-        .iter()
-        .map(|condition| Predicate {
-            text: model.display_condition(condition),
-            condition: condition.clone(),
-        })
-        .collect();
-    abstraction.refine(&predicates)
 }

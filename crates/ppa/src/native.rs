@@ -110,6 +110,10 @@ impl Selection for NativeSelection<'_> {
         self.map = Some(DecisionMap::new(&self.oracle, &states.sides));
     }
 
+    fn limit_boxes(&mut self, limit: Option<u64>) {
+        self.oracle.limit_boxes(limit);
+    }
+
     fn is_selected(
         &mut self,
         region: &Region<'_>,

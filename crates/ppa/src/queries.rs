@@ -44,6 +44,12 @@ pub trait Selection {
         let _ = states;
     }
 
+    /// Gives up exact tests after so many boxes that bounds leave open, where the solver works
+    /// with boxes; `None` for never. A test that is given up is possible, without a witness.
+    fn limit_boxes(&mut self, limit: Option<u64>) {
+        let _ = limit;
+    }
+
     /// The exact test.
     ///
     /// # Ensures
@@ -220,6 +226,13 @@ impl<'a> Queries<'a> {
     pub fn enter(&mut self, states: &Region<'_>) {
         if let Some(selection) = &mut self.selection {
             selection.enter(states);
+        }
+    }
+
+    /// See [`Selection::limit_boxes`].
+    pub fn limit_boxes(&mut self, limit: Option<u64>) {
+        if let Some(selection) = &mut self.selection {
+            selection.limit_boxes(limit);
         }
     }
 

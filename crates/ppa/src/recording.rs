@@ -47,6 +47,10 @@ impl Selection for RecordingSelection<'_> {
         self.selection.enter(states);
     }
 
+    fn limit_boxes(&mut self, limit: Option<u64>) {
+        self.selection.limit_boxes(limit);
+    }
+
     fn is_selected(
         &mut self,
         region: &Region<'_>,

@@ -8,13 +8,13 @@ use policert_certify::replay;
 use policert_engine_api::{
     Budget, EngineError, Id, Question, SideTable, Silent, UnknownReason, Verdict,
 };
-use policert_explore::{ExplicitConfig, explicit};
+use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig, bmc, explicit, guided};
 use policert_policy::{Filter, Policy, Semantics, Ties};
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
 use policert_ppa::{
-    AbstractStateId, Abstraction, Config, Fragment, Origin, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -34,6 +34,8 @@ struct Tally {
     iterations: u64,
     /// Its refinements.
     refinements: BTreeMap<Origin, u64>,
+    /// Answers of bmc, by solver and verdict.
+    unrolled: BTreeMap<(&'static str, &'static str), u64>,
     /// Labels that are refuted over the reals.
     refuted_over_reals: u64,
 }
@@ -175,6 +177,19 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(reason) => assert!(!decided, "{place}: {reason}"),
     }
     *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+    if let Ok(found) = guided(&question, policy.as_ref(), u32::MAX, budget, &mut Silent) {
+        assert!(found.trace.is_some() != truth.is_safe() || !decided, "{place}: guided search");
+        if let Some(trace) = &found.trace {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+    }
+
+    unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
+    #[cfg(feature = "z3")]
+    if setting.number.is_multiple_of(4) {
+        unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Z3, tally);
+    }
 
     let config = Config::default();
     let report = match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
@@ -207,11 +222,70 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
-    if setting.number.is_multiple_of(2) {
+    if setting.number.is_multiple_of(4) {
         compare_presets(setting, &question, policy.as_ref(), &graph);
     }
     #[cfg(feature = "z3")]
     compare_with_z3(setting, &question, policy.as_ref(), &graph, refuted);
+}
+
+/// Unrolling finds a shortest path, and ends where there is none; with a limit on the length of
+/// paths it says what it knows.
+fn unroll(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    truth: &Reachable,
+    solver: BmcSolver,
+    tally: &mut Tally,
+) {
+    let place = format!("{}, {solver:?}", setting.place);
+    let decided = truth.no_answer.is_empty();
+    let name = if solver == BmcSolver::Z3 { "z3" } else { "native" };
+    let budget = &mut Budget::unlimited();
+    let config = BmcConfig { solver, ..BmcConfig::default() };
+    let report = match bmc(question, policy, &config, budget, &mut Silent) {
+        Ok(report) => report,
+        Err(EngineError::Unsupported(text)) => {
+            assert!(solver == BmcSolver::Z3, "{place}: {text}");
+            *tally.unrolled.entry((name, "unsupported")).or_default() += 1;
+            return;
+        }
+        Err(error) => panic!("{place}: {error}"),
+    };
+    let verdict = match &report.verdict {
+        Verdict::Safe { vacuous } => {
+            assert!(truth.is_safe(), "{place}: proved safe");
+            assert_eq!(*vacuous, truth.start_states.is_empty(), "{place}");
+            "safe"
+        }
+        Verdict::Unsafe(trace) => {
+            replay(question, policy, trace).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let steps = Some(trace.steps.len());
+            assert!(steps == truth.shortest || !decided, "{place}: {steps:?}");
+            assert_eq!(steps, report.stats.checked.map(|n| n as usize), "{place}");
+            "unsafe"
+        }
+        Verdict::Unknown(reason) => {
+            assert!(!decided, "{place}: {reason}");
+            "unknown"
+        }
+    };
+    *tally.unrolled.entry((name, verdict)).or_default() += 1;
+    if !decided {
+        return;
+    }
+    if solver == BmcSolver::Native && verdict == "safe" {
+        assert_eq!(report.counts.reachable_states, truth.distances.len() as u64, "{place}");
+    }
+    // One step less is not enough.
+    let Some(steps) = report.stats.checked.and_then(|n| n.checked_sub(1)) else { return };
+    let config = BmcConfig { steps: Some(steps), loop_free: steps % 2 == 0, ..config };
+    let report = bmc(question, policy, &config, budget, &mut Silent);
+    let report = report.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let expected = Verdict::Unknown(UnknownReason::StepLimit { steps: steps.into() });
+    assert_eq!(report.verdict, expected, "{place}");
+    assert_eq!(report.stats.checked, Some(steps), "{place}");
 }
 
 /// Refinement ends with the right verdict, by each way of splitting on the policy's choice.
@@ -238,24 +312,30 @@ fn refine(
         ]),
         until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
     };
+    let other = CegarConfig {
+        split,
+        scope: *random.pick(&[Scope::Local, Scope::Global]),
+        order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),
+        box_limit: *random.pick(&[None, Some(1), Some(4)]),
+    };
     let mut property = question.property.clone();
     property.predicates.clear();
     let without_predicates = Question { property: &property, ..question.clone() };
-    for (question, split) in [
-        (question, SplitConfig::default()),
-        (&without_predicates, SplitConfig::default()),
-        (&without_predicates, split),
+    for (question, options) in [
+        (question, CegarConfig::default()),
+        (&without_predicates, CegarConfig::default()),
+        (&without_predicates, other),
     ] {
         let config = Config::default();
         let budget = &mut Budget::unlimited();
-        let found = cegar(question, policy, &config, split, budget, &mut Silent, None);
+        let found = cegar(question, policy, &config, options, budget, &mut Silent, None);
         let report = match found {
             Ok(report) => report,
             Err(EngineError::Unsupported(_)) => {
                 tally.unsupported += 1;
                 return;
             }
-            Err(error) => panic!("{place}: {error} ({split:?})"),
+            Err(error) => panic!("{place}: {error} ({options:?})"),
         };
         match &report.verdict {
             Verdict::Safe { vacuous } => {
@@ -269,7 +349,7 @@ fn refine(
                 assert!(shortest.is_none_or(|n| n <= trace.steps.len()), "{place}: too short");
             }
             Verdict::Unknown(reason) => {
-                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({split:?})");
+                assert!(!truth.no_answer.is_empty(), "{place}: {reason} ({options:?})");
             }
         }
         tally.iterations += report.iterations;

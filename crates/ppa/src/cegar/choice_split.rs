@@ -81,9 +81,15 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
     ) -> Result<Vec<Cut>, EngineError> {
         let mut cuts: Vec<Cut> = Vec::new();
         let mut rest = region.clone();
-        while let Some(witness) = self.witness(&rest, output)? {
-            let witness = self.pull(&rest, concretisation, witness, output)?;
-            let cut = self.cut(concretisation, &witness, output)?;
+        loop {
+            let cut = match self.witness(&rest, output)? {
+                Answer::Refuted => break,
+                Answer::Possible(Some(witness)) => {
+                    let witness = self.pull(&rest, concretisation, witness, output)?;
+                    self.cut(concretisation, &witness, output)?
+                }
+                Answer::Possible(None) => self.halve(&rest, concretisation, output)?,
+            };
             cuts.push(cut);
             if self.config.until == SplitUntil::Witness || cuts.len() >= CUT_LIMIT {
                 return Ok(cuts);
@@ -99,17 +105,49 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
         &mut self,
         region: &Region<'_>,
         output: usize,
-    ) -> Result<Option<State>, EngineError> {
+    ) -> Result<Answer<State>, EngineError> {
         if region.is_empty() {
-            return Ok(None);
+            return Ok(Answer::Refuted);
         }
-        match self.queries.t_sat_pi(region, output, self.budget)? {
-            Answer::Refuted => Ok(None),
-            Answer::Possible(Some(witness)) => Ok(Some(witness)),
-            Answer::Possible(None) => Err(EngineError::Undecided(
-                "whether the policy chooses a label in some state".to_owned(),
-            )),
+        self.queries.t_sat_pi(region, output, self.budget)
+    }
+
+    /// A cut that halves the box, where no witness is known: of the variable along which the lead
+    /// of the output's score changes most.
+    fn halve(
+        &mut self,
+        region: &Region<'_>,
+        concretisation: &State,
+        output: usize,
+    ) -> Result<Cut, EngineError> {
+        let open: Vec<usize> = self
+            .choice_variables
+            .iter()
+            .copied()
+            .filter(|&v| !region.sides[v].is_point())
+            .collect();
+        let entailed: Vec<usize> = open.iter().copied().filter(|&v| self.entailed[v]).collect();
+        let candidates = if entailed.is_empty() { open } else { entailed };
+        let lead = self.policy.lead(concretisation, output);
+        let mut moved = concretisation.clone();
+        let mut best: Option<(f64, Cut)> = None;
+        for variable in candidates {
+            let (side, from) = (region.sides[variable], concretisation[variable]);
+            let below = side.hi.abs_diff(from) >= from.abs_diff(side.lo);
+            let to = if below { side.hi } else { side.lo };
+            moved[variable] = to;
+            let influence = (lead - self.policy.lead(&moved, output)).abs();
+            moved[variable] = from;
+            if best.is_none_or(|(greatest, _)| influence > greatest) {
+                let (low, high) = (from.min(to), from.max(to));
+                let at = low + (high - low - 1) / 2;
+                let entailed = self.entailed[variable];
+                best = Some((influence, Cut { variable, at, below, entailed }));
+            }
         }
+        best.map(|(_, cut)| cut).ok_or_else(|| {
+            EngineError::Undecided("whether the policy chooses a label in some state".to_owned())
+        })
     }
 
     /// Moves a witness towards the concretisation, one variable after the other, as long as it
@@ -267,7 +305,7 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
                 if cuts[i].entailed == entailed {
                     let mut without = cuts.clone();
                     without.remove(i);
-                    if self.witness(&boxed(&without), output)?.is_none() {
+                    if self.witness(&boxed(&without), output)?.refuted() {
                         *cuts = without;
                         continue;
                     }

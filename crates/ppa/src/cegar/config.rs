@@ -47,3 +47,49 @@ pub struct SplitConfig {
     /// How much.
     pub until: SplitUntil,
 }
+
+/// Where a predicate is applied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Scope {
+    /// To the abstract state of the path that needs it.
+    #[default]
+    Local,
+    /// To all abstract states.
+    Global,
+}
+
+/// In which order abstract states are visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SearchOrder {
+    /// Those first that were close to an unsafe state on an earlier path, or are parts of such.
+    #[default]
+    Guided,
+    /// Breadth-first: abstract unsafe paths are shortest.
+    BreadthFirst,
+}
+
+/// Options of the refinement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CegarConfig {
+    /// In which order abstract states are visited.
+    pub order: SearchOrder,
+    /// Splits on the policy's choice.
+    pub split: SplitConfig,
+    /// Where predicates are applied.
+    pub scope: Scope,
+    /// After how many boxes that bounds leave open a test about the policy is given up: the
+    /// transition counts as possible then, and a refinement decides. `None` for never.
+    /// [default: 64]
+    pub box_limit: Option<u64>,
+}
+
+impl Default for CegarConfig {
+    fn default() -> Self {
+        Self {
+            order: SearchOrder::default(),
+            split: SplitConfig::default(),
+            scope: Scope::default(),
+            box_limit: Some(64),
+        }
+    }
+}

@@ -1,21 +1,31 @@
 //! Abstract unsafe paths, and what a run along one has to satisfy, step by step.
 
-use policert_model::{Condition, Destination, Operator};
+use policert_model::{Condition, Destination, Operator, Truth};
 
+use super::state_tree::{Cell, Literal, NodeId, StateTree};
 use crate::engine::Abstraction;
 use crate::operators::choice_sides;
 use crate::region::Region;
-use crate::search::Fragment;
-use crate::{AbstractState, AbstractStateId};
 
 /// A path of abstract states with the operators between them, from an abstract start state to an
 /// abstract unsafe state.
 #[derive(Clone, Debug)]
 pub(super) struct AbstractPath {
     /// The abstract states; one more than there are steps.
-    pub states: Vec<AbstractState>,
+    pub states: Vec<PathState>,
     /// The steps between them.
     pub steps: Vec<PathStep>,
+}
+
+/// An abstract state of a path.
+#[derive(Clone, Debug)]
+pub(super) struct PathState {
+    /// Where it is in the tree.
+    pub node: NodeId,
+    /// Its states.
+    pub cell: Cell,
+    /// The predicates that it is given by.
+    pub literals: Vec<Literal>,
 }
 
 /// A step of a path.
@@ -58,19 +68,23 @@ pub(super) struct Requirement {
 
 impl AbstractPath {
     /// The path by which `last` was first reached.
-    pub fn to(abstraction: &Abstraction<'_>, fragment: &Fragment, last: AbstractStateId) -> Self {
-        let path = fragment.path_to(last);
-        let states = path.iter().map(|(id, _)| fragment.states.state(*id)).collect();
-        let operators = &abstraction.operators;
-        let steps = path
-            .iter()
-            .filter_map(|(_, step)| *step)
-            .map(|step| PathStep {
-                operator: step.operator,
-                destination: step.destination,
-                output: operators.output_of(step.operator),
-            })
-            .collect();
+    pub fn to(abstraction: &Abstraction<'_>, tree: &StateTree, last: NodeId) -> Self {
+        let mut states = Vec::new();
+        let mut steps = Vec::new();
+        let mut at = Some(last);
+        while let Some(node) = at {
+            let arrival = tree.node(node).arrival;
+            let cell = tree.node(node).cell.clone();
+            states.push(PathState { node, cell, literals: tree.path_literals(node) });
+            steps.extend(arrival.map(|arrival| PathStep {
+                operator: arrival.operator as usize,
+                destination: arrival.destination as usize,
+                output: abstraction.operators.output_of(arrival.operator as usize),
+            }));
+            at = arrival.map(|arrival| arrival.source);
+        }
+        states.reverse();
+        steps.reverse();
         Self { states, steps }
     }
 
@@ -110,10 +124,14 @@ impl AbstractPath {
         for condition in &outcome.validity {
             add(RequirementKind::Outcome, condition);
         }
-        let target = &self.states[step + 1];
-        for affected in &outcome.affected {
-            let value = target.get(affected.predicate);
-            add(RequirementKind::Target, &affected.literals[usize::from(value)]);
+        let update = self.outcome(abstraction, step);
+        for literal in &self.states[step + 1].literals {
+            let condition = literal.condition();
+            if condition.variables().iter().any(|&v| update.update(v).is_some()) {
+                add(RequirementKind::Target, &update.weakest_precondition(condition));
+            } else if condition.truth(&self.states[step].cell.sides) != Truth::True {
+                add(RequirementKind::Target, condition);
+            }
         }
         all
     }
@@ -121,12 +139,12 @@ impl AbstractPath {
     /// The states of abstract state number `step`, with the free choices of its outcome, that
     /// meet `requirements`.
     pub fn region<'r>(
-        &self,
-        abstraction: &'r Abstraction<'_>,
+        &'r self,
+        abstraction: &Abstraction<'_>,
         step: usize,
         requirements: &'r [Requirement],
     ) -> Region<'r> {
-        let mut states = abstraction.predicates.concretisation(&self.states[step]);
+        let mut states = self.states[step].cell.region();
         if step < self.steps.len() {
             let sides = choice_sides(self.outcome(abstraction, step), &states.sides);
             states = states.extend(sides);

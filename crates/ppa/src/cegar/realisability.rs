@@ -35,6 +35,9 @@ pub(super) struct Prefix {
     pub met: usize,
     /// A start state with free choices that meets all before.
     pub point: State,
+    /// The requirements after the first one that cannot be met that cannot be met either together
+    /// with all that can.
+    pub further: Vec<usize>,
 }
 
 /// The start states in the first abstract state of a path, in parts.
@@ -43,7 +46,7 @@ pub(super) fn start_parts(
     path: &AbstractPath,
     encoding: &PathCondition,
 ) -> Vec<StartPart> {
-    let first = abstraction.predicates.concretisation(&path.states[0]);
+    let first = &path.states[0].cell;
     let variables = first.sides.dimensions();
     let choices = &encoding.sides.sides()[variables..];
     let extended = |mut sides: IntBox| {
@@ -55,7 +58,7 @@ pub(super) fn start_parts(
         match source {
             StartStates::List(states) => {
                 for state in states {
-                    if abstraction.predicates.project(state) == path.states[0] {
+                    if first.contains(state) {
                         let sides = extended(IntBox::point(state));
                         parts.push(StartPart { conditions: Vec::new(), sides });
                     }
@@ -66,7 +69,7 @@ pub(super) fn start_parts(
                 if condition == Condition::False {
                     conditions = vec![Condition::False];
                 }
-                conditions.extend(first.conditions.iter().map(|&c| c.clone()));
+                conditions.extend(first.others.iter().map(|literal| literal.condition().clone()));
                 let sides = extended(sides.intersect(&first.sides));
                 parts.push(StartPart { conditions, sides });
             }
@@ -90,6 +93,7 @@ pub(super) fn longest_prefix(
 ) -> Result<Option<Prefix>, EngineError> {
     let mut region = part.region();
     let Some(mut point) = solution(&region, queries, budget)? else { return Ok(None) };
+    let mut broken: Option<Prefix> = None;
     for (met, encoded) in encoding.requirements.iter().enumerate() {
         budget.poll()?;
         if !targets && encoded.requirement.kind == RequirementKind::Target {
@@ -97,18 +101,26 @@ pub(super) fn longest_prefix(
         }
         let condition = &encoded.initially;
         let narrower = region.restrict([condition]);
-        if narrower.is_empty() {
-            return Ok(Some(Prefix { met, point }));
-        }
-        region = narrower;
-        if condition.holds(&point) != Ok(true) {
-            match solution(&region, queries, budget)? {
-                Some(next) => point = next,
-                None => return Ok(Some(Prefix { met, point })),
+        let met_by = if condition.holds(&point) == Ok(true) {
+            None
+        } else {
+            match solution(&narrower, queries, budget)? {
+                Some(next) => Some(next),
+                None => {
+                    let further = Vec::new();
+                    match &mut broken {
+                        Some(broken) => broken.further.push(met),
+                        None => broken = Some(Prefix { met, point: point.clone(), further }),
+                    }
+                    continue;
+                }
             }
-        }
+        };
+        region = narrower;
+        point = met_by.unwrap_or(point);
     }
-    Ok(Some(Prefix { met: encoding.requirements.len(), point }))
+    let all = encoding.requirements.len();
+    Ok(broken.or(Some(Prefix { met: all, point, further: Vec::new() })))
 }
 
 /// A point of a region, exactly.

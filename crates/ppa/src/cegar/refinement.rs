@@ -6,7 +6,7 @@
 //! states the loop therefore ends.
 
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, State, VarId};
+use policert_model::State;
 
 use super::choice_split::{ChoiceSplit, Cut};
 use super::config::SplitConfig;
@@ -49,8 +49,8 @@ impl Origin {
 pub(super) struct Refinement {
     /// What it comes from.
     pub origin: Origin,
-    /// The predicates, none of them known before.
-    pub predicates: Vec<Condition>,
+    /// The predicates, each with the abstract state of the path that it is for.
+    pub predicates: Vec<AtomAtStep>,
     /// How many cuts it made on variables whose value the path fixes.
     pub entailed_cuts: usize,
 }
@@ -60,14 +60,12 @@ pub(super) struct Refinement {
 pub(super) struct Refiner<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
-    /// The predicates so far.
-    pub known: &'r [Condition],
     pub queries: &'q mut Queries<'s>,
     pub budget: &'q mut Budget,
 }
 
 impl Refiner<'_, '_, '_> {
-    /// Refines by a requirement that cannot be met. `on_path` says that it cannot be met by runs
+    /// Refines by a requirement that cannot be met, and `further` ones. `on_path` says that it cannot be met by runs
     /// that stay in the abstract states of the path. `None` if that is not strict.
     ///
     /// # Errors
@@ -75,11 +73,14 @@ impl Refiner<'_, '_, '_> {
     pub fn by_requirement(
         &mut self,
         requirement: &Requirement,
+        further: &[&Requirement],
         on_path: bool,
     ) -> Result<Option<Refinement>, EngineError> {
         let origin = Origin::of(requirement.kind);
-        let condition = &requirement.condition;
-        let found = propagate(self.abstraction, self.path, requirement.step, condition, on_path);
+        let mut found = Vec::new();
+        for Requirement { step, condition, .. } in std::iter::once(&requirement).chain(further) {
+            found.extend(propagate(self.abstraction, self.path, *step, condition, on_path));
+        }
         Ok(self.strict(found)?.map(|predicates| Refinement {
             origin,
             predicates,
@@ -143,63 +144,54 @@ impl Refiner<'_, '_, '_> {
         let region = self.path.region(self.abstraction, step, &requirements);
         let output = self.path.steps.get(step).and_then(|s| s.output);
         let answer = match output {
-            _ if region.is_empty() => Answer::Refuted,
+            _ if region.is_empty() => Answer::Possible(None),
             Some(output) if self.abstraction.policy.is_some() => {
                 self.queries.t_sat_pi(&region, output, self.budget)?
             }
             _ => self.queries.inhabitant(&region, self.budget)?,
         };
-        let witness = match answer {
-            Answer::Possible(Some(witness)) => witness,
-            Answer::Possible(None) => {
-                return Err(EngineError::Undecided("whether an abstract step exists".to_owned()));
-            }
-            Answer::Refuted => {
-                return Err(EngineError::Internal(
-                    "an abstract step that no state takes".to_owned(),
-                ));
-            }
-        };
-        let different = (0..concretisation.len()).find(|&v| witness[v] != concretisation[v]);
-        let Some(variable) = different else {
-            return Err(EngineError::Internal(
-                "no strict refinement of an abstract path".to_owned(),
-            ));
-        };
-        let (a, b) = (concretisation[variable], witness[variable]);
-        let at = a.min(b);
-        let cut = Cut { variable, at, below: a < b, entailed: false };
-        let found = propagate(self.abstraction, self.path, step, &cut.predicate(), true);
-        match self.strict(found)? {
-            Some(predicates) => {
-                Ok(Refinement { origin: Origin::Separation, predicates, entailed_cuts: 0 })
-            }
-            None => {
-                Err(EngineError::Internal("no strict refinement of an abstract path".to_owned()))
+        let mut cuts = Vec::new();
+        if let Answer::Possible(Some(witness)) = answer {
+            for (variable, &value) in concretisation.iter().enumerate() {
+                let below = value < witness[variable];
+                if value != witness[variable] {
+                    let at = value.min(witness[variable]);
+                    cuts.push(Cut { variable, at, below, entailed: false });
+                }
             }
         }
+        let sides = &self.path.states[step].cell.sides;
+        for (variable, &value) in concretisation.iter().enumerate() {
+            let side = sides[variable];
+            if value < side.hi {
+                cuts.push(Cut { variable, at: value, below: true, entailed: false });
+            }
+            if value > side.lo {
+                cuts.push(Cut { variable, at: value - 1, below: false, entailed: false });
+            }
+        }
+        for cut in cuts {
+            let found = propagate(self.abstraction, self.path, step, &cut.predicate(), true);
+            if let Some(predicates) = self.strict(found)? {
+                let origin = Origin::Separation;
+                return Ok(Refinement { origin, predicates, entailed_cuts: 0 });
+            }
+        }
+        Err(EngineError::Undecided("whether an abstract step exists in a single state".to_owned()))
     }
 
-    /// The new ones among atoms at steps of the path, if one of them tells states of its abstract
-    /// state apart.
-    fn strict(&mut self, found: Vec<AtomAtStep>) -> Result<Option<Vec<Condition>>, EngineError> {
-        let mut new: Vec<Condition> = Vec::new();
-        let mut strict = false;
-        for AtomAtStep { step, atom } in found {
-            if self.known.contains(&atom) {
-                continue;
-            }
-            if !strict {
-                let states = self.abstraction.predicates.concretisation(&self.path.states[step]);
-                let negation = atom.negate();
-                strict = self.queries.is_inhabited(&states.restrict([&atom]), self.budget)?
-                    && self.queries.is_inhabited(&states.restrict([&negation]), self.budget)?;
-            }
-            if !new.contains(&atom) {
-                new.push(atom);
+    /// The atoms at steps of the path, if one of them tells states of its abstract state apart.
+    fn strict(&mut self, found: Vec<AtomAtStep>) -> Result<Option<Vec<AtomAtStep>>, EngineError> {
+        for AtomAtStep { step, atom } in &found {
+            let states = self.path.states[*step].cell.region();
+            let negation = atom.negate();
+            if self.queries.is_inhabited(&states.restrict([atom]), self.budget)?
+                && self.queries.is_inhabited(&states.restrict([&negation]), self.budget)?
+            {
+                return Ok(Some(found));
             }
         }
-        Ok(strict.then_some(new))
+        Ok(None)
     }
 }
 
@@ -214,7 +206,7 @@ pub(super) fn fixed_values(
     match encoding.moments.get(step) {
         Some(moment) => {
             let image = moment.image(sides);
-            (0..variables).map(|v| image[VarId::new(v).index()].is_point()).collect()
+            (0..variables).map(|v| image[v].is_point()).collect()
         }
         None => vec![false; variables],
     }

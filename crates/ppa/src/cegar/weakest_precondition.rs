@@ -75,12 +75,11 @@ pub(super) fn propagate(
     let mut wave = Vec::new();
     atoms(condition, &mut wave);
     for at in (0..=step).rev() {
-        let states = abstraction.predicates.concretisation(&path.states[at]);
         wave.truncate(ATOM_LIMIT);
         // A condition on free choices is none on states.
         wave.retain(|atom| atom.variables().iter().all(|v| v.index() < dimensions));
         wave.retain(|atom| {
-            let open = atom.truth(&states.sides) == Truth::Maybe;
+            let open = atom.truth(&path.states[at].cell.sides) == Truth::Maybe;
             if open && is_predicate(abstraction, atom) {
                 found.push(AtomAtStep { step: at, atom: atom.clone() });
             }

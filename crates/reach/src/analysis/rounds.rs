@@ -223,7 +223,9 @@ impl<'a, R: Range> Rounds<'a, R> {
     ) -> Result<Vec<Outcome<R>>, StopReason> {
         let mut results: Vec<Option<Outcome<R>>> = Vec::with_capacity(open.len());
         for (part, _) in open {
-            let known = journal.as_deref().and_then(|journal| journal.outcome(part));
+            // A journal has no boxes.
+            let journal = journal.as_deref().filter(|_| !self.config.record);
+            let known = journal.and_then(|journal| journal.outcome(part));
             self.statistics.parts_resumed += u64::from(known.is_some());
             results.push(known);
         }

@@ -16,8 +16,8 @@ pub(super) fn run(
     let task = assignment.task;
     let question = task.question();
     let policy = task.policy.as_ref();
-    let split = assignment.split;
-    let report = cegar(&question, policy, assignment.ppa, split, budget, observer, recorder)?;
+    let config = assignment.cegar;
+    let report = cegar(&question, policy, assignment.ppa, config, budget, observer, recorder)?;
     Ok(EngineRun {
         engine: "cegar",
         preset: Some(assignment.ppa.name.clone()),
