@@ -116,7 +116,8 @@ mod tests {
         let region = Region::new(vec![side(0, 0.0, 1.0), side(2, -1.0, 1.0)]);
         assert!(region.contains(&[1.0, 99.0, 0.0]));
         assert!(!region.contains(&[1.1, 0.0, 0.0]));
-        let distances = [4.0, 0.5, -2.0].map(|x| region.sides()[0].distance(x));
+        let distance = |x: f64| region.sides()[0].distance(x);
+        let distances: Vec<f64> = [4.0, 0.5, -2.0].into_iter().map(distance).collect();
         assert_eq!(distances, [3.0, 0.0, 2.0]);
         assert!(region.widened(0.1).contains(&[1.1, 0.0, 1.2]));
         assert!(!region.widened(-0.1).contains(&[0.95, 0.0, 0.0]));
