@@ -115,6 +115,9 @@ fn engines_agree_on_unary_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
     assert!(tally.unsupported < 10, "{tally:?}");
+    assert_unrolled(&tally, "native", 150);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 10);
 }
 
 #[test]
@@ -123,6 +126,9 @@ fn engines_agree_on_linear_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
     assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
     assert!(tally.refuted_over_reals > 500, "{tally:?}");
+    assert_unrolled(&tally, "native", 150);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 10);
 }
 
 #[test]
@@ -130,6 +136,9 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+    assert_unrolled(&tally, "native", 100);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 1);
 }
 
 #[test]
@@ -187,7 +196,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
 
     unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
     #[cfg(feature = "z3")]
-    if setting.number.is_multiple_of(4) {
+    if setting.number.is_multiple_of(8) {
         unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Z3, tally);
     }
 
@@ -227,6 +236,13 @@ fn check(setting: &Setting, tally: &mut Tally) {
     }
     #[cfg(feature = "z3")]
     compare_with_z3(setting, &question, policy.as_ref(), &graph, refuted);
+}
+
+/// Unrolling gave each verdict this often at least.
+fn assert_unrolled(tally: &Tally, solver: &'static str, least: u64) {
+    for verdict in ["safe", "unsafe"] {
+        assert!(tally.unrolled.get(&(solver, verdict)) >= Some(&least), "{tally:?}");
+    }
 }
 
 /// Unrolling finds a shortest path, and ends where there is none; with a limit on the length of

@@ -4,7 +4,7 @@ use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, UnknownReason,
     Verdict,
 };
-use policert_model::{Condition, Semantics};
+use policert_model::{Condition, Semantics, Truth};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
@@ -216,6 +216,9 @@ impl<'a> Unrolling<'a> {
         budget: &mut Budget,
     ) -> Result<Vec<(usize, IntBox, IntBox)>, EngineError> {
         let prepared = &self.operators[operator];
+        if prepared.operator.guard.truth(sides) == Truth::False {
+            return Ok(Vec::new());
+        }
         let mut taken = Vec::new();
         for enabled in partition(sides.clone(), &prepared.operator.guard, budget)?.inside {
             match (&mut self.choices, prepared.output) {

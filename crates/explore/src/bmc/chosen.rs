@@ -14,8 +14,12 @@ pub(super) struct Choices<'p> {
     policy: &'p Policy,
     oracle: Oracle<'p>,
     chooser: Chooser<'p>,
-    /// What is known about the box that was entered.
+    /// The box that was entered.
+    entered: Option<IntBox>,
+    /// What is known about it; built when the first question is asked.
     map: Option<DecisionMap>,
+    /// The state whose choice was asked last, and what it is.
+    last: Option<(State, Choice)>,
     /// With a filter: where each output is applicable.
     applicable: Vec<Condition>,
     /// The variables that the choice depends on.
@@ -44,7 +48,9 @@ impl<'p> Choices<'p> {
             policy,
             oracle: Oracle::new(policy, applicable.clone()),
             chooser: policy.chooser(),
+            entered: None,
             map: None,
+            last: None,
             applicable,
             reads,
             rival: 0,
@@ -55,7 +61,8 @@ impl<'p> Choices<'p> {
 
     /// The next boxes lie in this one.
     pub fn enter(&mut self, sides: &IntBox) {
-        self.map = Some(DecisionMap::new(&self.oracle, sides));
+        self.entered = Some(sides.clone());
+        self.map = None;
     }
 
     /// Adds the parts of a box in which the policy chooses an output everywhere. In all other
@@ -125,6 +132,9 @@ impl<'p> Choices<'p> {
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         self.queries += 1;
+        if let (None, Some(entered)) = (&self.map, &self.entered) {
+            self.map = Some(DecisionMap::new(&self.oracle, entered));
+        }
         let query = SelectionQuery { region: sides, conditions: &[], output };
         Ok(match &mut self.map {
             Some(map) => map.decide(&mut self.oracle, &query, budget)?,
@@ -153,10 +163,17 @@ impl<'p> Choices<'p> {
         halves(sides, widest)
     }
 
-    fn choice(&mut self, state: &[i64]) -> Choice {
+    fn choice(&mut self, state: &State) -> Choice {
+        if let Some((last, choice)) = &self.last
+            && last == state
+        {
+            return choice.clone();
+        }
         let inputs: Vec<i64> = self.policy.inputs().iter().map(|v| state[v.index()]).collect();
         let mask: Vec<bool> =
             self.applicable.iter().map(|condition| condition.holds(state) == Ok(true)).collect();
-        self.chooser.choose(&inputs, &mask)
+        let choice = self.chooser.choose(&inputs, &mask);
+        self.last = Some((state.clone(), choice.clone()));
+        choice
     }
 }

@@ -106,10 +106,6 @@ impl<'a> Unrolling<'a> {
             budget.poll_clock()?;
             if length > 0 {
                 self.add_step(config)?;
-                if config.loop_free && self.is_complete(budget)? {
-                    self.stats.checked = Some(length);
-                    return Ok(Verdict::Safe { vacuous: false });
-                }
             }
             let last = self.frames[self.frames.len() - 1].clone();
             let bad = &self.question.property.unsafe_condition;
@@ -125,6 +121,9 @@ impl<'a> Unrolling<'a> {
             }
             self.stats.checked = Some(length);
             self.solver.assert(bad.negate());
+            if config.loop_free && length > 0 && self.is_complete(budget)? {
+                return Ok(Verdict::Safe { vacuous: false });
+            }
             if config.steps == Some(length) {
                 return Ok(Verdict::Unknown(UnknownReason::StepLimit { steps: length.into() }));
             }

@@ -3,8 +3,8 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_model::{
-    Condition, Destination, Expr, LinearExpr, Model, Operator, Probability, Semantics, UpdateValue,
-    VarId,
+    Condition, Destination, Expr, LinearExpr, Model, Operator, Probability, Semantics, Truth,
+    UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
 
@@ -140,9 +140,7 @@ impl Prepared {
             extended.push(IntInterval::new(lower, upper));
         }
         let conflict = &destination.conflict.condition;
-        if *conflict != Condition::False
-            && conflict.truth(&extended) != policert_model::Truth::False
-        {
+        if *conflict != Condition::False && conflict.truth(&extended) != Truth::False {
             return any(conflict.variables());
         }
         for update in &destination.updates {
@@ -251,9 +249,9 @@ fn fixed(expr: &Expr, sides: &IntBox) -> Option<Rational> {
 fn resolved(expr: &Expr, sides: &IntBox) -> Expr {
     match expr {
         Expr::Ite(condition, then, otherwise) => match condition.range(sides).truth() {
-            policert_model::Truth::True => resolved(then, sides),
-            policert_model::Truth::False => resolved(otherwise, sides),
-            policert_model::Truth::Maybe => expr.clone(),
+            Truth::True => resolved(then, sides),
+            Truth::False => resolved(otherwise, sides),
+            Truth::Maybe => expr.clone(),
         },
         Expr::Cell { cells, index } => {
             let index = fixed(index, sides).and_then(|index| index.to_i64());

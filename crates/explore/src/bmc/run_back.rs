@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use policert_engine_api::{Budget, EngineError, Trace, TraceStep};
 use policert_model::{BinaryOp, Condition, Expr, State, VarId, find_point};
-use policert_numeric::IntInterval;
+use policert_numeric::{IntBox, IntInterval};
 
 use super::boxes::Found;
 use super::image::Prepared;
@@ -57,7 +57,7 @@ pub(super) fn run_to(
 /// A stop of the budget.
 pub(super) fn point_of(
     condition: &Condition,
-    sides: &policert_numeric::IntBox,
+    sides: &IntBox,
     budget: &mut Budget,
 ) -> Result<Option<State>, EngineError> {
     let found = find_point(condition, sides, &mut || match budget.poll() {

@@ -1,0 +1,114 @@
+//! The abstract start states: leaves that hold a start state.
+
+use super::*;
+
+impl Search<'_, '_, '_> {
+    /// Reaches the abstract start states.
+    pub(super) fn start(&mut self) -> Result<(), EngineError> {
+        let sources = self.abstraction.question.start_states();
+        let mut found = BTreeSet::new();
+        for (number, source) in sources.iter().enumerate() {
+            for locations in self.start_locations(source)? {
+                let root = self.reachability.tree.root(&locations);
+                self.start_leaves(root, number, source, &mut found)?;
+            }
+        }
+        for leaf in found {
+            self.reachability.counts.start_states += 1;
+            self.reach(leaf, None)?;
+        }
+        Ok(())
+    }
+
+    /// The locations in which there may be start states.
+    fn start_locations(&mut self, source: &StartStates<'_>) -> Result<Vec<Vec<i64>>, EngineError> {
+        let locations = self.reachability.tree.locations().to_vec();
+        match source {
+            StartStates::List(states) => {
+                let mut all = BTreeSet::new();
+                for state in *states {
+                    self.budget.poll()?;
+                    if !self.abstraction.predicates.domains().contains(state) {
+                        let state = self.abstraction.question.model.display_state(state);
+                        let message = format!("a start state outside the domains: {state}");
+                        return Err(EngineError::Unsupported(message));
+                    }
+                    all.insert(locations.iter().map(|l| state[l.index()]).collect());
+                }
+                Ok(all.into_iter().collect())
+            }
+            StartStates::Region(condition, sides) => {
+                let mut parts = vec![(Vec::new(), sides.clone())];
+                for location in &locations {
+                    let mut next = Vec::new();
+                    for (values, sides) in parts {
+                        self.budget.poll()?;
+                        let side = sides[location.index()];
+                        for value in side.lo..=side.hi {
+                            let mut part = sides.clone();
+                            part[location.index()] = IntInterval::point(value);
+                            condition.tighten(&mut part);
+                            if !part.is_empty() {
+                                let mut values: Vec<i64> = values.clone();
+                                values.push(value);
+                                next.push((values, part));
+                            }
+                        }
+                    }
+                    parts = next;
+                }
+                Ok(parts.into_iter().map(|(values, _)| values).collect())
+            }
+        }
+    }
+
+    /// Collects the leaves under a node that hold start states of a source.
+    fn start_leaves(
+        &mut self,
+        id: NodeId,
+        number: usize,
+        source: &StartStates<'_>,
+        found: &mut BTreeSet<NodeId>,
+    ) -> Result<(), EngineError> {
+        self.budget.poll()?;
+        let known = self.reachability.tree.node(id).start[number];
+        let any = match known {
+            Some(any) => any,
+            None => {
+                let any = self.holds_start(id, source)?;
+                self.reachability.tree.node_mut(id).start[number] = Some(any);
+                any
+            }
+        };
+        if !any {
+            return Ok(());
+        }
+        match self.reachability.tree.open(id) {
+            None => {
+                found.insert(id);
+            }
+            Some((_, parts)) => {
+                for part in parts {
+                    self.start_leaves(part, number, source, found)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn holds_start(&mut self, id: NodeId, source: &StartStates<'_>) -> Result<bool, EngineError> {
+        let cell = &self.reachability.tree.node(id).cell;
+        match source {
+            StartStates::List(states) => Ok(states.iter().any(|state| cell.contains(state))),
+            StartStates::Region(condition, sides) => {
+                let sides = sides.intersect(&cell.sides);
+                if sides.is_empty() {
+                    return Ok(false);
+                }
+                let conditions = cell.others.iter().map(Literal::condition);
+                let region = Region::new(sides, conditions.chain([condition]));
+                self.queries.is_inhabited(&region, self.budget)
+            }
+        }
+    }
+}
