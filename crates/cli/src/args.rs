@@ -182,15 +182,23 @@ pub struct VerifyArgs {
     #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
     pub search_order: SearchOrderArg,
 
-    /// Where cegar applies the predicates that it finds: to the abstract states that need them
-    /// (local), or to all (global)
-    #[arg(long, value_enum, default_value_t = ScopeArg::Local, help_heading = "Engine")]
+    /// Where cegar applies the predicates that it finds
+    #[arg(long, value_enum, default_value_t = ScopeArg::Global, help_heading = "Engine")]
     pub scope: ScopeArg,
 
     /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
     /// transition counts as possible then, and refinement decides; 0 for never
     #[arg(long, value_name = "N", default_value = "64", help_heading = "Engine")]
     pub box_limit: Option<u64>,
+
+    /// Which conditions on an abstract path that no run can meet give predicates
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = BrokenRequirementsArg::First,
+        help_heading = "Engine"
+    )]
+    pub broken_requirements: BrokenRequirementsArg,
 
     /// Which variable cegar splits where the policy chooses another label than on the abstract
     /// path, among those in which a run and a state where it chooses the label differ; those
@@ -349,13 +357,22 @@ pub enum SearchOrderArg {
     BreadthFirst,
 }
 
+/// Values of `--broken-requirements`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum BrokenRequirementsArg {
+    /// The first one
+    First,
+    /// All of them
+    All,
+}
+
 /// Values of `--scope`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum ScopeArg {
-    /// The abstract states of the path
-    Local,
-    /// All abstract states
+    /// To all abstract states
     Global,
+    /// To the abstract states of the path that need them
+    Local,
 }
 
 /// Values of `--split-variable`.

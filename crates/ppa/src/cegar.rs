@@ -13,6 +13,8 @@
 //! and the weakest preconditions of these predicates at all steps before
 //! (`weakest_precondition.rs`).
 
+mod analysis;
+mod cell;
 mod choice_split;
 mod config;
 mod path;
@@ -23,16 +25,18 @@ mod reachability;
 mod realisability;
 mod refinement;
 mod run;
+mod start_states;
 mod state_tree;
+mod successors;
 mod weakest_precondition;
 
 use std::collections::BTreeMap;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Observer, Question, Trace, UnknownReason, Verdict,
+    Budget, Counts, EngineError, Event, Observer, Question, UnknownReason, Verdict,
 };
-use policert_model::{Condition, DomainRule, Predicate, State};
+use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
 
 use crate::config::Config;
@@ -41,18 +45,15 @@ use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
 
 pub use config::{
-    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable,
+    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable,
 };
 pub use refinement::Origin;
 
-use path::{AbstractPath, Requirement};
-use path_condition::PathCondition;
-use policy_choice::PolicyChoice;
-use policy_realisability::PolicyRealisability;
+use analysis::{Analysis, Analyst};
+use path::AbstractPath;
 use reachability::Reachability;
-use realisability::{longest_prefix, start_parts};
-use refinement::{Refinement, Refiner, fixed_values};
-use run::{End, Follower, Run};
+use refinement::Refinement;
 use weakest_precondition::{AtomAtStep, atoms, is_predicate};
 
 /// What the engine found.
@@ -131,16 +132,6 @@ pub fn cegar(
     })
 }
 
-/// What became of an abstract unsafe path.
-enum Analysis {
-    /// A run that follows it.
-    Run(Trace),
-    /// It is spurious.
-    Spurious(Refinement),
-    /// The policy's choice cannot be told in this state.
-    Undecided(State),
-}
-
 /// The state of the loop.
 struct Loop {
     config: CegarConfig,
@@ -207,8 +198,10 @@ impl Loop {
             };
             observer.event(Event::Phase("abstract unsafe path"));
             let path = AbstractPath::to(abstraction, &self.reachability.tree, last);
-            self.reachability.note_distances(&path);
-            match self.analyse(abstraction, &path, queries, budget)? {
+            self.reachability.note_distances(last);
+            let config = self.config;
+            let mut analyst = Analyst { abstraction, path: &path, config, queries, budget };
+            match analyst.analyse()? {
                 Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 Analysis::Undecided(state) => {
                     let state = abstraction.question.model.display_state(&state);
@@ -244,124 +237,5 @@ impl Loop {
 
     fn count(&mut self) {
         self.reachability.counts.predicates = Some(self.predicates.values().sum());
-    }
-
-    /// Whether the path is spurious, and what to learn from it.
-    fn analyse(
-        &self,
-        abstraction: &Abstraction<'_>,
-        path: &AbstractPath,
-        queries: &mut Queries<'_>,
-        budget: &mut Budget,
-    ) -> Result<Analysis, EngineError> {
-        let encoding = PathCondition::new(abstraction, path);
-        let parts = start_parts(abstraction, path, &encoding);
-        for targets in [false, true] {
-            let mut furthest: Option<realisability::Prefix> = None;
-            for part in &parts {
-                let prefix = longest_prefix(&encoding, part, targets, queries, budget)?;
-                if let Some(prefix) = prefix
-                    && furthest.as_ref().is_none_or(|known| known.met < prefix.met)
-                {
-                    furthest = Some(prefix);
-                }
-            }
-            let Some(prefix) = furthest else {
-                let message = "an abstract start state without start state";
-                return Err(EngineError::Internal(message.to_owned()));
-            };
-            let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
-            let requirement = &broken.requirement;
-            let further = prefix.further.iter().map(|&at| &encoding.requirements[at].requirement);
-            let further: Vec<&Requirement> =
-                if std::env::var("CG_FIRST").is_ok() { Vec::new() } else { further.collect() };
-            let mut refiner = Refiner { abstraction, path, queries, budget };
-            if let Some(refinement) = refiner.by_requirement(requirement, &further, targets)? {
-                return Ok(Analysis::Spurious(refinement));
-            }
-            if targets {
-                let mut follower =
-                    Follower { abstraction, path, encoding: &encoding, policy: None, targets };
-                let run = follower.follow(&prefix.point, queries, budget)?;
-                return self.separate(abstraction, path, &run, queries, budget);
-            }
-        }
-        let mut policy = abstraction.policy.map(PolicyChoice::new);
-        let choice_variables =
-            policy.as_ref().map(|policy| policy.variables(abstraction)).unwrap_or_default();
-        let mut follower = Follower {
-            abstraction,
-            path,
-            encoding: &encoding,
-            policy: policy.as_mut(),
-            targets: true,
-        };
-        let mut search = PolicyRealisability {
-            follower: &mut follower,
-            choice_variables: &choice_variables,
-            queries,
-            budget,
-        };
-        let Some(run) = search.furthest_run(&parts)? else {
-            let message = "a path that can be followed and has no run";
-            return Err(EngineError::Internal(message.to_owned()));
-        };
-        let refinement = match &run.end {
-            End::Unsafe => return Ok(Analysis::Run(run.trace(abstraction, path))),
-            End::Undecided => return Ok(Analysis::Undecided(run.last().clone())),
-            End::Requirement(requirement) => {
-                let requirement: Requirement = requirement.clone();
-                let mut refiner = Refiner { abstraction, path, queries, budget };
-                refiner.by_requirement(&requirement, &[], true)?
-            }
-            End::Choice(output) => {
-                let (step, output) = (run.steps(), *output);
-                let sides = self.feasible_box(&encoding, &parts);
-                let entailed = fixed_values(&encoding, &sides, step, run.last().len());
-                let Some(policy) = &mut policy else {
-                    return Err(EngineError::Internal("a choice without policy".to_owned()));
-                };
-                let mut refiner = Refiner { abstraction, path, queries, budget };
-                refiner.by_choice(self.config.split, policy, &entailed, run.last(), step, output)?
-            }
-        };
-        match refinement {
-            Some(refinement) => Ok(Analysis::Spurious(refinement)),
-            None => self.separate(abstraction, path, &run, queries, budget),
-        }
-    }
-
-    /// The hull of the start states and free choices from which the path can be followed in the
-    /// environment, as far as bounds tell.
-    fn feasible_box(
-        &self,
-        encoding: &PathCondition,
-        parts: &[realisability::StartPart],
-    ) -> policert_numeric::IntBox {
-        let mut hull: Option<policert_numeric::IntBox> = None;
-        for part in parts {
-            let conditions = encoding.requirements.iter().map(|r| &r.initially);
-            let sides = part.region().restrict(conditions).sides;
-            if sides.is_empty() {
-                continue;
-            }
-            match &mut hull {
-                None => hull = Some(sides),
-                Some(hull) => hull.hull_with(&sides),
-            }
-        }
-        hull.unwrap_or_else(|| encoding.sides.clone())
-    }
-
-    fn separate(
-        &self,
-        abstraction: &Abstraction<'_>,
-        path: &AbstractPath,
-        run: &Run,
-        queries: &mut Queries<'_>,
-        budget: &mut Budget,
-    ) -> Result<Analysis, EngineError> {
-        let mut refiner = Refiner { abstraction, path, queries, budget };
-        Ok(Analysis::Spurious(refiner.by_separation(run.last(), run.steps())?))
     }
 }

@@ -35,8 +35,8 @@ mod z3;
 
 pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
 pub use cegar::{
-    CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, cegar,
+    BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
+    SplitPoint, SplitUntil, SplitVariable, cegar,
 };
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
 pub use engine::{Abstraction, Report, run, run_recorded};

@@ -38,7 +38,8 @@ pub use policert_explore::{BmcConfig, BmcSolver};
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
-    CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
+    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
+    SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 

@@ -13,8 +13,9 @@ use policert_policy::{Filter, Policy, Semantics, Ties};
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
 use policert_ppa::{
-    AbstractStateId, Abstraction, CegarConfig, Config, Fragment, Origin, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test, cegar,
+    AbstractStateId, Abstraction, BrokenRequirements, CegarConfig, Config, Fragment, Origin, Scope,
+    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test,
+    cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers};
@@ -38,6 +39,13 @@ struct Tally {
     unrolled: BTreeMap<(&'static str, &'static str), u64>,
     /// Labels that are refuted over the reals.
     refuted_over_reals: u64,
+}
+
+impl Tally {
+    /// Refinements of this kind.
+    fn refined(&self, origin: Origin) -> u64 {
+        self.refinements.get(&origin).copied().unwrap_or(0)
+    }
 }
 
 /// A case with the meaning that its number gives it.
@@ -118,6 +126,8 @@ fn engines_agree_on_unary_models() {
     assert_unrolled(&tally, "native", 150);
     #[cfg(feature = "z3")]
     assert_unrolled(&tally, "z3", 10);
+    assert!(tally.refined(Origin::Guard) > 100 && tally.refined(Origin::Choice) > 15, "{tally:?}");
+    assert!(tally.refined(Origin::Target) > 300, "{tally:?}");
 }
 
 #[test]
@@ -129,6 +139,8 @@ fn engines_agree_on_linear_models() {
     assert_unrolled(&tally, "native", 150);
     #[cfg(feature = "z3")]
     assert_unrolled(&tally, "z3", 10);
+    assert!(tally.refined(Origin::Guard) > 80 && tally.refined(Origin::Choice) > 10, "{tally:?}");
+    assert!(tally.refined(Origin::Outcome) > 100, "{tally:?}");
 }
 
 #[test]
@@ -139,6 +151,7 @@ fn engines_agree_on_general_models() {
     assert_unrolled(&tally, "native", 100);
     #[cfg(feature = "z3")]
     assert_unrolled(&tally, "z3", 1);
+    assert!(tally.refined(Origin::Separation) > 15 && tally.iterations > 2500, "{tally:?}");
 }
 
 #[test]
@@ -329,6 +342,7 @@ fn refine(
         until: *random.pick(&[SplitUntil::Refuted, SplitUntil::Witness]),
     };
     let other = CegarConfig {
+        broken: *random.pick(&[BrokenRequirements::First, BrokenRequirements::All]),
         split,
         scope: *random.pick(&[Scope::Local, Scope::Global]),
         order: *random.pick(&[SearchOrder::Guided, SearchOrder::BreadthFirst]),

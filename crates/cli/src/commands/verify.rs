@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 
 use policert_verify::{
-    BmcConfig, BmcSolver, CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure,
-    Filter, InitialStates, Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions,
-    TerminalChoice, Ties, Verified, verify,
+    BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
+    ExitStatus, Failure, Filter, InitialStates, Limits, Numbers, OutputFiles, Predicates, Request,
+    Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
+    TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
 use super::{
@@ -15,8 +15,9 @@ use super::{
     task_options, write_data,
 };
 use crate::args::{
-    BmcSolverArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg,
-    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
+    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, FilterArg, NumbersArg,
+    PredicatesArg, ScopeArg, SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg,
+    TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -183,5 +184,15 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         SearchOrderArg::Guided => SearchOrder::Guided,
         SearchOrderArg::BreadthFirst => SearchOrder::BreadthFirst,
     };
-    CegarConfig { order, split, scope, box_limit: arguments.box_limit.filter(|&limit| limit > 0) }
+    let broken = match arguments.broken_requirements {
+        BrokenRequirementsArg::First => BrokenRequirements::First,
+        BrokenRequirementsArg::All => BrokenRequirements::All,
+    };
+    CegarConfig {
+        broken,
+        order,
+        split,
+        scope,
+        box_limit: arguments.box_limit.filter(|&limit| limit > 0),
+    }
 }

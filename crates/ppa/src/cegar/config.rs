@@ -51,11 +51,21 @@ pub struct SplitConfig {
 /// Where a predicate is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scope {
-    /// To the abstract state of the path that needs it.
+    /// To all abstract states, each when it is looked at next.
     #[default]
-    Local,
-    /// To all abstract states.
     Global,
+    /// To the abstract state of the path that needs it.
+    Local,
+}
+
+/// Which requirements of a path that cannot be met give predicates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BrokenRequirements {
+    /// The first one.
+    #[default]
+    First,
+    /// The first one, and all that cannot be met either together with those that can.
+    All,
 }
 
 /// In which order abstract states are visited.
@@ -77,6 +87,8 @@ pub struct CegarConfig {
     pub split: SplitConfig,
     /// Where predicates are applied.
     pub scope: Scope,
+    /// Which requirements of a path that cannot be met give predicates.
+    pub broken: BrokenRequirements,
     /// After how many boxes that bounds leave open a test about the policy is given up: the
     /// transition counts as possible then, and a refinement decides. `None` for never.
     /// [default: 64]
@@ -89,6 +101,7 @@ impl Default for CegarConfig {
             order: SearchOrder::default(),
             split: SplitConfig::default(),
             scope: Scope::default(),
+            broken: BrokenRequirements::default(),
             box_limit: Some(64),
         }
     }

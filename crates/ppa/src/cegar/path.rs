@@ -2,7 +2,8 @@
 
 use policert_model::{Condition, Destination, Operator, Truth};
 
-use super::state_tree::{Cell, Literal, NodeId, StateTree};
+use super::cell::{Cell, Literal};
+use super::state_tree::{NodeId, StateTree};
 use crate::engine::Abstraction;
 use crate::operators::choice_sides;
 use crate::region::Region;
@@ -74,8 +75,9 @@ impl AbstractPath {
         let mut at = Some(last);
         while let Some(node) = at {
             let arrival = tree.node(node).arrival;
-            let cell = tree.node(node).cell.clone();
-            states.push(PathState { node, cell, literals: tree.path_literals(node) });
+            let literals = tree.path_literals(node).into_iter().map(|(_, literal)| literal);
+            let (cell, literals) = (tree.cell(node), literals.collect());
+            states.push(PathState { node, cell, literals });
             steps.extend(arrival.map(|arrival| PathStep {
                 operator: arrival.operator as usize,
                 destination: arrival.destination as usize,

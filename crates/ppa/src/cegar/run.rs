@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, EngineError, Trace, TraceStep};
 use policert_model::{Destination, State, UpdateValue};
 use policert_numeric::{IntBox, IntInterval};
 
-use super::path::{AbstractPath, Requirement, RequirementKind};
+use super::path::{AbstractPath, Requirement};
 use super::path_condition::PathCondition;
 use super::policy_choice::PolicyChoice;
 use super::realisability::solution;
@@ -74,8 +74,6 @@ pub(super) struct Follower<'r, 'p> {
     pub encoding: &'r PathCondition,
     /// `None` allows everything.
     pub policy: Option<&'r mut PolicyChoice<'p>>,
-    /// Whether the run has to stay in the abstract states of the path.
-    pub targets: bool,
 }
 
 impl Follower<'_, '_> {
@@ -98,10 +96,7 @@ impl Follower<'_, '_> {
         for step in 0..=self.path.steps.len() {
             budget.poll()?;
             let state = run.states[step].clone();
-            let mut requirements = self.path.requirements(self.abstraction, step);
-            if !self.targets {
-                requirements.retain(|r| r.kind != RequirementKind::Target);
-            }
+            let requirements = self.path.requirements(self.abstraction, step);
             let last = step == self.path.steps.len();
             let encoded = self.encoding.moments.get(step);
             let mut extended = state.clone();

@@ -12,7 +12,14 @@ use policert_model::{Condition, Truth, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use rustc_hash::FxHashMap;
 
-use crate::region::Region;
+use super::cell::{Cell, Difference, Literal, Literals};
+
+impl PredicateId {
+    /// The position.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A node of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -21,61 +28,6 @@ pub(super) struct NodeId(u32);
 /// Position of a predicate among all of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct PredicateId(u32);
-
-/// The two literals of a predicate: that it is false, that it is true.
-pub(super) type Literals = Arc<[Condition; 2]>;
-
-/// A predicate with a truth value.
-#[derive(Clone, Debug)]
-pub(super) struct Literal {
-    pub predicate: PredicateId,
-    pub literals: Literals,
-    pub value: bool,
-}
-
-impl Literal {
-    /// What it says.
-    pub fn condition(&self) -> &Condition {
-        &self.literals[usize::from(self.value)]
-    }
-}
-
-/// The states of a node.
-#[derive(Clone, Debug)]
-pub(super) struct Cell {
-    /// Contains all of them.
-    pub sides: IntBox,
-    /// The literals that the box does not say yet.
-    pub others: Vec<Literal>,
-}
-
-impl Cell {
-    /// As a region.
-    pub fn region(&self) -> Region<'_> {
-        let conditions = self.others.iter().map(Literal::condition).collect();
-        Region { sides: self.sides.clone(), conditions }
-    }
-
-    /// Whether a state belongs to it.
-    pub fn contains(&self, state: &[i64]) -> bool {
-        self.sides.contains(state)
-            && self.others.iter().all(|literal| literal.condition().holds(state) == Ok(true))
-    }
-
-    /// The states that satisfy a literal too; `None` if there are none, as far as bounds tell.
-    fn with(&self, literal: Literal) -> Option<Self> {
-        let mut region = self.region();
-        region = region.restrict([literal.condition()]);
-        if region.is_empty() {
-            return None;
-        }
-        let sides = region.sides;
-        let mut others = self.others.clone();
-        others.push(literal);
-        others.retain(|literal| literal.condition().truth(&sides) != Truth::True);
-        Some(Self { sides, others })
-    }
-}
 
 /// A transition that is known or possible.
 #[derive(Clone, Debug)]
@@ -96,7 +48,7 @@ pub(super) enum Found {
     /// Nothing: it was not tested.
     Nothing,
     /// It exists: from this state.
-    Witness(Box<[i64]>),
+    Witness(Arc<[i64]>),
     /// Its test gave no witness and no refutation.
     Possible,
 }
@@ -112,22 +64,29 @@ pub(super) struct Arrival {
 /// A node with what is known of it.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub cell: Cell,
-    parent: Option<(NodeId, Literal)>,
+    /// The node that it is a part of, the literal that tells it apart, and what it adds.
+    parent: Option<(NodeId, PredicateId, bool)>,
+    difference: Option<Difference>,
+    /// Of a root: its locations.
+    locations: Box<[i64]>,
     split: Option<(PredicateId, [NodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
-    /// For each source of start states whether one of them is here, as far as it is known.
-    pub start: Vec<Option<bool>>,
+    /// One bit for each source of start states: whether it is known to have one of them here.
+    start: u64,
+    /// Whether it has none of a source.
+    no_start: u64,
     /// Whether an unsafe state is here, as far as it is known.
     pub is_unsafe: Option<bool>,
     /// Its transitions, those that were refuted left out; `None` before the first visit.
-    pub candidates: Option<Vec<Candidate>>,
+    pub candidates: Option<Arc<Vec<Candidate>>>,
+    /// Whether they are those of a node that it is a part of.
+    pub is_inherited: bool,
     /// The number of the latest search that reached it.
     pub reached_in: u64,
     pub arrival: Option<Arrival>,
-    /// How many steps from an unsafe state it was on the latest path through it, or through the
-    /// node that it was split from.
+    /// How many steps from an unsafe state it was found to be at least, or the node that it was
+    /// split from.
     pub distance: Option<u32>,
 }
 
@@ -136,7 +95,6 @@ pub(super) struct Node {
 pub(super) struct StateTree {
     domains: IntBox,
     locations: Vec<VarId>,
-    sources: usize,
     nodes: Vec<Node>,
     roots: BTreeMap<Vec<i64>, NodeId>,
     predicates: Vec<Literals>,
@@ -145,12 +103,11 @@ pub(super) struct StateTree {
 }
 
 impl StateTree {
-    /// A tree without predicates. `sources` is the number of sources of start states.
-    pub fn new(domains: IntBox, locations: Vec<VarId>, sources: usize) -> Self {
+    /// A tree without predicates.
+    pub fn new(domains: IntBox, locations: Vec<VarId>) -> Self {
         Self {
             domains,
             locations,
-            sources,
             nodes: Vec::new(),
             roots: BTreeMap::new(),
             predicates: Vec::new(),
@@ -179,7 +136,7 @@ impl StateTree {
 
     /// The literals of a predicate.
     pub fn literals(&self, predicate: PredicateId) -> Literals {
-        Arc::clone(&self.predicates[predicate.0 as usize])
+        Arc::clone(&self.predicates[predicate.index()])
     }
 
     /// Applies a predicate to all abstract states, each when it is looked at next.
@@ -194,19 +151,17 @@ impl StateTree {
         if let Some(&root) = self.roots.get(locations) {
             return root;
         }
-        let mut sides = self.domains.clone();
-        for (&variable, &value) in self.locations.iter().zip(locations) {
-            sides[variable.index()] = IntInterval::point(value);
-        }
-        let cell = Cell { sides, others: Vec::new() };
         let root = self.push(Node {
-            cell,
             parent: None,
+            difference: None,
+            locations: locations.into(),
             split: None,
             opened: 0,
-            start: vec![None; self.sources],
+            start: 0,
+            no_start: 0,
             is_unsafe: None,
             candidates: None,
+            is_inherited: false,
             reached_in: 0,
             arrival: None,
             distance: None,
@@ -260,29 +215,30 @@ impl StateTree {
     /// Splits a leaf, unless one part is empty as far as bounds tell.
     fn split(&mut self, id: NodeId, predicate: PredicateId) -> bool {
         let literals = self.literals(predicate);
-        let node = self.node(id);
-        if literals[1].truth(&node.cell.sides) != Truth::Maybe {
+        let cell = self.cell(id);
+        if literals[1].truth(&cell.sides) != Truth::Maybe {
             return false;
         }
-        let literal = |value| Literal { predicate, literals: Arc::clone(&literals), value };
-        let cells = [false, true].map(|value| node.cell.with(literal(value)));
+        let literal = |value| Literal { literals: Arc::clone(&literals), value };
+        let cells = [false, true].map(|value| cell.with(literal(value)));
         let [Some(no), Some(yes)] = cells else { return false };
-        let (opened, distance) = (node.opened, node.distance);
-        let start: Vec<Option<bool>> =
-            node.start.iter().map(|&known| known.filter(|&any| !any)).collect();
+        let node = self.node(id);
+        let (opened, distance, no_start) = (node.opened, node.distance, node.no_start);
         let is_unsafe = node.is_unsafe.filter(|&any| !any);
         let candidates = self.node_mut(id).candidates.take();
-        let parts = [(false, no), (true, yes)].map(|(value, cell)| {
-            let candidates =
-                candidates.as_ref().map(|all| inherited(all, &literals[usize::from(value)]));
+        let parts = [(false, no), (true, yes)].map(|(value, part)| {
+            let candidates = candidates.clone();
             self.push(Node {
-                cell,
-                parent: Some((id, literal(value))),
+                parent: Some((id, predicate, value)),
+                difference: Some(Difference::between(&cell, part)),
+                locations: Box::default(),
                 split: None,
                 opened,
-                start: start.clone(),
+                start: 0,
+                no_start,
                 is_unsafe,
                 candidates,
+                is_inherited: true,
                 reached_in: 0,
                 arrival: None,
                 distance,
@@ -293,30 +249,72 @@ impl StateTree {
     }
 
     /// The literals from the root to a node.
-    pub fn path_literals(&self, id: NodeId) -> Vec<Literal> {
+    pub fn path_literals(&self, id: NodeId) -> Vec<(PredicateId, Literal)> {
         let mut all = Vec::new();
         let mut at = id;
-        while let Some((parent, literal)) = &self.node(at).parent {
-            all.push(literal.clone());
-            at = *parent;
+        while let Some((parent, predicate, value)) = self.node(at).parent {
+            all.push((predicate, Literal { literals: self.literals(predicate), value }));
+            at = parent;
         }
         all.reverse();
         all
     }
+
+    /// The states of a node.
+    pub fn cell(&self, id: NodeId) -> Cell {
+        let mut differences = Vec::new();
+        let mut at = id;
+        while let (Some((parent, ..)), Some(difference)) =
+            (self.node(at).parent, &self.node(at).difference)
+        {
+            differences.push(difference);
+            at = parent;
+        }
+        let mut sides = self.domains.clone();
+        for (&variable, &value) in self.locations.iter().zip(&self.node(at).locations) {
+            sides[variable.index()] = IntInterval::point(value);
+        }
+        let others = differences.first().map(|last| last.others().to_vec()).unwrap_or_default();
+        let mut cell = Cell { sides, others };
+        for difference in differences.iter().rev() {
+            difference.apply(&mut cell);
+        }
+        cell
+    }
 }
 
-/// The transitions of a part: witnesses stay where they are.
-fn inherited(candidates: &[Candidate], literal: &Condition) -> Vec<Candidate> {
-    candidates
-        .iter()
-        .map(|candidate| {
-            let found = match &candidate.found {
-                Found::Witness(state) if literal.holds(state) == Ok(true) => {
-                    candidate.found.clone()
-                }
-                _ => Found::Nothing,
-            };
-            Candidate { found, ..candidate.clone() }
-        })
-        .collect()
+impl Node {
+    /// Whether it has a start state of a source, as far as it is known.
+    pub fn holds_start(&self, source: usize) -> Option<bool> {
+        let bit = 1u64.checked_shl(u32::try_from(source).ok()?)?;
+        if self.start & bit != 0 { Some(true) } else { (self.no_start & bit != 0).then_some(false) }
+    }
+
+    /// Notes whether it has a start state of a source.
+    pub fn note_start(&mut self, source: usize, any: bool) {
+        let bit = u32::try_from(source).ok().and_then(|source| 1u64.checked_shl(source));
+        let bits = if any { &mut self.start } else { &mut self.no_start };
+        *bits |= bit.unwrap_or(0);
+    }
+
+    /// Its transitions, for a visit; `None` before the first one. `cell` is its states.
+    pub fn take_candidates(&mut self, cell: &Cell) -> Option<Vec<Candidate>> {
+        let shared = self.candidates.take()?;
+        let mut all = Arc::try_unwrap(shared).unwrap_or_else(|shared| (*shared).clone());
+        if self.is_inherited {
+            for candidate in &mut all {
+                candidate.found = match std::mem::replace(&mut candidate.found, Found::Nothing) {
+                    Found::Witness(state) if cell.contains(&state) => Found::Witness(state),
+                    _ => Found::Nothing,
+                };
+            }
+        }
+        Some(all)
+    }
+
+    /// Notes its transitions after a visit.
+    pub fn set_candidates(&mut self, all: Vec<Candidate>) {
+        self.candidates = Some(Arc::new(all));
+        self.is_inherited = false;
+    }
 }

@@ -1,5 +1,7 @@
 //! Counterexample-guided abstraction refinement as one of the engines.
 
+use std::collections::BTreeMap;
+
 use policert_bounds::Recorder;
 use policert_engine_api::{Budget, EngineError, Observer};
 use policert_ppa::{CegarReport, Origin, cegar};
@@ -18,6 +20,8 @@ pub(super) fn run(
     let policy = task.policy.as_ref();
     let config = assignment.cegar;
     let report = cegar(&question, policy, assignment.ppa, config, budget, observer, recorder)?;
+    let mut notes = vec![summary(&report)];
+    notes.extend(report.notes.iter().cloned());
     Ok(EngineRun {
         engine: "cegar",
         preset: Some(assignment.ppa.name.clone()),
@@ -26,13 +30,29 @@ pub(super) fn run(
         verdict: report.verdict,
         counts: report.counts,
         warnings: Vec::new(),
-        notes: report.notes,
+        notes,
     })
+}
+
+/// Iterations, refinements and predicates in a line.
+fn summary(report: &CegarReport) -> String {
+    let list = |counts: &BTreeMap<Origin, u64>| {
+        let entries = counts.iter().filter(|(_, count)| **count > 0);
+        let texts = entries.map(|(origin, n)| format!("{n} {}", name(*origin).replace('_', " ")));
+        let text = texts.collect::<Vec<_>>().join(", ");
+        if text.is_empty() { "none".to_owned() } else { text }
+    };
+    format!(
+        "iterations: {}; refinements: {}; predicates: {}",
+        report.iterations,
+        list(&report.refinements),
+        list(&report.predicates)
+    )
 }
 
 /// Iterations, refinements and predicates by origin, tests by kind.
 fn numbers(report: &CegarReport) -> Value {
-    let by_origin = |counts: &std::collections::BTreeMap<Origin, u64>| {
+    let by_origin = |counts: &BTreeMap<Origin, u64>| {
         let entries = counts.iter().filter(|(_, count)| **count > 0);
         Value::Object(
             entries.map(|(origin, count)| (name(*origin).to_owned(), json!(count))).collect(),

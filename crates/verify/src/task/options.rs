@@ -119,7 +119,8 @@ pub enum Predicates {
     /// Those of the property.
     #[default]
     OfProperty,
-    /// None: states differ by their locations alone.
+    /// None: in `ppa` states differ by their locations alone; `cegar` begins with the atoms of the
+    /// unsafe condition in any case.
     None,
     /// Thresholds of the variables by binary search, instead of those of the property.
     Splits(Splits),

@@ -1,10 +1,18 @@
-//! The abstract start states: leaves that hold a start state.
+//! The abstract start states: leaves of the tree that hold start states.
 
-use super::*;
+use std::collections::BTreeSet;
+
+use policert_engine_api::{EngineError, StartStates};
+use policert_numeric::IntInterval;
+
+use super::cell::Literal;
+use super::reachability::Search;
+use super::state_tree::NodeId;
+use crate::region::Region;
 
 impl Search<'_, '_, '_> {
     /// Reaches the abstract start states.
-    pub(super) fn start(&mut self) -> Result<(), EngineError> {
+    pub fn start(&mut self) -> Result<(), EngineError> {
         let sources = self.abstraction.question.start_states();
         let mut found = BTreeSet::new();
         for (number, source) in sources.iter().enumerate() {
@@ -71,12 +79,12 @@ impl Search<'_, '_, '_> {
         found: &mut BTreeSet<NodeId>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
-        let known = self.reachability.tree.node(id).start[number];
+        let known = self.reachability.tree.node(id).holds_start(number);
         let any = match known {
             Some(any) => any,
             None => {
                 let any = self.holds_start(id, source)?;
-                self.reachability.tree.node_mut(id).start[number] = Some(any);
+                self.reachability.tree.node_mut(id).note_start(number, any);
                 any
             }
         };
@@ -97,7 +105,7 @@ impl Search<'_, '_, '_> {
     }
 
     fn holds_start(&mut self, id: NodeId, source: &StartStates<'_>) -> Result<bool, EngineError> {
-        let cell = &self.reachability.tree.node(id).cell;
+        let cell = self.reachability.tree.cell(id);
         match source {
             StartStates::List(states) => Ok(states.iter().any(|state| cell.contains(state))),
             StartStates::Region(condition, sides) => {

@@ -1,0 +1,415 @@
+//! The successors of an abstract state: lines 1 to 15 of Algorithm 1, as far as they were not
+//! answered before and lead to abstract states that were not reached yet.
+
+use std::sync::Arc;
+
+use policert_engine_api::{Answer, EngineError};
+use policert_model::{Condition, State, Truth};
+
+use super::cell::Literals;
+use super::reachability::Search;
+use super::state_tree::{Arrival, Candidate, Found, NodeId, PredicateId};
+use crate::engine::Abstraction;
+use crate::operators::choice_sides;
+use crate::region::Region;
+
+/// The transitions of one abstract state by one outcome.
+struct Outgoing {
+    source: NodeId,
+    operator: u32,
+    destination: u32,
+    output: Option<usize>,
+    /// The candidates that remain.
+    kept: Vec<Candidate>,
+    /// Whether the policy is known to choose the label somewhere, or may.
+    is_selected: bool,
+    /// A source state in which it does.
+    selected_in: Option<Arc<[i64]>>,
+    /// Whether it is known that it does not.
+    is_refuted: bool,
+    /// The weakest preconditions of predicates, by position, as far as they were needed.
+    preconditions: Vec<Option<Literals>>,
+}
+
+impl Search<'_, '_, '_> {
+    /// Reaches the successors of an abstract state.
+    pub fn visit(&mut self, source: NodeId) -> Result<(), EngineError> {
+        let cell = self.reachability.tree.cell(source);
+        let states = cell.region().restrict([self.abstraction.not_terminal()]);
+        self.queries.enter(&states);
+        let candidates = match self.reachability.tree.node_mut(source).take_candidates(&cell) {
+            Some(candidates) => candidates,
+            None => self.all_candidates(&states)?,
+        };
+        let mut kept = Vec::with_capacity(candidates.len());
+        let mut refuted: Option<usize> = None;
+        let mut selected: Option<usize> = None;
+        let mut selected_in: Option<Arc<[i64]>> = None;
+        let mut rest = &candidates[..];
+        while let Some(first) = rest.first() {
+            let same =
+                |c: &&Candidate| (c.operator, c.destination) == (first.operator, first.destination);
+            let count = rest.iter().take_while(same).count();
+            let (group, after) = rest.split_at(count);
+            rest = after;
+            let output = self.abstraction.operators.output_of(first.operator as usize);
+            if output.is_some() && refuted == output {
+                continue;
+            }
+            let is_selected = self.abstraction.policy.is_none()
+                || output.is_none()
+                || selected == output
+                || group.iter().any(|c| c.found != Found::Nothing);
+            let mut outgoing = Outgoing {
+                source,
+                operator: first.operator,
+                destination: first.destination,
+                output,
+                kept: Vec::new(),
+                is_selected,
+                selected_in: if selected == output { selected_in.take() } else { None },
+                is_refuted: false,
+                preconditions: self
+                    .reachability
+                    .preconditions
+                    .remove(&(first.operator, first.destination))
+                    .unwrap_or_default(),
+            };
+            self.follow(group, &states, &mut outgoing)?;
+            self.reachability.preconditions.insert(
+                (outgoing.operator, outgoing.destination),
+                std::mem::take(&mut outgoing.preconditions),
+            );
+            if outgoing.is_refuted {
+                refuted = output;
+                kept.retain(|c: &Candidate| {
+                    self.abstraction.operators.output_of(c.operator as usize) != output
+                });
+                continue;
+            }
+            if outgoing.is_selected {
+                selected = output;
+                selected_in = outgoing.selected_in.take();
+            }
+            self.reachability.counts.transitions +=
+                outgoing.kept.iter().filter(|c| c.found != Found::Nothing).count() as u64;
+            kept.append(&mut outgoing.kept);
+        }
+        self.reachability.tree.node_mut(source).set_candidates(kept);
+        self.reachability.visited.push(source);
+        Ok(())
+    }
+
+    /// Every outcome that may exist in these states, leading anywhere.
+    fn all_candidates(&mut self, states: &Region<'_>) -> Result<Vec<Candidate>, EngineError> {
+        let mut all = Vec::new();
+        if states.is_empty() {
+            return Ok(all);
+        }
+        let abstraction = self.abstraction;
+        for group in abstraction.operators.groups() {
+            if let Some(output) = group.output
+                && !group.operators.is_empty()
+                && self.queries.is_select_pi(states, output, self.budget)?.refuted()
+            {
+                continue;
+            }
+            for &o in &group.operators {
+                self.budget.poll()?;
+                let prepared = &abstraction.operators.all()[o];
+                if prepared.operator.guard.truth(&states.sides) == Truth::False {
+                    continue;
+                }
+                let applicable = states.restrict([&prepared.operator.guard]);
+                if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted()
+                {
+                    continue;
+                }
+                for d in 0..prepared.operator.destinations.len() {
+                    let valid = valid_region(abstraction, &applicable, o, d);
+                    if prepared.operator.destinations[d].choices.is_empty()
+                        && !outcome_is_certain(abstraction, &applicable, o, d)
+                    {
+                        self.reachability.may_drop.insert((o, d));
+                    }
+                    if valid.is_empty() {
+                        continue;
+                    }
+                    self.refuse_conflict(&valid, group.output, o, d)?;
+                    let target = self.root_after(states, o, d);
+                    let (Ok(operator), Ok(destination)) = (u32::try_from(o), u32::try_from(d))
+                    else {
+                        return Err(EngineError::Unsupported("too many operators".to_owned()));
+                    };
+                    let found = Found::Nothing;
+                    all.push(Candidate { operator, destination, target, found });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The root that an outcome leads to.
+    fn root_after(&mut self, states: &Region<'_>, operator: usize, destination: usize) -> NodeId {
+        let abstraction = self.abstraction;
+        let outcome = abstraction.operators.all()[operator].outcome(
+            destination,
+            abstraction.question.model,
+            &abstraction.predicates,
+        );
+        let tree = &mut self.reachability.tree;
+        let mut locations: Vec<i64> =
+            tree.locations().iter().map(|l| states.sides[l.index()].lo).collect();
+        for &(k, location) in &outcome.locations {
+            locations[k] = location;
+        }
+        tree.root(&locations)
+    }
+
+    /// Refuses an outcome that assigns two values at once where the policy chooses it.
+    fn refuse_conflict(
+        &mut self,
+        valid: &Region<'_>,
+        output: Option<usize>,
+        operator: usize,
+        destination: usize,
+    ) -> Result<(), EngineError> {
+        let operator = &self.abstraction.operators.all()[operator].operator;
+        let conflict = &operator.destinations[destination].conflict;
+        if conflict.condition == Condition::False {
+            return Ok(());
+        }
+        let conflicting = valid.restrict([&conflict.condition]);
+        if !self.queries.is_inhabited(&conflicting, self.budget)? {
+            return Ok(());
+        }
+        if let Some(output) = output
+            && self.queries.t_sat_pi(&conflicting, output, self.budget)?.refuted()
+        {
+            return Ok(());
+        }
+        Err(EngineError::Unsupported(format!(
+            "{} may assign two values at once to {}",
+            self.abstraction.question.model.display_operator(&operator.key),
+            conflict.variables.join(", ")
+        )))
+    }
+
+    /// Follows the candidates of one outcome to the abstract states that they lead to.
+    fn follow(
+        &mut self,
+        group: &[Candidate],
+        states: &Region<'_>,
+        outgoing: &mut Outgoing,
+    ) -> Result<(), EngineError> {
+        let abstraction = self.abstraction;
+        let mut region: Option<Region<'_>> = None;
+        for candidate in group {
+            self.budget.poll()?;
+            let target = candidate.target;
+            if self.first_unsafe.is_some() {
+                outgoing.kept.push(candidate.clone());
+                continue;
+            }
+            if self.reachability.tree.open(target).is_none() {
+                if self.is_reached(target) {
+                    outgoing.kept.push(candidate.clone());
+                    continue;
+                }
+                if candidate.found != Found::Nothing {
+                    outgoing.kept.push(candidate.clone());
+                    self.reach(target, Some(outgoing.arrival()))?;
+                    continue;
+                }
+            }
+            let valid = match &region {
+                Some(region) => region,
+                None => {
+                    let (o, d) = (outgoing.operator as usize, outgoing.destination as usize);
+                    let prepared = &abstraction.operators.all()[o];
+                    let applicable = states.restrict([&prepared.operator.guard]);
+                    region.insert(valid_region(abstraction, &applicable, o, d))
+                }
+            };
+            if valid.is_empty() {
+                return Ok(());
+            }
+            let literals = self.reachability.tree.path_literals(target);
+            let effects: Vec<Literals> = literals
+                .iter()
+                .map(|(predicate, _)| self.precondition(outgoing, *predicate))
+                .collect();
+            let conditions = effects
+                .iter()
+                .zip(&literals)
+                .map(|(effect, (_, literal))| &effect[usize::from(literal.value)]);
+            let part = valid.restrict(conditions);
+            let witness = match &candidate.found {
+                Found::Witness(state) if valid.sides.dimensions() == state.len() => Some(state),
+                _ => None,
+            };
+            self.descend(target, &part, witness, outgoing)?;
+            if outgoing.is_refuted {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// The literals of a predicate before the outcome.
+    fn precondition(&self, outgoing: &mut Outgoing, predicate: PredicateId) -> Literals {
+        let known = &mut outgoing.preconditions;
+        if known.len() <= predicate.index() {
+            known.resize(predicate.index() + 1, None);
+        }
+        let literals = known[predicate.index()].get_or_insert_with(|| {
+            let operator = &self.abstraction.operators.all()[outgoing.operator as usize].operator;
+            let destination = &operator.destinations[outgoing.destination as usize];
+            let literals = self.reachability.tree.literals(predicate);
+            if literals[1].variables().iter().all(|&v| destination.update(v).is_none()) {
+                return literals;
+            }
+            Arc::new([0, 1].map(|value| destination.weakest_precondition(&literals[value])))
+        });
+        Arc::clone(literals)
+    }
+
+    /// The abstract states under a node that the source states of `region` lead to; `witness` is
+    /// one of them in which the policy chooses the label.
+    fn descend(
+        &mut self,
+        id: NodeId,
+        region: &Region<'_>,
+        witness: Option<&Arc<[i64]>>,
+        outgoing: &mut Outgoing,
+    ) -> Result<(), EngineError> {
+        self.budget.poll()?;
+        if region.is_empty() || outgoing.is_refuted {
+            return Ok(());
+        }
+        if self.first_unsafe.is_some() {
+            outgoing.keep(id, Found::Nothing);
+            return Ok(());
+        }
+        let Some((predicate, parts)) = self.reachability.tree.open(id) else {
+            return self.test(id, region, witness, outgoing);
+        };
+        let literals = self.precondition(outgoing, predicate);
+        let decided = match literals[1].truth(&region.sides) {
+            Truth::True => Some(1),
+            Truth::False => Some(0),
+            Truth::Maybe => None,
+        };
+        if let Some(value) = decided {
+            return self.descend(parts[value], region, witness, outgoing);
+        }
+        for value in [1, 0] {
+            let part = region.restrict([&literals[value]]);
+            let witness = witness.filter(|state| literals[value].holds(state) == Ok(true));
+            self.descend(parts[value], &part, witness, outgoing)?;
+        }
+        Ok(())
+    }
+
+    /// The transition tests, for an abstract state that was not reached yet.
+    fn test(
+        &mut self,
+        leaf: NodeId,
+        region: &Region<'_>,
+        witness: Option<&Arc<[i64]>>,
+        outgoing: &mut Outgoing,
+    ) -> Result<(), EngineError> {
+        if let Some(witness) = witness {
+            outgoing.keep(leaf, Found::Witness(Arc::clone(witness)));
+            if !self.is_reached(leaf) {
+                self.reach(leaf, Some(outgoing.arrival()))?;
+            }
+            return Ok(());
+        }
+        if self.is_reached(leaf) {
+            outgoing.keep(leaf, Found::Nothing);
+            return Ok(());
+        }
+        let output = outgoing.output.filter(|_| self.abstraction.policy.is_some());
+        let mut answer = self.queries.t_sat(region, output.is_none(), self.budget)?;
+        if let Some(output) = output
+            && !answer.refuted()
+        {
+            if !outgoing.is_selected {
+                let cell = self.reachability.tree.cell(outgoing.source);
+                let states = cell.region().restrict([self.abstraction.not_terminal()]);
+                match self.queries.is_select_pi(&states, output, self.budget)? {
+                    Answer::Refuted => {
+                        outgoing.is_refuted = true;
+                        return Ok(());
+                    }
+                    Answer::Possible(state) => outgoing.selected_in = state.map(Arc::from),
+                }
+                outgoing.is_selected = true;
+            }
+            if let Some(state) = &outgoing.selected_in
+                && is_in(region, state)
+            {
+                outgoing.keep(leaf, Found::Witness(Arc::clone(state)));
+                return self.reach(leaf, Some(outgoing.arrival()));
+            }
+            answer = self.queries.t_sat_pi(region, output, self.budget)?;
+        }
+        let found = match answer {
+            Answer::Refuted => return Ok(()),
+            Answer::Possible(Some(witness)) => {
+                let variables = self.abstraction.predicates.domains().dimensions();
+                let state: State = witness[..variables].to_vec();
+                Found::Witness(state.into())
+            }
+            Answer::Possible(None) => Found::Possible,
+        };
+        outgoing.keep(leaf, found);
+        self.reach(leaf, Some(outgoing.arrival()))
+    }
+}
+
+impl Outgoing {
+    fn arrival(&self) -> Arrival {
+        Arrival { source: self.source, operator: self.operator, destination: self.destination }
+    }
+
+    fn keep(&mut self, target: NodeId, found: Found) {
+        let (operator, destination) = (self.operator, self.destination);
+        self.kept.push(Candidate { operator, destination, target, found });
+    }
+}
+
+/// Whether a state without free choices belongs to a region.
+fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
+    region.sides.dimensions() == state.len()
+        && region.sides.contains(state)
+        && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))
+}
+
+/// The states, and free choices, in which an outcome exists and stays inside all domains.
+fn valid_region<'x>(
+    abstraction: &'x Abstraction<'_>,
+    applicable: &Region<'x>,
+    operator: usize,
+    destination: usize,
+) -> Region<'x> {
+    let prepared = &abstraction.operators.all()[operator];
+    let model = abstraction.question.model;
+    let outcome = prepared.outcome(destination, model, &abstraction.predicates);
+    let sides = choice_sides(&prepared.operator.destinations[destination], &applicable.sides);
+    applicable.extend(sides).restrict(&outcome.validity)
+}
+
+/// Whether an outcome exists in all of these states, as far as bounds tell.
+fn outcome_is_certain(
+    abstraction: &Abstraction<'_>,
+    applicable: &Region<'_>,
+    operator: usize,
+    destination: usize,
+) -> bool {
+    let prepared = &abstraction.operators.all()[operator];
+    let model = abstraction.question.model;
+    let outcome = prepared.outcome(destination, model, &abstraction.predicates);
+    outcome.validity.iter().all(|c| c.truth(&applicable.sides) == Truth::True)
+}
