@@ -1,5 +1,7 @@
 //! The command line: commands, options and their values.
 
+mod bench;
+mod plot;
 mod query;
 mod reach;
 mod train;
@@ -12,10 +14,12 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, duration};
+pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -48,6 +52,10 @@ pub enum Command {
     Query(Box<QueryArgs>),
     /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes
     Reach(Box<ReachArgs>),
+    /// Draw results of reach: numbers of boxes, or what the granularity does
+    Plot(Box<PlotArgs>),
+    /// Run a study: instances by configurations, with a journal, tables and figures
+    Bench(BenchArgs),
     /// Train a network for a control loop, on the cells of states or on states
     Train(Box<TrainArgs>),
 }
@@ -144,7 +152,8 @@ pub struct VerifyArgs {
         default_value_t = EngineArg::Auto,
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
-                predicate abstraction), or cegar (ppa that finds its predicates)",
+                predicate abstraction), cegar (ppa that finds its predicates), or bmc (bounded \
+                model checking)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
@@ -204,6 +213,19 @@ pub struct VerifyArgs {
     /// How long cegar goes on splitting at one place
     #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
     pub split_until: SplitUntilArg,
+
+    /// What unrolls runs in bmc: boxes of states by the decision oracle, or a formula for Z3
+    #[arg(long, value_enum, default_value_t = BmcSolverArg::Native, help_heading = "Engine")]
+    pub bmc_solver: BmcSolverArg,
+
+    /// The greatest length of paths that bmc looks at [default: no limit]
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    pub bmc_steps: Option<u32>,
+
+    /// Do not ask Z3, for each length, if there is a loop-free path of that length at all; then
+    /// bmc proves nothing safe
+    #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
+    pub no_loop_free: bool,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -313,6 +335,17 @@ pub enum EngineArg {
     Ppa,
     /// Policy predicate abstraction that finds its predicates
     Cegar,
+    /// Bounded model checking
+    Bmc,
+}
+
+/// Values of `--bmc-solver`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum BmcSolverArg {
+    /// Boxes of states, by the decision oracle
+    Native,
+    /// Z3
+    Z3,
 }
 
 /// Values of `--search-order`.

@@ -1,6 +1,8 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
+mod bench;
 mod check;
+mod plot;
 mod query;
 mod reach;
 mod train;
@@ -18,10 +20,12 @@ use crate::style::Style;
 /// Runs a command to its end.
 pub fn run(command_line: CommandLine) -> ExitStatus {
     match command_line.command {
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
+        Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
     }
 }
@@ -76,6 +80,36 @@ fn write_data(path: Option<&Path>, data: &impl serde::Serialize) -> Result<(), F
     let Some(path) = path else { return Ok(()) };
     write_json(&path.into(), data)
         .map_err(|source| Failure::Output { what: path.display().to_string(), source })
+}
+
+/// The status that a run ends with after its result was shown: that of the result, unless
+/// something could not be written.
+fn end(
+    status: ExitStatus,
+    unwritten: Option<&Failure>,
+    shown: Result<(), Failure>,
+    style: Style,
+) -> ExitStatus {
+    let shown = shown.err();
+    unwritten.into_iter().chain(&shown).fold(status, |_, failure| fail(failure, style))
+}
+
+/// Whether outputs must not be written; says why.
+fn is_refused(failure: Option<&Failure>, style: Style) -> bool {
+    let refused = failure.filter(|failure| matches!(failure, Failure::Refused(_)));
+    refused.inspect(|failure| _ = fail(failure, style)).is_some()
+}
+
+/// The files that the question names.
+fn named_inputs(arguments: &TaskArgs) -> Vec<&Path> {
+    let mut inputs = vec![arguments.model.as_path()];
+    inputs.extend(arguments.policy.as_deref());
+    inputs.extend(arguments.interface.as_deref());
+    // A file, a file and a position, or something else, which is no file then.
+    let property = arguments.property.as_deref();
+    inputs.extend(property.map(Path::new));
+    inputs.extend(property.and_then(|text| text.rsplit_once(':')).map(|(file, _)| Path::new(file)));
+    inputs
 }
 
 /// Prints a failure to standard error; its exit status.

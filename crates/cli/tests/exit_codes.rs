@@ -2,11 +2,14 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/program.rs"]
+mod program;
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use example::{Example, code, text};
+use example::Example;
+use program::{code, text};
 
 /// A model with so many states that no limit of a test is beyond reach.
 fn endless() -> Example {
@@ -45,7 +48,7 @@ fn outcome(example: &Example, arguments: &str) -> (i32, String) {
 #[test]
 fn verdicts() {
     let example = Example::new();
-    for engine in ["auto", "explicit", "ppa"] {
+    for engine in ["auto", "explicit", "ppa", "bmc"] {
         let verify =
             |property: u8| format!("verify model.jani --property {property} --engine {engine}");
         assert!(expect(&example, &verify(0), 0).starts_with("SAFE"));
@@ -54,9 +57,27 @@ fn verdicts() {
     }
     let text = expect(&example, "verify model.jani --property coarse --engine ppa", 20);
     assert!(text.starts_with("UNKNOWN") && text.contains("abstract unsafe path"), "{text}");
+    unrolling(&example);
     expect(&example, "check model.jani", 0);
     expect(&example, "--help", 0);
     expect(&example, "--version", 0);
+}
+
+fn unrolling(example: &Example) {
+    let bmc = "verify model.jani --engine bmc";
+    let text = expect(example, &format!("{bmc} --property 1 --bmc-steps 3"), 32);
+    assert!(text.contains("no unsafe path of up to 3 steps"), "{text}");
+    expect(example, &format!("{bmc} --property 1 --bmc-steps 4"), 10);
+    expect(example, &format!("{bmc} --no-loop-free"), 42);
+    let (code, text) = outcome(example, &format!("{bmc} --property 1 --bmc-solver z3"));
+    if cfg!(feature = "z3") {
+        assert!(code == 10 && text.contains("in 4 steps"), "{text}");
+        expect(example, &format!("{bmc} --bmc-solver z3"), 0);
+        let short = "--bmc-solver z3 --bmc-steps 1 --no-loop-free";
+        expect(example, &format!("{bmc} {short}"), 32);
+    } else {
+        assert!(code == 41 && text.contains("./x build"), "{text}");
+    }
 }
 
 #[test]
@@ -122,7 +143,7 @@ fn inputs() {
 #[test]
 fn results_that_cannot_be_written() {
     let example = Example::new();
-    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 50);
+    let text = expect(&example, "verify model.jani --json no/such/folder/result.json", 42);
     assert!(text.contains("no/such/folder") && !text.contains("SAFE"), "{text}");
 }
 

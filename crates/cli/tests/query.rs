@@ -95,7 +95,7 @@ fn output_on_demand() {
     assert_eq!(result["answer"], "sat");
     assert!(errors(&data).starts_with("sat\n((X_0 "), "{}", errors(&data));
     let missing = example.run(&format!("{QUERY} --json no/such/folder/result.json"));
-    assert_eq!(missing.status.code(), Some(50));
+    assert_eq!(missing.status.code(), Some(42));
     assert_eq!(out(&missing), "", "no answer if the result cannot be written");
 }
 

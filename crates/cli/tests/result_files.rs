@@ -4,9 +4,12 @@
 mod example;
 #[path = "support/json_schema.rs"]
 mod json_schema;
+#[path = "support/program.rs"]
+mod program;
 
-use example::{Example, code, text};
+use example::Example;
 use json_schema::{breaches, schema};
+use program::{code, text};
 use serde_json::Value;
 
 fn json(text: &str) -> Value {

@@ -2,8 +2,11 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/program.rs"]
+mod program;
 
-use example::{Example, code, text};
+use example::Example;
+use program::{code, text};
 
 /// Runs `verify` on a spoilt example: exit code 40, one problem, which mentions all of `parts`.
 fn refused(example: &Example, arguments: &str, parts: &[&str]) {

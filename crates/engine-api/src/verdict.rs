@@ -37,6 +37,11 @@ pub enum UnknownReason {
     },
     /// A solver gave up.
     SolverGaveUp(String),
+    /// There is no unsafe path of up to this length, and no longer one was looked for.
+    StepLimit {
+        /// Number of transitions.
+        steps: u64,
+    },
 }
 
 impl fmt::Display for UnknownReason {
@@ -48,6 +53,7 @@ impl fmt::Display for UnknownReason {
                 "abstract unsafe path of {steps} steps, spurious or not decided: \
                  the predicates are too coarse to tell"
             ),
+            Self::StepLimit { steps } => write!(f, "no unsafe path of up to {steps} steps"),
             Self::SolverGaveUp(text) => write!(f, "a query was not decided: {text}"),
             Self::UndecidedChoice { state } => write!(
                 f,

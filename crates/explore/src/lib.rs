@@ -1,17 +1,21 @@
 //! Explicit search of the states that a policy reaches.
 //!
-//! [`explicit`] answers a question by enumeration, with a shortest counterexample;
+//! [`explicit`] answers a question by enumeration, with a shortest counterexample; [`guided`] looks
+//! for unsafe states first where they seem near;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
-//! their edges are enabled, so models with millions of operators do no harm.
+//! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
+//! step by step, as boxes of states or as formulas for Z3.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
 
 mod batch;
+mod bmc;
 mod breadth_first;
 mod compiled;
 mod config;
 mod enabled_edges;
+mod guided;
 mod label_set;
 mod lazy_operators;
 mod packing;
@@ -20,7 +24,9 @@ mod policy_successors;
 mod state_table;
 mod stats;
 
+pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
+pub use guided::{Guided, guided};
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
 pub use stats::{PhaseTimes, Stats};

@@ -15,14 +15,30 @@ pub enum EnvironmentSolver {
     Z3,
 }
 
-/// Who answers the tests about the policy.
+/// Who answers the exact tests about the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySolver {
     /// The decision oracle.
     #[default]
     Native,
+    /// Branch and bound over the integers around the relaxed test. [paper: Section 6.4]
+    BranchAndBound,
     /// Z3 with the whole network encoded.
+    Z3,
+    /// Z3 with the network encoded for each test anew, and the phases of its activations fixed
+    /// where bounds of the network over the region decide them. [paper: Section 6.3]
+    Z3FixedPhases,
+}
+
+/// Who answers the relaxed tests about the policy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RelaxedSolver {
+    /// The decision oracle, over the reals. It stands where the paper has Marabou.
+    #[default]
+    Native,
+    /// Z3 with the whole network encoded, over the reals.
     Z3,
 }
 
@@ -45,7 +61,8 @@ impl Test {
 }
 
 /// Configuration of the engine. All tests but the last transition test are optional: they may
-/// save work and never change the result.
+/// save work and never change the result. Without that one, the abstraction has more transitions:
+/// *safe* is proved all the same, and is found less often.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Config {
@@ -57,6 +74,9 @@ pub struct Config {
     /// Who answers IsSelect^π, IsApp^π and TSat^π. [default: native]
     #[serde(default)]
     pub policy: PolicySolver,
+    /// Who answers IsSelect^π_ℝ, IsApp^π_ℝ and TSat^π_ℝ. [default: native]
+    #[serde(default)]
+    pub relaxed: RelaxedSolver,
     /// IsSelect^π_ℝ. [paper: Algorithm 1, line 2]
     pub is_select_pi_relaxed: Test,
     /// IsSelect^π. [paper: Algorithm 1, line 3]
@@ -71,6 +91,13 @@ pub struct Config {
     pub t_sat: Test,
     /// TSat^π_ℝ. [paper: Algorithm 1, line 13]
     pub t_sat_pi_relaxed: Test,
+    /// TSat^π. [paper: Algorithm 1, line 14] [default: on]
+    #[serde(default = "on")]
+    pub t_sat_pi: Test,
+}
+
+fn on() -> Test {
+    Test::On
 }
 
 /// A preset that cannot be used.
@@ -97,9 +124,18 @@ pub enum ConfigError {
 }
 
 /// The presets that come with the engine: name and text.
-const PRESETS: [(&str, &str); 2] = [
+const PRESETS: [(&str, &str); 11] = [
     ("native", include_str!("../../../configs/ppa/native.toml")),
     ("base", include_str!("../../../configs/ppa/base.toml")),
+    ("mar-z3", include_str!("../../../configs/ppa/mar-z3.toml")),
+    ("mar-z3-mar", include_str!("../../../configs/ppa/mar-z3-mar.toml")),
+    ("bnb-mar", include_str!("../../../configs/ppa/bnb-mar.toml")),
+    ("mar", include_str!("../../../configs/ppa/mar.toml")),
+    ("no-sel-no-app", include_str!("../../../configs/ppa/no-sel-no-app.toml")),
+    ("no-sel-rel-app", include_str!("../../../configs/ppa/no-sel-rel-app.toml")),
+    ("rel-sel-no-app", include_str!("../../../configs/ppa/rel-sel-no-app.toml")),
+    ("rel-sel-rel-app", include_str!("../../../configs/ppa/rel-sel-rel-app.toml")),
+    ("ex-sel-ex-app", include_str!("../../../configs/ppa/ex-sel-ex-app.toml")),
 ];
 
 impl Config {
@@ -138,7 +174,9 @@ impl Config {
     /// Whether some test is answered by Z3 alone.
     #[must_use]
     pub fn needs_z3(&self) -> bool {
-        self.environment == EnvironmentSolver::Z3 || self.policy == PolicySolver::Z3
+        self.environment == EnvironmentSolver::Z3
+            || matches!(self.policy, PolicySolver::Z3 | PolicySolver::Z3FixedPhases)
+            || self.relaxed == RelaxedSolver::Z3
     }
 }
 
@@ -148,6 +186,7 @@ impl Default for Config {
             name: "native".to_owned(),
             environment: EnvironmentSolver::Native,
             policy: PolicySolver::Native,
+            relaxed: RelaxedSolver::Native,
             is_select_pi_relaxed: Test::Off,
             is_select_pi: Test::On,
             is_app: Test::On,
@@ -155,6 +194,7 @@ impl Default for Config {
             is_app_pi: Test::Off,
             t_sat: Test::On,
             t_sat_pi_relaxed: Test::Off,
+            t_sat_pi: Test::On,
         }
     }
 }

@@ -8,12 +8,13 @@ use policert_engine_api::{
 use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
 
+use crate::branch_and_bound::BranchAndBound;
 use crate::concretise::{Concretisation, Concretised};
-use crate::config::{Config, EnvironmentSolver, PolicySolver};
+use crate::config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver};
 use crate::native::NativeSelection;
 use crate::operators::Operators;
 use crate::predicates::require_total;
-use crate::queries::{Environment, Queries, QueryStats, Selection};
+use crate::queries::{Environment, Queries, QueryStats, Selection, TwoSolvers};
 use crate::recording::RecordingSelection;
 use crate::search::{Fragment, Search};
 use crate::{AbstractStateId, PredicateSet};
@@ -98,13 +99,7 @@ impl<'a> Abstraction<'a> {
         };
         let selection: Option<Box<dyn Selection + 's>> = match self.policy {
             None => None,
-            Some(policy) => Some(match config.policy {
-                PolicySolver::Native => {
-                    let applicable = self.operators.applicability();
-                    Box::new(NativeSelection::new(Oracle::new(policy, applicable)))
-                }
-                PolicySolver::Z3 => self.z3_selection(policy)?,
-            }),
+            Some(policy) => Some(self.selection(policy, config)?),
         };
         let selection = match (selection, recorder) {
             (Some(selection), Some(recorder)) => {
@@ -116,6 +111,31 @@ impl<'a> Abstraction<'a> {
             (selection, _) => selection,
         };
         Ok(Queries::new(config, environment, selection))
+    }
+
+    /// The tests about the policy.
+    fn selection<'s>(
+        &self,
+        policy: &'a Policy,
+        config: &Config,
+    ) -> Result<Box<dyn Selection + 's>, EngineError>
+    where
+        'a: 's,
+    {
+        let oracle = || Oracle::new(policy, self.operators.applicability());
+        let exact: Box<dyn Selection + 's> = match config.policy {
+            PolicySolver::Native => Box::new(NativeSelection::new(oracle())),
+            PolicySolver::BranchAndBound => Box::new(BranchAndBound::new(oracle())),
+            PolicySolver::Z3 => self.z3_selection(policy, Phases::Open)?,
+            PolicySolver::Z3FixedPhases => self.z3_selection(policy, Phases::Fixed)?,
+        };
+        let relaxed: Box<dyn Selection + 's> = match (config.relaxed, config.policy) {
+            (RelaxedSolver::Native, PolicySolver::Native)
+            | (RelaxedSolver::Z3, PolicySolver::Z3) => return Ok(exact),
+            (RelaxedSolver::Native, _) => Box::new(NativeSelection::new(oracle())),
+            (RelaxedSolver::Z3, _) => self.z3_selection(policy, Phases::Open)?,
+        };
+        Ok(Box::new(TwoSolvers { exact, relaxed }))
     }
 
     #[cfg(feature = "z3")]
@@ -136,9 +156,17 @@ impl<'a> Abstraction<'a> {
     }
 
     #[cfg(feature = "z3")]
-    fn z3_selection(&self, policy: &'a Policy) -> Result<Box<dyn Selection + 'a>, EngineError> {
+    fn z3_selection(
+        &self,
+        policy: &'a Policy,
+        phases: Phases,
+    ) -> Result<Box<dyn Selection + 'a>, EngineError> {
         let applicable = self.operators.applicability();
-        Ok(Box::new(crate::z3::Z3Selection::new(self.question.model, policy, applicable)?))
+        let model = self.question.model;
+        Ok(match phases {
+            Phases::Open => Box::new(crate::z3::Z3Selection::new(model, policy, applicable)?),
+            Phases::Fixed => Box::new(crate::z3::Z3FixedPhases::new(model, policy, &applicable)?),
+        })
     }
 
     #[cfg(not(feature = "z3"))]
@@ -149,7 +177,11 @@ impl<'a> Abstraction<'a> {
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_selection(&self, _: &'a Policy) -> Result<Box<dyn Selection + 'a>, EngineError> {
+    fn z3_selection(
+        &self,
+        _: &'a Policy,
+        _: Phases,
+    ) -> Result<Box<dyn Selection + 'a>, EngineError> {
         Err(without_z3())
     }
 
@@ -200,6 +232,15 @@ impl<'a> Abstraction<'a> {
     ) -> Result<(), EngineError> {
         self.search(queries, budget, observer, false).run(fragment)
     }
+}
+
+/// How Z3 gets the activations of the network.
+#[derive(Clone, Copy, Debug)]
+enum Phases {
+    /// As case distinctions.
+    Open,
+    /// Fixed where bounds over the region decide them.
+    Fixed,
 }
 
 #[cfg(not(feature = "z3"))]
@@ -265,6 +306,13 @@ pub fn run_recorded(
         (None, Err(error)) => return Err(error),
         (None, Ok(())) => return Err(EngineError::Internal("no verdict".to_owned())),
     };
+    if policy.is_some() && !config.t_sat_pi.is_on() {
+        notes.push(
+            "relaxed tests alone decide transitions: the abstraction may have more of them than \
+             the policy has"
+                .to_owned(),
+        );
+    }
     if fragment.counts.dropped_outcomes > 0 {
         notes.push(format!(
             "{} abstract outcomes may leave a variable's domain; such an outcome is no transition",

@@ -169,7 +169,7 @@ impl<'a> Expansion<'a, '_, '_> {
             return Ok(());
         }
         if let Some(output) = output
-            && self.queries.t_sat_pi(&conflicting, output, self.budget)?.refuted()
+            && self.queries.is_chosen(&conflicting, output, self.budget)?.refuted()
         {
             return Ok(());
         }

@@ -4,7 +4,7 @@
 //! | looking for | file |
 //! |---|---|
 //! | Algorithm 1 | `expansion.rs` |
-//! | the tests of Section 6 | `queries.rs`, answered in `native.rs` and `z3.rs` |
+//! | the tests of Section 6 | `queries.rs`, answered in `native.rs`, `branch_and_bound.rs` and `z3.rs` |
 //! | forward search, safety per start state | `search.rs` |
 //! | abstract start states | `start_states.rs` |
 //! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
@@ -15,6 +15,7 @@
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
 mod abstract_state;
+mod branch_and_bound;
 mod cegar;
 mod concretise;
 mod config;
@@ -37,7 +38,7 @@ pub use cegar::{
     BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
     SplitPoint, SplitUntil, SplitVariable, cegar,
 };
-pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, Test};
+pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
 pub use engine::{Abstraction, Report, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};

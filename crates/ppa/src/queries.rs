@@ -80,6 +80,39 @@ pub trait Selection {
     }
 }
 
+/// Exact tests by one solver, relaxed ones by another.
+pub struct TwoSolvers<'a> {
+    /// Answers the exact tests.
+    pub exact: Box<dyn Selection + 'a>,
+    /// Answers the relaxed tests.
+    pub relaxed: Box<dyn Selection + 'a>,
+}
+
+impl Selection for TwoSolvers<'_> {
+    fn enter(&mut self, states: &Region<'_>) {
+        self.exact.enter(states);
+        self.relaxed.enter(states);
+    }
+
+    fn is_selected(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        self.exact.is_selected(region, output, budget)
+    }
+
+    fn is_selected_relaxed(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        self.relaxed.is_selected_relaxed(region, output, budget)
+    }
+}
+
 /// Number, refutations and time of one kind of test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TestStats {
@@ -224,9 +257,27 @@ impl<'a> Queries<'a> {
         t_sat_pi_relaxed, |c| c.t_sat_pi_relaxed.is_on(), is_selected_relaxed
     );
     selection_test!(
-        /// TSat^π(s_𝒫, o, s'_𝒫) (l.14); the one test that is not optional.
-        t_sat_pi, |_| true, is_selected
+        /// TSat^π(s_𝒫, o, s'_𝒫) (l.14); without it the abstraction has more transitions.
+        t_sat_pi, |c| c.t_sat_pi.is_on(), is_selected
     );
+
+    /// As TSat^π, whatever the configuration: whether the policy chooses the output in some state
+    /// of a region in which that would be an error.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn is_chosen(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let Some(selection) = &mut self.selection else { return Ok(Answer::Possible(None)) };
+        let start = Instant::now();
+        let answer = selection.is_selected(region, output, budget);
+        self.stats.t_sat_pi.record(start, &answer);
+        answer
+    }
 
     /// isApp(s_𝒫, o) (l.5).
     ///

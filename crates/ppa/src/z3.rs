@@ -1,10 +1,10 @@
 //! Answers by Z3: the encodings of PPA 2022, Appendix C, one solver kept per kind of test.
 
 use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memory};
-use policert_model::{Condition, Model, State, Variable, VariableKind};
-use policert_numeric::IntBox;
+use policert_model::{Condition, Model, State, VarId, Variable, VariableKind};
+use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::Policy;
-use policert_smt::encode::{Frame, chooses, scores};
+use policert_smt::encode::{Frame, chooses, scores, scores_within};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term, Z3Solver};
 
 use crate::native::NativeEnvironment;
@@ -223,6 +223,79 @@ impl Encoded<'_> {
             check(solver, frame.symbols(), budget)
         })
     }
+}
+
+/// Z3 with the network encoded for each test anew, within the bounds of the region: where these
+/// decide the phase of an activation, it is no case distinction (PPA 2022, Section 6.3, with bounds
+/// of our own in place of Marabou's).
+#[derive(Debug)]
+pub struct Z3FixedPhases<'a> {
+    model: &'a Model,
+    policy: &'a Policy,
+    solver: Z3Solver,
+    frame: Frame,
+    applicable: Vec<Formula>,
+}
+
+impl<'a> Z3FixedPhases<'a> {
+    /// For queries about states of `model` and this policy. `applicable` says for each output
+    /// where its label is applicable.
+    ///
+    /// # Errors
+    /// Conditions that have no encoding: unsupported.
+    pub fn new(
+        model: &'a Model,
+        policy: &'a Policy,
+        applicable: &[Condition],
+    ) -> Result<Self, EngineError> {
+        let mut solver = Z3Solver::new();
+        let frame = Frame::declare(&mut solver, &model.variables, Sort::Int);
+        let applicable = applicable
+            .iter()
+            .map(|condition| frame.condition(condition, true))
+            .collect::<Result<_, _>>()
+            .map_err(|error| engine_error(&error, None))?;
+        Ok(Self { model, policy, solver, frame, applicable })
+    }
+}
+
+impl Selection for Z3FixedPhases<'_> {
+    fn is_selected(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if region.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        let Self { model, policy, solver, frame, applicable } = self;
+        in_scope(solver, |solver| {
+            let frame = region_frame(solver, frame, Sort::Int, model, region)?;
+            let variables = policy.inputs().iter();
+            let inputs: Vec<Term> =
+                variables.clone().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
+            let side = |v: &VarId| region.sides.sides().get(v.index());
+            let bounds: Vec<Interval> =
+                variables.map(|v| side(v).map_or(Interval::EVERYTHING, bounds_of)).collect();
+            let scores = scores_within(solver, policy.network(), &inputs, &bounds)
+                .map_err(|error| engine_error(&error, None))?;
+            solver.assert(scores.constraint);
+            let chosen = chooses(&scores.outputs, output, &policy.semantics(), applicable)
+                .map_err(|error| engine_error(&error, None))?;
+            solver.assert(chosen);
+            check(solver, frame.symbols(), budget)
+        })
+    }
+}
+
+/// A side with its bounds as doubles, outwards rounded.
+fn bounds_of(side: &IntInterval) -> Interval {
+    if !side.is_bounded() {
+        return Interval::EVERYTHING;
+    }
+    Interval::enclosing(&Rational::from(side.lo))
+        .hull(Interval::enclosing(&Rational::from(side.hi)))
 }
 
 /// The dimensions of a region as variables whose domains are its sides.

@@ -61,7 +61,7 @@ pub struct StateRange {
     /// Bounds in double precision, outwards rounded.
     pub outer: Interval,
     /// The exact bounds, if the computation was exact.
-    pub exact: Option<(Rational, Rational)>,
+    pub exact: Option<Box<(Rational, Rational)>>,
 }
 
 /// A box in a result.
@@ -213,6 +213,6 @@ fn run<R: Range>(
 
 /// A range as part of a result.
 pub(crate) fn described<R: Range>(range: &R) -> StateRange {
-    let exact = if R::EXACT { range.lower().zip(range.upper()) } else { None };
+    let exact = if R::EXACT { range.lower().zip(range.upper()).map(Box::new) } else { None };
     StateRange { outer: range.to_interval(), exact }
 }

@@ -49,6 +49,17 @@ impl Axis {
         Self::new((0..=count).map(at).collect())
     }
 
+    /// The width that all cells have, except that the last one may be narrower; `None` if there is
+    /// no such width.
+    #[must_use]
+    pub fn width(&self) -> Option<Rational> {
+        let widths = self.edges.windows(2).map(|pair| pair[1].exact() - pair[0].exact());
+        let first = self.edges[1].exact() - self.edges[0].exact();
+        let mut others = widths.skip(1).rev();
+        let narrower = others.next().is_none_or(|last| last <= first);
+        (narrower && others.all(|width| width == first)).then_some(first)
+    }
+
     /// Number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -139,6 +150,26 @@ impl Grid {
         &self.axes
     }
 
+    /// The same state space with cells of other widths; one for each variable, or one for all.
+    ///
+    /// # Errors
+    /// If their number is neither, or cells of that width are impossible: what is wrong.
+    pub fn resized(&self, widths: &[Rational]) -> Result<Self, String> {
+        let count = self.axes.len();
+        if widths.len() != 1 && widths.len() != count {
+            return Err(format!("{} widths of cells for {count} variables", widths.len()));
+        }
+        let resize = |(axis, width): (&Axis, &Rational)| {
+            let (lower, upper) = (axis.edge(0).exact(), axis.edge(axis.len()).exact());
+            let axis = if width.signum() > 0 { Axis::uniform(lower, upper, width) } else { None };
+            axis.ok_or_else(|| {
+                format!("cells of width {width} from {lower} to {upper} are impossible")
+            })
+        };
+        let axes = self.axes.iter().zip(widths.iter().cycle()).map(resize);
+        Ok(Self { axes: axes.collect::<Result<_, _>>()? })
+    }
+
     /// Number of all cells, if it is a 64-bit number.
     #[must_use]
     pub fn cell_count(&self) -> Option<u64> {
@@ -194,5 +225,12 @@ mod tests {
         }
         let narrow = Axis::uniform(&decimal("0"), &decimal("1"), &decimal("0.3")).expect("cells");
         assert_eq!((narrow.len(), narrow.edge(4).exact()), (4, &Rational::ONE));
+        assert_eq!((axis.width(), narrow.width()), (None, Some(decimal("0.3"))));
+        let grid = Grid::new(vec![axis, narrow]);
+        let halves = grid.resized(&[decimal("0.5")]).expect("cells");
+        assert_eq!(halves.cell_count(), Some(210 * 2));
+        assert_eq!(halves.axes()[0].width(), Some(decimal("0.5")));
+        assert!(grid.resized(&[decimal("0")]).is_err());
+        assert!(grid.resized(&[]).is_err());
     }
 }

@@ -135,6 +135,8 @@ impl<'a, R: Range> ReachableSets<'a, R> {
                 break;
             }
             if self.linearised.is_some() {
+                // A step takes long with many variables and substeps.
+                budget.poll_clock()?;
                 let Some(advanced) = self.advance(&current, step == 0, &mut between) else {
                     let kind = ObstacleKind::NoValue;
                     outcome.obstacle = Some(Obstacle::new(kind, step, &current.sides));

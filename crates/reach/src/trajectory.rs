@@ -1,5 +1,6 @@
 //! Concrete trajectories, followed with rigorous arithmetic so that what they show is certain.
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
 use crate::policy::Controls;
@@ -28,17 +29,23 @@ pub struct Simulator<'a, 'b, R> {
     pub controls: &'a mut Controls<'b, R>,
     /// The dynamics.
     pub post: &'a mut Post<R>,
+    /// What may be used.
+    pub budget: &'a mut Budget,
 }
 
 impl<R: Range> Simulator<'_, '_, R> {
     /// Follows the trajectory from a state up to the horizon, or as far as its cells are certain.
-    pub fn follow(&mut self, start: &[Rational]) -> Trajectory<R> {
+    ///
+    /// # Errors
+    /// If the budget runs out.
+    pub fn follow(&mut self, start: &[Rational]) -> Result<Trajectory<R>, StopReason> {
         let exact: Vec<ExactRange> =
             start.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect();
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
         let mut actions = Vec::new();
         let mut number = self.certain_cell(&exact);
         for step in 1..=self.task.steps {
+            self.budget.poll()?;
             let Some(at) = number else { break };
             self.controls.complete();
             let row = self.controls.action(at).to_vec();
@@ -51,19 +58,20 @@ impl<R: Range> Simulator<'_, '_, R> {
             actions.push(row);
             states.push(image);
         }
-        Trajectory { start: start.to_vec(), states, actions }
+        Ok(Trajectory { start: start.to_vec(), states, actions })
     }
 
     /// About the trajectory from a state, all errors left out: only good to see whether
     /// [`Simulator::follow`] is worth the while. `None` if that costs no more.
-    fn follow_roughly(&mut self, start: &[Rational]) -> Option<Trajectory<R>> {
+    fn follow_roughly(&mut self, start: &[Rational]) -> Result<Option<Trajectory<R>>, StopReason> {
         let mut state: Vec<f64> = start.iter().map(Rational::to_f64).collect();
         let points = |state: &[f64]| -> Vec<R> {
             state.iter().map(|&x| R::from_interval(Interval::point(x))).collect()
         };
         let mut states = vec![points(&state)];
         for _ in 0..self.task.steps {
-            let row = self.controls.rough_action(&state)?;
+            self.budget.poll()?;
+            let Some(row) = self.controls.rough_action(&state) else { return Ok(None) };
             let mut image = Vec::with_capacity(start.len());
             if self.post.post(&points(&state), &row, &mut image, None).is_none() {
                 break;
@@ -71,7 +79,7 @@ impl<R: Range> Simulator<'_, '_, R> {
             state = image.iter().map(|range| range.to_interval().midpoint()).collect();
             states.push(points(&state));
         }
-        Some(Trajectory { start: start.to_vec(), states, actions: Vec::new() })
+        Ok(Some(Trajectory { start: start.to_vec(), states, actions: Vec::new() }))
     }
 
     /// The number of the action in a state, if its cell is certain.
@@ -89,7 +97,13 @@ impl<R: Range> Simulator<'_, '_, R> {
 
     /// Trajectories from the start states given that show that the answer is *unsafe*; none if
     /// they do not.
-    pub fn violation(&mut self, starts: &[Vec<Rational>]) -> Option<Violation<R>> {
+    ///
+    /// # Errors
+    /// If the budget runs out.
+    pub fn violation(
+        &mut self,
+        starts: &[Vec<Rational>],
+    ) -> Result<Option<Violation<R>>, StopReason> {
         let horizon = self.task.steps as usize;
         // For the question about all at once: the steps at which a trajectory is known to be
         // outside the goal.
@@ -97,16 +111,16 @@ impl<R: Range> Simulator<'_, '_, R> {
         let mut used: Vec<Trajectory<R>> = Vec::new();
         for start in starts {
             if self.task.question.goal == GoalRule::Each
-                && let Some(rough) = self.follow_roughly(start)
+                && let Some(rough) = self.follow_roughly(start)?
                 && self.violates_each(&rough).is_none()
             {
                 continue;
             }
-            let trajectory = self.follow(start);
+            let trajectory = self.follow(start)?;
             match self.task.question.goal {
                 GoalRule::Each => {
                     if let Some(kind) = self.violates_each(&trajectory) {
-                        return Some(Violation { kind, trajectories: vec![trajectory] });
+                        return Ok(Some(Violation { kind, trajectories: vec![trajectory] }));
                     }
                 }
                 GoalRule::AllAtOnce => {
@@ -119,21 +133,19 @@ impl<R: Range> Simulator<'_, '_, R> {
                     if let Some(step) = decided {
                         let kind = ViolationKind::Unsafe { step };
                         used.insert(0, trajectory);
-                        return Some(Violation { kind, trajectories: used });
+                        return Ok(Some(Violation { kind, trajectories: used }));
                     }
                     if self.mark_outside(&mut outside, &trajectory) {
                         used.push(trajectory);
                     }
                     if self.task.goal.is_some() && outside.iter().all(|&outside| outside) {
-                        return Some(Violation {
-                            kind: ViolationKind::MissesGoal,
-                            trajectories: used,
-                        });
+                        let kind = ViolationKind::MissesGoal;
+                        return Ok(Some(Violation { kind, trajectories: used }));
                     }
                 }
             }
         }
-        None
+        Ok(None)
     }
 
     /// Whether a trajectory certainly breaks the question about each.

@@ -36,7 +36,7 @@ pub struct Config {
     /// Deviation of the noise in a step at the beginning and at the end of its decay, in units of
     /// half the action's range. [default: 0.3, 0.05]
     pub deviation: (f64, f64),
-    /// Runs over which the noise decays. [default: 200]
+    /// Runs over which the noise and the margin of evaluations decay. [default: 200]
     pub decay: u32,
     /// Runs of one attempt. [default: 500]
     pub episodes: u32,
@@ -47,7 +47,9 @@ pub struct Config {
     /// Start states of an evaluation: corners, the middle, then random ones. [default: 50]
     pub evaluation_starts: usize,
     /// Share of its widths by which the goal is narrower, and the unsafe set wider, than the task
-    /// says, at either side. [default: 0.1] [range: 0 to below 0.5]
+    /// says, at either side. Half of it is the share of the steps that evaluations leave unused.
+    /// Learning always aims at this margin; that of evaluations decays to 0, because no network may
+    /// keep it. [default: 0.1] [range: 0 to below 0.5]
     pub margin: f64,
 }
 
@@ -78,6 +80,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// How far noise and margin have decayed after some runs: from 0 to 1.
+    pub(crate) fn decayed(&self, runs: u32) -> f64 {
+        (f64::from(runs) / f64::from(self.decay.max(1))).min(1.0)
+    }
+
     /// Checks all ranges.
     ///
     /// # Errors

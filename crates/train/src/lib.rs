@@ -6,7 +6,7 @@
 //! result is an [`Actor`], which is written as an ONNX file with weights in single precision.
 //!
 //! Training ends when every run of an evaluation reaches the goal and avoids the unsafe set, both
-//! with a margin. That is no proof; `policert reach` proves or refutes.
+//! with a margin that falls from run to run. That is no proof; `policert reach` proves or refutes.
 //!
 //! **Reproducible**: one thread, one seed, no order of a hash map; the same plant, configuration
 //! and machine give the same bytes. Another machine may round `tanh` differently.

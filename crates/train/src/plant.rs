@@ -17,6 +17,12 @@ impl Side {
     pub fn width(&self) -> f64 {
         self.upper - self.lower
     }
+
+    /// The distance of a value of the variable from between the bounds.
+    #[must_use]
+    pub fn distance(&self, x: f64) -> f64 {
+        (self.lower - x).max(x - self.upper).max(0.0)
+    }
 }
 
 /// A closed box over some variables; the others are free.
@@ -51,16 +57,6 @@ impl Region {
             let mut same = other.sides.iter().filter(|other| other.variable == side.variable);
             same.all(|other| side.lower <= other.upper && other.lower <= side.upper)
         })
-    }
-
-    /// Euclidean distance of a state from it.
-    #[must_use]
-    pub fn distance(&self, state: &[f64]) -> f64 {
-        let excess = self.sides.iter().map(|side| {
-            let x = state[side.variable];
-            (side.lower - x).max(x - side.upper).max(0.0)
-        });
-        excess.map(|excess| excess * excess).sum::<f64>().sqrt()
     }
 
     /// The region with this share of its widths added at either side, or taken off if negative.
@@ -120,7 +116,9 @@ mod tests {
         let region = Region::new(vec![side(0, 0.0, 1.0), side(2, -1.0, 1.0)]);
         assert!(region.contains(&[1.0, 99.0, 0.0]));
         assert!(!region.contains(&[1.1, 0.0, 0.0]));
-        assert!((region.distance(&[4.0, 9.0, -5.0]) - 5.0).abs() < 1e-12);
+        let distance = |x: f64| region.sides()[0].distance(x);
+        let distances: Vec<f64> = [4.0, 0.5, -2.0].into_iter().map(distance).collect();
+        assert_eq!(distances, [3.0, 0.0, 2.0]);
         assert!(region.widened(0.1).contains(&[1.1, 0.0, 1.2]));
         assert!(!region.widened(-0.1).contains(&[0.95, 0.0, 0.0]));
         assert!(!region.contains(&[f64::NAN, 0.0, 0.0]));

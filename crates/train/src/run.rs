@@ -8,9 +8,9 @@ use crate::random::Random;
 const GOAL_REWARD: f64 = 5.0;
 /// Cost of a step into the unsafe set. The run goes on, so that no run is better off there.
 const UNSAFE_COST: f64 = 1.0;
-/// Cost of a step to a state that is as far from the goal as the farthest initial state.
+/// Cost of a step to a state that is one unit from the goal in one variable.
 const DISTANCE_COST: f64 = 0.1;
-/// Distances count up to so many times that.
+/// What counted distances tend to, in units, so that one variable never hides the others.
 const MAX_DISTANCE: f64 = 5.0;
 
 /// What a step leads to.
@@ -29,25 +29,31 @@ pub(crate) struct Aim {
     goal: Option<Region>,
     avoid: Option<Region>,
     avoid_from_step: u32,
-    distance_unit: f64,
-    /// The last step at which a run may get to the goal: a twentieth before the horizon, because
-    /// what is to be proved of all states may take longer than runs from some.
+    /// For each side of the goal: the farthest that an initial state is from it in this variable,
+    /// or the goal's width, if that is more. Variables have units of their own because a run may
+    /// have to come a long way in one and to keep within a narrow range in another.
+    units: Vec<f64>,
+    /// The last step at which a run may get to the goal. The margin leaves some, because what is to
+    /// be proved of all states may take longer than runs from some.
     last_step: u32,
 }
 
 impl Aim {
     pub(crate) fn new(plant: &dyn Plant, margin: f64) -> Self {
         let goal = plant.goal().map(|goal| goal.widened(-margin));
-        let farthest = goal.as_ref().map_or(0.0, |goal| {
-            corners(plant.initial()).iter().map(|x| goal.distance(x)).fold(0.0, f64::max)
-        });
+        let unit = |side: &Side| {
+            let (lo, hi) = plant.initial()[side.variable];
+            let unit = side.distance(lo).max(side.distance(hi)).max(side.width());
+            if unit > 0.0 { unit } else { 1.0 }
+        };
+        let sides = plant.goal().map_or(&[][..], Region::sides);
         let horizon = plant.horizon();
         Self {
-            last_step: if goal.is_some() { horizon - horizon / 20 } else { horizon },
+            last_step: if goal.is_some() { horizon - spared(horizon, margin) } else { horizon },
             goal,
             avoid: plant.avoid().map(|avoid| widened_avoid(avoid, plant.goal(), margin)),
             avoid_from_step: plant.avoid_from_step(),
-            distance_unit: if farthest > 0.0 { farthest } else { 1.0 },
+            units: sides.iter().map(unit).collect(),
         }
     }
 
@@ -62,8 +68,10 @@ impl Aim {
         let mut reward = if is_unsafe { -UNSAFE_COST } else { 0.0 };
         let mut in_goal = false;
         if let Some(goal) = &self.goal {
-            let distance = goal.distance(state) / self.distance_unit;
-            reward -= DISTANCE_COST * distance.min(MAX_DISTANCE);
+            for (side, unit) in goal.sides().iter().zip(&self.units) {
+                let distance = side.distance(state[side.variable]) / unit;
+                reward -= DISTANCE_COST * MAX_DISTANCE / (1.0 + MAX_DISTANCE / distance);
+            }
             in_goal = goal.contains(state);
             if in_goal {
                 reward += GOAL_REWARD;
@@ -71,6 +79,13 @@ impl Aim {
         }
         Arrival { reward, in_goal, is_unsafe, is_lost: false }
     }
+}
+
+/// Steps that half the margin, as a share of the horizon, leaves.
+fn spared(horizon: u32, margin: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the horizon")]
+    let steps = (f64::from(horizon) * margin / 2.0) as u32;
+    steps
 }
 
 /// The unsafe set with a margin of this share of its own or the goal's widths, whichever is less;
@@ -92,8 +107,8 @@ fn widened_avoid(avoid: &Region, goal: Option<&Region>, margin: f64) -> Region {
 /// How a network does.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Evaluation {
-    /// Runs that reach the goal a little before the horizon and avoid the unsafe set up to then,
-    /// both with the margin.
+    /// Runs that reach the goal and avoid the unsafe set up to then, both with what is left of the
+    /// margin.
     pub solved: usize,
     /// All runs.
     pub runs: usize,
@@ -194,6 +209,54 @@ mod tests {
         assert_eq!(widened_avoid(&region(0, 2.0, 4.0), None, 0.25), region(0, 1.5, 4.5));
         let near = region(0, 1.125, 3.0);
         assert_eq!(widened_avoid(&near, Some(&goal), 0.25), near);
+    }
+
+    struct Still(Vec<(f64, f64)>, Region);
+
+    impl Plant for Still {
+        fn dimension(&self) -> usize {
+            self.0.len()
+        }
+
+        fn initial(&self) -> &[(f64, f64)] {
+            &self.0
+        }
+
+        fn action_ranges(&self) -> &[(f64, f64)] {
+            &[]
+        }
+
+        fn horizon(&self) -> u32 {
+            250
+        }
+
+        fn goal(&self) -> Option<&Region> {
+            Some(&self.1)
+        }
+
+        fn avoid(&self) -> Option<&Region> {
+            None
+        }
+
+        fn step(&mut self, _: &mut [f64], _: &[f64]) {}
+    }
+
+    #[test]
+    fn every_variable_has_its_unit() {
+        let side = |variable, lower, upper| Side { variable, lower, upper };
+        let goal = Region::new(vec![side(0, 0.0, 10.0), side(1, 0.0, 0.5)]);
+        let still = Still(vec![(50.0, 110.0), (0.5, 0.625)], goal);
+        let aim = Aim::new(&still, 0.0);
+        assert_eq!(aim.units, [100.0, 0.5]);
+        let reward = |state| aim.arrival(1, state).reward;
+        assert!((reward(&[110.0, 0.25]) - reward(&[5.0, 1.0])).abs() < 1e-12);
+        assert!(reward(&[110.0, 1.0]) < reward(&[110.0, 0.75]));
+        assert!(reward(&[1e9, 1e9]) > -2.0 * DISTANCE_COST * MAX_DISTANCE);
+        assert!(reward(&[f64::MAX, 5e-324]).is_finite());
+        assert_eq!(
+            [0.0, 0.05, 0.1].map(|margin| Aim::new(&still, margin).last_step),
+            [250, 244, 238]
+        );
     }
 
     #[test]

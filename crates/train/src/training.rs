@@ -83,7 +83,7 @@ pub fn train(
                     }
                 }
                 if episode % config.evaluate_every == 0 {
-                    let (actor, evaluation) = trainer.evaluate(&starts);
+                    let (actor, evaluation) = trainer.evaluate(episode, &starts);
                     progress(&Progress { attempt, episode, evaluation });
                     if best.as_ref().is_none_or(|(_, best)| evaluation.is_better_than(best)) {
                         best = Some((actor, evaluation));
@@ -177,8 +177,7 @@ impl<'a> Trainer<'a> {
         steps: &mut u64,
     ) -> Result<(), StopReason> {
         let (first, last) = self.config.deviation;
-        let share = f64::from(episode - 1) / f64::from(self.config.decay.max(1));
-        let deviation = first + (last - first) * share.min(1.0);
+        let deviation = first + (last - first) * self.config.decayed(episode - 1);
         let mut run = self.runs.start(&mut self.random);
         loop {
             budget.poll()?;
@@ -192,15 +191,18 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// The present network as it would be written, and how it does.
-    fn evaluate(&mut self, starts: &[Vec<f64>]) -> (Actor, Evaluation) {
+    /// The present network as it would be written, and how it does with what is left of the
+    /// margin.
+    fn evaluate(&mut self, episode: u32, starts: &[Vec<f64>]) -> (Actor, Evaluation) {
+        let margin = self.config.margin * (1.0 - self.config.decayed(episode));
+        let aim = Aim::new(self.runs.plant, margin);
         let mut actor = Actor::new(
             self.agent.actor.clone(),
             self.observation.clone(),
             &self.agent.input_scaling(),
             self.runs.plant.action_ranges(),
         );
-        let evaluation = evaluate(self.runs.plant, &mut actor, self.runs.aim, starts);
+        let evaluation = evaluate(self.runs.plant, &mut actor, &aim, starts);
         (actor, evaluation)
     }
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
+use crate::Failure;
+
 /// Where a text goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Destination {
@@ -39,10 +41,32 @@ pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
     }
 }
 
+/// Writes a text into a file, all of it or nothing.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Failure> {
+    write_file(path, text.as_bytes())
+        .map_err(|source| Failure::Output { what: path.display().to_string(), source })
+}
+
 pub(crate) fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(text)?;
     file.finish()
+}
+
+/// The folder in which a file is.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What went wrong, without the name of a temporary file.
+pub(crate) fn without_name(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// A file that appears under its name when it is finished; until then, and if it never is, what
@@ -62,11 +86,8 @@ impl AtomicFile {
         if path.exists() && !path.is_file() {
             return Ok(Self(Target::Device(File::options().write(true).open(path)?)));
         }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let file = tempfile::Builder::new().prefix(".policert-").tempfile_in(folder)?;
+        let file = tempfile::Builder::new().prefix(".policert-").tempfile_in(folder_of(path));
+        let file = file.map_err(|error| without_name(&error))?;
         Ok(Self(Target::Temporary(file, path.to_owned())))
     }
 

@@ -4,8 +4,10 @@
 //! [`EngineChoice`], and a place in the portfolio of `engines/auto.rs`.
 
 mod auto;
+mod bmc;
 mod cegar;
 mod explicit;
+mod guided;
 mod ppa;
 
 use std::time::Instant;
@@ -33,6 +35,8 @@ pub enum EngineChoice {
     Ppa,
     /// Policy predicate abstraction that finds its predicates.
     Cegar,
+    /// Bounded model checking.
+    Bmc,
 }
 
 /// What an engine found.
@@ -57,6 +61,7 @@ pub(crate) struct EngineRun {
 }
 
 /// What all engines get.
+#[derive(Clone, Copy)]
 pub(crate) struct Assignment<'a> {
     /// The question.
     pub task: &'a Task,
@@ -64,12 +69,16 @@ pub(crate) struct Assignment<'a> {
     pub ppa: &'a policert_ppa::Config,
     /// Options of cegar.
     pub cegar: policert_ppa::CegarConfig,
+    /// How bmc unrolls runs.
+    pub bmc: policert_explore::BmcConfig,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.
     pub begin: Instant,
     /// The flag that stops it.
     pub cancel: &'a CancelFlag,
+    /// How many threads may be used.
+    pub threads: u16,
 }
 
 impl Assignment<'_> {
@@ -82,6 +91,20 @@ impl Assignment<'_> {
             states: states.into_iter().chain(self.limits.states).min(),
         };
         Budget::new(limits, self.cancel.clone())
+    }
+
+    /// As [`Assignment::budget`], with half of the time that is left unless it is the last engine.
+    fn budget_share(&self, states: Option<u64>, is_last: bool) -> Budget {
+        let left = self.limits.time.map(|limit| limit.saturating_sub(self.begin.elapsed()));
+        let time = if is_last { left } else { left.map(|left| left / 2) };
+        let states = states.into_iter().chain(self.limits.states).min();
+        let limits = Limits { time, memory: self.limits.memory, states };
+        Budget::new(limits, self.cancel.clone())
+    }
+
+    /// Whether the time of the whole run has passed.
+    fn is_out_of_time(&self) -> bool {
+        self.limits.time.is_some_and(|limit| self.begin.elapsed() >= limit)
     }
 }
 
@@ -103,7 +126,9 @@ pub(crate) fn answer(
     let begin = Instant::now();
     let mut budget = assignment.budget(None);
     let run = match choice {
-        EngineChoice::Auto => return auto::run(assignment, observer, recorder),
+        EngineChoice::Auto => {
+            return auto::run(assignment, assignment.threads, observer, recorder);
+        }
         EngineChoice::Explicit => {
             settled("explicit", explicit::run(assignment, &mut budget, observer))
         }
@@ -111,6 +136,7 @@ pub(crate) fn answer(
         EngineChoice::Cegar => {
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
+        EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

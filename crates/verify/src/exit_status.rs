@@ -59,6 +59,7 @@ impl ExitStatus {
             Verdict::Safe { .. } => Self::Safe,
             Verdict::Unsafe(_) => Self::Unsafe,
             Verdict::Unknown(UnknownReason::Stopped(reason)) => Self::of_stop(*reason),
+            Verdict::Unknown(UnknownReason::StepLimit { .. }) => Self::OtherBudget,
             Verdict::Unknown(_) => Self::Unknown,
         }
     }

@@ -16,6 +16,10 @@ pub enum Failure {
     /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
+    /// A file that the command line names for output must not be written, or cannot be; nothing is
+    /// written.
+    #[error("{0}")]
+    Refused(String),
     /// Stopped before an engine could start.
     #[error("{0}")]
     Stopped(#[from] StopReason),
@@ -42,7 +46,7 @@ impl Failure {
     pub fn status(&self) -> ExitStatus {
         match self {
             Self::Problems(problems) => ProblemKind::status(problems.iter().map(|p| p.kind)),
-            Self::Usage(_) => ExitStatus::Usage,
+            Self::Usage(_) | Self::Refused(_) => ExitStatus::Usage,
             Self::Stopped(reason) => ExitStatus::of_stop(*reason),
             Self::Output { .. } | Self::Internal(_) => ExitStatus::Internal,
         }

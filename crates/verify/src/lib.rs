@@ -19,6 +19,8 @@ mod evidence;
 mod exit_status;
 mod failure;
 mod memory;
+mod output_files;
+mod plots;
 mod problem;
 mod query;
 mod query_log;
@@ -32,6 +34,8 @@ mod verify;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
+pub use policert_explore::{BmcConfig, BmcSolver};
+pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
     BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
@@ -39,7 +43,7 @@ pub use policert_ppa::{
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
-pub use atomic_file::{Destination, write_json};
+pub use atomic_file::{Destination, write_json, write_text};
 pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
@@ -53,6 +57,11 @@ pub use evidence::{
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use memory::{available_memory, peak_memory_mb};
+pub use output_files::OutputFiles;
+pub use plots::{
+    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
+    plot_granularity, plot_lines,
+};
 pub use problem::{Problem, ProblemKind};
 pub use query::{
     AnswerWord, NetworkSummary, Queried, QueryReport, QueryRequest, QueryStatistics, VnnlibSummary,

@@ -1,21 +1,22 @@
 //! `policert reach`: reachable boxes of a control loop.
 
-mod plot;
 mod report;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use policert_engine_api::{CancelFlag, Event, Limits, Observer};
+use policert_numeric::Rational;
 use policert_reach::{
     AfterGoal, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError, Relations,
     Task, analyse,
 };
 
-use crate::atomic_file::write_file;
 use crate::digest::{Input, InputRole, digests};
+use crate::plots::boxes::BoxesPicture;
+use crate::plots::{CountsPicture, ImageFormat, save};
 use crate::problem::policy_problems;
-use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
+use crate::{ExitStatus, Failure, OutputFiles, Problem, peak_memory_mb};
 
 pub use report::{
     BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
@@ -49,8 +50,14 @@ pub struct ReachRequest {
     pub journal: Option<PathBuf>,
     /// Whether the report has the boxes of every step.
     pub record: bool,
-    /// A picture.
+    /// Widths of the cells instead of the task's; one for each variable, or one for all.
+    pub granularity: Option<Vec<Rational>>,
+    /// A picture of the boxes.
     pub plot: Option<PlotRequest>,
+    /// All files that are written, also by the caller; none of them may be an input.
+    pub outputs: OutputFiles,
+    /// A file for a picture of the number of boxes at each step, SVG or PNG by its ending.
+    pub plot_counts: Option<PathBuf>,
 }
 
 /// How boxes are merged.
@@ -65,13 +72,25 @@ pub enum AggregationChoice {
     Nothing,
 }
 
+impl AggregationChoice {
+    /// Its name in results.
+    fn name(self) -> &'static str {
+        match self {
+            Self::OfTask => "task",
+            Self::AsWritten => "as-written",
+            Self::Nothing => "none",
+        }
+    }
+}
+
 /// A picture of the reachable boxes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlotRequest {
-    /// The file, an SVG image.
+    /// The file, SVG or PNG by its ending.
     pub file: PathBuf,
-    /// The variables on the axes, by name or by position from 1.
-    pub variables: Option<(String, String)>,
+    /// The variables on the axes of each panel, by name or by position from 1; none means a panel
+    /// of the first two that goal and unsafe set are about.
+    pub planes: Vec<(String, String)>,
 }
 
 /// What came out.
@@ -81,6 +100,8 @@ pub struct Reached {
     pub report: ReachReport,
     /// What is wrong, if something is.
     pub failure: Option<Failure>,
+    /// A file that could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with.
     pub status: ExitStatus,
 }
@@ -92,22 +113,31 @@ const PLOTTED_TRAJECTORIES: u32 = 30;
 pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Reached {
     let begin = Instant::now();
     let mut report = ReachReport::empty();
-    let failure = run(request, cancel, observer, &mut report).err();
+    let (unwritten, failure) = match run(request, cancel, observer, &mut report) {
+        Ok(unwritten) => (unwritten, None),
+        Err(failure) => (None, Some(failure)),
+    };
+    report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
     if let Some(failure) = &failure {
         report.set_failure(failure);
     }
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
     let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
-    Reached { report, failure, status }
+    Reached { report, failure, unwritten, status }
 }
 
+/// Fills the report; the result is a file that could not be written.
 fn run(
     request: &ReachRequest,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut ReachReport,
-) -> Result<(), Failure> {
+) -> Result<Option<Failure>, Failure> {
+    // A name that no picture can have is noticed before the work.
+    let format = |file: &PathBuf| ImageFormat::of(file);
+    let boxes_format = request.plot.as_ref().map(|plot| format(&plot.file)).transpose()?;
+    let counts_format = request.plot_counts.as_ref().map(format).transpose()?;
     observer.event(Event::Phase("load"));
     let mut task = Task::read(&request.task, request.instance.as_deref())?;
     if let Some(goal) = request.goal {
@@ -119,19 +149,27 @@ fn run(
     if request.aggregation == AggregationChoice::Nothing {
         task.aggregation = None;
     }
+    if let Some(widths) = &request.granularity {
+        let missing = "the task has no cells, so that they cannot have another granularity";
+        let grid = task.grid.as_ref().ok_or_else(|| Failure::Usage(missing.to_owned()))?;
+        task.grid = Some(grid.resized(widths).map_err(Failure::Usage)?);
+    }
     report.inputs = inputs(request, &task)?;
+    request.outputs.check_inputs(report.inputs.iter().map(|input| input.path.as_path()))?;
     report.task = Some(task.name.clone());
-    let axes = match &request.plot {
-        Some(plot) => Some((plot, plot::axes(&task, plot.variables.as_ref())?)),
-        None => None,
+    report.aggregation = Some(request.aggregation.name());
+    let plot = request.plot.as_ref().zip(boxes_format);
+    let planes = match plot {
+        Some((plot, _)) => planes(&task, &plot.planes)?,
+        None => Vec::new(),
     };
     let config = Config {
         threads: usize::from(request.threads),
         refinements: request.refinements,
         arithmetic: request.arithmetic,
         between_samples: request.between_samples,
-        record: request.record || axes.is_some(),
-        samples: if axes.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
+        record: request.record || plot.is_some(),
+        samples: if plot.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
         relations: match request.aggregation {
             AggregationChoice::AsWritten => Relations::AsWritten,
             _ => Relations::Meant,
@@ -144,15 +182,54 @@ fn run(
     };
     let analysis = analyse(&task, &config, journal.as_mut(), cancel, observer)?;
     report.fill(&task, &config, &analysis, request.record);
-    if let Some((plot, axes)) = axes {
-        let image = plot::svg(&task, &analysis, axes);
-        write_file(&plot.file, image.as_bytes())
-            .map_err(|source| Failure::Output { what: plot.file.display().to_string(), source })?;
+    let mut written = vec![journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written)];
+    if let Some((plot, format)) = plot {
+        let picture = BoxesPicture::new(&task, &analysis, &planes);
+        written.push(save(&picture, format, &plot.file));
     }
-    if let Some(journal) = &mut journal {
-        journal.finish()?;
+    if let Some((file, format)) = request.plot_counts.as_ref().zip(counts_format) {
+        let counts = &analysis.statistics.boxes_per_step;
+        written.push(save(&CountsPicture::of_run(&task.name, counts), format, file));
     }
-    Ok(())
+    Ok(written.into_iter().find_map(Result::err))
+}
+
+/// The variables on the axes of each panel.
+fn planes(task: &Task, wanted: &[(String, String)]) -> Result<Vec<(usize, usize)>, Failure> {
+    let find = |name: &String| {
+        let position = name.parse::<usize>().ok().filter(|i| (1..=task.dimension()).contains(i));
+        let named = task.state.iter().position(|known| known == name);
+        named.or(position.map(|i| i - 1)).ok_or_else(|| {
+            Failure::Usage(format!("`{name}` is no variable; there are {}", task.state.join(", ")))
+        })
+    };
+    if wanted.is_empty() {
+        return Ok(vec![usual_plane(task)]);
+    }
+    wanted.iter().map(|(x, y)| Ok((find(x)?, find(y)?))).collect()
+}
+
+/// The first two variables that goal and unsafe set are about, then the others.
+fn usual_plane(task: &Task) -> (usize, usize) {
+    let regions = [&task.avoid, &task.goal];
+    let bounded = |i: &usize| {
+        let mut sides = regions.iter().filter_map(|r| r.as_ref()).flat_map(|r| r.sides());
+        sides.any(|side| side.variable == *i)
+    };
+    let (mut first, others): (Vec<_>, Vec<_>) = (0..task.dimension()).partition(bounded);
+    first.truncate(2);
+    first.extend(others);
+    let mut plane: Vec<usize> = first.into_iter().take(2).collect();
+    plane.sort_unstable();
+    (plane.first().copied().unwrap_or(0), plane.last().copied().unwrap_or(0))
+}
+
+/// A journal that could not be written is no wrong input.
+fn not_written(error: ReachError) -> Failure {
+    match error {
+        ReachError::Io { file, source } => Failure::Output { what: file, source },
+        other => other.into(),
+    }
 }
 
 /// The files that were read.
@@ -174,13 +251,14 @@ fn inputs(request: &ReachRequest, task: &Task) -> Result<Vec<Input>, Failure> {
 fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
     let files: Vec<&str> = inputs.iter().map(|input| input.sha256.as_str()).collect();
     format!(
-        "{} {} {:?} {:?} {} {:?} {}",
+        "{} {} {:?} {:?} {} {:?} {:?} {}",
         crate::VERSION,
         task.name,
         task.question,
         request.arithmetic,
         request.between_samples,
         request.aggregation,
+        request.granularity,
         files.join(" ")
     )
 }

@@ -120,6 +120,8 @@ pub enum ReasonCode {
     Memory,
     /// The limit on states.
     States,
+    /// The limit on the length of paths.
+    Steps,
     /// The user interrupted it.
     Interrupted,
     /// An abstract path to an unsafe state, spurious or not decided.
@@ -155,6 +157,7 @@ impl ReasonCode {
             UnknownReason::Stopped(StopReason::Interrupted) => Self::Interrupted,
             UnknownReason::AbstractPath { .. } => Self::AbstractPath,
             UnknownReason::UndecidedChoice { .. } => Self::UndecidedChoice,
+            UnknownReason::StepLimit { .. } => Self::Steps,
             UnknownReason::SolverGaveUp(_) => Self::SolverGaveUp,
             _ => Self::Other,
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::Rational;
-use policert_reach::{Axis, Grid, Task};
+use policert_reach::Task;
 use policert_train::{Activation, Cells, Config, Ending, Observation, TrainError, Trained, train};
 use serde::Serialize;
 
@@ -98,6 +98,8 @@ pub struct TrainOutcome {
     pub report: TrainReport,
     /// What is wrong, if something is.
     pub failure: Option<Failure>,
+    /// The network's file, if it could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with: 0 if every run of the last evaluation did as asked, which
     /// is no proof.
     pub status: ExitStatus,
@@ -126,25 +128,26 @@ pub fn train_network(
         time_s: 0.0,
         peak_memory_mb: None,
     };
-    let (status, failure) = match run(request, cancel, observer, &mut report) {
-        Ok(status) => (status, None),
+    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+        Ok((status, unwritten)) => (status, None, unwritten),
         Err(failure) => {
             report.reason = Some(failure.to_string());
-            (failure.status(), Some(failure))
+            (failure.status(), Some(failure), None)
         }
     };
     report.exit_code = status.code();
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
-    TrainOutcome { report, failure, status }
+    TrainOutcome { report, failure, unwritten, status }
 }
 
+/// How training ends, and why the network could not be written if it could not.
 fn run(
     request: &TrainRequest,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut TrainReport,
-) -> Result<ExitStatus, Failure> {
+) -> Result<(ExitStatus, Option<Failure>), Failure> {
     observer.event(Event::Phase("load"));
     let task = Task::read(&request.task, request.instance.as_deref())?;
     report.task = Some(task.name.clone());
@@ -171,16 +174,17 @@ fn run(
     })?;
     fill(report, &trained);
     let bytes = trained.actor.to_onnx()?;
-    write_file(&request.out, &bytes)
-        .map_err(|source| Failure::Output { what: request.out.display().to_string(), source })?;
-    report.network = Some(request.out.clone());
+    let unwritten = write_file(&request.out, &bytes)
+        .map_err(|source| Failure::Output { what: request.out.display().to_string(), source })
+        .err();
+    report.network = unwritten.is_none().then(|| request.out.clone());
     let (status, reason) = match trained.ending {
         Ending::Solved => (ExitStatus::Safe, None),
         Ending::Exhausted => (ExitStatus::Unknown, Some("all attempts were made".to_owned())),
         Ending::Stopped(reason) => (ExitStatus::of_stop(reason), Some(reason.to_string())),
     };
     report.reason = reason;
-    Ok(status)
+    Ok((status, unwritten))
 }
 
 fn fill(report: &mut TrainReport, trained: &Trained) {
@@ -199,30 +203,14 @@ fn observation(task: &Task, choice: &ObservationChoice) -> Result<Observation, F
     let axes = match choice {
         ObservationChoice::State => return Ok(Observation::State),
         ObservationChoice::CellOfTask => grid()?.axes().to_vec(),
-        ObservationChoice::CellOfWidth(widths) => resized(grid()?, widths)?,
+        ObservationChoice::CellOfWidth(widths) => {
+            grid()?.resized(widths).map_err(Failure::Usage)?.axes().to_vec()
+        }
     };
     let edges = axes
         .iter()
         .map(|axis| (0..=axis.len()).map(|k| axis.edge(k).exact().to_f64()).collect::<Vec<f64>>());
     Ok(Observation::Cell(Cells::new(edges.collect())?))
-}
-
-/// Axes of other widths.
-fn resized(grid: &Grid, widths: &[Rational]) -> Result<Vec<Axis>, Failure> {
-    let axes = grid.axes();
-    let count = axes.len();
-    if widths.len() != 1 && widths.len() != count {
-        let message = format!("{} widths of cells for {count} variables", widths.len());
-        return Err(Failure::Usage(message));
-    }
-    let resize = |(axis, width): (&Axis, &Rational)| {
-        let (lower, upper) = (axis.edge(0).exact(), axis.edge(axis.len()).exact());
-        let axis = if width.signum() > 0 { Axis::uniform(lower, upper, width) } else { None };
-        axis.ok_or_else(|| {
-            Failure::Usage(format!("cells of width {width} from {lower} to {upper} are impossible"))
-        })
-    };
-    axes.iter().zip(widths.iter().cycle()).map(resize).collect()
 }
 
 impl From<TrainError> for Failure {

@@ -5,13 +5,16 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use policert_explore::BmcConfig;
 use policert_ppa::CegarConfig;
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
 use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
-use crate::{Evidence, ExitStatus, Failure, Loaded, Task, TaskOptions, peak_memory_mb};
+use crate::{
+    Evidence, ExitStatus, Failure, Loaded, OutputFiles, Task, TaskOptions, peak_memory_mb,
+};
 
 /// What to verify, and how.
 #[derive(Clone, Debug)]
@@ -24,12 +27,16 @@ pub struct Request {
     pub preset: String,
     /// Options of cegar.
     pub cegar: CegarConfig,
+    /// How bmc unrolls runs.
+    pub bmc: BmcConfig,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
     pub threads: u16,
     /// Where the queries about the policy are written: `docs/formats/queries.md`.
     pub record_queries: Option<PathBuf>,
+    /// All files that are written, also by the caller; none of them may be an input.
+    pub outputs: OutputFiles,
 }
 
 /// What came out of a request.
@@ -41,6 +48,8 @@ pub struct Verified {
     pub evidence: Option<Evidence>,
     /// Why there is no verdict.
     pub failure: Option<Failure>,
+    /// A file that could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with.
     pub status: ExitStatus,
 }
@@ -68,7 +77,12 @@ fn run(
 ) -> Result<Verified, Failure> {
     let ppa = engines::preset(&request.preset)?;
     observer.event(Event::Phase("load"));
-    let task = Task::load(&request.task, loaded)?;
+    let task = Task::load(&request.task, loaded);
+    request.outputs.check_inputs(loaded.inputs.iter().map(|input| input.path.as_path()))?;
+    if let Err(Failure::Problems(problems)) = &task {
+        request.outputs.check_problems(problems)?;
+    }
+    let task = task?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
     let path = request.record_queries.as_deref();
@@ -76,13 +90,19 @@ fn run(
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
-    let cegar = request.cegar;
-    let assignment = Assignment { task: &task, ppa: &ppa, cegar, limits, begin, cancel };
+    let Request { cegar, bmc, threads, .. } = *request;
+    let assignment =
+        Assignment { task: &task, ppa: &ppa, cegar, bmc, limits, begin, cancel, threads };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;
-    if let Some(log) = log {
-        notes.push(format!("queries about the policy that were recorded: {}", log.finish()?));
+    let mut unwritten = None;
+    match log.map(QueryLog::finish) {
+        Some(Ok(count)) => {
+            notes.push(format!("queries about the policy that were recorded: {count}"));
+        }
+        Some(Err(failure)) => unwritten = Some(failure),
+        None => {}
     }
     times.engines = engines_begin.elapsed().as_secs_f64();
 
@@ -93,8 +113,9 @@ fn run(
     };
     times.replay = replay_begin.elapsed().as_secs_f64();
     let status = ExitStatus::of_verdict(&answered.run.verdict);
-    let report = report(&task, answered, notes, times, request);
-    Ok(Verified { report, evidence, failure: None, status })
+    let mut report = report(&task, answered, notes, times, request);
+    report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
+    Ok(Verified { report, evidence, failure: None, unwritten, status })
 }
 
 /// Replays a trace and writes it down.
@@ -142,8 +163,8 @@ fn report(
             notes.push(note);
         }
     }
-    if request.threads > 1 {
-        notes.push("the engines use one thread".to_owned());
+    if request.threads > 1 && request.engine != EngineChoice::Auto {
+        notes.push("one engine uses one thread; `--engine auto` runs several".to_owned());
     }
     let (reason, reason_code) = match &run.verdict {
         Verdict::Unknown(reason) => {
@@ -196,7 +217,7 @@ fn without_verdict(failure: Failure, loaded: Loaded) -> Verified {
         inputs: loaded.inputs,
         ..Report::empty()
     };
-    Verified { report, evidence: None, failure: Some(failure), status }
+    Verified { report, evidence: None, failure: Some(failure), unwritten: None, status }
 }
 
 /// Keeps the notes that engines send, and passes all events on.

@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use policert_verify::{
-    CancelFlag, CegarConfig, EngineChoice, Filter, Limits, PolicyChoice, Predicates, Report,
-    Request, SearchOrder, Silent, TaskOptions, TerminalChoice, VerdictWord, verify,
+    BmcConfig, CancelFlag, CegarConfig, EngineChoice, Filter, Limits, OutputFiles, PolicyChoice,
+    Predicates, Report, Request, SearchOrder, Silent, TaskOptions, TerminalChoice, VerdictWord,
+    verify,
 };
 
 /// The folder in the collection that `POLICERT_SHARED` names, or that is beside the repository.
@@ -28,9 +29,11 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         engine,
         preset: "native".to_owned(),
         cegar,
+        bmc: BmcConfig::default(),
         limits: Limits::default(),
         threads: 1,
         record_queries: None,
+        outputs: OutputFiles::default(),
     };
     verify(&request, &CancelFlag::default(), &mut Silent).report
 }

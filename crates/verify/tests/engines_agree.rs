@@ -8,8 +8,10 @@ use policert_certify::replay;
 use policert_engine_api::{
     Budget, EngineError, Id, Question, SideTable, Silent, UnknownReason, Verdict,
 };
-use policert_explore::{ExplicitConfig, explicit};
+use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig, bmc, explicit, guided};
 use policert_policy::{Filter, Policy, Semantics, Ties};
+#[cfg(feature = "z3")]
+use policert_ppa::RelaxedSolver;
 use policert_ppa::{
     AbstractStateId, Abstraction, BrokenRequirements, CegarConfig, Config, Fragment, Origin, Scope,
     SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateInfo, Test,
@@ -33,6 +35,8 @@ struct Tally {
     iterations: u64,
     /// Its refinements.
     refinements: BTreeMap<Origin, u64>,
+    /// Answers of bmc, by solver and verdict.
+    unrolled: BTreeMap<(&'static str, &'static str), u64>,
     /// Labels that are refuted over the reals.
     refuted_over_reals: u64,
 }
@@ -119,6 +123,9 @@ fn engines_agree_on_unary_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
     assert!(tally.unsupported < 10, "{tally:?}");
+    assert_unrolled(&tally, "native", 150);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 10);
     assert!(tally.refined(Origin::Guard) > 100 && tally.refined(Origin::Choice) > 15, "{tally:?}");
     assert!(tally.refined(Origin::Target) > 300, "{tally:?}");
 }
@@ -129,6 +136,9 @@ fn engines_agree_on_linear_models() {
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 50, "{tally:?}");
     assert!(tally.refuted > 100 && tally.open > 5 && tally.projected > 1000, "{tally:?}");
     assert!(tally.refuted_over_reals > 500, "{tally:?}");
+    assert_unrolled(&tally, "native", 150);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 10);
     assert!(tally.refined(Origin::Guard) > 80 && tally.refined(Origin::Choice) > 10, "{tally:?}");
     assert!(tally.refined(Origin::Outcome) > 100, "{tally:?}");
 }
@@ -138,6 +148,9 @@ fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
     assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+    assert_unrolled(&tally, "native", 100);
+    #[cfg(feature = "z3")]
+    assert_unrolled(&tally, "z3", 1);
     assert!(tally.refined(Origin::Separation) > 15 && tally.iterations > 2500, "{tally:?}");
 }
 
@@ -186,6 +199,19 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(reason) => assert!(!decided, "{place}: {reason}"),
     }
     *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+    if let Ok(found) = guided(&question, policy.as_ref(), u32::MAX, budget, &mut Silent) {
+        assert!(found.trace.is_some() != truth.is_safe() || !decided, "{place}: guided search");
+        if let Some(trace) = &found.trace {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+        }
+    }
+
+    unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
+    #[cfg(feature = "z3")]
+    if setting.number.is_multiple_of(8) {
+        unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Z3, tally);
+    }
 
     let config = Config::default();
     let report = match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
@@ -218,8 +244,77 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
+    if setting.number.is_multiple_of(4) {
+        compare_presets(setting, &question, policy.as_ref(), &graph);
+    }
     #[cfg(feature = "z3")]
     compare_with_z3(setting, &question, policy.as_ref(), &graph, refuted);
+}
+
+/// Unrolling gave each verdict this often at least.
+fn assert_unrolled(tally: &Tally, solver: &'static str, least: u64) {
+    for verdict in ["safe", "unsafe"] {
+        assert!(tally.unrolled.get(&(solver, verdict)) >= Some(&least), "{tally:?}");
+    }
+}
+
+/// Unrolling finds a shortest path, and ends where there is none; with a limit on the length of
+/// paths it says what it knows.
+fn unroll(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    truth: &Reachable,
+    solver: BmcSolver,
+    tally: &mut Tally,
+) {
+    let place = format!("{}, {solver:?}", setting.place);
+    let decided = truth.no_answer.is_empty();
+    let name = if solver == BmcSolver::Z3 { "z3" } else { "native" };
+    let budget = &mut Budget::unlimited();
+    let config = BmcConfig { solver, ..BmcConfig::default() };
+    let report = match bmc(question, policy, &config, budget, &mut Silent) {
+        Ok(report) => report,
+        Err(EngineError::Unsupported(text)) => {
+            assert!(solver == BmcSolver::Z3, "{place}: {text}");
+            *tally.unrolled.entry((name, "unsupported")).or_default() += 1;
+            return;
+        }
+        Err(error) => panic!("{place}: {error}"),
+    };
+    let verdict = match &report.verdict {
+        Verdict::Safe { vacuous } => {
+            assert!(truth.is_safe(), "{place}: proved safe");
+            assert_eq!(*vacuous, truth.start_states.is_empty(), "{place}");
+            "safe"
+        }
+        Verdict::Unsafe(trace) => {
+            replay(question, policy, trace).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let steps = Some(trace.steps.len());
+            assert!(steps == truth.shortest || !decided, "{place}: {steps:?}");
+            assert_eq!(steps, report.stats.checked.map(|n| n as usize), "{place}");
+            "unsafe"
+        }
+        Verdict::Unknown(reason) => {
+            assert!(!decided, "{place}: {reason}");
+            "unknown"
+        }
+    };
+    *tally.unrolled.entry((name, verdict)).or_default() += 1;
+    if !decided {
+        return;
+    }
+    if solver == BmcSolver::Native && verdict == "safe" {
+        assert_eq!(report.counts.reachable_states, truth.distances.len() as u64, "{place}");
+    }
+    // One step less is not enough.
+    let Some(steps) = report.stats.checked.and_then(|n| n.checked_sub(1)) else { return };
+    let config = BmcConfig { steps: Some(steps), loop_free: steps % 2 == 0, ..config };
+    let report = bmc(question, policy, &config, budget, &mut Silent);
+    let report = report.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let expected = Verdict::Unknown(UnknownReason::StepLimit { steps: steps.into() });
+    assert_eq!(report.verdict, expected, "{place}");
+    assert_eq!(report.stats.checked, Some(steps), "{place}");
 }
 
 /// Refinement ends with the right verdict, by each way of splitting on the policy's choice.
@@ -291,6 +386,35 @@ fn refine(
         for (origin, count) in report.refinements {
             *tally.refinements.entry(origin).or_default() += count;
         }
+    }
+}
+
+/// The presets that need no Z3 build the same fragment, but `mar`, which may build more of it.
+fn compare_presets(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    native: &Graph,
+) {
+    let place = &setting.place;
+    const EXACT: [&str; 6] = [
+        "bnb-mar",
+        "no-sel-no-app",
+        "no-sel-rel-app",
+        "rel-sel-no-app",
+        "rel-sel-rel-app",
+        "ex-sel-ex-app",
+    ];
+    let preset = |name: &str| Config::preset(name).expect("it is built in");
+    let name = Random::new(setting.number ^ 0x9e5e).pick(&EXACT).to_owned();
+    let graph = fragment(setting, question, policy, &preset(name));
+    assert_eq!(graph, *native, "{place}: preset {name}");
+    let more = fragment(setting, question, policy, &preset("mar"));
+    assert_eq!(more.start_states, native.start_states, "{place}: preset mar");
+    assert!(more.unsafe_states.is_superset(&native.unsafe_states), "{place}: preset mar");
+    for (state, targets) in &native.expanded {
+        let covered = more.expanded.get(state).is_some_and(|all| all.is_superset(targets));
+        assert!(covered, "{place}: preset mar, transitions of {state:?}");
     }
 }
 
@@ -428,10 +552,13 @@ fn compare_with_z3(
     // Over the reals every third case, and none with conditions that Z3 may not decide there.
     let over_reals = setting.number.is_multiple_of(3) && setting.profile != Profile::General;
     if over_reals {
-        config = with_relaxed_tests(&config);
+        config = Config { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
+    } else {
+        let name = *Random::new(setting.number).pick(&["base", "mar-z3", "mar-z3-mar"]);
+        config = Config::preset(name).expect("it is built in");
     }
     let (by_z3, refuted) = fragment_and_refuted(setting, question, policy, &config);
-    assert_eq!(by_z3, *native, "{}: preset base", setting.place);
+    assert_eq!(by_z3, *native, "{}: preset {}", setting.place, config.name);
     // Both are complete where conditions are linear. Where an output is not applicable Z3 relaxes
     // what the oracle rounds to integers.
     if over_reals {

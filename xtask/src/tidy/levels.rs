@@ -24,9 +24,9 @@ const LEVELS: [(&str, u8); 20] = [
     ("policert-certify", 4),
     ("policert-verify", 5),
     ("policert-bench", 6),
-    ("policert", 6),
-    ("policert-python", 6),
-    ("xtask", 6),
+    ("policert", 7),
+    ("policert-python", 7),
+    ("xtask", 7),
 ];
 
 /// The crate of test generators and oracles: it uses levels 0 to 2, and only tests use it.

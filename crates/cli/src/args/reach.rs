@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use policert_verify::Rational;
 
-use super::{EXIT_CODES, MemorySize, OutputArgs, duration};
+use super::{EXIT_CODES, MemorySize, OutputArgs, decimal_number, duration};
 
 /// Arguments of `policert reach`.
 #[derive(Args, Debug)]
@@ -44,6 +45,17 @@ pub struct ReachArgs {
     /// them, or not at all
     #[arg(long, value_enum, default_value_t = AggregationArg::Task, help_heading = "Engine")]
     pub aggregation: AggregationArg,
+
+    /// Widths of the cells, one for each variable or one for all; the network is the same, though
+    /// it was trained for the task's cells [default: as the task says]
+    #[arg(
+        long,
+        value_name = "WIDTH,…",
+        value_delimiter = ',',
+        value_parser = decimal_number,
+        help_heading = "Model and policy"
+    )]
+    pub granularity: Vec<Rational>,
 
     /// How often a part of the initial box that is not verified is halved
     #[arg(
@@ -90,11 +102,12 @@ pub struct ReachArgs {
     #[arg(long, requires = "json", help_heading = "Output")]
     pub record_boxes: bool,
 
-    /// Draw the boxes and some trajectories: an SVG file
+    /// Draw the boxes, some trajectories, goal and unsafe set: an .svg or .png file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
 
-    /// Variables on the axes of the picture, by name or position [default: 1,2]
+    /// Variables on the axes of the picture, by name or position; one panel for each time it is
+    /// given [default: the first two that goal and unsafe set are about]
     #[arg(
         long,
         value_name = "X,Y",
@@ -102,7 +115,11 @@ pub struct ReachArgs {
         requires = "plot",
         help_heading = "Output"
     )]
-    pub plot_dims: Option<(String, String)>,
+    pub plot_dims: Vec<(String, String)>,
+
+    /// Draw how many boxes there are at each step: an .svg or .png file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub plot_boxes: Option<PathBuf>,
 
     /// Output.
     #[command(flatten)]

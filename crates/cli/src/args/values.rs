@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use policert_verify::{Rational, decimal};
+
 /// Values for constants, from `N=3,M=0.5,flag=true`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Constants(pub Vec<(String, String)>);
@@ -48,6 +50,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         (rest, units) = (after, &units[at + 1..]);
     }
     if text.is_empty() { Err(wrong()) } else { Ok(total) }
+}
+
+/// Reads a decimal number, exactly.
+///
+/// # Errors
+/// What is wrong, for the user.
+pub fn decimal_number(text: &str) -> Result<Rational, String> {
+    decimal(text).ok_or_else(|| format!("`{text}` is no decimal number"))
 }
 
 /// Splits `1.5h30m` into 1.5, `h` and `30m`.

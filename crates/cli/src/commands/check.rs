@@ -2,9 +2,12 @@
 
 use std::io;
 
-use policert_verify::{CancelFlag, Checked, ExitStatus, Failure, check};
+use policert_verify::{CancelFlag, Checked, ExitStatus, Failure, OutputFiles, check};
 
-use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
+use super::{
+    detail, end, fail, is_standard_output, named_inputs, output_failed, print, task_options,
+    write_data,
+};
 use crate::args::CheckArgs;
 use crate::interrupt::stop_on_interrupt;
 use crate::render;
@@ -13,20 +16,27 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &CheckArgs) -> ExitStatus {
     let error_style = Style::new(arguments.output.color, &io::stderr());
+    let outputs = OutputFiles::new([("--json", arguments.output.json.as_deref())]);
+    if let Err(failure) = outputs.check(named_inputs(&arguments.task)) {
+        return fail(&failure, error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
     }
     let checked = check(&task_options(&arguments.task), &cancel);
-    match show(arguments, &checked, error_style) {
-        Ok(()) => checked.status,
-        Err(failure) => fail(&failure, error_style),
+    // The inputs that others name.
+    let inputs = checked.report.inputs.iter().map(|input| input.path.as_path());
+    let known = outputs.check_inputs(inputs);
+    if let Err(failure) = known.and_then(|()| outputs.check_problems(&checked.report.errors)) {
+        return fail(&failure, error_style);
     }
+    end(checked.status, None, show(arguments, &checked, error_style), error_style)
 }
 
 fn show(arguments: &CheckArgs, checked: &Checked, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    write_data(output.json.as_deref(), &checked.report)?;
+    let written = write_data(output.json.as_deref(), &checked.report);
     if let Some(failure) = &checked.failure {
         fail(failure, error_style);
     }
@@ -34,4 +44,5 @@ fn show(arguments: &CheckArgs, checked: &Checked, error_style: Style) -> Result<
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| render::check_report(out, &checked.report, detail(output), style))
         .map_err(output_failed)
+        .and(written)
 }

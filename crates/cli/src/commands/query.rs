@@ -3,10 +3,10 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, ExitStatus, Failure, Limits, Queried, QueryRequest, query as decide,
+    CancelFlag, ExitStatus, Failure, Limits, OutputFiles, Queried, QueryRequest, query as decide,
 };
 
-use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use super::{detail, end, fail, is_standard_output, output_failed, print, write_data};
 use crate::args::QueryArgs;
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -17,6 +17,10 @@ use crate::style::Style;
 pub fn run(arguments: &QueryArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
+    let outputs = OutputFiles::new([("--json", output.json.as_deref())]);
+    if let Err(failure) = outputs.check([arguments.network.as_path(), &arguments.property]) {
+        return fail(&failure, error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
@@ -33,20 +37,17 @@ pub fn run(arguments: &QueryArgs) -> ExitStatus {
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
     let queried = decide(&request, &cancel, &mut progress);
     progress.finish();
-    match show(arguments, &queried, error_style) {
-        Ok(()) => queried.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    end(queried.status, None, show(arguments, &queried, error_style), error_style)
 }
 
 /// The answer and the witness go to standard output, for programs as well; what else there is to
 /// say goes to standard error.
 fn show(arguments: &QueryArgs, queried: &Queried, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    write_data(output.json.as_deref(), &queried.report)?;
+    let written = write_data(output.json.as_deref(), &queried.report);
     if let Some(failure) = &queried.failure {
         fail(failure, error_style);
-        return Ok(());
+        return written;
     }
     let taken = is_standard_output(output.json.as_deref());
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
@@ -56,5 +57,5 @@ fn show(arguments: &QueryArgs, queried: &Queried, error_style: Style) -> Result<
     // Nothing can be done if standard error is gone.
     let mut errors = io::stderr().lock();
     let _ = render::query_details(&mut errors, &queried.report, detail, error_style);
-    Ok(())
+    written
 }

@@ -4,10 +4,10 @@ use std::io;
 
 use policert_verify::{
     AfterGoal, AggregationChoice, CancelFlag, Evaluation, ExitStatus, Failure, GoalRule, Limits,
-    NetworkArithmetic, PlotRequest, ReachRequest, Reached, Rounding, reach,
+    NetworkArithmetic, OutputFiles, PlotRequest, ReachRequest, Reached, Rounding, reach,
 };
 
-use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use super::{detail, end, fail, is_refused, is_standard_output, output_failed, print, write_data};
 use crate::args::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -18,30 +18,36 @@ use crate::style::Style;
 pub fn run(arguments: &ReachArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
+    let request = request(arguments);
+    if let Err(failure) = request.outputs.check([arguments.task.as_path()]) {
+        return fail(&failure, error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
     }
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let reached = reach(&request(arguments), &cancel, &mut progress);
+    let reached = reach(&request, &cancel, &mut progress);
     progress.finish();
-    match show(arguments, &reached, error_style) {
-        Ok(()) => reached.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    let shown = show(arguments, &reached, error_style);
+    end(reached.status, reached.unwritten.as_ref(), shown, error_style)
 }
 
 fn show(arguments: &ReachArgs, reached: &Reached, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    write_data(output.json.as_deref(), &reached.report)?;
+    if is_refused(reached.failure.as_ref(), error_style) {
+        return Ok(());
+    }
+    let written = write_data(output.json.as_deref(), &reached.report);
     if let Some(failure) = &reached.failure {
         fail(failure, error_style);
-        return Ok(());
+        return written;
     }
     let taken = is_standard_output(output.json.as_deref());
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| render::reach_report(out, &reached.report, detail(output), style))
         .map_err(output_failed)
+        .and(written)
 }
 
 fn request(arguments: &ReachArgs) -> ReachRequest {
@@ -78,9 +84,17 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
         },
         journal: arguments.journal.clone(),
         record: arguments.record_boxes,
+        outputs: OutputFiles::new([
+            ("--json", arguments.output.json.as_deref()),
+            ("--plot", arguments.plot.as_deref()),
+            ("--plot-boxes", arguments.plot_boxes.as_deref()),
+        ])
+        .and_continued("--journal", arguments.journal.as_deref()),
         plot: arguments
             .plot
             .clone()
-            .map(|file| PlotRequest { file, variables: arguments.plot_dims.clone() }),
+            .map(|file| PlotRequest { file, planes: arguments.plot_dims.clone() }),
+        plot_counts: arguments.plot_boxes.clone(),
+        granularity: (!arguments.granularity.is_empty()).then(|| arguments.granularity.clone()),
     }
 }

@@ -3,11 +3,11 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, ExitStatus, Failure, HiddenActivation, Limits, ObservationChoice, TrainOutcome,
-    TrainRequest, decimal, train_network,
+    CancelFlag, ExitStatus, Failure, HiddenActivation, Limits, ObservationChoice, OutputFiles,
+    TrainOutcome, TrainRequest, decimal, train_network,
 };
 
-use super::{detail, fail, is_standard_output, output_failed, print, write_data};
+use super::{detail, end, fail, is_standard_output, output_failed, print, write_data};
 use crate::args::{ActivationArg, TrainArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -18,6 +18,13 @@ use crate::style::Style;
 pub fn run(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
+    let outputs = OutputFiles::new([
+        ("--out", Some(arguments.out.as_path())),
+        ("--json", output.json.as_deref()),
+    ]);
+    if let Err(failure) = outputs.check([arguments.task.as_path()]) {
+        return fail(&failure, error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
@@ -29,23 +36,22 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
     let outcome = train_network(&request, &cancel, &mut progress);
     progress.finish();
-    match show(arguments, &outcome, error_style) {
-        Ok(()) => outcome.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    let shown = show(arguments, &outcome, error_style);
+    end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
 }
 
 fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    write_data(output.json.as_deref(), &outcome.report)?;
+    let written = write_data(output.json.as_deref(), &outcome.report);
     if let Some(failure) = &outcome.failure {
         fail(failure, error_style);
-        return Ok(());
+        return written;
     }
     let taken = is_standard_output(output.json.as_deref());
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| render::train_report(out, &outcome.report, detail(output), style))
         .map_err(output_failed)
+        .and(written)
 }
 
 fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {

@@ -1,18 +1,23 @@
 //! `policert verify`.
 
 use std::io;
+use std::path::Path;
 
 use policert_verify::{
-    BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice, ExitStatus, Failure, Filter,
-    InitialStates, Limits, Numbers, Predicates, Request, Scope, SearchOrder, SplitConfig,
-    SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, TerminalChoice, Ties,
-    Verified, verify,
+    BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
+    ExitStatus, Failure, Filter, InitialStates, Limits, Numbers, OutputFiles, Predicates, Request,
+    Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
+    TaskOptions, TerminalChoice, Ties, Verified, verify,
 };
 
-use super::{detail, fail, is_standard_output, output_failed, print, task_options, write_data};
+use super::{
+    detail, end, fail, is_refused, is_standard_output, named_inputs, output_failed, print,
+    task_options, write_data,
+};
 use crate::args::{
-    BrokenRequirementsArg, DomainArg, EngineArg, FilterArg, NumbersArg, PredicatesArg, ScopeArg,
-    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, TiesArg, VerifyArgs,
+    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, FilterArg, NumbersArg,
+    PredicatesArg, ScopeArg, SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg,
+    TiesArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -33,38 +38,46 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
         let message = "--last goes with --predicates splits:N";
         return fail(&Failure::Usage(message.to_owned()), error_style);
     }
+    let request = request(arguments);
+    let inputs = named_inputs(&arguments.task).into_iter().chain([Path::new(&arguments.preset)]);
+    if let Err(failure) = request.outputs.check(inputs) {
+        return fail(&failure, error_style);
+    }
     let cancel = CancelFlag::default();
     if let Err(error) = stop_on_interrupt(cancel.clone()) {
         return fail(&Failure::Internal(error.to_string()), error_style);
     }
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let verified = verify(&request(arguments), &cancel, &mut progress);
+    let verified = verify(&request, &cancel, &mut progress);
     progress.finish();
-    match show(arguments, &verified, error_style) {
-        Ok(()) => verified.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    let shown = show(arguments, &verified, error_style);
+    end(verified.status, verified.unwritten.as_ref(), shown, error_style)
 }
 
 /// Writes the files first: what is printed may refer to them.
 fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    let evidence_file = arguments.evidence.as_deref();
-    if let Some(evidence) = &verified.evidence {
-        write_data(evidence_file, evidence)?;
+    if is_refused(verified.failure.as_ref(), error_style) {
+        return Ok(());
     }
-    write_data(output.json.as_deref(), &verified.report)?;
+    let mut evidence_file = arguments.evidence.as_deref();
+    let evidence = verified.evidence.as_ref();
+    let evidence_written = evidence.map_or(Ok(()), |evidence| write_data(evidence_file, evidence));
+    if evidence_written.is_err() {
+        evidence_file = None;
+    }
+    let written = write_data(output.json.as_deref(), &verified.report).and(evidence_written);
     if let Some(failure) = &verified.failure {
         fail(failure, error_style);
-        return Ok(());
+        return written;
     }
     let taken = is_standard_output(output.json.as_deref()) || is_standard_output(evidence_file);
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| {
-        let evidence = verified.evidence.as_ref();
         render::verdict(out, &verified.report, evidence, evidence_file, detail(output), style)
     })
     .map_err(output_failed)
+    .and(written)
 }
 
 fn request(arguments: &VerifyArgs) -> Request {
@@ -117,9 +130,18 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Explicit => EngineChoice::Explicit,
             EngineArg::Ppa => EngineChoice::Ppa,
             EngineArg::Cegar => EngineChoice::Cegar,
+            EngineArg::Bmc => EngineChoice::Bmc,
         },
         preset: arguments.preset.clone(),
         cegar: cegar(arguments),
+        bmc: BmcConfig {
+            solver: match arguments.bmc_solver {
+                BmcSolverArg::Native => BmcSolver::Native,
+                BmcSolverArg::Z3 => BmcSolver::Z3,
+            },
+            steps: arguments.bmc_steps,
+            loop_free: !arguments.no_loop_free,
+        },
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
@@ -127,6 +149,11 @@ fn request(arguments: &VerifyArgs) -> Request {
         },
         threads: arguments.threads,
         record_queries: arguments.record_queries.clone(),
+        outputs: OutputFiles::new([
+            ("--json", arguments.output.json.as_deref()),
+            ("--evidence", arguments.evidence.as_deref()),
+            ("--record-queries", arguments.record_queries.as_deref()),
+        ]),
     }
 }
 

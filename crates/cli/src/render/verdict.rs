@@ -60,7 +60,11 @@ pub fn verdict(
         line(out, "property", property)?;
     }
     if let Some(statistics) = &report.statistics {
-        line(out, "counts", &counts(statistics))?;
+        match statistics.engine.get("bmc").map(|numbers| &numbers["largest_length_checked"]) {
+            Some(Value::Null) => line(out, "checked", "no length")?,
+            Some(length) => line(out, "checked", &format!("paths of up to {length} steps"))?,
+            None => line(out, "counts", &counts(statistics))?,
+        }
         if detail == Detail::Full {
             for (engine, numbers) in &statistics.engine {
                 numbers_of(out, engine, numbers)?;

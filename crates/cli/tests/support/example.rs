@@ -1,8 +1,10 @@
 //! A small model with a policy, written into a folder of its own: a walker on a line of
 //! `LENGTH + 1` fields, who may `go` or `rest`. The policy goes while x is below 5.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use crate::program::policert;
 
 /// A folder with `model.jani`, `policy.jani2nnet` and `policy.nnet`.
 pub struct Example {
@@ -50,24 +52,6 @@ impl Example {
     pub fn command(&self, arguments: &str) -> Command {
         policert(self.folder.path(), arguments)
     }
-}
-
-/// `policert` with arguments between blanks.
-pub fn policert(folder: &Path, arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_policert"));
-    command.current_dir(folder).args(arguments.split_whitespace());
-    command
-}
-
-/// Output and errors as one text.
-pub fn text(output: &Output) -> String {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    text(&output.stdout) + &text(&output.stderr)
-}
-
-/// The exit code.
-pub fn code(output: &Output) -> i32 {
-    output.status.code().unwrap_or(-1)
 }
 
 fn model() -> String {

@@ -15,13 +15,19 @@ use crate::{
 /// How many files may refer to each other in a row.
 const MAX_INCLUDES: usize = 16;
 
+/// Inputs are read more than once, which pipes and devices do not allow.
+fn regular(path: &Path) -> std::io::Result<()> {
+    let is_file = path.metadata()?.is_file();
+    if is_file { Ok(()) } else { Err(std::io::Error::other("no regular file")) }
+}
+
 impl Parser {
     /// Reads a file, once; `from` is the place that names it, if one does.
     pub fn file(&mut self, path: &Path, from: Option<At>) -> Option<Arc<Source>> {
         if let Some(source) = self.diagnostics.sources.by_path(path) {
             return Some(source);
         }
-        match std::fs::read(path) {
+        match regular(path).and_then(|()| std::fs::read(path)) {
             Ok(bytes) => self.bytes(path, bytes),
             Err(error) => {
                 let message = format!("cannot read `{}`: {error}", path.display());

@@ -77,7 +77,7 @@ impl<'a, R: Range> Rounds<'a, R> {
         first.truncate(FIRST_STARTS);
         // Boxes that are wanted are computed, whatever a trajectory shows.
         if !self.config.record
-            && let Some(violation) = self.violation(&first)
+            && let Some(violation) = self.violation(&first)?
         {
             return Ok(unsafe_verdict(violation));
         }
@@ -104,7 +104,7 @@ impl<'a, R: Range> Rounds<'a, R> {
             let mut violation = None;
             for (part, _, _) in failed.iter().take(SEARCHED_PARTS) {
                 self.budget.poll_clock()?;
-                violation = self.violation(&start_states(part, RANDOM_STARTS));
+                violation = self.violation(&start_states(part, RANDOM_STARTS))?;
                 if violation.is_some() {
                     break;
                 }
@@ -128,12 +128,17 @@ impl<'a, R: Range> Rounds<'a, R> {
         }
     }
 
-    fn violation(&mut self, starts: &[Vec<Rational>]) -> Option<Violation<R>> {
+    fn violation(&mut self, starts: &[Vec<Rational>]) -> Result<Option<Violation<R>>, StopReason> {
         self.simulator().violation(starts)
     }
 
     fn simulator(&mut self) -> Simulator<'_, 'a, R> {
-        Simulator { task: self.task, controls: &mut self.sets.controls, post: &mut self.sets.post }
+        Simulator {
+            task: self.task,
+            controls: &mut self.sets.controls,
+            post: &mut self.sets.post,
+            budget: &mut self.budget,
+        }
     }
 
     /// The step at which all is well: the common one for the question about all at once, the last
@@ -223,7 +228,9 @@ impl<'a, R: Range> Rounds<'a, R> {
     ) -> Result<Vec<Outcome<R>>, StopReason> {
         let mut results: Vec<Option<Outcome<R>>> = Vec::with_capacity(open.len());
         for (part, _) in open {
-            let known = journal.as_deref().and_then(|journal| journal.outcome(part));
+            // A journal has no boxes.
+            let journal = journal.as_deref().filter(|_| !self.config.record);
+            let known = journal.and_then(|journal| journal.outcome(part));
             self.statistics.parts_resumed += u64::from(known.is_some());
             results.push(known);
         }
@@ -302,7 +309,9 @@ impl<'a, R: Range> Rounds<'a, R> {
         let mut random = 0x853c_49e6_748f_ea9bu64;
         for _ in 0..self.config.samples {
             let start = random_state(&self.task.initial, &mut random);
-            samples.push(path(&self.simulator().follow(&start)));
+            // After a stop there are none.
+            let Ok(followed) = self.simulator().follow(&start) else { break };
+            samples.push(path(&followed));
         }
         let (recorded, cells) =
             if self.config.record { self.recorded() } else { (Vec::new(), Vec::new()) };

@@ -1,13 +1,20 @@
-//! The portfolio: explicit search while the states are few, then predicate abstraction if the
-//! property gives predicates, then explicit search as far as the memory reaches.
+//! The portfolio: a cheap look at the model, then its members until one is conclusive.
+//!
+//! Few states: explicit search. Otherwise guided search for an unsafe state, explicit search of the
+//! first states, abstraction refinement, and explicit search as far as the memory reaches. With
+//! several threads, members run side by side, and the first conclusive one stops the others.
+
+mod side_by_side;
 
 use std::time::Instant;
 
 use policert_bounds::Recorder;
-use policert_engine_api::{EngineError, Observer, StopReason, UnknownReason, Verdict};
+use policert_engine_api::{Budget, EngineError, Observer, StopReason, UnknownReason, Verdict};
 use policert_model::{DomainRule, Model};
 
-use super::{Answered, Assignment, EngineRun, attempt, explicit, ppa, result_text, settled};
+use super::{
+    Answered, Assignment, EngineRun, attempt, cegar, explicit, guided, result_text, settled,
+};
 use crate::Failure;
 use crate::memory::available_memory;
 use crate::report::Attempt;
@@ -17,39 +24,93 @@ const FIRST_LOOK: u32 = 200_000;
 /// Memory where nothing is known, in bytes.
 const DEFAULT_MEMORY: u64 = 2_000_000_000;
 
-/// Runs the portfolio.
+/// A member of the portfolio.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Member {
+    Guided,
+    /// Explicit search of at most so many states.
+    Explicit(u64),
+    Cegar,
+}
+
+impl Member {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Guided => "guided",
+            Self::Explicit(_) => "explicit",
+            Self::Cegar => "cegar",
+        }
+    }
+
+    /// Runs it; not as an answer yet.
+    fn run(
+        self,
+        assignment: &Assignment<'_>,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+        recorder: Option<&mut dyn Recorder>,
+    ) -> Result<EngineRun, EngineError> {
+        match self {
+            Self::Guided => guided::run(assignment, budget, observer),
+            Self::Explicit(_) => explicit::run(assignment, budget, observer),
+            Self::Cegar => cegar::run(assignment, budget, observer, recorder),
+        }
+    }
+
+    fn states(self) -> Option<u64> {
+        match self {
+            Self::Explicit(states) => Some(states),
+            Self::Guided | Self::Cegar => None,
+        }
+    }
+}
+
+/// Runs the portfolio on at most `threads` threads.
 pub(super) fn run(
     assignment: &Assignment<'_>,
+    threads: u16,
     observer: &mut dyn Observer,
-    recorder: Option<&mut dyn Recorder>,
+    mut recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
-    let mut portfolio = Portfolio { attempts: Vec::new(), last: None, refused: Vec::new() };
+    let question = assignment.task.question();
     let all = states_in_memory(assignment);
-    let task = assignment.task;
-    let without_ppa = if task.property.predicates.is_empty() {
-        Some("there are no predicates")
-    } else if task.question().domain_rule == DomainRule::Error {
-        Some("it does not decide whether an update that leaves a domain is reachable")
-    } else {
-        None
+    let few = points(&assignment.task.model) <= f64::from(FIRST_LOOK);
+    let builds = question.build_all || question.keep_going;
+    let mut portfolio = Portfolio::default();
+    let mut members = match (few || builds, threads > 1) {
+        (true, _) => vec![Member::Explicit(all), Member::Cegar],
+        (false, true) => vec![Member::Guided, Member::Explicit(all), Member::Cegar],
+        (false, false) => vec![
+            Member::Guided,
+            Member::Explicit(all.min(FIRST_LOOK.into())),
+            Member::Cegar,
+            Member::Explicit(all),
+        ],
     };
-    if let Some(why) = without_ppa {
-        portfolio.explicit(assignment, all, observer)?;
-        portfolio.pass_over("ppa", why);
+    if question.domain_rule == DomainRule::Error {
+        members.retain(|member| *member != Member::Cegar);
+        let why = "it does not decide whether an update that leaves a domain is reachable";
+        portfolio.pass_over("cegar", why);
+    }
+    if threads > 1 && members.len() > 1 && recorder.is_none() && !few {
+        side_by_side::run(&mut portfolio, assignment, &members, threads.into(), observer)?;
         return portfolio.finish();
     }
-    let few = points(&task.model) <= f64::from(FIRST_LOOK);
-    let first = if few { all } else { all.min(FIRST_LOOK.into()) };
-    if portfolio.explicit(assignment, first, observer)? == Next::Stop {
-        portfolio.pass_over("ppa", "the run had ended");
-        return portfolio.finish();
+    let mut members = members.into_iter().peekable();
+    while let Some(member) = members.next() {
+        let begin = Instant::now();
+        let is_last = members.peek().is_none();
+        let mut budget = assignment.budget_share(member.states(), is_last);
+        // The borrow of the recorder ends with the call.
+        let recorder = recorder.as_mut().map(|recorder| &mut **recorder as &mut dyn Recorder);
+        let run = member.run(assignment, &mut budget, observer, recorder);
+        if portfolio.note(member, run, begin, assignment.is_out_of_time())? == Next::Stop {
+            break;
+        }
     }
-    let begin = Instant::now();
-    let run = ppa::run(assignment, &mut assignment.budget(None), observer, recorder);
-    if portfolio.note("ppa", run, begin)? == Next::Stop || first == all {
-        return portfolio.finish();
+    for member in members {
+        portfolio.pass_over(member.name(), "the run had ended");
     }
-    portfolio.explicit(assignment, all, observer)?;
     portfolio.finish()
 }
 
@@ -60,6 +121,7 @@ enum Next {
     Stop,
 }
 
+#[derive(Default)]
 struct Portfolio {
     attempts: Vec<Attempt>,
     last: Option<EngineRun>,
@@ -67,32 +129,33 @@ struct Portfolio {
 }
 
 impl Portfolio {
-    fn explicit(
-        &mut self,
-        assignment: &Assignment<'_>,
-        states: u64,
-        observer: &mut dyn Observer,
-    ) -> Result<Next, Failure> {
-        let begin = Instant::now();
-        let run = explicit::run(assignment, &mut assignment.budget(Some(states)), observer);
-        self.note("explicit", run, begin)
-    }
-
     fn pass_over(&mut self, engine: &str, why: &str) {
         let result = format!("not tried: {why}");
         self.attempts.push(Attempt { engine: engine.to_owned(), result, time_s: None });
     }
 
+    /// Notes that a member was stopped by another.
+    fn stopped(&mut self, member: Member, why: &str, begin: Instant) {
+        self.attempts.push(attempt(member.name(), format!("stopped: {why}"), begin));
+    }
+
+    /// Notes what a member found. `is_over`: whether the time of the whole run has passed.
     fn note(
         &mut self,
-        engine: &'static str,
+        member: Member,
         run: Result<EngineRun, EngineError>,
         begin: Instant,
+        is_over: bool,
     ) -> Result<Next, Failure> {
+        let engine = member.name();
         match settled(engine, run) {
             Ok(run) => {
                 self.attempts.push(attempt(engine, result_text(&run.verdict), begin));
                 let next = match &run.verdict {
+                    // A member may have had a share of the time only.
+                    Verdict::Unknown(UnknownReason::Stopped(StopReason::Time)) if !is_over => {
+                        Next::Continue
+                    }
                     Verdict::Unknown(UnknownReason::Stopped(
                         StopReason::Time | StopReason::Memory | StopReason::Interrupted,
                     )) => Next::Stop,
@@ -103,6 +166,12 @@ impl Portfolio {
                 Ok(next)
             }
             Err(error @ EngineError::Unsupported(_)) => {
+                self.attempts.push(attempt(engine, error.to_string(), begin));
+                self.refused.push(error);
+                Ok(Next::Continue)
+            }
+            // Another member may meet an unsafe state before the error.
+            Err(error @ EngineError::Modelling(_)) if member == Member::Guided => {
                 self.attempts.push(attempt(engine, error.to_string(), begin));
                 self.refused.push(error);
                 Ok(Next::Continue)

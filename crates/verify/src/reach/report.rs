@@ -36,6 +36,10 @@ pub struct ReachReport {
     pub obstacle: Option<ObstacleRecord>,
     /// What the verdict means.
     pub semantics: Option<ReachSemantics>,
+    /// How boxes were merged: `task`, `as-written` or `none`.
+    pub aggregation: Option<&'static str>,
+    /// Width of the cells along each variable, exact; `null` if they are not of one width.
+    pub granularity: Option<Vec<String>>,
     /// What was done.
     pub statistics: Option<ReachStatisticsRecord>,
     /// The boxes of every step, if they are wanted.
@@ -164,6 +168,8 @@ impl ReachReport {
             counterexample: None,
             obstacle: None,
             semantics: None,
+            aggregation: None,
+            granularity: None,
             statistics: None,
             boxes: None,
             cells: None,
@@ -203,6 +209,9 @@ impl ReachReport {
             evaluation,
             rounding,
             bounds: if analysis.exact { "exact" } else { "double" },
+        });
+        self.granularity = task.grid.as_ref().and_then(|grid| {
+            grid.axes().iter().map(|axis| axis.width().map(|width| width.to_string())).collect()
         });
         let counted = &analysis.statistics;
         self.statistics = Some(ReachStatisticsRecord {
@@ -293,7 +302,10 @@ fn reason(task: &Task, cause: &UnknownCause) -> String {
 fn bound(range: &StateRange) -> [BoundRecord; 2] {
     let double = |value: f64| BoundRecord::Double(value.is_finite().then_some(value));
     match &range.exact {
-        Some((lo, hi)) => [BoundRecord::Exact(lo.to_string()), BoundRecord::Exact(hi.to_string())],
+        Some(exact) => {
+            let (lo, hi) = &**exact;
+            [BoundRecord::Exact(lo.to_string()), BoundRecord::Exact(hi.to_string())]
+        }
         None => [double(range.outer.lo()), double(range.outer.hi())],
     }
 }

@@ -1,0 +1,166 @@
+//! The journal of a study: one JSON object a line for each finished run.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use policert_verify::Failure;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is run.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct RunKey {
+    /// Name of the instance.
+    pub instance: String,
+    /// Name of the configuration.
+    pub configuration: String,
+    /// Percent of the maximal predicate set.
+    pub share: Option<u32>,
+}
+
+/// What came out of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// `safe`, `unsafe`, `unknown`, or what kept it from an answer.
+    pub verdict: String,
+    /// The exit code; `None` if the process was ended by a signal.
+    pub exit_code: Option<i32>,
+    /// Why there is no verdict.
+    pub reason: Option<String>,
+    /// Time of the process in seconds.
+    pub time_s: f64,
+    /// Most memory in use, in megabytes.
+    pub peak_memory_mb: Option<f64>,
+    /// `statistics` of the result file (`docs/formats/result.md`).
+    pub statistics: Value,
+}
+
+/// A finished run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// What was run.
+    pub key: RunKey,
+    /// What came out.
+    pub result: RunResult,
+}
+
+/// A journal that is open for more.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// The finished runs of a journal. A last line that was cut off does not count.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or another line is no entry.
+    pub fn read(path: &Path) -> Result<Vec<Entry>, Failure> {
+        let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(number, line)| {
+                serde_json::from_str(line).map_err(|error| {
+                    Failure::Usage(format!(
+                        "{}: line {} is no finished run: {error}",
+                        path.display(),
+                        number + 1
+                    ))
+                })
+            })
+            .collect()
+    }
+
+    /// Opens a journal to go on, with the runs that are finished; makes one if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub fn resume(path: &Path) -> Result<(Self, Vec<Entry>), Failure> {
+        let known = if path.exists() { Self::read(path)? } else { Vec::new() };
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        let mut journal =
+            Self { file: file.map_err(|error| failed(path, error))?, path: path.to_owned() };
+        // What a cut-off line left behind would spoil the next one.
+        let text = std::fs::read(path).map_err(|error| failed(path, error))?;
+        if text.last().is_some_and(|last| *last != b'\n') {
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            let length = u64::try_from(whole).unwrap_or(0);
+            journal.file.set_len(length).map_err(|error| failed(path, error))?;
+        }
+        journal.file.flush().map_err(|error| failed(path, error))?;
+        Ok((journal, known))
+    }
+
+    /// Makes a journal.
+    ///
+    /// # Errors
+    /// If there is one already, or it cannot be written.
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        match OpenOptions::new().create_new(true).append(true).open(path) {
+            Ok(file) => Ok(Self { file, path: path.to_owned() }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Usage(
+                format!("{} is there already: --resume goes on with it", path.display()),
+            )),
+            Err(error) => Err(failed(path, error)),
+        }
+    }
+
+    /// Adds a finished run; it is on the disk when this returns.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn add(&mut self, entry: &Entry) -> Result<(), Failure> {
+        let mut line = serde_json::to_string(entry)
+            .map_err(|error| Failure::Internal(format!("a run as JSON: {error}")))?;
+        line.push('\n');
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|error| failed(&self.path, error))
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> Failure {
+    Failure::Output { what: path.display().to_string(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(instance: &str) -> Entry {
+        Entry {
+            key: RunKey {
+                instance: instance.to_owned(),
+                configuration: "c".to_owned(),
+                share: Some(20),
+            },
+            result: RunResult {
+                verdict: "safe".to_owned(),
+                exit_code: Some(0),
+                reason: None,
+                time_s: 0.5,
+                peak_memory_mb: None,
+                statistics: Value::Null,
+            },
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_not_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("journal.jsonl");
+        let mut journal = Journal::create(&path).expect("new");
+        assert!(Journal::create(&path).is_err());
+        journal.add(&entry("a")).expect("written");
+        journal.add(&entry("b")).expect("written");
+        drop(journal);
+        let text = std::fs::read(&path).expect("there");
+        std::fs::write(&path, &text[..text.len() - 9]).expect("cut");
+        let (mut journal, known) = Journal::resume(&path).expect("goes on");
+        assert_eq!(known, [entry("a")]);
+        journal.add(&entry("c")).expect("written");
+        assert_eq!(Journal::read(&path).expect("whole"), [entry("a"), entry("c")]);
+    }
+}

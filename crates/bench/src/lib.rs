@@ -1,0 +1,17 @@
+//! Studies: instances × configurations × shares of predicates, each run in a process of its own.
+//!
+//! - [`Suite`] says what is run; [`run_suite`] runs it, and a [`Journal`] keeps every finished run.
+//! - [`write_report`] makes tables and figures of a journal.
+//!
+//! **Architecture invariant**: a run counts once it stands in the journal, as a whole line on the
+//! disk. Whatever stops a study, what is finished is not lost, and is not run again.
+
+mod journal;
+mod report;
+mod run;
+mod suite;
+
+pub use journal::{Entry, Journal, RunKey, RunResult};
+pub use report::write_report;
+pub use run::{Progress, RunOptions, Summary, run_suite};
+pub use suite::{Configuration, Figure, Instance, Suite};

@@ -1,0 +1,41 @@
+//! Tables and figures of a journal, as in PPA 2022: Figure 1 (a to i), Table 2 and Figure 2.
+
+mod figures;
+mod tables;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use policert_verify::Failure;
+
+use crate::journal::Entry;
+use crate::suite::Suite;
+
+/// Writes all tables and figures into a folder; their paths. Figures get the ending given, `svg` or
+/// `png`.
+///
+/// # Errors
+/// If the folder or a file cannot be written.
+pub fn write_report(
+    suite: &Suite,
+    entries: &[Entry],
+    folder: &Path,
+    ending: &str,
+) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |source| Failure::Output { what: folder.display().to_string(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let mut written = Vec::new();
+    for (name, text) in
+        [("runs.csv", tables::csv(entries)), ("report.md", tables::markdown(suite, entries))]
+    {
+        let path = folder.join(name);
+        policert_verify::write_text(&path, &text)?;
+        written.push(path);
+    }
+    for (name, figure) in figures::figures(suite, entries) {
+        let path = folder.join(format!("{name}.{ending}"));
+        policert_verify::plot_lines(&figure, &path)?;
+        written.push(path);
+    }
+    Ok(written)
+}

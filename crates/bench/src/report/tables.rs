@@ -1,0 +1,144 @@
+//! Tables: all runs as CSV; one table for each instance, and that of bounded model checking.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::journal::{Entry, RunResult};
+use crate::suite::{Figure, Instance, Suite};
+
+/// Columns of the CSV file and of tables after the time: title, key in `statistics`.
+const NUMBERS: [(&str, &str); 7] = [
+    ("predicates", "predicates"),
+    ("start", "start_states"),
+    ("proved safe", "start_states_proved_safe"),
+    ("expanded", "expanded_states"),
+    ("reachable", "reachable_states"),
+    ("transitions", "transitions"),
+    ("unsafe", "unsafe_states"),
+];
+
+/// All runs.
+pub(super) fn csv(entries: &[Entry]) -> String {
+    let mut text = String::from("instance,configuration,share,verdict,exit_code,time_s,memory_mb");
+    for (_, key) in NUMBERS {
+        text += ",";
+        text += key;
+    }
+    text += ",reason\n";
+    for Entry { key, result } in entries {
+        let share = key.share.map_or(String::new(), |share| share.to_string());
+        let code = result.exit_code.map_or(String::new(), |code| code.to_string());
+        let memory = result.peak_memory_mb.map_or(String::new(), |mb| mb.to_string());
+        let _ = write!(
+            text,
+            "{},{},{share},{},{code},{},{memory}",
+            quoted(&key.instance),
+            quoted(&key.configuration),
+            quoted(&result.verdict),
+            result.time_s,
+        );
+        for (_, name) in NUMBERS {
+            let _ = write!(text, ",{}", number(result, name));
+        }
+        let _ = writeln!(text, ",{}", quoted(result.reason.as_deref().unwrap_or_default()));
+    }
+    text
+}
+
+/// A field of CSV (RFC 4180).
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+fn number(result: &RunResult, name: &str) -> String {
+    match &result.statistics[name] {
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// A table for each instance.
+pub(super) fn markdown(suite: &Suite, entries: &[Entry]) -> String {
+    let mut text = format!(
+        "# {}\n\nLimits of each run: {} s, {}. Times are those of the whole process.\n",
+        suite.name, suite.seconds, suite.memory
+    );
+    for instance in &suite.instances {
+        let _ = writeln!(text, "\n## {}\n", instance.name);
+        table(&mut text, instance, entries);
+    }
+    unrolling(&mut text, suite, entries);
+    text
+}
+
+fn table(text: &mut String, instance: &Instance, entries: &[Entry]) {
+    *text += "| configuration | share | verdict | time (s) | memory (MB) |";
+    for (title, _) in NUMBERS {
+        let _ = write!(text, " {title} |");
+    }
+    *text += "\n|---|---|---|---|---|";
+    *text += &"---|".repeat(NUMBERS.len());
+    *text += "\n";
+    for Entry { key, result } in entries.iter().filter(|e| e.key.instance == instance.name) {
+        let share = key.share.map_or(String::new(), |share| format!("{share} %"));
+        let verdict = match (&*result.verdict, &result.reason) {
+            ("safe" | "unsafe", _) | (_, None) => result.verdict.clone(),
+            (verdict, Some(reason)) => format!("{verdict}: {}", reason.replace('|', "\\|")),
+        };
+        let memory = result.peak_memory_mb.map_or(String::new(), |mb| format!("{mb:.0}"));
+        let _ = write!(
+            text,
+            "| {} | {share} | {verdict} | {:.2} | {memory} |",
+            key.configuration, result.time_s
+        );
+        for (_, name) in NUMBERS {
+            let _ = write!(text, " {} |", number(result, name));
+        }
+        *text += "\n";
+    }
+}
+
+/// Bounded model checking: the shortest unsafe path, the time, the greatest length checked.
+fn unrolling(text: &mut String, suite: &Suite, entries: &[Entry]) {
+    let unrolls = |name: &str| {
+        suite
+            .configurations
+            .iter()
+            .any(|c| c.name == name && c.figures.contains(&Figure::Unrolling))
+    };
+    let runs: Vec<&Entry> = entries.iter().filter(|e| unrolls(&e.key.configuration)).collect();
+    if runs.is_empty() {
+        return;
+    }
+    *text += "\n## Bounded model checking\n\n\
+              | instance | configuration | verdict | shortest unsafe path | time (s) | \
+              greatest length checked |\n|---|---|---|---|---|---|\n";
+    for Entry { key, result } in runs {
+        let shortest = number(result, "counterexample_steps");
+        let checked = match &result.statistics["bmc"]["largest_length_checked"] {
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {shortest} | {:.2} | {checked} |",
+            key.instance, key.configuration, result.verdict, result.time_s
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn fields_of_csv() {
+        assert_eq!(quoted("plain :0"), "plain :0");
+        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
+    }
+}

@@ -1,0 +1,168 @@
+//! Running a suite: one process for each run.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use policert_verify::{CancelFlag, Failure};
+use serde_json::Value;
+
+use crate::journal::{Entry, Journal, RunKey, RunResult};
+use crate::suite::Suite;
+
+/// How often a process is looked at.
+const POLL: Duration = Duration::from_millis(5);
+/// After the limit of the time, a process gets so long to end by itself.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// How to run a suite.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The program, `policert`.
+    pub program: PathBuf,
+    /// Where the journal is.
+    pub journal: PathBuf,
+    /// Whether to go on with a journal that is there.
+    pub resume: bool,
+    /// Only instances or configurations whose name contains this text.
+    pub only: Option<String>,
+    /// The limit of the time of each run, in place of the suite's.
+    pub time: Option<Duration>,
+}
+
+/// What is told on the way.
+pub trait Progress {
+    /// A run begins: the `number`th of `count`.
+    fn begins(&mut self, key: &RunKey, number: usize, count: usize);
+    /// A run is finished.
+    fn finished(&mut self, entry: &Entry);
+}
+
+/// What came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Runs of the suite.
+    pub runs: usize,
+    /// Those that the journal had.
+    pub known: usize,
+    /// Those that were made.
+    pub made: usize,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+}
+
+/// Runs what the journal does not have yet.
+///
+/// # Errors
+/// If the journal cannot be read or written, or the program cannot be started.
+pub fn run_suite(
+    suite: &Suite,
+    options: &RunOptions,
+    cancel: &CancelFlag,
+    progress: &mut dyn Progress,
+) -> Result<Summary, Failure> {
+    let (mut journal, known) = if options.resume {
+        Journal::resume(&options.journal)?
+    } else {
+        (Journal::create(&options.journal)?, Vec::new())
+    };
+    let known: BTreeSet<RunKey> = known.into_iter().map(|entry| entry.key).collect();
+    let chosen = |key: &RunKey| {
+        let only = options.only.as_deref().unwrap_or_default();
+        key.instance.contains(only) || key.configuration.contains(only)
+    };
+    let runs: Vec<RunKey> = suite.runs().into_iter().filter(chosen).collect();
+    let mut summary = Summary { runs: runs.len(), ..Summary::default() };
+    for (number, key) in runs.iter().enumerate() {
+        if known.contains(key) {
+            summary.known += 1;
+            continue;
+        }
+        progress.begins(key, number + 1, runs.len());
+        let Some(result) = run(suite, key, options, cancel)? else {
+            summary.interrupted = true;
+            break;
+        };
+        let entry = Entry { key: key.clone(), result };
+        journal.add(&entry)?;
+        progress.finished(&entry);
+        summary.made += 1;
+    }
+    Ok(summary)
+}
+
+/// One run; `None` if it was interrupted.
+fn run(
+    suite: &Suite,
+    key: &RunKey,
+    options: &RunOptions,
+    cancel: &CancelFlag,
+) -> Result<Option<RunResult>, Failure> {
+    let folder = tempfile::tempdir()
+        .map_err(|source| Failure::Output { what: "a temporary folder".to_owned(), source })?;
+    let file = folder.path().join("result.json");
+    let limit = options.time.map_or(suite.seconds, |time| time.as_secs_f64());
+    let mut arguments: Vec<OsString> =
+        suite.arguments(key).into_iter().map(OsString::from).collect();
+    for (option, value) in [("--timeout", &limit.to_string()), ("--memory", &suite.memory)] {
+        arguments.extend([option.into(), value.into()]);
+    }
+    arguments.extend(["--quiet".into(), "--json".into(), file.clone().into_os_string()]);
+    let begin = Instant::now();
+    let process = Command::new(&options.program)
+        .args(&arguments)
+        .current_dir(suite.data())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let what = format!("{} in {}", options.program.display(), suite.data().display());
+    let mut process = process.map_err(|source| Failure::Output { what, source })?;
+    let longest = Duration::try_from_secs_f64(limit).ok().map(|limit| limit + GRACE);
+    let Some(status) = wait(&mut process, cancel, longest)? else {
+        return Ok(None);
+    };
+    Ok(Some(result(status, &file, begin.elapsed())))
+}
+
+/// Waits for a process; ends it after the time given, and when interrupted (then `None`).
+fn wait(
+    process: &mut Child,
+    cancel: &CancelFlag,
+    longest: Option<Duration>,
+) -> Result<Option<ExitStatus>, Failure> {
+    let failed = |source| Failure::Output { what: "a run".to_owned(), source };
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait().map_err(failed)? {
+            // A run that an interrupt from the keyboard reached as well is not finished.
+            return Ok((!cancel.is_raised()).then_some(status));
+        }
+        if cancel.is_raised() || longest.is_some_and(|longest| begin.elapsed() > longest) {
+            process.kill().map_err(failed)?;
+            let status = process.wait().map_err(failed)?;
+            return Ok((!cancel.is_raised()).then_some(status));
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+fn result(status: ExitStatus, file: &Path, time: Duration) -> RunResult {
+    let text = std::fs::read(file).unwrap_or_default();
+    let value: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
+    let text_of = |name: &str| value[name].as_str().map(str::to_owned);
+    let ended = || match status.code() {
+        Some(code) => format!("no result, exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    };
+    RunResult {
+        verdict: text_of("verdict").unwrap_or_else(|| "none".to_owned()),
+        exit_code: status.code(),
+        reason: text_of("reason").or_else(|| value.is_null().then(ended)),
+        time_s: time.as_secs_f64(),
+        peak_memory_mb: value["peak_memory_mb"].as_f64(),
+        statistics: value["statistics"].clone(),
+    }
+}

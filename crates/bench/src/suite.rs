@@ -1,0 +1,211 @@
+//! Suites: what a study runs. A TOML file, see `docs/bench.md`.
+
+use std::path::{Path, PathBuf};
+
+use policert_verify::{Failure, Problem};
+use serde::Deserialize;
+
+use crate::journal::RunKey;
+
+/// What a study runs: every instance with every configuration.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suite {
+    /// Its name.
+    pub name: String,
+    /// The folder that the instances' paths are relative to, itself relative to the suite's file.
+    /// `${NAME:-text}` stands for an environment variable, or the text if it is not set.
+    pub folder: String,
+    /// Limit of the time of each run.
+    pub seconds: f64,
+    /// Limit of the memory of each run, as for `--memory`.
+    pub memory: String,
+    /// The instances.
+    #[serde(rename = "instance")]
+    pub instances: Vec<Instance>,
+    /// The configurations.
+    #[serde(rename = "configuration")]
+    pub configurations: Vec<Configuration>,
+    #[serde(skip)]
+    file: PathBuf,
+}
+
+/// A question.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// Its name, also in figures.
+    pub name: String,
+    /// Model and options of `policert verify`.
+    pub arguments: Vec<String>,
+    /// Percent of the maximal predicate set, for configurations that take shares. Without any, the
+    /// property's own predicates count.
+    #[serde(default)]
+    pub shares: Vec<u32>,
+    /// Which variables are split last, for `--last`.
+    pub last: Option<String>,
+}
+
+/// How a question is answered.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// Its name, also in figures.
+    pub name: String,
+    /// Options of `policert verify`.
+    pub arguments: Vec<String>,
+    /// Whether it is run for each share of predicates. [default: yes]
+    #[serde(default = "yes")]
+    pub shares: bool,
+    /// The figures that it is a line of.
+    #[serde(default)]
+    pub figures: Vec<Figure>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Figures of a study (PPA 2022).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// Time of the presets of Table 1 (Figure 1, a to f).
+    Presets,
+    /// Size of the abstract state space, start states, and those proved safe (Figure 1, g to i).
+    Sizes,
+    /// Time of the presets of Appendix E (Figure 2).
+    Tests,
+    /// Bounded model checking (Table 2).
+    Unrolling,
+}
+
+impl Suite {
+    /// Reads a suite.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no suite.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let invalid = |what: String| {
+            let message = format!("{}: {what}", path.display());
+            let file = Some(path.to_owned());
+            Failure::Problems(vec![Problem { file, ..Problem::invalid(message) }])
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| invalid(error.to_string()))?;
+        let mut suite: Self = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let mut names: Vec<&str> = suite.instances.iter().map(|i| i.name.as_str()).collect();
+        names.extend(suite.configurations.iter().map(|c| c.name.as_str()));
+        names.sort_unstable();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(invalid(format!("the name `{}` is there twice", pair[0])));
+        }
+        if !(suite.seconds.is_finite() && suite.seconds > 0.0) {
+            return Err(invalid("the limit of the time is no positive number".to_owned()));
+        }
+        suite.file = path.to_owned();
+        Ok(suite)
+    }
+
+    /// The folder that paths of instances are relative to.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        let folder = self.file.parent().unwrap_or(Path::new(""));
+        folder.join(with_variables(&self.folder))
+    }
+
+    /// All runs, in the order in which they are made.
+    #[must_use]
+    pub fn runs(&self) -> Vec<RunKey> {
+        let mut runs = Vec::new();
+        for instance in &self.instances {
+            for configuration in &self.configurations {
+                let shares = instance.shares.iter().copied().map(Some);
+                let shares: Vec<Option<u32>> =
+                    if configuration.shares && !instance.shares.is_empty() {
+                        shares.collect()
+                    } else {
+                        vec![None]
+                    };
+                runs.extend(shares.into_iter().map(|share| RunKey {
+                    instance: instance.name.clone(),
+                    configuration: configuration.name.clone(),
+                    share,
+                }));
+            }
+        }
+        runs
+    }
+
+    /// The arguments of a run, without those about limits and output.
+    #[must_use]
+    pub fn arguments(&self, key: &RunKey) -> Vec<String> {
+        let instance = self.instances.iter().find(|i| i.name == key.instance);
+        let configuration = self.configurations.iter().find(|c| c.name == key.configuration);
+        let mut arguments = vec!["verify".to_owned()];
+        arguments.extend(instance.iter().flat_map(|i| i.arguments.clone()));
+        arguments.extend(configuration.iter().flat_map(|c| c.arguments.clone()));
+        if let Some(share) = key.share {
+            arguments.extend(["--predicates".to_owned(), format!("splits:{share}")]);
+            if let Some(last) = instance.and_then(|instance| instance.last.clone()) {
+                arguments.extend(["--last".to_owned(), last]);
+            }
+        }
+        arguments
+    }
+}
+
+/// A text with `${NAME:-text}` replaced.
+fn with_variables(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((inside, after)) = after.split_once('}') else { break };
+        let (name, default) = inside.split_once(":-").unwrap_or((inside, ""));
+        result += before;
+        result += &std::env::var(name).unwrap_or_else(|_| default.to_owned());
+        rest = after;
+    }
+    result + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_have_defaults() {
+        assert_eq!(with_variables("${POLICERT_NO_SUCH:-a/b}/c"), "a/b/c");
+        assert_eq!(with_variables("a${open"), "a${open");
+    }
+
+    #[test]
+    fn runs_are_products() {
+        let text = r#"
+name = "s"
+folder = "."
+seconds = 1
+memory = "1GB"
+[[instance]]
+name = "i"
+arguments = ["m.jani"]
+shares = [50, 100]
+last = "cost*"
+[[instance]]
+name = "j"
+arguments = ["n.jani"]
+[[configuration]]
+name = "a"
+arguments = ["--engine", "ppa"]
+[[configuration]]
+name = "b"
+arguments = ["--engine", "explicit"]
+shares = false
+"#;
+        let suite: Suite = toml::from_str(text).expect("a suite");
+        let runs = suite.runs();
+        assert_eq!(runs.len(), 5);
+        let arguments = suite.arguments(&runs[1]).join(" ");
+        assert_eq!(arguments, "verify m.jani --engine ppa --predicates splits:100 --last cost*");
+        assert_eq!(suite.arguments(&runs[4]).join(" "), "verify n.jani --engine explicit");
+    }
+}

@@ -1,0 +1,55 @@
+//! Arguments of `policert plot`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::ColorWhen;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 drawn; 40 invalid input, 42 usage; 50 internal error.";
+
+/// Arguments of `policert plot`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct PlotArgs {
+    /// What to draw.
+    #[command(subcommand)]
+    pub picture: PictureArg,
+}
+
+/// The pictures.
+#[derive(Subcommand, Debug)]
+pub enum PictureArg {
+    /// Draw how many boxes there are at each step, a line for each result
+    #[command(after_help = EXIT_CODES)]
+    Boxes(PlottedArgs),
+    /// Draw time, boxes and verified parts against the granularity of the results
+    #[command(after_help = EXIT_CODES)]
+    Granularity(PlottedArgs),
+}
+
+/// Arguments of each picture.
+#[derive(Args, Debug)]
+pub struct PlottedArgs {
+    /// Results: files that policert reach --json wrote
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<PathBuf>,
+
+    /// Where the picture goes: an .svg or .png file
+    #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
+    pub out: PathBuf,
+
+    /// Whether to use colours in messages
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = ColorWhen::Auto,
+        default_missing_value = "always",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = "Output"
+    )]
+    pub color: ColorWhen,
+}

@@ -1,0 +1,109 @@
+//! Bounded model checking: is there a path of length L from a start state to an unsafe one, for
+//! L = 0, 1, 2, …? (PPA 2022, Section 8.2)
+//!
+//! Two ways to unroll: boxes of states, whose choices the decision oracle tells ([`boxes`]), and
+//! one formula for Z3 that grows by a step at a time (`formula`). Either finds shortest paths;
+//! either ends with *safe* once there is no longer path that matters.
+
+mod box_set;
+mod boxes;
+mod chosen;
+#[cfg(feature = "z3")]
+mod formula;
+mod image;
+mod partition;
+mod run_back;
+
+use policert_engine_api::{Budget, Counts, EngineError, Observer, Question, Verdict};
+use policert_model::DomainRule;
+use policert_policy::Policy;
+
+/// The most operators that are composed for unrolling.
+const OPERATOR_LIMIT: usize = 200_000;
+
+/// What unrolls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum BmcSolver {
+    /// Boxes of states and the decision oracle.
+    #[default]
+    Native,
+    /// Z3, with one copy of the network for each step. Needs the feature `z3`.
+    Z3,
+}
+
+/// How runs are unrolled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BmcConfig {
+    /// What unrolls. [default: native]
+    pub solver: BmcSolver,
+    /// The greatest length that is looked at. [default: no limit]
+    pub steps: Option<u32>,
+    /// Whether Z3 is asked for each length if there is a loop-free path of that length at all; if
+    /// not, the policy is safe. Boxes are always unrolled into new states only. [default: true]
+    pub loop_free: bool,
+}
+
+impl Default for BmcConfig {
+    fn default() -> Self {
+        Self { solver: BmcSolver::Native, steps: None, loop_free: true }
+    }
+}
+
+/// What bounded model checking found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BmcReport {
+    /// The answer. Unsafe comes with a path of shortest length, unless a choice of the policy on
+    /// a shorter one is undecided.
+    pub verdict: Verdict,
+    /// Counts of states, those in boxes; zero for Z3, which knows paths only.
+    pub counts: Counts,
+    /// Lengths and effort.
+    pub stats: BmcStats,
+}
+
+/// How far the unrolling came, and what it took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BmcStats {
+    /// The greatest length of which it is known whether there is an unsafe path; `None` if it is
+    /// known of none.
+    pub checked: Option<u32>,
+    /// Boxes of states that were found.
+    pub boxes: u64,
+    /// Questions about the policy, or to Z3.
+    pub queries: u64,
+}
+
+/// Unrolls runs from the start states until an unsafe state is reached, no further path matters,
+/// or a limit is reached; without policy every label is allowed.
+///
+/// A stop of the budget is part of the report: what was checked until then stands.
+///
+/// # Errors
+/// A modelling error in a reachable state, or a model or policy that cannot be unrolled:
+/// unsupported.
+pub fn bmc(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &BmcConfig,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<BmcReport, EngineError> {
+    if question.domain_rule == DomainRule::Error {
+        return Err(EngineError::Unsupported(
+            "bounded model checking does not decide whether an update that leaves a domain is \
+             reachable; engine explicit does"
+                .to_owned(),
+        ));
+    }
+    match config.solver {
+        BmcSolver::Native => boxes::unroll(question, policy, config, budget, observer),
+        #[cfg(feature = "z3")]
+        BmcSolver::Z3 => formula::unroll(question, policy, config, budget, observer),
+        #[cfg(not(feature = "z3"))]
+        BmcSolver::Z3 => Err(EngineError::Unsupported(
+            "this build has no Z3, which bounded model checking by Z3 needs: `./x build` makes one \
+             that has; boxes of states need no Z3"
+                .to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,248 @@
+//! Unrolling into boxes of states: after each step those that were not reached before.
+
+use policert_engine_api::{
+    Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, UnknownReason,
+    Verdict,
+};
+use policert_model::{Condition, Semantics, Truth};
+use policert_numeric::IntBox;
+use policert_policy::Policy;
+
+use super::box_set::BoxSet;
+use super::chosen::Choices;
+use super::image::{Prepared, Step};
+use super::partition::{partition, unbounded};
+use super::run_back::{point_of, run_to};
+use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT};
+
+/// A box of states that are reached, all by the same outcome.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub sides: IntBox,
+    /// How they are reached; start states have none.
+    pub arrival: Option<Arrival>,
+}
+
+/// How a box is reached.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    /// The box before.
+    pub from: usize,
+    pub operator: usize,
+    pub destination: usize,
+    /// The states and choices in the box before whose image it belongs to.
+    pub source: IntBox,
+}
+
+struct Unrolling<'a> {
+    question: &'a Question<'a>,
+    semantics: Semantics<'a>,
+    operators: Vec<Prepared>,
+    choices: Option<Choices<'a>>,
+    reached: BoxSet,
+    found: Vec<Found>,
+    counts: Counts,
+    stats: BmcStats,
+}
+
+/// Unrolls into boxes.
+pub(super) fn unroll(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &BmcConfig,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<BmcReport, EngineError> {
+    let mut unrolling = Unrolling::new(question, policy)?;
+    let verdict = match unrolling.search(config, budget, observer) {
+        Ok(verdict) => verdict,
+        Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+        Err(error) => return Err(error),
+    };
+    let Unrolling { choices, found, mut counts, mut stats, .. } = unrolling;
+    counts.reachable_states = states_in(&found);
+    counts.unsafe_states = u64::from(matches!(verdict, Verdict::Unsafe(_)));
+    stats.boxes = found.len() as u64;
+    stats.queries = choices.map_or(0, |choices| choices.queries);
+    Ok(BmcReport { verdict, counts, stats })
+}
+
+impl<'a> Unrolling<'a> {
+    fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Result<Self, EngineError> {
+        let model = question.model;
+        let output_of = |label| policy.and_then(|policy| policy.output_of(label));
+        let operators: Vec<Prepared> = model
+            .operators(OPERATOR_LIMIT)?
+            .into_iter()
+            .map(|operator| {
+                let output = operator.label.and_then(output_of);
+                Prepared::new(model, operator, output)
+            })
+            .collect();
+        let choices = policy.map(|policy| {
+            let guards = |output| {
+                let of_label = operators.iter().filter(move |o| o.output == Some(output));
+                Condition::or(of_label.map(|o| o.operator.guard.clone()))
+            };
+            Choices::new(policy, (0..policy.outputs().len()).map(guards).collect())
+        });
+        Ok(Self {
+            question,
+            semantics: Semantics { model, rule: question.domain_rule },
+            operators,
+            choices,
+            reached: BoxSet::default(),
+            found: Vec::new(),
+            counts: Counts::default(),
+            stats: BmcStats::default(),
+        })
+    }
+
+    fn search(
+        &mut self,
+        config: &BmcConfig,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<Verdict, EngineError> {
+        observer.event(Event::Phase("start states"));
+        self.add_start_states(budget)?;
+        self.counts.start_states = states_in(&self.found);
+        let mut layer = 0;
+        for length in 0.. {
+            observer.event(Event::Phase("unrolling"));
+            for at in layer..self.found.len() {
+                let bad = &self.question.property.unsafe_condition;
+                if let Some(state) = point_of(bad, &self.found[at].sides, budget)? {
+                    let trace = run_to(&self.found, &self.operators, at, state, budget)?;
+                    self.stats.checked = Some(length);
+                    return Ok(Verdict::Unsafe(trace));
+                }
+            }
+            self.stats.checked = Some(length);
+            let end = self.found.len();
+            if layer == end {
+                break;
+            }
+            if config.steps == Some(length) {
+                return Ok(Verdict::Unknown(UnknownReason::StepLimit { steps: length.into() }));
+            }
+            for at in layer..end {
+                self.expand(at, budget)?;
+                observer.event(Event::Progress {
+                    expanded: at as u64 + 1,
+                    reached: self.found.len() as u64,
+                    waiting: (self.found.len() - at - 1) as u64,
+                    transitions: 0,
+                });
+            }
+            layer = end;
+        }
+        Ok(match self.choices.as_ref().and_then(|choices| choices.undecided.as_ref()) {
+            Some(state) => {
+                let state = self.question.model.display_state(state);
+                Verdict::Unknown(UnknownReason::UndecidedChoice { state })
+            }
+            None => Verdict::Safe { vacuous: self.found.is_empty() },
+        })
+    }
+
+    fn add_start_states(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
+        for source in self.question.start_states() {
+            match source {
+                StartStates::List(states) => {
+                    for state in states {
+                        self.add(IntBox::point(state), || None, budget)?;
+                    }
+                }
+                StartStates::Region(condition, sides) => {
+                    for part in partition(sides, &condition, budget)?.inside {
+                        if !part.is_bounded() {
+                            return Err(unbounded());
+                        }
+                        self.add(part, || None, budget)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the states of a box that were not reached before.
+    fn add(
+        &mut self,
+        sides: IntBox,
+        arrival: impl Fn() -> Option<Arrival>,
+        budget: &mut Budget,
+    ) -> Result<(), StopReason> {
+        for part in self.reached.rest(sides) {
+            budget.poll()?;
+            self.reached.insert(part.clone());
+            self.found.push(Found { sides: part, arrival: arrival() });
+            budget.check_states(self.found.len())?;
+        }
+        Ok(())
+    }
+
+    /// Adds what a box reaches in one step.
+    fn expand(&mut self, at: usize, budget: &mut Budget) -> Result<(), EngineError> {
+        let sides = self.found[at].sides.clone();
+        let open = match &self.question.terminal {
+            Some(terminal) => partition(sides, terminal, budget)?.outside,
+            None => vec![sides],
+        };
+        for sides in open {
+            self.counts.expanded_states = self.counts.expanded_states.saturating_add(count(&sides));
+            if let Some(choices) = &mut self.choices {
+                choices.enter(&sides);
+            }
+            for operator in 0..self.operators.len() {
+                for (destination, source, image) in self.steps(operator, &sides, budget)? {
+                    let arrival = || {
+                        let source = source.clone();
+                        Some(Arrival { from: at, operator, destination, source })
+                    };
+                    self.add(image, arrival, budget)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps that one operator makes from a box.
+    fn steps(
+        &mut self,
+        operator: usize,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Vec<(usize, IntBox, IntBox)>, EngineError> {
+        let prepared = &self.operators[operator];
+        if prepared.operator.guard.truth(sides) == Truth::False {
+            return Ok(Vec::new());
+        }
+        let mut taken = Vec::new();
+        for enabled in partition(sides.clone(), &prepared.operator.guard, budget)?.inside {
+            match (&mut self.choices, prepared.output) {
+                (Some(choices), Some(output)) => {
+                    choices.add_chosen(enabled, output, &mut taken, budget)?;
+                }
+                _ => taken.push(enabled),
+            }
+        }
+        let mut steps = Vec::new();
+        for source in taken {
+            prepared.add_images(&self.semantics, &source, &mut steps, budget)?;
+        }
+        let parts = |step: Step| (step.destination, step.source, step.image);
+        Ok(steps.into_iter().map(parts).collect())
+    }
+}
+
+/// Number of states in a box.
+fn count(sides: &IntBox) -> u64 {
+    sides.count().and_then(|count| u64::try_from(count).ok()).unwrap_or(u64::MAX)
+}
+
+/// Number of states in boxes that are disjoint.
+fn states_in(found: &[Found]) -> u64 {
+    found.iter().fold(0u64, |sum, found| sum.saturating_add(count(&found.sides)))
+}

@@ -1,0 +1,94 @@
+//! Exact tests by branch and bound around relaxed ones (PPA 2022, Section 6.4).
+//!
+//! A relaxed test is asked; if its witness has a variable with a value α that is no integer, the two
+//! halves v ≤ ⌊α⌋ and v ≥ ⌈α⌉ are next. A branch ends when its relaxed test is refuted, or with a
+//! witness of integers.
+
+use policert_bounds::{Oracle, SelectionQuery};
+use policert_engine_api::{Answer, Budget, EngineError};
+use policert_model::State;
+use policert_numeric::{IntBox, IntInterval, Rational};
+
+use crate::queries::Selection;
+use crate::region::Region;
+
+/// Branch and bound; the relaxed tests are the decision oracle's.
+#[derive(Debug)]
+pub struct BranchAndBound<'a> {
+    oracle: Oracle<'a>,
+}
+
+impl<'a> BranchAndBound<'a> {
+    /// Around the relaxed tests of this oracle.
+    #[must_use]
+    pub fn new(oracle: Oracle<'a>) -> Self {
+        Self { oracle }
+    }
+}
+
+impl Selection for BranchAndBound<'_> {
+    fn is_selected(
+        &mut self,
+        region: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let mut open = vec![region.sides.clone()];
+        while let Some(sides) = open.pop() {
+            budget.poll()?;
+            if sides.is_empty() {
+                continue;
+            }
+            let query = SelectionQuery { region: &sides, conditions: &region.conditions, output };
+            let witness = match self.oracle.decide_relaxed(&query, budget)? {
+                Answer::Refuted => continue,
+                Answer::Possible(witness) => witness,
+            };
+            let values: Option<Vec<i64>> = witness.as_ref().and_then(|point| integers(point));
+            if let Some(values) = values {
+                return Ok(Answer::Possible(Some(values)));
+            }
+            let fraction = witness.as_ref().and_then(|point| first_fraction(point));
+            match fraction.or_else(|| middle(&sides)) {
+                Some((variable, below)) => open.extend(halves(&sides, variable, below)),
+                // A single point, or a side without end: nothing to branch on.
+                None => match self.oracle.decide(&query, budget)? {
+                    Answer::Refuted => {}
+                    possible @ Answer::Possible(_) => return Ok(possible),
+                },
+            }
+        }
+        Ok(Answer::Refuted)
+    }
+}
+
+/// The values, if all of them are integers.
+fn integers(point: &[Rational]) -> Option<Vec<i64>> {
+    point.iter().map(Rational::to_i64).collect()
+}
+
+/// A variable whose value is no integer, and the integer below.
+fn first_fraction(point: &[Rational]) -> Option<(usize, i64)> {
+    let (variable, value) = point.iter().enumerate().find(|(_, value)| !value.is_integer())?;
+    Some((variable, value.floor().to_i64()?))
+}
+
+/// The widest variable of a bounded box that is no point, and the integer in its middle.
+fn middle(sides: &IntBox) -> Option<(usize, i64)> {
+    if !sides.is_bounded() || sides.is_point() {
+        return None;
+    }
+    let width = |side: &IntInterval| side.count().unwrap_or(u128::MAX);
+    let (variable, side) = sides.sides().iter().enumerate().max_by_key(|(_, side)| width(side))?;
+    (side.lo < side.hi).then(|| (variable, side.midpoint().min(side.hi - 1)))
+}
+
+/// The halves with values up to `below`, and above it.
+fn halves(sides: &IntBox, variable: usize, below: i64) -> [IntBox; 2] {
+    let (mut lower, mut upper) = (sides.clone(), sides.clone());
+    let side = &mut lower.sides_mut()[variable];
+    side.hi = side.hi.min(below);
+    let side = &mut upper.sides_mut()[variable];
+    side.lo = side.lo.max(below + 1);
+    [upper, lower]
+}

@@ -1,0 +1,82 @@
+//! Members of the portfolio side by side, each on a thread of its own.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use policert_engine_api::{CancelFlag, Event, Observer, Silent};
+
+use super::{Member, Next, Portfolio};
+use crate::Failure;
+use crate::engines::Assignment;
+
+/// How often the flag that stops the whole run is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Runs the members, at most `threads` at once, until one is conclusive; it stops the others.
+pub(super) fn run(
+    portfolio: &mut Portfolio,
+    assignment: &Assignment<'_>,
+    members: &[Member],
+    threads: usize,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    observer.event(Event::Phase("engines side by side"));
+    let (sender, receiver) = mpsc::channel();
+    let mut waiting = members.iter().copied();
+    let mut running: Vec<(Member, CancelFlag)> = Vec::new();
+    let mut decided: Option<Member> = None;
+    let mut failure = None;
+    std::thread::scope(|scope| {
+        let mut start = |running: &mut Vec<(Member, CancelFlag)>| {
+            let Some(member) = waiting.next() else { return };
+            let cancel = CancelFlag::default();
+            running.push((member, cancel.clone()));
+            let sender = sender.clone();
+            scope.spawn(move || {
+                let begin = Instant::now();
+                let own = Assignment { cancel: &cancel, ..*assignment };
+                let mut budget = own.budget(member.states());
+                let run = member.run(&own, &mut budget, &mut Silent, None);
+                // The receiver outlives all threads.
+                let _ = sender.send((member, run, begin));
+            });
+        };
+        for _ in 0..threads.max(1) {
+            start(&mut running);
+        }
+        while !running.is_empty() {
+            let (member, run, begin) = match receiver.recv_timeout(POLL) {
+                Ok(ended) => ended,
+                Err(RecvTimeoutError::Timeout) => {
+                    if assignment.cancel.is_raised() {
+                        running.iter().for_each(|(_, cancel)| cancel.raise());
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            running.retain(|(other, _)| *other != member);
+            if let Some(decided) = decided {
+                let why = format!("{} had decided", decided.name());
+                portfolio.stopped(member, &why, begin);
+                continue;
+            }
+            match portfolio.note(member, run, begin, assignment.is_out_of_time()) {
+                Ok(Next::Continue) => start(&mut running),
+                Ok(Next::Stop) => {
+                    decided = Some(member);
+                    running.iter().for_each(|(_, cancel)| cancel.raise());
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    decided = Some(member);
+                    running.iter().for_each(|(_, cancel)| cancel.raise());
+                }
+            }
+        }
+    });
+    for member in waiting {
+        portfolio.pass_over(member.name(), "the run had ended");
+    }
+    failure.map_or(Ok(()), Err)
+}

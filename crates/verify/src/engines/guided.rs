@@ -1,0 +1,34 @@
+//! Guided search as a member of the portfolio: it finds unsafe states, or says nothing.
+
+use policert_engine_api::{Budget, EngineError, Observer, StopReason, UnknownReason, Verdict};
+use policert_explore::guided;
+use serde_json::json;
+
+use super::{Assignment, EngineRun};
+
+/// Looks at so many states at most.
+pub(super) const STATES: u32 = 20_000;
+
+pub(super) fn run(
+    assignment: &Assignment<'_>,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<EngineRun, EngineError> {
+    let task = assignment.task;
+    let question = task.question();
+    let found = guided(&question, task.policy.as_ref(), STATES, budget, observer)?;
+    let verdict = match found.trace {
+        Some(trace) => Verdict::Unsafe(trace),
+        None => Verdict::Unknown(UnknownReason::Stopped(StopReason::States(STATES.into()))),
+    };
+    Ok(EngineRun {
+        engine: "guided",
+        preset: None,
+        verdict,
+        start_states_proved_safe: None,
+        numbers: json!({ "expanded": found.counts.expanded_states }),
+        counts: found.counts,
+        warnings: Vec::new(),
+        notes: Vec::new(),
+    })
+}
