@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::Literals;
 use super::config::SearchOrder;
+use super::start_states::StartList;
 use super::state_tree::{Arrival, NodeId, StateTree};
 use crate::engine::Abstraction;
 use crate::queries::Queries;
@@ -31,6 +32,8 @@ pub(super) struct Reachability {
     number: u64,
     /// The abstract states that the latest search visited.
     pub visited: Vec<NodeId>,
+    /// The start states, once they were looked at.
+    pub start_list: Option<StartList>,
     pub counts: Counts,
 }
 
@@ -86,6 +89,7 @@ impl Reachability {
             may_drop: BTreeSet::new(),
             number: 0,
             visited: Vec::new(),
+            start_list: None,
             counts: Counts::default(),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use policert_engine_api::{EngineError, StartStates};
+use policert_model::State;
 use policert_numeric::IntInterval;
 
 use super::cell::Literal;
@@ -10,20 +11,74 @@ use super::reachability::Search;
 use super::state_tree::NodeId;
 use crate::region::Region;
 
+/// Up to how many start states are listed one by one, with repetitions.
+const LIST_LIMIT: usize = 1 << 14;
+
+/// The start states one by one, where they are few.
+#[derive(Debug)]
+pub(super) enum StartList {
+    /// All of them, each once.
+    All(BTreeSet<State>),
+    /// There are too many.
+    TooMany,
+}
+
 impl Search<'_, '_, '_> {
     /// Reaches the abstract start states.
     pub fn start(&mut self) -> Result<(), EngineError> {
-        let sources = self.abstraction.question.start_states();
+        if self.reachability.start_list.is_none() {
+            self.reachability.start_list = Some(self.start_list()?);
+        }
         let mut found = BTreeSet::new();
-        for (number, source) in sources.iter().enumerate() {
-            for locations in self.start_locations(source)? {
-                let root = self.reachability.tree.root(&locations);
-                self.start_leaves(root, number, source, &mut found)?;
+        match &self.reachability.start_list {
+            Some(StartList::All(states)) => {
+                for state in states {
+                    self.budget.poll()?;
+                    found.insert(self.reachability.tree.leaf_of(state));
+                }
             }
+            _ => self.start_leaves_of_sources(&mut found)?,
         }
         for leaf in found {
             self.reachability.counts.start_states += 1;
             self.reach(leaf, None)?;
+        }
+        Ok(())
+    }
+
+    fn start_list(&mut self) -> Result<StartList, EngineError> {
+        let question = self.abstraction.question;
+        let mut states = BTreeSet::new();
+        let mut seen = 0;
+        let full = "full";
+        let result = question.for_each_start_state(self.budget, &mut |state| {
+            seen += 1;
+            if seen > LIST_LIMIT {
+                return Err(EngineError::Internal(full.to_owned()));
+            }
+            if !self.abstraction.predicates.domains().contains(state) {
+                let state = question.model.display_state(state);
+                let message = format!("a start state outside the domains: {state}");
+                return Err(EngineError::Unsupported(message));
+            }
+            states.insert(state.to_vec());
+            Ok(())
+        });
+        match result {
+            Ok(()) => Ok(StartList::All(states)),
+            Err(EngineError::Internal(text)) if text == full => Ok(StartList::TooMany),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Collects the leaves that hold start states, source by source.
+    fn start_leaves_of_sources(&mut self, found: &mut BTreeSet<NodeId>) -> Result<(), EngineError> {
+        let sources = self.abstraction.question.start_states();
+        for (number, source) in sources.iter().enumerate() {
+            for locations in self.start_locations(source)? {
+                let root = self.reachability.tree.root(&locations);
+                self.start_leaves(root, number, source, found)?;
+            }
         }
         Ok(())
     }

@@ -248,6 +248,17 @@ impl StateTree {
         true
     }
 
+    /// The leaf of a state.
+    pub fn leaf_of(&mut self, state: &[i64]) -> NodeId {
+        let locations: Vec<i64> = self.locations.iter().map(|l| state[l.index()]).collect();
+        let mut at = self.root(&locations);
+        while let Some((predicate, parts)) = self.open(at) {
+            let holds = self.predicates[predicate.index()][1].holds(state) == Ok(true);
+            at = parts[usize::from(holds)];
+        }
+        at
+    }
+
     /// The literals from the root to a node.
     pub fn path_literals(&self, id: NodeId) -> Vec<(PredicateId, Literal)> {
         let mut all = Vec::new();
