@@ -188,7 +188,7 @@ pub struct VerifyArgs {
 
     /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
     /// transition counts as possible then, and refinement decides; 0 for never
-    #[arg(long, value_name = "N", default_value = "64", help_heading = "Engine")]
+    #[arg(long, value_name = "N", default_value = "8", help_heading = "Engine")]
     pub box_limit: Option<u64>,
 
     /// Which conditions on an abstract path that no run can meet give predicates

@@ -91,7 +91,7 @@ pub struct CegarConfig {
     pub broken: BrokenRequirements,
     /// After how many boxes that bounds leave open a test about the policy is given up: the
     /// transition counts as possible then, and a refinement decides. `None` for never.
-    /// [default: 64]
+    /// [default: 8]
     pub box_limit: Option<u64>,
 }
 
@@ -102,7 +102,7 @@ impl Default for CegarConfig {
             split: SplitConfig::default(),
             scope: Scope::default(),
             broken: BrokenRequirements::default(),
-            box_limit: Some(64),
+            box_limit: Some(8),
         }
     }
 }
