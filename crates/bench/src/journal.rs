@@ -41,6 +41,10 @@ pub struct RunResult {
 pub struct Entry {
     /// What was run.
     pub key: RunKey,
+    /// The arguments of the run, without those about limits and output.
+    pub arguments: Vec<String>,
+    /// Limits of time, in seconds, and of memory.
+    pub limits: (f64, String),
     /// What came out.
     pub result: RunResult,
 }
@@ -136,6 +140,8 @@ mod tests {
                 configuration: "c".to_owned(),
                 share: Some(20),
             },
+            arguments: Vec::new(),
+            limits: (60.0, "4GB".to_owned()),
             result: RunResult {
                 verdict: "safe".to_owned(),
                 exit_code: Some(0),

@@ -15,13 +15,14 @@ use crate::suite::Suite;
 /// `png`.
 ///
 /// # Errors
-/// If the folder or a file cannot be written.
+/// If a run is none of the suite, or the folder or a file cannot be written.
 pub fn write_report(
     suite: &Suite,
     entries: &[Entry],
     folder: &Path,
     ending: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
+    suite.check_entries(entries)?;
     let failed = |source| Failure::Output { what: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(failed)?;
     let mut written = Vec::new();

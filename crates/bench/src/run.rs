@@ -68,6 +68,17 @@ pub fn run_suite(
     } else {
         (Journal::create(&options.journal)?, Vec::new())
     };
+    let limits =
+        (options.time.map_or(suite.seconds, |time| time.as_secs_f64()), suite.memory.clone());
+    suite.check_entries(&known)?;
+    if let Some(other) = known.iter().find(|entry| entry.limits != limits) {
+        return Err(Failure::Usage(format!(
+            "{}: its runs had {} s and {}; other limits need a journal of their own",
+            options.journal.display(),
+            other.limits.0,
+            other.limits.1
+        )));
+    }
     let known: BTreeSet<RunKey> = known.into_iter().map(|entry| entry.key).collect();
     let chosen = |key: &RunKey| {
         let only = options.only.as_deref().unwrap_or_default();
@@ -85,7 +96,8 @@ pub fn run_suite(
             summary.interrupted = true;
             break;
         };
-        let entry = Entry { key: key.clone(), result };
+        let arguments = suite.arguments(key);
+        let entry = Entry { key: key.clone(), arguments, limits: limits.clone(), result };
         journal.add(&entry)?;
         progress.finished(&entry);
         summary.made += 1;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policert_verify::{Failure, Problem};
 use serde::Deserialize;
 
-use crate::journal::RunKey;
+use crate::journal::{Entry, RunKey};
 
 /// What a study runs: every instance with every configuration.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -134,6 +134,25 @@ impl Suite {
             }
         }
         runs
+    }
+
+    /// Checks that runs of a journal are runs of this suite, with the arguments that they had.
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check_entries(&self, entries: &[Entry]) -> Result<(), Failure> {
+        let runs = self.runs();
+        for Entry { key, arguments, .. } in entries {
+            if !runs.contains(key) || self.arguments(key) != *arguments {
+                return Err(Failure::Usage(format!(
+                    "the journal is one of another suite: `{}` with `{}` was `{}`",
+                    key.instance,
+                    key.configuration,
+                    arguments.join(" ")
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// The arguments of a run, without those about limits and output.

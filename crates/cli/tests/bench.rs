@@ -51,6 +51,12 @@ fn a_study_goes_on_where_it_was() {
     assert_eq!(journal.lines().count(), 5);
     assert_eq!(journal.matches("\"verdict\":\"unsafe\"").count(), 2, "{journal}");
 
+    example.write("other.toml", &suite.replace("\"ppa\"", "\"cegar\""));
+    for command in ["run other.toml --resume", "report other.toml --out o"] {
+        let other = example.run(&format!("bench {command} --journal study.jsonl"));
+        assert_eq!(code(&other), 42, "{}", text(&other));
+        assert!(text(&other).contains("one of another suite"), "{}", text(&other));
+    }
     let report =
         example.run("bench report suite.toml --journal study.jsonl --out out --figures png");
     assert_eq!(code(&report), 0, "{}", text(&report));

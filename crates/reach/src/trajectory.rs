@@ -45,7 +45,7 @@ impl<R: Range> Simulator<'_, '_, R> {
         let mut actions = Vec::new();
         let mut number = self.certain_cell(&exact);
         for step in 1..=self.task.steps {
-            self.budget.poll()?;
+            self.budget.poll_clock()?;
             let Some(at) = number else { break };
             self.controls.complete();
             let row = self.controls.action(at).to_vec();
@@ -70,7 +70,7 @@ impl<R: Range> Simulator<'_, '_, R> {
         };
         let mut states = vec![points(&state)];
         for _ in 0..self.task.steps {
-            self.budget.poll()?;
+            self.budget.poll_clock()?;
             let Some(row) = self.controls.rough_action(&state) else { return Ok(None) };
             let mut image = Vec::with_capacity(start.len());
             if self.post.post(&points(&state), &row, &mut image, None).is_none() {

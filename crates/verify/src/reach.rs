@@ -149,6 +149,16 @@ fn run(
     if request.aggregation == AggregationChoice::Nothing {
         task.aggregation = None;
     }
+    if matches!(task.controller, Controller::StateNetwork(_)) {
+        let reason = "has no effect: the network reads the state itself, and is taken as a function \
+                      of real numbers";
+        if request.arithmetic != NetworkArithmetic::default() {
+            return Err(Failure::Usage(format!("--evaluation or --any-order {reason}")));
+        }
+        if request.granularity.is_some() {
+            return Err(Failure::Usage(format!("--granularity {reason}")));
+        }
+    }
     if let Some(widths) = &request.granularity {
         let missing = "the task has no cells, so that they cannot have another granularity";
         let grid = task.grid.as_ref().ok_or_else(|| Failure::Usage(missing.to_owned()))?;

@@ -26,7 +26,7 @@ pub(super) fn csv(entries: &[Entry]) -> String {
         text += key;
     }
     text += ",reason\n";
-    for Entry { key, result } in entries {
+    for Entry { key, result, .. } in entries {
         let share = key.share.map_or(String::new(), |share| share.to_string());
         let code = result.exit_code.map_or(String::new(), |code| code.to_string());
         let memory = result.peak_memory_mb.map_or(String::new(), |mb| mb.to_string());
@@ -84,7 +84,7 @@ fn table(text: &mut String, instance: &Instance, entries: &[Entry]) {
     *text += "\n|---|---|---|---|---|";
     *text += &"---|".repeat(NUMBERS.len());
     *text += "\n";
-    for Entry { key, result } in entries.iter().filter(|e| e.key.instance == instance.name) {
+    for Entry { key, result, .. } in entries.iter().filter(|e| e.key.instance == instance.name) {
         let share = key.share.map_or(String::new(), |share| format!("{share} %"));
         let verdict = match (&*result.verdict, &result.reason) {
             ("safe" | "unsafe", _) | (_, None) => result.verdict.clone(),
@@ -118,7 +118,7 @@ fn unrolling(text: &mut String, suite: &Suite, entries: &[Entry]) {
     *text += "\n## Bounded model checking\n\n\
               | instance | configuration | verdict | shortest unsafe path | time (s) | \
               greatest length checked |\n|---|---|---|---|---|---|\n";
-    for Entry { key, result } in runs {
+    for Entry { key, result, .. } in runs {
         let shortest = number(result, "counterexample_steps");
         let checked = match &result.statistics["bmc"]["largest_length_checked"] {
             Value::Number(number) => number.to_string(),

@@ -60,7 +60,11 @@ impl<'a, 'i> Reader<'a, 'i> {
     fn read(&self, instance: Option<&str>) -> Result<Task, ReachError> {
         let root = &self.root;
         let state = names(&root.need("state")?)?;
-        let inputs = names(&root.need("input")?)?;
+        let input = root.need("input")?;
+        let inputs = names(&input)?;
+        if let Some(both) = inputs.iter().find(|name| state.contains(name)) {
+            return Err(input.error(format!("`{both}` is the name of a variable as well")));
+        }
         let n = state.len();
         if let Some(entry) = root.get("dimension")
             && usize::try_from(entry.count(1, 64)?) != Ok(n)
@@ -156,6 +160,12 @@ impl<'a, 'i> Reader<'a, 'i> {
         let mut graph = Expressions::new();
         let variables: Vec<&str> = state.iter().chain(inputs).map(String::as_str).collect();
         let constants = [("dt", period.clone()), ("h", h)];
+        let hidden =
+            constants.iter().find(|(name, value)| value.is_some() && variables.contains(name));
+        if let Some((name, _)) = hidden {
+            let message = format!("`{name}` is the name of a variable or action as well");
+            return Err(section.need(name)?.error(message));
+        }
         let components = items
             .iter()
             .map(|item| expression(item, &mut graph, &variables, &constants))

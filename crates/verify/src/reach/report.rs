@@ -210,7 +210,8 @@ impl ReachReport {
             rounding,
             bounds: if analysis.exact { "exact" } else { "double" },
         });
-        self.granularity = task.grid.as_ref().and_then(|grid| {
+        let reads_cells = !matches!(task.controller, Controller::StateNetwork(_));
+        self.granularity = task.grid.as_ref().filter(|_| reads_cells).and_then(|grid| {
             grid.axes().iter().map(|axis| axis.width().map(|width| width.to_string())).collect()
         });
         let counted = &analysis.statistics;
