@@ -103,7 +103,9 @@ fn blocksworld() {
         property: Some(format!("{}:0", folder.join(properties).display())),
         ..TaskOptions::new(&folder.join("models/cost05/blocksworld_6_5.jani"))
     };
-    let with_predicates = answer(six.clone(), EngineChoice::Cegar, CegarConfig::default());
+    // With exact tests it is the abstraction of engine ppa.
+    let exact = CegarConfig { box_limit: None, ..CegarConfig::default() };
+    let with_predicates = answer(six.clone(), EngineChoice::Cegar, exact);
     assert_eq!(with_predicates.verdict, VerdictWord::Safe);
     assert_eq!(effort(&with_predicates), (1, 43));
     let statistics = with_predicates.statistics.expect("statistics");

@@ -329,3 +329,75 @@ impl Node {
         self.is_inherited = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policert_model::{BinaryOp, Expr};
+
+    fn at_most(variable: usize, value: i64) -> Condition {
+        let variable = Expr::Var(VarId::new(variable));
+        Condition::from_expr(&Expr::binary(BinaryOp::Le, variable, Expr::int(value)))
+    }
+
+    #[test]
+    fn a_predicate_is_known_in_both_polarities() {
+        let mut tree = StateTree::new(IntBox::new(vec![IntInterval::new(0, 9)]), Vec::new());
+        let (predicate, new) = tree.predicate(&at_most(0, 4));
+        assert!(new);
+        assert_eq!(tree.predicate(&at_most(0, 4)), (predicate, false));
+        assert_eq!(tree.predicate(&at_most(0, 4).negate()), (predicate, false));
+    }
+
+    #[test]
+    fn leaves_are_split_where_a_predicate_says_something() {
+        let sides = vec![IntInterval::new(0, 9), IntInterval::new(0, 9)];
+        let mut tree = StateTree::new(IntBox::new(sides), Vec::new());
+        let root = tree.root(&[]);
+        let (four, _) = tree.predicate(&at_most(0, 4));
+        let (six, _) = tree.predicate(&at_most(0, 6));
+        assert!(tree.split_under(root, four));
+        // Only the upper part is split.
+        assert!(tree.split_under(root, six));
+        let low = tree.leaf_of(&[3, 0]);
+        assert_eq!(tree.leaf_of(&[4, 9]), low);
+        assert_eq!(tree.cell(low).sides[0], IntInterval::new(0, 4));
+        assert!(!tree.split_under(low, six));
+        let middle = tree.leaf_of(&[5, 0]);
+        assert_eq!(tree.cell(middle).sides[0], IntInterval::new(5, 6));
+        assert_ne!(tree.leaf_of(&[7, 0]), middle);
+        assert_eq!(tree.path_literals(middle).len(), 2);
+    }
+
+    #[test]
+    fn predicates_of_the_whole_abstraction_are_applied_when_a_leaf_is_opened() {
+        let mut tree = StateTree::new(IntBox::new(vec![IntInterval::new(0, 9)]), Vec::new());
+        let root = tree.root(&[]);
+        assert!(tree.open(root).is_none());
+        let (four, _) = tree.predicate(&at_most(0, 4));
+        tree.split_everywhere(four);
+        let (predicate, [no, yes]) = tree.open(root).expect("it is split");
+        assert_eq!(predicate, four);
+        assert_eq!(tree.cell(yes).sides[0], IntInterval::new(0, 4));
+        assert_eq!(tree.cell(no).sides[0], IntInterval::new(5, 9));
+    }
+
+    #[test]
+    fn parts_inherit_what_was_refuted_and_the_witnesses_in_them() {
+        let mut tree = StateTree::new(IntBox::new(vec![IntInterval::new(0, 9)]), Vec::new());
+        let root = tree.root(&[]);
+        let candidate = |found| Candidate { operator: 0, destination: 0, target: root, found };
+        let witness = Found::Witness(Arc::from([3]));
+        tree.node_mut(root)
+            .set_candidates(vec![candidate(witness.clone()), candidate(Found::Possible)]);
+        let (four, _) = tree.predicate(&at_most(0, 4));
+        assert!(tree.split_under(root, four));
+        for (state, first) in [(3, witness), (7, Found::Nothing)] {
+            let leaf = tree.leaf_of(&[state]);
+            let cell = tree.cell(leaf);
+            let inherited = tree.node_mut(leaf).take_candidates(&cell).expect("they are known");
+            let found: Vec<Found> = inherited.into_iter().map(|c| c.found).collect();
+            assert_eq!(found, [first, Found::Nothing]);
+        }
+    }
+}

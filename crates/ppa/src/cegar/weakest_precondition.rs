@@ -95,3 +95,23 @@ pub(super) fn propagate(
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policert_model::{BinaryOp, Expr, VarId};
+
+    #[test]
+    fn atoms_come_once_whatever_their_polarity() {
+        let x = || Expr::Var(VarId::new(0));
+        let compare = |op, value| Condition::from_expr(&Expr::binary(op, x(), Expr::int(value)));
+        // x = 3, or not x <= 2: two atoms, x <= 3 and x <= 2.
+        let condition =
+            Condition::or([compare(BinaryOp::Eq, 3), compare(BinaryOp::Le, 2).negate()]);
+        let mut found = Vec::new();
+        atoms(&condition, &mut found);
+        assert_eq!(found, [compare(BinaryOp::Le, 3), compare(BinaryOp::Le, 2)]);
+        atoms(&condition.negate(), &mut found);
+        assert_eq!(found.len(), 2);
+    }
+}
