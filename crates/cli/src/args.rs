@@ -257,6 +257,11 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Engine")]
     pub keep_going: bool,
 
+    /// Stop at the first unsafe state. Without this ppa goes on, to say which start states are safe;
+    /// the other engines stop in any case
+    #[arg(long, conflicts_with_all = ["keep_going", "build_all", "start_states"], help_heading = "Engine")]
+    pub stop_at_first_unsafe: bool,
+
     /// Build all states: go on after the first unsafe one, and beyond unsafe and terminal ones
     #[arg(long, help_heading = "Engine")]
     pub build_all: bool,
@@ -291,6 +296,10 @@ pub struct VerifyArgs {
     /// Write the evidence of the verdict as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub evidence: Option<PathBuf>,
+
+    /// Write which start states ppa proves safe, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub start_states: Option<PathBuf>,
 
     /// Write every query that ppa asks about the policy, with its answer, as lines of JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
