@@ -24,6 +24,7 @@ pub mod onnx;
 mod policy;
 mod precise;
 pub mod semantics;
+pub mod trees;
 
 pub use choice::{Choice, Chooser};
 pub use error::PolicyError;
