@@ -196,6 +196,9 @@ fn input_precision(graph: &GraphProto, node: &NodeProto) -> Result<Precision, Po
     }
 }
 
+/// Nodes with their ids, parents first.
+type IdentifiedNodes = Vec<(i64, TreeNode)>;
+
 /// The lists `nodes_…`.
 struct NodeLists<'a> {
     trees: &'a [i64],
@@ -243,7 +246,7 @@ impl<'a> NodeLists<'a> {
     }
 
     /// The trees by id, each with its nodes' ids, parents first.
-    fn trees(&self, precision: Precision) -> Result<Vec<(i64, Vec<(i64, TreeNode)>)>, PolicyError> {
+    fn trees(&self, precision: Precision) -> Result<Vec<(i64, IdentifiedNodes)>, PolicyError> {
         let mut places: BTreeMap<(i64, i64), usize> = BTreeMap::new();
         let mut roots: Vec<(i64, usize)> = Vec::new();
         for (k, (&tree, &node)) in self.trees.iter().zip(self.nodes).enumerate() {
@@ -271,7 +274,7 @@ impl<'a> NodeLists<'a> {
         k: usize,
         precision: Precision,
         depth: usize,
-        nodes: &mut Vec<(i64, TreeNode)>,
+        nodes: &mut IdentifiedNodes,
     ) -> Result<usize, PolicyError> {
         let (tree, node) = (self.trees[k], self.nodes[k]);
         let wrong =
