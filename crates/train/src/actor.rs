@@ -116,8 +116,8 @@ mod tests {
     use policert_policy::Evaluator;
 
     use super::*;
+    use crate::Random;
     use crate::observation::Cells;
-    use crate::random::Random;
 
     #[test]
     fn a_file_evaluates_to_the_same() {

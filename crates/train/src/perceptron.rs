@@ -1,6 +1,6 @@
 //! Multi-layer perceptrons in double precision: values and gradients of batches.
 
-use crate::random::Random;
+use crate::Random;
 
 /// What a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
