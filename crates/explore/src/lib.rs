@@ -33,5 +33,5 @@ pub use config::ExplicitConfig;
 pub use guided::{Guided, guided};
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
 pub use random::Random;
-pub use rollout::{Rollout, StartSampler, Step};
+pub use rollout::{Rollout, StartSampler, StateNumber, Step};
 pub use stats::{PhaseTimes, Stats};

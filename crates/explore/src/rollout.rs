@@ -8,6 +8,7 @@
 //!
 //! Nothing is allocated in the loop; operators are composed when they are first enabled.
 
+mod number;
 mod start;
 
 use policert_engine_api::{EngineError, Question};
@@ -19,6 +20,7 @@ use crate::label_set::LabelSets;
 use crate::lazy_operators::LazyOperators;
 use crate::random::Random;
 
+pub use number::StateNumber;
 pub use start::StartSampler;
 
 /// What a step did.

@@ -19,6 +19,7 @@ mod actor;
 mod adam;
 mod config;
 mod ddpg;
+mod dqn;
 mod error;
 mod noise;
 mod observation;
@@ -31,6 +32,10 @@ mod training;
 pub use actor::Actor;
 pub use adam::Adam;
 pub use config::Config;
+pub use dqn::{
+    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, LabelNetwork, Objective,
+    Rewards, Score, train_dqn,
+};
 pub use error::TrainError;
 pub use noise::{Noise, NoiseKind};
 pub use observation::{Cells, Observation};

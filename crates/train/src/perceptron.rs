@@ -1,6 +1,9 @@
 //! Multi-layer perceptrons in double precision: values and gradients of batches.
 
+use policert_policy::{Matrix, NetworkBuilder, NodeId};
+
 use crate::Random;
+use crate::error::TrainError;
 
 /// What a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,12 +169,60 @@ impl Perceptron {
         gradient
     }
 
+    /// Makes the scaling of inputs part of the first layer: what read (x − mean) / deviation for each
+    /// input x reads x. All parameters are rounded to single precision then.
+    pub(crate) fn reading_raw(mut self, scaling: &[(f64, f64)]) -> Self {
+        if let Some(&first) = self.layers.first() {
+            for (i, (mean, deviation)) in scaling.iter().enumerate() {
+                for j in 0..first.outputs {
+                    let at = first.start + i * first.outputs + j;
+                    self.parameters[at] /= deviation;
+                    let shift = self.parameters[at] * mean;
+                    self.parameters[first.biases() + j] -= shift;
+                }
+            }
+        }
+        self.parameters.iter_mut().for_each(|parameter| *parameter = single(*parameter));
+        self
+    }
+
+    /// Appends its layers to a network.
+    pub(crate) fn append_to(
+        &self,
+        builder: &mut NetworkBuilder,
+        mut node: NodeId,
+    ) -> Result<NodeId, TrainError> {
+        for layer in &self.layers {
+            let weights = &self.parameters[layer.start..layer.biases()];
+            let transposed = (0..layer.outputs)
+                .flat_map(|j| weights.iter().skip(j).step_by(layer.outputs).copied())
+                .collect();
+            let weights = Matrix::new(layer.outputs, layer.inputs, transposed)
+                .ok_or_else(|| TrainError::Config("a layer has another size".to_owned()))?;
+            let biases = &self.parameters[layer.biases()..layer.end()];
+            node = builder.affine(node, weights, biases.to_vec())?;
+            node = match layer.activation {
+                Activation::Identity => node,
+                Activation::Relu => builder.relu(node),
+                Activation::Tanh => builder.tanh(node),
+            };
+        }
+        Ok(node)
+    }
+
     /// Moves the parameters towards those of another perceptron of the same shape.
     pub fn approach(&mut self, other: &Self, share: f64) {
         for (own, other) in self.parameters.iter_mut().zip(&other.parameters) {
             *own += share * (other - *own);
         }
     }
+}
+
+/// The nearest number in single precision.
+pub(crate) fn single(x: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    let single = x as f32;
+    f64::from(single)
 }
 
 /// `sums` + `factor` · `terms`.
