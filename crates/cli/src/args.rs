@@ -56,7 +56,7 @@ pub enum Command {
     Plot(Box<PlotArgs>),
     /// Run a study: instances by configurations, with a journal, tables and figures
     Bench(BenchArgs),
-    /// Train a network for a control loop, on the cells of states or on states
+    /// Train a network: for the labels of a model, or for a control loop
     Train(Box<TrainArgs>),
 }
 

@@ -15,7 +15,7 @@ use crate::style::{Mark, Style};
 pub use check::check_report;
 pub use query::{answer, query_details};
 pub use reach::reach_report;
-pub use train::train_report;
+pub use train::{learn_report, train_report};
 pub use verdict::{Detail, verdict};
 
 /// Prints why there is no verdict: every problem with its place.

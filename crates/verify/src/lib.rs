@@ -4,7 +4,8 @@
 //! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
 //! - [`query()`] decides a VNN-LIB property of a network over the reals.
 //! - [`reach()`] computes the reachable boxes of a control loop.
-//! - [`train_network()`] trains a network for a control loop.
+//! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
+//!   labels of a model.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -18,6 +19,7 @@ mod engines;
 mod evidence;
 mod exit_status;
 mod failure;
+mod learn;
 mod memory;
 mod output_files;
 mod plots;
@@ -42,6 +44,7 @@ pub use policert_ppa::{
     SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
+pub use policert_train::{DqnConfig, Rewards};
 
 pub use atomic_file::{Destination, write_json, write_text};
 pub use check::{
@@ -56,6 +59,7 @@ pub use evidence::{
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
+pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord, learn_policy};
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{
