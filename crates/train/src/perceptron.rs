@@ -126,7 +126,9 @@ impl Perceptron {
                 outputs.extend_from_slice(biases);
                 let sums = &mut outputs[begin..];
                 for (&x, weights) in row.iter().zip(weights.chunks_exact(layer.outputs)) {
-                    add_multiple(sums, x, weights);
+                    if is_not_zero(x) {
+                        add_multiple(sums, x, weights);
+                    }
                 }
             }
             layer.activation.apply(outputs);
@@ -140,7 +142,27 @@ impl Perceptron {
         &self,
         trace: &'t mut Trace,
         by_outputs: &[f64],
+        parameters: Option<&mut [f64]>,
+    ) -> &'t [f64] {
+        self.follow_back(trace, by_outputs, parameters, true)
+    }
+
+    /// Adds the gradient by the parameters to `parameters`, and leaves that by the inputs.
+    pub(crate) fn learn_backward(
+        &self,
+        trace: &mut Trace,
+        by_outputs: &[f64],
+        parameters: &mut [f64],
+    ) {
+        self.follow_back(trace, by_outputs, Some(parameters), false);
+    }
+
+    fn follow_back<'t>(
+        &self,
+        trace: &'t mut Trace,
+        by_outputs: &[f64],
         mut parameters: Option<&mut [f64]>,
+        to_inputs: bool,
     ) -> &'t [f64] {
         let Trace { values, gradient, next_gradient } = trace;
         gradient.clear();
@@ -153,16 +175,29 @@ impl Perceptron {
                 let rows = values[i].chunks_exact(layer.inputs);
                 for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
                     for (&x, weights) in row.iter().zip(weights.chunks_exact_mut(layer.outputs)) {
-                        add_multiple(weights, x, by_sums);
+                        if is_not_zero(x) {
+                            add_multiple(weights, x, by_sums);
+                        }
                     }
                     add_multiple(biases, 1.0, by_sums);
                 }
             }
+            if i == 0 && !to_inputs {
+                break;
+            }
             let weights = &self.parameters[layer.start..layer.biases()];
+            let before = i.checked_sub(1).map(|i| self.layers[i].activation);
             next_gradient.clear();
-            for by_sums in gradient.chunks_exact(layer.outputs) {
-                let rows = weights.chunks_exact(layer.outputs);
-                next_gradient.extend(rows.map(|weights| dot(weights, by_sums)));
+            let rows = values[i].chunks_exact(layer.inputs);
+            for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
+                let weights = weights.chunks_exact(layer.outputs);
+                // Where ReLU gives 0, nothing goes further back.
+                let is_used = |x: f64| before != Some(Activation::Relu) || is_not_zero(x);
+                next_gradient.extend(
+                    row.iter()
+                        .zip(weights)
+                        .map(|(&x, weights)| if is_used(x) { dot(weights, by_sums) } else { 0.0 }),
+                );
             }
             std::mem::swap(gradient, next_gradient);
         }
@@ -223,6 +258,12 @@ pub(crate) fn single(x: f64) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
     let single = x as f32;
     f64::from(single)
+}
+
+/// Half of what ReLU gives is 0: terms that need not be added.
+#[inline]
+fn is_not_zero(x: f64) -> bool {
+    x.to_bits() << 1 != 0
 }
 
 /// `sums` + `factor` · `terms`.

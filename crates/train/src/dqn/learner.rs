@@ -112,7 +112,7 @@ impl Learner {
         }
         batch.gradient.clear();
         batch.gradient.resize(online.len(), 0.0);
-        online.backward(&mut batch.trace, &batch.by_outputs, Some(&mut batch.gradient));
+        online.learn_backward(&mut batch.trace, &batch.by_outputs, &mut batch.gradient);
         adam.descend(&mut online.parameters, &batch.gradient);
         self.updates += 1;
         if self.updates.is_multiple_of(config.target_every) {
