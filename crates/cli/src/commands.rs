@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod dataset;
 mod plot;
 mod query;
 mod reach;
@@ -27,6 +28,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Dataset(arguments) => dataset::run(&arguments),
     }
 }
 

@@ -6,6 +6,7 @@
 //! - [`reach()`] computes the reachable boxes of a control loop.
 //! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
 //!   labels of a model.
+//! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -14,6 +15,7 @@
 
 mod atomic_file;
 mod check;
+mod dataset;
 mod digest;
 mod engines;
 mod evidence;
@@ -51,6 +53,7 @@ pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
 };
+pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
