@@ -217,6 +217,7 @@ impl Asking<'_> {
     /// What the policy chooses in the current state, and a row for it.
     fn ask(&mut self, report: &mut DatasetReport) -> Option<usize> {
         let state = self.rollout.state();
+        self.inputs.clear();
         self.policy.read_inputs(state, &mut self.inputs);
         let choice = self.chooser.choose(&self.inputs, self.rollout.applicable());
         report.states += 1;
