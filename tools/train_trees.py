@@ -121,7 +121,8 @@ def to_onnx(kind, model, inputs):
 
         options = {"zipmap": False}
     types = [("input", FloatTensorType([None, inputs]))]
-    return convert(model, initial_types=types, target_opset=15, **options)
+    # Without a name it gets a random one.
+    return convert(model, name="trees", initial_types=types, target_opset=15, **options)
 
 
 def save(kind, model, name, inputs, with_onnx):
