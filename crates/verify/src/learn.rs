@@ -191,8 +191,16 @@ fn run(
             property.name
         )));
     }
-    let interface = interface(request, &task)?;
-    let (interface, binding) = interface;
+    let (interface, binding) = interface(request, &task)?;
+    if let Some(missing) = property.interface.as_deref().filter(|path| !path.exists())
+        && request.interface.is_none()
+    {
+        report.warnings.push(format!(
+            "the interface that the property names is missing ({}): the network reads all \
+             variables and chooses among all labels",
+            missing.display()
+        ));
+    }
     let filter = request.filter.or(interface.filter).unwrap_or_default();
     let config = DqnConfig { mask: filter == Filter::Applicable, ..request.config.clone() };
     let objective = Objective {
