@@ -1,6 +1,7 @@
 //! The command line: commands, options and their values.
 
 mod bench;
+mod dataset;
 mod plot;
 mod query;
 mod reach;
@@ -15,6 +16,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use dataset::DatasetArgs;
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
@@ -56,8 +58,10 @@ pub enum Command {
     Plot(Box<PlotArgs>),
     /// Run a study: instances by configurations, with a journal, tables and figures
     Bench(BenchArgs),
-    /// Train a network for a control loop, on the cells of states or on states
+    /// Train a network: for the labels of a model, or for a control loop
     Train(Box<TrainArgs>),
+    /// Write states and what a policy chooses in them as a table, to train other policies from
+    Dataset(Box<DatasetArgs>),
 }
 
 impl CommandLine {

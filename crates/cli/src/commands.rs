@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod dataset;
 mod plot;
 mod query;
 mod reach;
@@ -27,6 +28,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Dataset(arguments) => dataset::run(&arguments),
     }
 }
 
@@ -105,11 +107,15 @@ fn named_inputs(arguments: &TaskArgs) -> Vec<&Path> {
     let mut inputs = vec![arguments.model.as_path()];
     inputs.extend(arguments.policy.as_deref());
     inputs.extend(arguments.interface.as_deref());
-    // A file, a file and a position, or something else, which is no file then.
-    let property = arguments.property.as_deref();
-    inputs.extend(property.map(Path::new));
-    inputs.extend(property.and_then(|text| text.rsplit_once(':')).map(|(file, _)| Path::new(file)));
+    // What is something else is no file.
+    inputs.extend(property_files(arguments.property.as_deref()));
     inputs
+}
+
+/// The files that the name of a property may mean.
+fn property_files(property: Option<&str>) -> impl Iterator<Item = &Path> {
+    let with_position = property.and_then(|text| text.rsplit_once(':'));
+    property.into_iter().chain(with_position.map(|(file, _)| file)).map(Path::new)
 }
 
 /// Prints a failure to standard error; its exit status.

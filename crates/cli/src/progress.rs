@@ -64,6 +64,13 @@ impl Observer for Progress {
                     self.phase
                 ));
             }
+            Event::Learning { seed, step, mean_return, goal, unsafe_runs, runs } => {
+                bar.set_message(format!(
+                    "{}: seed {seed}, step {step}, return {mean_return:.2}, {goal} of {runs} runs \
+                     reach the goal, {unsafe_runs} an unsafe state",
+                    self.phase
+                ));
+            }
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Results for people: the verdict first, then how it came about, then what to know about it.
 
 mod check;
+mod dataset;
 mod query;
 mod reach;
 mod train;
@@ -13,9 +14,10 @@ use policert_verify::Failure;
 use crate::style::{Mark, Style};
 
 pub use check::check_report;
+pub use dataset::dataset_report;
 pub use query::{answer, query_details};
 pub use reach::reach_report;
-pub use train::train_report;
+pub use train::{learn_report, train_report};
 pub use verdict::{Detail, verdict};
 
 /// Prints why there is no verdict: every problem with its place.

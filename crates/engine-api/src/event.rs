@@ -28,6 +28,21 @@ pub enum Event {
         /// All runs of that evaluation.
         runs: usize,
     },
+    /// How a network does that learns to choose labels.
+    Learning {
+        /// The seed.
+        seed: u64,
+        /// Steps in the model with this seed.
+        step: u64,
+        /// Mean sum of rewards in the last evaluation.
+        mean_return: f64,
+        /// Its runs that reach the goal.
+        goal: u32,
+        /// Its runs that reach an unsafe state.
+        unsafe_runs: u32,
+        /// All its runs.
+        runs: u32,
+    },
     /// Something that the user should know about the answer.
     Note(String),
 }

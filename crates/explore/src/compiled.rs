@@ -11,4 +11,5 @@ mod operator;
 mod value;
 
 pub(crate) use condition::{CompiledCondition, Kleene};
-pub(crate) use operator::{CompiledOperator, Outcomes};
+pub(crate) use fraction::FractionExpr;
+pub(crate) use operator::{CompiledOperator, Drawn, Outcomes, cumulative};

@@ -4,7 +4,8 @@
 //! for unsafe states first where they seem near;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
-//! step by step, as boxes of states or as formulas for Z3.
+//! step by step, as boxes of states or as formulas for Z3. [`Rollout`] runs single states at random,
+//! for simulation and for training.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
@@ -21,6 +22,8 @@ mod lazy_operators;
 mod packing;
 mod policy_labels;
 mod policy_successors;
+mod random;
+mod rollout;
 mod state_table;
 mod stats;
 
@@ -29,4 +32,6 @@ pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
 pub use guided::{Guided, guided};
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
+pub use random::Random;
+pub use rollout::{Rollout, StartSampler, StateNumber, Step};
 pub use stats::{PhaseTimes, Stats};

@@ -16,7 +16,7 @@ use crate::{
     json::Json,
     lower::{self, LoweredModel, PropertyLowerer},
     parse::Parser,
-    property::Property,
+    property::{Property, TrainingRewards},
     selector::{PropertyKey, Selector},
     source::Source,
     summary::Summary,
@@ -62,6 +62,8 @@ struct Task {
 pub struct LoadedProperty {
     /// The property, if there is nothing wrong with it.
     pub property: Option<Property>,
+    /// What its objective says for training.
+    pub rewards: TrainingRewards,
     /// What was found: about this property alone.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that were read for it, beside the model.
@@ -196,7 +198,7 @@ impl Loaded {
     /// itself could not be loaded.
     #[must_use]
     pub fn property(&self, selector: &Selector) -> LoadedProperty {
-        let (property, diagnostics, files) = self.with_task(|task, parser| {
+        let (loaded, diagnostics, files) = self.with_task(|task, parser| {
             let (source, key) = match selector {
                 Selector::Own(key) => (Arc::clone(&task.source), key),
                 Selector::File(path, key) => (parser.file(path, None)?, key),
@@ -228,7 +230,8 @@ impl Loaded {
             let property = parser.property(properties[position]);
             lower_property(task, parser, root, &property)
         });
-        LoadedProperty { property, diagnostics, files }
+        let (property, rewards) = loaded.unzip();
+        LoadedProperty { property, rewards: rewards.unwrap_or_default(), diagnostics, files }
     }
 
     /// Loads a property of a file of properties, or of another model's; positions count from 0.
@@ -299,7 +302,7 @@ fn lower_property(
     parser: &mut Parser,
     root: Json<'_>,
     property: &ast::Property,
-) -> Option<Property> {
+) -> Option<(Property, TrainingRewards)> {
     let mut labels = parser.labels(root);
     if root.source().id() != task.source.id() {
         labels.extend(parser.labels(task.source.root()));
@@ -312,5 +315,6 @@ fn lower_property(
         labels: &labels,
         diagnostics,
     };
-    lowerer.property(property)
+    let lowered = lowerer.property(property)?;
+    Some((lowered, lowerer.rewards(property)))
 }

@@ -1,7 +1,7 @@
 //! Properties as the engines ask them: safety of a policy, and the standard ones that this
 //! program answers.
 
-use policert_model::{Condition, SafetyProperty};
+use policert_model::{Condition, Expr, SafetyProperty};
 use policert_numeric::Rational;
 
 pub use crate::ast::FilterFunction;
@@ -24,6 +24,16 @@ impl Property {
             Self::Standard(standard) => &standard.name,
         }
     }
+}
+
+/// What the objective of a safety property says for training, beside the goal. Whatever cannot be
+/// read is left out.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TrainingRewards {
+    /// Grows towards the goal.
+    pub potential: Option<Expr>,
+    /// What a step that leads to a state is worth. Files do not agree on its sign.
+    pub step_reward: Option<Expr>,
 }
 
 /// A filter over states of a quantity of paths, possibly compared with a bound.

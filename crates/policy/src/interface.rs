@@ -16,6 +16,7 @@
 //! ignored.
 
 mod bind;
+mod write;
 
 #[cfg(test)]
 mod tests;

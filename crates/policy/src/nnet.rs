@@ -1,4 +1,4 @@
-//! Reader of the NNet text format.
+//! Reader and writer of the NNet text format.
 //!
 //! ```text
 //! // comments
@@ -18,6 +18,8 @@
 //! `y · range + mean`; inputs are never clipped to the minima and maxima. A number is the double
 //! nearest to its decimal text.
 
+mod writer;
+
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +27,8 @@ use crate::error::PolicyError;
 use crate::load::NetworkFile;
 use crate::matrix::Matrix;
 use crate::network::{ElementType, NetworkBuilder, NodeId};
+
+pub use writer::write_nnet;
 
 /// Reads a network from the bytes of a file; `name` is used in messages.
 ///

@@ -1,10 +1,10 @@
 //! A trained network: what it reads, its weights in single precision, and its actions.
 
-use policert_policy::{ElementType, Matrix, Network, NetworkBuilder, onnx};
+use policert_policy::{ElementType, Network, NetworkBuilder, onnx};
 
 use crate::error::TrainError;
 use crate::observation::Observation;
-use crate::perceptron::{Activation, Perceptron, Trace};
+use crate::perceptron::{Perceptron, Trace, single};
 
 /// A network with what it reads. All weights are single-precision numbers, so what is evaluated
 /// here is what a file contains.
@@ -24,24 +24,12 @@ impl Actor {
     /// of the first layer.
     #[must_use]
     pub fn new(
-        mut perceptron: Perceptron,
+        perceptron: Perceptron,
         observation: Observation,
         scaling: &[(f64, f64)],
         action_ranges: &[(f64, f64)],
     ) -> Self {
-        if let Some(&first) = perceptron.layers.first() {
-            for (i, (mean, deviation)) in scaling.iter().enumerate() {
-                for j in 0..first.outputs {
-                    let at = first.start + i * first.outputs + j;
-                    perceptron.parameters[at] /= deviation;
-                    let shift = perceptron.parameters[at] * mean;
-                    perceptron.parameters[first.biases() + j] -= shift;
-                }
-            }
-        }
-        for parameter in &mut perceptron.parameters {
-            *parameter = single(*parameter);
-        }
+        let perceptron = perceptron.reading_raw(scaling);
         let ranges = action_ranges
             .iter()
             .map(|(lo, hi)| (single(lo.midpoint(*hi)), single((hi - lo) / 2.0)))
@@ -70,25 +58,10 @@ impl Actor {
     /// # Errors
     /// If a weight is no finite number.
     pub fn network(&self) -> Result<Network, TrainError> {
-        let layers = &self.perceptron.layers;
-        let parameters = &self.perceptron.parameters;
-        let mut builder = NetworkBuilder::new(layers.first().map_or(0, |layer| layer.inputs))?;
-        let mut node = builder.input();
-        for layer in layers {
-            let weights = &parameters[layer.start..layer.biases()];
-            let transposed = (0..layer.outputs)
-                .flat_map(|j| weights.iter().skip(j).step_by(layer.outputs).copied())
-                .collect();
-            let weights = Matrix::new(layer.outputs, layer.inputs, transposed)
-                .ok_or_else(|| TrainError::Config("a layer has another size".to_owned()))?;
-            let biases = &parameters[layer.biases()..layer.biases() + layer.outputs];
-            node = builder.affine(node, weights, biases.to_vec())?;
-            node = match layer.activation {
-                Activation::Identity => node,
-                Activation::Relu => builder.relu(node),
-                Activation::Tanh => builder.tanh(node),
-            };
-        }
+        let inputs = self.perceptron.layers.first().map_or(0, |layer| layer.inputs);
+        let mut builder = NetworkBuilder::new(inputs)?;
+        let input = builder.input();
+        let mut node = self.perceptron.append_to(&mut builder, input)?;
         let (middles, halves): (Vec<f64>, Vec<f64>) = self.ranges.iter().copied().unzip();
         let ones = vec![1.0; halves.len()];
         node = builder.scale(node, halves, ones, middles)?;
@@ -104,20 +77,14 @@ impl Actor {
     }
 }
 
-/// The nearest number in single precision.
-fn single(x: f64) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
-    let single = x as f32;
-    f64::from(single)
-}
-
 #[cfg(test)]
 mod tests {
     use policert_policy::Evaluator;
 
     use super::*;
+    use crate::Random;
     use crate::observation::Cells;
-    use crate::random::Random;
+    use crate::perceptron::Activation;
 
     #[test]
     fn a_file_evaluates_to_the_same() {

@@ -25,6 +25,19 @@ impl Adam {
         Self { rate, means: zeros.clone(), squares: zeros, mean_power: 1.0, square_power: 1.0 }
     }
 
+    /// Sets the length of steps.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+    }
+
+    /// Reads or writes its state: all but the length of steps.
+    pub(crate) fn visit(&mut self, visit: &mut impl FnMut(&mut [f64])) {
+        visit(&mut self.means);
+        visit(&mut self.squares);
+        visit(std::slice::from_mut(&mut self.mean_power));
+        visit(std::slice::from_mut(&mut self.square_power));
+    }
+
     /// One step against the gradient.
     pub fn descend(&mut self, parameters: &mut [f64], gradient: &[f64]) {
         self.mean_power *= MEAN_DECAY;

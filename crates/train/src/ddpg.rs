@@ -17,11 +17,11 @@
 //! - D3: neither batch normalisation nor decay of weights: the networks and inputs are small.
 //! - D4: an attempt that does not succeed is followed by others, from new weights.
 
+use crate::Random;
 use crate::adam::Adam;
 use crate::config::Config;
 use crate::observation::Observation;
 use crate::perceptron::{Activation, Perceptron, Trace};
-use crate::random::Random;
 use crate::replay_buffer::ReplayBuffer;
 
 /// Bound of the last layers' first weights, so that first values are near 0.

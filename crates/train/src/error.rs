@@ -1,5 +1,6 @@
 //! What can go wrong before training starts, or when its result is written.
 
+use policert_engine_api::EngineError;
 use policert_policy::PolicyError;
 
 /// Why there is no trained network.
@@ -9,6 +10,12 @@ pub enum TrainError {
     /// The configuration does not make sense, or does not fit the plant.
     #[error("{0}")]
     Config(String),
+    /// A modelling error, or what is not supported.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A checkpoint that cannot be continued from.
+    #[error("checkpoint: {0}")]
+    Checkpoint(String),
     /// Weights outgrew single precision.
     #[error(transparent)]
     Policy(#[from] PolicyError),

@@ -1,11 +1,14 @@
-//! Training of network policies for control loops.
+//! Training of network policies: for the labels of models, and for control loops.
+//!
+//! [`train_dqn`] learns a network that chooses labels by deep Q-learning, in random runs through the
+//! compiled model.
 //!
 //! [`train`] learns a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
 //! network reads the state, or the cell that contains it ([`Observation`]): then all states of a
 //! cell get one action, and reachable boxes can be computed without looking into the network. The
 //! result is an [`Actor`], which is written as an ONNX file with weights in single precision.
 //!
-//! Training ends when every run of an evaluation reaches the goal and avoids the unsafe set, both
+//! Training for a control loop ends when every run of an evaluation reaches the goal and avoids the unsafe set, both
 //! with a margin that falls from run to run. That is no proof; `policert reach` proves or refutes.
 //!
 //! **Reproducible**: one thread, one seed, no order of a hash map; the same plant, configuration
@@ -19,12 +22,12 @@ mod actor;
 mod adam;
 mod config;
 mod ddpg;
+mod dqn;
 mod error;
 mod noise;
 mod observation;
 mod perceptron;
 mod plant;
-mod random;
 mod replay_buffer;
 mod run;
 mod training;
@@ -32,12 +35,16 @@ mod training;
 pub use actor::Actor;
 pub use adam::Adam;
 pub use config::Config;
+pub use dqn::{
+    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, LabelNetwork, Objective,
+    Rewards, Score, train_dqn,
+};
 pub use error::TrainError;
 pub use noise::{Noise, NoiseKind};
 pub use observation::{Cells, Observation};
 pub use perceptron::{Activation, Perceptron, Trace};
 pub use plant::{Plant, Region, Side};
-pub use random::Random;
+pub use policert_explore::Random;
 pub use replay_buffer::{ReplayBuffer, Transition};
 pub use run::Evaluation;
 pub use training::{Ending, Progress, Trained, train};

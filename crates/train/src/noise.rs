@@ -1,6 +1,6 @@
 //! Exploration noise added to actions, in units of half their range.
 
-use crate::random::Random;
+use crate::Random;
 
 /// The kind of noise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,6 +1,9 @@
 //! Multi-layer perceptrons in double precision: values and gradients of batches.
 
-use crate::random::Random;
+use policert_policy::{Matrix, NetworkBuilder, NodeId};
+
+use crate::Random;
+use crate::error::TrainError;
 
 /// What a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,7 +126,9 @@ impl Perceptron {
                 outputs.extend_from_slice(biases);
                 let sums = &mut outputs[begin..];
                 for (&x, weights) in row.iter().zip(weights.chunks_exact(layer.outputs)) {
-                    add_multiple(sums, x, weights);
+                    if is_not_zero(x) {
+                        add_multiple(sums, x, weights);
+                    }
                 }
             }
             layer.activation.apply(outputs);
@@ -137,7 +142,27 @@ impl Perceptron {
         &self,
         trace: &'t mut Trace,
         by_outputs: &[f64],
+        parameters: Option<&mut [f64]>,
+    ) -> &'t [f64] {
+        self.follow_back(trace, by_outputs, parameters, true)
+    }
+
+    /// Adds the gradient by the parameters to `parameters`, and leaves that by the inputs.
+    pub(crate) fn learn_backward(
+        &self,
+        trace: &mut Trace,
+        by_outputs: &[f64],
+        parameters: &mut [f64],
+    ) {
+        self.follow_back(trace, by_outputs, Some(parameters), false);
+    }
+
+    fn follow_back<'t>(
+        &self,
+        trace: &'t mut Trace,
+        by_outputs: &[f64],
         mut parameters: Option<&mut [f64]>,
+        to_inputs: bool,
     ) -> &'t [f64] {
         let Trace { values, gradient, next_gradient } = trace;
         gradient.clear();
@@ -150,20 +175,74 @@ impl Perceptron {
                 let rows = values[i].chunks_exact(layer.inputs);
                 for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
                     for (&x, weights) in row.iter().zip(weights.chunks_exact_mut(layer.outputs)) {
-                        add_multiple(weights, x, by_sums);
+                        if is_not_zero(x) {
+                            add_multiple(weights, x, by_sums);
+                        }
                     }
                     add_multiple(biases, 1.0, by_sums);
                 }
             }
+            if i == 0 && !to_inputs {
+                break;
+            }
             let weights = &self.parameters[layer.start..layer.biases()];
+            let before = i.checked_sub(1).map(|i| self.layers[i].activation);
             next_gradient.clear();
-            for by_sums in gradient.chunks_exact(layer.outputs) {
-                let rows = weights.chunks_exact(layer.outputs);
-                next_gradient.extend(rows.map(|weights| dot(weights, by_sums)));
+            let rows = values[i].chunks_exact(layer.inputs);
+            for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
+                let weights = weights.chunks_exact(layer.outputs);
+                // Where ReLU gives 0, nothing goes further back.
+                let is_used = |x: f64| before != Some(Activation::Relu) || is_not_zero(x);
+                next_gradient.extend(
+                    row.iter()
+                        .zip(weights)
+                        .map(|(&x, weights)| if is_used(x) { dot(weights, by_sums) } else { 0.0 }),
+                );
             }
             std::mem::swap(gradient, next_gradient);
         }
         gradient
+    }
+
+    /// Makes the scaling of inputs part of the first layer: what read (x − mean) / deviation for each
+    /// input x reads x. All parameters are rounded to single precision then.
+    pub(crate) fn reading_raw(mut self, scaling: &[(f64, f64)]) -> Self {
+        if let Some(&first) = self.layers.first() {
+            for (i, (mean, deviation)) in scaling.iter().enumerate() {
+                for j in 0..first.outputs {
+                    let at = first.start + i * first.outputs + j;
+                    self.parameters[at] /= deviation;
+                    let shift = self.parameters[at] * mean;
+                    self.parameters[first.biases() + j] -= shift;
+                }
+            }
+        }
+        self.parameters.iter_mut().for_each(|parameter| *parameter = single(*parameter));
+        self
+    }
+
+    /// Appends its layers to a network.
+    pub(crate) fn append_to(
+        &self,
+        builder: &mut NetworkBuilder,
+        mut node: NodeId,
+    ) -> Result<NodeId, TrainError> {
+        for layer in &self.layers {
+            let weights = &self.parameters[layer.start..layer.biases()];
+            let transposed = (0..layer.outputs)
+                .flat_map(|j| weights.iter().skip(j).step_by(layer.outputs).copied())
+                .collect();
+            let weights = Matrix::new(layer.outputs, layer.inputs, transposed)
+                .ok_or_else(|| TrainError::Config("a layer has another size".to_owned()))?;
+            let biases = &self.parameters[layer.biases()..layer.end()];
+            node = builder.affine(node, weights, biases.to_vec())?;
+            node = match layer.activation {
+                Activation::Identity => node,
+                Activation::Relu => builder.relu(node),
+                Activation::Tanh => builder.tanh(node),
+            };
+        }
+        Ok(node)
     }
 
     /// Moves the parameters towards those of another perceptron of the same shape.
@@ -172,6 +251,19 @@ impl Perceptron {
             *own += share * (other - *own);
         }
     }
+}
+
+/// The nearest number in single precision.
+pub(crate) fn single(x: f64) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
+    let single = x as f32;
+    f64::from(single)
+}
+
+/// Half of what ReLU gives is 0: terms that need not be added.
+#[inline]
+fn is_not_zero(x: f64) -> bool {
+    x.to_bits() << 1 != 0
 }
 
 /// `sums` + `factor` · `terms`.

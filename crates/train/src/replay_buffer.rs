@@ -1,6 +1,6 @@
 //! The most recent transitions, to learn from in random order.
 
-use crate::random::Random;
+use crate::Random;
 
 /// What happened in one step.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
 //! Runs of a plant: rewards for learning, and how a network does from many start states.
 
+use crate::Random;
 use crate::actor::Actor;
 use crate::plant::{Plant, Region, Side};
-use crate::random::Random;
 
 /// Reward of the step into the goal.
 const GOAL_REWARD: f64 = 5.0;

@@ -2,6 +2,7 @@
 
 use policert_engine_api::{Budget, StopReason};
 
+use crate::Random;
 use crate::actor::Actor;
 use crate::config::Config;
 use crate::ddpg::Agent;
@@ -9,7 +10,6 @@ use crate::error::TrainError;
 use crate::noise::{Noise, NoiseKind};
 use crate::observation::Observation;
 use crate::plant::Plant;
-use crate::random::Random;
 use crate::replay_buffer::{ReplayBuffer, Transition};
 use crate::run::{Aim, Evaluation, evaluate, start_states};
 

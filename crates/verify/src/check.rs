@@ -138,9 +138,8 @@ impl Check<'_> {
     /// The property that is meant; none if the model has none and none is named.
     fn property(&mut self, source: &LoadedModel) -> Result<Option<SafetyProperty>, Failure> {
         match load::selector(self.options, source) {
-            Ok(selector) => {
-                load::property(source, &selector, &mut self.loaded, &mut self.files).map(Some)
-            }
+            Ok(selector) => load::property(source, &selector, &mut self.loaded, &mut self.files)
+                .map(|(property, _)| Some(property)),
             Err(Failure::Usage(message)) => {
                 self.loaded.notes.push(message);
                 Ok(None)

@@ -4,7 +4,9 @@
 //! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
 //! - [`query()`] decides a VNN-LIB property of a network over the reals.
 //! - [`reach()`] computes the reachable boxes of a control loop.
-//! - [`train_network()`] trains a network for a control loop.
+//! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
+//!   labels of a model.
+//! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -13,11 +15,13 @@
 
 mod atomic_file;
 mod check;
+mod dataset;
 mod digest;
 mod engines;
 mod evidence;
 mod exit_status;
 mod failure;
+mod learn;
 mod memory;
 mod output_files;
 mod plots;
@@ -43,12 +47,14 @@ pub use policert_ppa::{
     SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
+pub use policert_train::{DqnConfig, Rewards};
 
 pub use atomic_file::{Destination, write_json, write_text};
 pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
 };
+pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
@@ -57,6 +63,7 @@ pub use evidence::{
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
+pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord, learn_policy};
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{

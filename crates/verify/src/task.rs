@@ -5,6 +5,7 @@ mod options;
 pub(crate) mod policy;
 
 use policert_engine_api::Question;
+use policert_jani::property::TrainingRewards;
 use policert_model::{Condition, DomainRule, Model, SafetyProperty};
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,8 @@ pub struct Task {
     pub model: Model,
     /// The property.
     pub property: SafetyProperty,
+    /// What its objective says for training.
+    pub(crate) rewards: TrainingRewards,
     /// The policy; `None` allows all actions.
     pub policy: Option<Policy>,
     /// What the verdict will mean.

@@ -217,6 +217,7 @@ impl From<TrainError> for Failure {
     fn from(error: TrainError) -> Self {
         match error {
             TrainError::Policy(error) => error.into(),
+            TrainError::Engine(error) => error.into(),
             other => Self::invalid(other.to_string()),
         }
     }

@@ -16,17 +16,17 @@ const LEVELS: [(&str, u8); 20] = [
     ("policert-smt", 3),
     ("policert-bounds", 3),
     ("policert-mdp", 3),
-    ("policert-train", 3),
     ("policert-explore", 4),
     ("policert-ppa", 4),
     ("policert-ic3", 4),
     ("policert-reach", 4),
     ("policert-certify", 4),
-    ("policert-verify", 5),
-    ("policert-bench", 6),
-    ("policert", 7),
-    ("policert-python", 7),
-    ("xtask", 7),
+    ("policert-train", 5),
+    ("policert-verify", 6),
+    ("policert-bench", 7),
+    ("policert", 8),
+    ("policert-python", 8),
+    ("xtask", 8),
 ];
 
 /// The crate of test generators and oracles: it uses levels 0 to 2, and only tests use it.

@@ -110,6 +110,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_plot", help("plot"));
     insta::assert_snapshot!("help_plot_boxes", help("plot boxes"));
     insta::assert_snapshot!("help_train", help("train"));
+    insta::assert_snapshot!("help_dataset", help("dataset"));
 }
 
 /// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.
@@ -141,7 +142,17 @@ fn configuration() -> String {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let name = command.get_bin_name().unwrap_or_default();
         text += &format!("\n## `{name}`\n\n{about}.\n");
-        let headings = ["Model and policy", "Semantics", "Engine", "Limits", "Output"];
+        let headings = [
+            "Model and policy",
+            "Network",
+            "Models",
+            "Control loops",
+            "Semantics",
+            "States",
+            "Engine",
+            "Limits",
+            "Output",
+        ];
         for heading in headings {
             let options: Vec<String> = command
                 .get_arguments()

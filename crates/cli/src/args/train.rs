@@ -1,5 +1,7 @@
 //! Arguments of `policert train`.
 
+mod learning;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,16 +9,18 @@ use clap::{Args, ValueEnum};
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, duration};
 
+use learning::LearningArgs;
+
 /// Arguments of `policert train`.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct TrainArgs {
-    /// The task: a TOML file
-    #[arg(value_name = "TASK")]
+    /// A control loop, a TOML file, or a model, a JANI file
+    #[arg(value_name = "TASK|MODEL")]
     pub task: PathBuf,
 
     /// Which instance of the task
-    #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
+    #[arg(long, value_name = "NAME", help_heading = "Control loops")]
     pub instance: Option<String>,
 
     /// The network reads the cell of the state, with cells of these widths, one for each variable
@@ -26,32 +30,21 @@ pub struct TrainArgs {
         value_name = "WIDTH,…",
         value_delimiter = ',',
         conflicts_with = "plain",
-        help_heading = "Model and policy"
+        help_heading = "Control loops"
     )]
     pub cells: Vec<String>,
 
     /// The network reads the state itself
-    #[arg(long, help_heading = "Model and policy")]
+    #[arg(long, help_heading = "Control loops")]
     pub plain: bool,
 
-    /// Widths of the network's hidden layers
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        default_value = "20,20",
-        help_heading = "Model and policy"
-    )]
+    /// Widths of the network's hidden layers [default: 20,20 for control loops, 64,64 for models]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Network")]
     pub hidden: Vec<usize>,
 
-    /// What hidden layers apply
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = ActivationArg::Tanh,
-        help_heading = "Model and policy"
-    )]
-    pub activation: ActivationArg,
+    /// What hidden layers apply [default: tanh for control loops; models allow relu only]
+    #[arg(long, value_enum, help_heading = "Network")]
+    pub activation: Option<ActivationArg>,
 
     /// Seed of all random numbers: the same seed gives the same network
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine")]
@@ -65,9 +58,14 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
-    /// Where the network goes: an ONNX file
-    #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
+    /// Where the network goes: an ONNX file; for models a name, to which .nnet, .onnx, .jani2nnet
+    /// and .card.json are appended
+    #[arg(long, value_name = "FILE|NAME", required = true, help_heading = "Output")]
     pub out: PathBuf,
+
+    /// Options for models.
+    #[command(flatten)]
+    pub learning: LearningArgs,
 
     /// Output.
     #[command(flatten)]

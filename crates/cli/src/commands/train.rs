@@ -1,5 +1,7 @@
 //! `policert train`.
 
+mod learn;
+
 use std::io;
 
 use policert_verify::{
@@ -16,6 +18,10 @@ use crate::style::Style;
 
 /// Runs the command.
 pub fn run(arguments: &TrainArgs) -> ExitStatus {
+    if learn::is_model(&arguments.task) { learn::run(arguments) } else { run_task(arguments) }
+}
+
+fn run_task(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
     let outputs = OutputFiles::new([
@@ -70,10 +76,10 @@ fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
         instance: arguments.instance.clone(),
         observation,
         seed: arguments.seed,
-        hidden: arguments.hidden.clone(),
+        hidden: if arguments.hidden.is_empty() { vec![20, 20] } else { arguments.hidden.clone() },
         activation: match arguments.activation {
-            ActivationArg::Relu => HiddenActivation::Relu,
-            ActivationArg::Tanh => HiddenActivation::Tanh,
+            Some(ActivationArg::Relu) => HiddenActivation::Relu,
+            Some(ActivationArg::Tanh) | None => HiddenActivation::Tanh,
         },
         limits: Limits {
             time: arguments.timeout,

@@ -1,11 +1,15 @@
 //! The result of `policert train`.
 
+mod learn;
+
 use std::io::{self, Write};
 
 use policert_verify::TrainReport;
 
 use super::{Detail, unknown};
 use crate::style::{Mark, Style};
+
+pub use learn::learn_report;
 
 /// Prints the result.
 ///

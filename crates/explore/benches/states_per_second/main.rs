@@ -1,6 +1,8 @@
-//! States per second of the explicit search, without and with a policy.
+//! States per second of the explicit search, without and with a policy, and steps per second of
+//! random runs.
 
 mod published;
+mod rollouts;
 mod transport;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
@@ -84,5 +86,5 @@ fn bench(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, bench);
+criterion_group!(benches, bench, rollouts::bench);
 criterion_main!(benches);

@@ -60,7 +60,8 @@ pub fn bench(group: &mut BenchmarkGroup<'_, WallTime>, folder: &Path) {
     }
 }
 
-fn load(path: &Path) -> Loaded {
+/// Loads a model.
+pub fn load(path: &Path) -> Loaded {
     let loaded = load_model(path, &LoadOptions::default());
     assert!(loaded.model().is_some(), "{}: {:?}", path.display(), loaded.diagnostics());
     loaded

@@ -29,7 +29,7 @@ pub(crate) enum FractionExpr {
 
 impl FractionExpr {
     /// Compiles an expression on points of `domains`.
-    pub(super) fn new(expr: &Expr, domains: &IntBox) -> Self {
+    pub(crate) fn new(expr: &Expr, domains: &IntBox) -> Self {
         let new = |e: &Expr| Self::new(e, domains);
         match expr {
             _ if expr.is_integral() => Self::Integer(IntegerExpr::new(expr, domains)),
@@ -49,7 +49,7 @@ impl FractionExpr {
     }
 
     /// The value; `None` where it is not settled here.
-    pub(super) fn value(&self, point: &[i64]) -> Option<Fraction> {
+    pub(crate) fn value(&self, point: &[i64]) -> Option<Fraction> {
         match self {
             Self::Integer(a) => a.value(point).map(Fraction::integer),
             Self::Constant(value) => Some(*value),
@@ -90,6 +90,13 @@ impl FractionExpr {
 impl Fraction {
     pub(super) fn integer(num: i64) -> Self {
         Self { num, den: 1 }
+    }
+
+    /// The nearest number in double precision, almost: numerator and denominator are rounded first.
+    pub(crate) fn to_f64(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "rounding is meant")]
+        let quotient = self.num as f64 / self.den as f64;
+        quotient
     }
 
     fn from_rational(value: &Rational) -> Option<Self> {

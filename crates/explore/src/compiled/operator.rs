@@ -1,5 +1,7 @@
 //! Compiled operators: the successors of a packed state.
 
+mod sample;
+
 use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_model::{
     Choice, Condition, Destination, DomainRule, LinearExpr, Model, Operator, Probability,
@@ -9,6 +11,8 @@ use policert_numeric::{IntBox, IntInterval};
 
 use super::{CompiledCondition, Kleene, value::CompiledValue};
 use crate::packing::StatePacking;
+
+pub(crate) use sample::{Drawn, cumulative};
 
 /// An operator whose guard holds where it is applied.
 #[derive(Clone, Debug)]

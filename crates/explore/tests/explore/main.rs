@@ -8,4 +8,5 @@ mod oracle_agrees;
 mod qcomp;
 mod random_model;
 mod random_policy;
+mod rollouts;
 mod search_is_exact;

@@ -92,6 +92,10 @@ pub struct StateValues {
 pub struct Objective {
     /// What is to be reached.
     pub goal: Option<StateSet>,
+    /// Grows towards the goal; for training.
+    pub potential: Option<Expr>,
+    /// What a step is worth; for training.
+    pub step_reward: Option<Expr>,
 }
 
 /// A named state set.

@@ -13,7 +13,7 @@ use crate::{
     check::{Checked, Type, TypeChecker},
     diagnostic::{Code, Diagnostics},
     names::{Names, Symbol},
-    property::Property,
+    property::{Property, TrainingRewards},
 };
 
 /// Lowers properties over a model.
@@ -67,6 +67,22 @@ impl<'c> PropertyLowerer<'c> {
             predicates: predicates.into_iter().collect::<Option<_>>()?,
             interface: policy.interface.clone(),
         })
+    }
+
+    /// What the objective says for training; what is wrong with it does not matter for safety.
+    pub fn rewards(&mut self, property: &ast::Property) -> TrainingRewards {
+        let PropertyKind::Policy(policy) = &property.kind else {
+            return TrainingRewards::default();
+        };
+        let found = self.diagnostics.clone();
+        let mut lower = |expr: Option<&Expr>| Some(self.scalar(expr?, &Type::Real)?.expr);
+        let objective = policy.objective.as_ref();
+        let rewards = TrainingRewards {
+            potential: lower(objective.and_then(|o| o.potential.as_ref())),
+            step_reward: lower(objective.and_then(|o| o.step_reward.as_ref())),
+        };
+        *self.diagnostics = found;
+        rewards
     }
 
     fn predicate(&mut self, expr: &Expr) -> Option<Predicate> {

@@ -99,12 +99,22 @@ impl Parser {
             self.unknown_word(op, "kind of objectives", &op.as_str().unwrap_or_default());
         }
         let goal = m.take("goal").and_then(|g| self.state_set(g));
-        // Rewards were for training.
-        for key in ["goal-potential", "goal-reward", "step-reward", "accumulate"] {
-            m.take(key);
-        }
+        // Older files call the potential a reward.
+        let potential = [m.take("goal-potential"), m.take("goal-reward")];
+        let potential = potential.into_iter().flatten().next().and_then(|p| self.reward(p));
+        let step_reward = m.take("step-reward").and_then(|r| self.reward(r));
+        m.take("accumulate");
         self.finish(&m);
-        Some(Objective { goal })
+        Some(Objective { goal, potential, step_reward })
+    }
+
+    /// An expression for training. What is wrong with it does not matter for safety.
+    fn reward(&mut self, json: Json<'_>) -> Option<Expr> {
+        let found = self.diagnostics.clone();
+        let expr = self.expr(json);
+        let is_wrong = self.diagnostics.errors() > found.errors();
+        self.diagnostics = found;
+        (!is_wrong).then_some(expr)
     }
 
     /// A set of states: in place, in a file, or by a label. A bare expression is a condition.

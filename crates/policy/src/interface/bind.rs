@@ -52,6 +52,18 @@ impl Interface {
                  {sizes:?}"
             ));
         }
+        self.find(model, problems)
+    }
+
+    /// Finds inputs and outputs in the model, for a network that is not there yet.
+    ///
+    /// # Errors
+    /// All names that the model does not have.
+    pub fn bind_names(&self, model: &Model) -> Result<Binding, PolicyError> {
+        self.find(model, Vec::new())
+    }
+
+    fn find(&self, model: &Model, mut problems: Vec<String>) -> Result<Binding, PolicyError> {
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for (i, item) in self.inputs.iter().enumerate() {
             match find_input(model, item) {

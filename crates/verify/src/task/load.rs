@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded as LoadedModel, PropertyKey, Selector, Severity, load_model,
-    property::Property,
+    property::{Property, TrainingRewards},
 };
 use policert_model::{Condition, Model, SafetyProperty};
 use policert_policy::{LoadedPolicy, Semantics};
@@ -49,7 +49,7 @@ pub(crate) type Files = Vec<(InputRole, PathBuf)>;
 fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result<Task, Failure> {
     let source = model(options, loaded)?;
     let selector = selector(options, &source)?;
-    let mut property = property(&source, &selector, loaded, files)?;
+    let (mut property, rewards) = property(&source, &selector, loaded, files)?;
     choose_predicates(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
@@ -63,6 +63,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
     Ok(Task {
         model,
         property,
+        rewards,
         policy: policy.map(|fitted| fitted.policy),
         semantics,
         record,
@@ -138,12 +139,12 @@ pub(crate) fn property(
     selector: &Selector,
     loaded: &mut Loaded,
     files: &mut Files,
-) -> Result<SafetyProperty, Failure> {
+) -> Result<(SafetyProperty, TrainingRewards), Failure> {
     let found = source.property(selector);
     files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
     accept(&found.diagnostics, loaded)?;
     match found.property {
-        Some(Property::Safety(safety)) => Ok(safety),
+        Some(Property::Safety(safety)) => Ok((safety, found.rewards)),
         Some(other) => Err(Failure::unsupported(format!(
             "unsupported: property `{}` is a standard property; `verify` answers safety (PA) \
              properties",

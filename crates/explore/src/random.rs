@@ -13,6 +13,12 @@ impl Random {
         Self { state: seed }
     }
 
+    /// The seed of a generator that goes on from here.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        self.state
+    }
+
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,0 +1,168 @@
+//! `policert train` on a model.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use policert_verify::{
+    CancelFlag, DqnConfig, ExitStatus, Failure, Filter, InitialStates, LearnOutcome, LearnRequest,
+    LearntFiles, Limits, OutputFiles, Rewards, TaskOptions, learn_policy,
+};
+
+use super::super::{
+    detail, end, fail, is_standard_output, output_failed, print, property_files, write_data,
+};
+use crate::args::{ActivationArg, FilterArg, TrainArgs};
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render::{self, Detail};
+use crate::style::Style;
+
+/// Whether a file is a model: its name ends in `.jani`, or its content begins as JSON does and its
+/// name does not end in `.toml`.
+pub fn is_model(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "jani" => true,
+        "toml" => false,
+        _ => begins_as_json(path).unwrap_or(false),
+    }
+}
+
+fn begins_as_json(path: &Path) -> io::Result<bool> {
+    // To open a pipe may take for ever.
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let mut bytes = [0; 256];
+    let read = File::open(path)?.read(&mut bytes)?;
+    let bytes = bytes[..read].strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes[..read]);
+    Ok(bytes.trim_ascii_start().first() == Some(&b'{'))
+}
+
+/// Runs the command.
+pub fn run(arguments: &TrainArgs) -> ExitStatus {
+    let output = &arguments.output;
+    let error_style = Style::new(output.color, &io::stderr());
+    if let Err(failure) = only_for_models(arguments) {
+        return fail(&failure, error_style);
+    }
+    let request = request(arguments);
+    let out = &request.out;
+    let outputs = OutputFiles::new([
+        ("--out", Some(out.nnet.as_path())),
+        ("--out", Some(out.onnx.as_path())),
+        ("--out", Some(out.interface.as_path())),
+        ("--out", Some(out.card.as_path())),
+        ("--json", output.json.as_deref()),
+    ])
+    // The file that training continues from may be replaced by later ones.
+    .and_continued("--checkpoint", request.checkpoint.as_deref());
+    let mut inputs = vec![arguments.task.as_path()];
+    inputs.extend(request.interface.as_deref());
+    inputs.extend(property_files(arguments.learning.property.as_deref()));
+    if let Err(failure) = outputs.check(inputs) {
+        return fail(&failure, error_style);
+    }
+    let cancel = CancelFlag::default();
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return fail(&Failure::Internal(error.to_string()), error_style);
+    }
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let outcome = learn_policy(&request, &cancel, &mut progress);
+    progress.finish();
+    let shown = show(arguments, &outcome, error_style);
+    end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
+}
+
+/// Options that do not go with models.
+fn only_for_models(arguments: &TrainArgs) -> Result<(), Failure> {
+    let wrong = [
+        (arguments.instance.is_some(), "--instance"),
+        (!arguments.cells.is_empty(), "--abstract"),
+        (arguments.plain, "--plain"),
+        (arguments.activation == Some(ActivationArg::Tanh), "--activation tanh"),
+    ];
+    match wrong.into_iter().find(|(given, _)| *given) {
+        Some((_, option)) => {
+            Err(Failure::Usage(format!("{option} is for control loops, not for models")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn show(arguments: &TrainArgs, outcome: &LearnOutcome, error_style: Style) -> Result<(), Failure> {
+    let output = &arguments.output;
+    let written = write_data(output.json.as_deref(), &outcome.report);
+    if let Some(failure) = &outcome.failure {
+        fail(failure, error_style);
+        return written;
+    }
+    let taken = is_standard_output(output.json.as_deref());
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    print(taken, |out| render::learn_report(out, &outcome.report, detail(output), style))
+        .map_err(output_failed)
+        .and(written)
+}
+
+fn request(arguments: &TrainArgs) -> LearnRequest {
+    let learning = &arguments.learning;
+    let constants = learning.constants.iter().flat_map(|constants| constants.0.clone());
+    let defaults = DqnConfig::default();
+    LearnRequest {
+        task: TaskOptions {
+            property: learning.property.clone(),
+            constants: constants.collect(),
+            initial_states: if learning.no_initial {
+                InitialStates::LeftOut
+            } else {
+                InitialStates::Included
+            },
+            ..TaskOptions::new(&arguments.task)
+        },
+        interface: learning.interface.clone(),
+        filter: learning.filter.map(|filter| match filter {
+            FilterArg::None => Filter::None,
+            FilterArg::Applicable => Filter::Applicable,
+        }),
+        config: DqnConfig {
+            seed: arguments.seed,
+            seeds: learning.seeds,
+            hidden: if arguments.hidden.is_empty() {
+                defaults.hidden
+            } else {
+                arguments.hidden.clone()
+            },
+            rewards: Rewards {
+                goal: learning.reward_goal,
+                unsafe_state: learning.reward_unsafe,
+                stuck: learning.reward_stuck,
+                step: learning.reward_step,
+                potential: learning.potential,
+                step_cost: learning.step_cost,
+            },
+            steps: learning.steps,
+            horizon: learning.horizon,
+            discount: learning.discount,
+            double: !learning.no_double,
+            rate: learning.rate,
+            batch: learning.batch,
+            buffer: learning.buffer,
+            warm_up: defaults.warm_up.clamp(learning.batch, learning.buffer.max(learning.batch)),
+            learn_every: learning.learn_every,
+            target_every: learning.target_every,
+            exploration: (defaults.exploration.0, learning.exploration),
+            evaluate_every: learning.evaluate_every,
+            competent: learning.competent,
+            ..defaults
+        },
+        limits: Limits {
+            time: arguments.timeout,
+            memory: arguments.memory.map(|size| size.0),
+            states: None,
+        },
+        out: LearntFiles::of(&arguments.out),
+        checkpoint: learning.checkpoint.clone(),
+        resume: learning.resume.clone(),
+    }
+}

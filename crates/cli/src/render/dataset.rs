@@ -1,0 +1,40 @@
+//! The result of `policert dataset`.
+
+use std::io::{self, Write};
+
+use policert_verify::DatasetReport;
+
+use super::{Detail, unknown};
+use crate::style::{Mark, Style};
+
+/// Prints the result.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn dataset_report(
+    out: &mut dyn Write,
+    report: &DatasetReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    let head = match &report.reason {
+        None => style.paint(Mark::Good, "WRITTEN"),
+        Some(reason) => format!("{}: {reason}", unknown(style)),
+    };
+    let model = report.model.as_deref().unwrap_or("model");
+    writeln!(out, "{head}: {model}: {} rows", report.rows)?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    if let Some(file) = &report.output {
+        writeln!(out, "  table: {}", file.display())?;
+    }
+    for (label, rows) in &report.rows_by_label {
+        writeln!(out, "  {label}: {rows}")?;
+    }
+    writeln!(
+        out,
+        "  {} runs, {} states, {} without a single label; {:.1} s",
+        report.rollouts, report.states, report.without_choice, report.time_s
+    )
+}

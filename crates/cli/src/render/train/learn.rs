@@ -1,0 +1,60 @@
+//! The result of `policert train` on a model.
+
+use std::io::{self, Write};
+
+use policert_verify::LearnReport;
+
+use super::super::{Detail, unknown};
+use crate::style::{Mark, Style};
+
+/// Prints the result.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn learn_report(
+    out: &mut dyn Write,
+    report: &LearnReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    let head = match &report.reason {
+        None => style.paint(Mark::Good, "TRAINED"),
+        Some(reason) => format!("{}: {reason}", unknown(style)),
+    };
+    let model = report.task.as_ref().map_or("model", |(model, _)| model);
+    let score = &report.score;
+    writeln!(
+        out,
+        "{head}: {model}: {:.1} % of {} runs reach the goal, {:.1} % an unsafe state; no proof",
+        100.0 * score.success_rate,
+        score.runs,
+        100.0 * score.unsafe_rate
+    )?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    for warning in &report.warnings {
+        writeln!(out, "  warning: {warning}")?;
+    }
+    for file in &report.files {
+        writeln!(out, "  written: {}", file.display())?;
+    }
+    let starts = match report.start_states {
+        Some(count) => format!("{count} start states"),
+        None => "start states drawn at random".to_owned(),
+    };
+    writeln!(
+        out,
+        "  {starts}; mean return {:.3}, {:.1} choices a run; {:.1} % end elsewhere, {:.1} % are cut \
+         off",
+        score.mean_return,
+        score.mean_choices,
+        100.0 * score.stuck_rate,
+        100.0 * score.cut_off_rate
+    )?;
+    writeln!(
+        out,
+        "  seed {}; {} steps, {} of learning, {:.1} s; {:.1} s in all",
+        report.seed, report.steps, report.updates, report.training_s, report.time_s
+    )
+}

@@ -1,0 +1,92 @@
+//! Writing interface files.
+
+use policert_model::{Model, VarId, VariableKind};
+use serde_json::{Value, json};
+
+use super::{InputItem, InstanceItem, Interface};
+use crate::semantics::Filter;
+
+impl Interface {
+    /// The interface of a policy that reads these variables and chooses among these labels, by
+    /// name.
+    ///
+    /// # Errors
+    /// A variable that interfaces cannot name: its name.
+    pub fn of(model: &Model, inputs: &[VarId], outputs: Vec<String>) -> Result<Self, String> {
+        let item = |variable: &VarId| {
+            let name = &model.variables[variable.index()].name;
+            InputItem::of(model, *variable).ok_or_else(|| name.clone())
+        };
+        Ok(Self {
+            name: String::new(),
+            file: None,
+            filter: None,
+            elements: None,
+            inputs: inputs.iter().map(item).collect::<Result<_, _>>()?,
+            outputs,
+        })
+    }
+
+    /// The file's JSON; what is not given is left out.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut file = serde_json::Map::new();
+        if let Some(elements) = &self.elements {
+            file.insert("elements".to_owned(), json!(elements));
+        }
+        if let Some(name) = &self.file {
+            file.insert("file".to_owned(), json!(name));
+        }
+        if let Some(filter) = self.filter {
+            file.insert("filter".to_owned(), json!(filter == Filter::Applicable));
+        }
+        let inputs: Vec<Value> = self.inputs.iter().map(InputItem::to_json).collect();
+        file.insert("input".to_owned(), Value::Array(inputs));
+        file.insert("output".to_owned(), json!(self.outputs));
+        Value::Object(file)
+    }
+}
+
+impl InputItem {
+    /// How an interface names a variable.
+    fn of(model: &Model, variable: VarId) -> Option<Self> {
+        let variable = &model.variables[variable.index()];
+        let instance_item = |index: usize| InstanceItem {
+            automaton: model.instances[index].automaton.clone(),
+            index,
+        };
+        if let VariableKind::Location { instance, .. } = &variable.kind {
+            return Some(Self::Location(instance_item(instance.index())));
+        }
+        // The longest name of an instance that fits, if one does.
+        let prefixed = (0..model.instances.len())
+            .map(instance_item)
+            .filter_map(|i| Some((variable.name.strip_prefix(&format!("{i}."))?, i)))
+            .min_by_key(|(rest, _)| rest.len());
+        let (rest, instance) = match prefixed {
+            Some((rest, instance)) => (rest, Some(instance)),
+            None => (variable.name.as_str(), None),
+        };
+        let cell = rest
+            .strip_suffix(']')
+            .and_then(|rest| rest.rsplit_once('['))
+            .and_then(|(name, cell)| Some((name, cell.parse::<usize>().ok()?)));
+        let (name, cell) = cell.map_or((rest, None), |(name, cell)| (name, Some(cell)));
+        let item = Self::Variable { name: name.to_owned(), instance, cell };
+        (item.to_string() == variable.name).then_some(item)
+    }
+
+    fn to_json(&self) -> Value {
+        let instance = |item: &InstanceItem| json!({"name": item.automaton, "index": item.index});
+        match self {
+            Self::Location(item) => instance(item),
+            Self::Variable { name, instance: owner, cell } => {
+                let owner = owner.as_ref().map_or(Value::Null, instance);
+                match cell {
+                    None => json!({"automaton": owner, "name": name}),
+                    Some(cell) => json!({"automaton": owner, "index": cell, "name": name}),
+                }
+            }
+        }
+    }
+}

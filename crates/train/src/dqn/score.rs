@@ -1,0 +1,134 @@
+//! How a network does in random runs.
+
+use std::cmp::Ordering;
+
+use policert_explore::Random;
+
+use super::environment::{End, Environment};
+use super::label_network::LabelNetwork;
+use crate::error::TrainError;
+
+/// How a network does in random runs from start states.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Score {
+    /// Runs.
+    pub runs: u32,
+    /// Runs that reach the goal, and no unsafe state before.
+    pub goal: u32,
+    /// Runs that reach an unsafe state before the goal.
+    pub unsafe_runs: u32,
+    /// Runs that end elsewhere: a label that is not applicable, or nothing that can happen.
+    pub stuck: u32,
+    /// Runs that were cut off.
+    pub cut_off: u32,
+    /// Mean sum of rewards, not discounted.
+    pub mean_return: f64,
+    /// Mean number of the policy's choices.
+    pub mean_choices: f64,
+}
+
+impl Score {
+    /// Share of runs that reach the goal.
+    #[must_use]
+    pub fn success(&self) -> f64 {
+        f64::from(self.goal) / f64::from(self.runs.max(1))
+    }
+
+    /// Whether every run reaches the goal.
+    #[must_use]
+    pub fn is_perfect(&self) -> bool {
+        self.goal == self.runs
+    }
+
+    /// Which is better: a competent one; of two such, that with fewer unsafe runs; then that with
+    /// more runs that reach the goal, then with the greater return. Of two that are not competent,
+    /// unsafe runs count only after those that reach the goal, or a network that does nothing would
+    /// be the best.
+    pub(crate) fn compare(&self, other: &Self, competent: f64) -> Ordering {
+        let is_competent = |score: &Self| score.success() >= competent;
+        let safer = other.unsafe_runs.cmp(&self.unsafe_runs);
+        let abler = self.goal.cmp(&other.goal);
+        let by_runs = match (is_competent(self), is_competent(other)) {
+            (true, true) => safer.then(abler),
+            (a, b) => a.cmp(&b).then(abler).then(safer),
+        };
+        by_runs.then(self.mean_return.total_cmp(&other.mean_return))
+    }
+
+    fn count(&mut self, end: End) {
+        self.runs += 1;
+        match end {
+            End::Goal => self.goal += 1,
+            End::Unsafe => self.unsafe_runs += 1,
+            End::Stuck => self.stuck += 1,
+            End::CutOff => self.cut_off += 1,
+        }
+    }
+}
+
+/// Runs a network from start states; always the same ones for the same random numbers.
+pub(crate) fn evaluate(
+    environment: &mut Environment<'_>,
+    network: &mut LabelNetwork,
+    mask: bool,
+    stuck: f64,
+    runs: u32,
+    mut random: Random,
+) -> Result<Score, TrainError> {
+    let mut score = Score::default();
+    let mut row = Vec::new();
+    let (mut rewards, mut choices) = (0.0, 0.0);
+    while score.runs < runs {
+        // Each run has numbers of its own, whatever the network did in those before.
+        let mut random = random.fork();
+        let mut at_start = None;
+        environment.begin(&mut random, &mut |end| {
+            at_start = Some(end);
+            true
+        })?;
+        let end = loop {
+            if let Some(end) = at_start {
+                break end;
+            }
+            row.clear();
+            environment.observe(&mut row);
+            let applicable = environment.applicable();
+            let choice = network.choose(&row, mask.then_some(applicable));
+            let Some(output) = choice.filter(|&k| applicable[k]) else {
+                rewards += stuck;
+                break End::Stuck;
+            };
+            choices += 1.0;
+            let arrival = environment.act(output, &mut random)?;
+            rewards += arrival.reward;
+            if let Some(end) = arrival.end {
+                break end;
+            }
+        };
+        score.count(end);
+    }
+    score.mean_return = rewards / f64::from(runs.max(1));
+    score.mean_choices = choices / f64::from(runs.max(1));
+    Ok(score)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doing_nothing_is_not_the_best() {
+        let score = |goal, unsafe_runs| Score {
+            runs: 100,
+            goal,
+            unsafe_runs,
+            stuck: 100 - goal - unsafe_runs,
+            ..Score::default()
+        };
+        let better = |a: Score, b: Score| a.compare(&b, 0.9) == Ordering::Greater;
+        assert!(better(score(50, 50), score(0, 0)));
+        assert!(better(score(92, 0), score(97, 3)));
+        assert!(better(score(91, 9), score(89, 0)));
+        assert!(better(score(97, 0), score(92, 0)));
+    }
+}

@@ -1,0 +1,361 @@
+//! `policert train` on a model: a network that chooses labels.
+
+mod files;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
+use policert_explore::StartSampler;
+use policert_model::VarId;
+use policert_policy::Filter;
+use policert_policy::interface::{Binding, Interface};
+use policert_train::{
+    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, Objective, Score,
+    TrainError, train_dqn,
+};
+use serde::Serialize;
+
+use crate::atomic_file::write_file;
+use crate::report::SCHEMA_VERSION;
+use crate::{
+    ExitStatus, Failure, Input, Loaded, PolicyChoice, Task, TaskOptions, VERSION, peak_memory_mb,
+};
+
+pub use files::LearntFiles;
+
+/// What to train, and how.
+#[derive(Clone, Debug)]
+pub struct LearnRequest {
+    /// Model and property, which has an objective with a goal. Its policy does not matter.
+    pub task: TaskOptions,
+    /// What the network reads and chooses; else the property's interface, else all variables and
+    /// all labels.
+    pub interface: Option<PathBuf>,
+    /// Which labels compete; else what the interface says, else all.
+    pub filter: Option<Filter>,
+    /// Parameters; whether labels are masked follows from the filter.
+    pub config: DqnConfig,
+    /// What may be used.
+    pub limits: Limits,
+    /// The files that are written.
+    pub out: LearntFiles,
+    /// Where to write what training can be continued from.
+    pub checkpoint: Option<PathBuf>,
+    /// Where to continue from.
+    pub resume: Option<PathBuf>,
+}
+
+/// How a network does in random runs.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+pub struct RunsRecord {
+    /// Runs.
+    pub runs: u32,
+    /// Share that reaches the goal, and no unsafe state before.
+    pub success_rate: f64,
+    /// Share that reaches an unsafe state before the goal.
+    pub unsafe_rate: f64,
+    /// Share that ends elsewhere: the label that was chosen is not applicable, or nothing can
+    /// happen.
+    pub stuck_rate: f64,
+    /// Share that is cut off.
+    pub cut_off_rate: f64,
+    /// Mean sum of rewards, not discounted and without potential.
+    pub mean_return: f64,
+    /// Mean number of the policy's choices.
+    pub mean_choices: f64,
+}
+
+impl From<&Score> for RunsRecord {
+    fn from(score: &Score) -> Self {
+        let share = |count: u32| f64::from(count) / f64::from(score.runs.max(1));
+        Self {
+            runs: score.runs,
+            success_rate: score.success(),
+            unsafe_rate: share(score.unsafe_runs),
+            stuck_rate: share(score.stuck),
+            cut_off_rate: share(score.cut_off),
+            mean_return: score.mean_return,
+            mean_choices: score.mean_choices,
+        }
+    }
+}
+
+/// What `policert train MODEL --json` writes.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LearnReport {
+    /// Version of the schema.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: String,
+    /// The exit code.
+    pub exit_code: u8,
+    /// Why there is no competent network; `null` if there is.
+    pub reason: Option<String>,
+    /// Name of the model, and of the property.
+    pub task: Option<(String, String)>,
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+    /// The seed of the network that was kept.
+    pub seed: u64,
+    /// How that network does, in runs other than those that chose it.
+    pub score: RunsRecord,
+    /// Number of start states; `null` if there are too many to list.
+    pub start_states: Option<usize>,
+    /// Steps in the model, over all seeds.
+    pub steps: u64,
+    /// Steps of learning, over all seeds.
+    pub updates: u64,
+    /// What to know about the inputs.
+    pub warnings: Vec<String>,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    /// Wall-clock time of the whole run in seconds.
+    pub time_s: f64,
+    /// Wall-clock time of training in seconds.
+    pub training_s: f64,
+    /// Peak resident memory in MB (10⁶ bytes), where the system tells.
+    pub peak_memory_mb: Option<f64>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct LearnOutcome {
+    /// The result as data.
+    pub report: LearnReport,
+    /// What is wrong, if something is.
+    pub failure: Option<Failure>,
+    /// A file that could not be written.
+    pub unwritten: Option<Failure>,
+    /// The status that the run ends with: 0 if the network is competent, which is no proof.
+    pub status: ExitStatus,
+}
+
+/// How many start states are listed; beyond, they are drawn.
+const LISTED_STARTS: usize = 1 << 17;
+
+/// Trains a network that chooses labels and writes it, also if it is not competent.
+pub fn learn_policy(
+    request: &LearnRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> LearnOutcome {
+    let begin = Instant::now();
+    let mut report = LearnReport {
+        schema_version: SCHEMA_VERSION,
+        version: VERSION.to_owned(),
+        exit_code: 0,
+        reason: None,
+        task: None,
+        files: Vec::new(),
+        seed: request.config.seed,
+        score: RunsRecord::default(),
+        start_states: None,
+        steps: 0,
+        updates: 0,
+        warnings: Vec::new(),
+        inputs: Vec::new(),
+        time_s: 0.0,
+        training_s: 0.0,
+        peak_memory_mb: None,
+    };
+    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+        Ok((status, unwritten)) => (status, None, unwritten),
+        Err(failure) => {
+            report.reason = Some(failure.to_string());
+            (failure.status(), Some(failure), None)
+        }
+    };
+    report.exit_code = status.code();
+    report.time_s = begin.elapsed().as_secs_f64();
+    report.peak_memory_mb = peak_memory_mb();
+    LearnOutcome { report, failure, unwritten, status }
+}
+
+/// How training ends, and which file could not be written if one could not.
+fn run(
+    request: &LearnRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    report: &mut LearnReport,
+) -> Result<(ExitStatus, Option<Failure>), Failure> {
+    observer.event(Event::Phase("load"));
+    let task = load(request, report)?;
+    report.task = Some((task.model.name.clone(), task.property.name.clone()));
+    let property = &task.property;
+    let goal = &property.goal;
+    if goal.is_none() {
+        return Err(Failure::invalid(format!(
+            "{}: property `{}` has no objective with a goal: there is nothing to train for",
+            property_file(&task),
+            property.name
+        )));
+    }
+    let (interface, binding) = interface(request, &task)?;
+    if let Some(missing) = property.interface.as_deref().filter(|path| !path.exists())
+        && request.interface.is_none()
+    {
+        report.warnings.push(format!(
+            "the interface that the property names is missing ({}): the network reads all \
+             variables and chooses among all labels",
+            missing.display()
+        ));
+    }
+    let filter = request.filter.or(interface.filter).unwrap_or_default();
+    let config = DqnConfig { mask: filter == Filter::Applicable, ..request.config.clone() };
+    let objective = Objective {
+        inputs: binding.inputs,
+        outputs: binding.outputs,
+        potential: task.rewards.potential.clone(),
+        step_reward: task.rewards.step_reward.clone(),
+    };
+    config.check()?;
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    observer.event(Event::Phase("start states"));
+    let question = task.question();
+    let starts = StartSampler::new(&question, LISTED_STARTS, &mut budget)
+        .map_err(|error| start_failure(error, &task))?;
+    report.start_states = starts.listed().map(<[_]>::len);
+    let fingerprint = fingerprint(request, report);
+    let resumed = request.resume.as_deref().map(read_checkpoint).transpose()?;
+    observer.event(Event::Phase("training"));
+    let begin = Instant::now();
+    let mut events = Events { observer, checkpoint: request.checkpoint.as_deref() };
+    let dqn = DqnTask {
+        question: &question,
+        objective: &objective,
+        starts: &starts,
+        fingerprint: &fingerprint,
+    };
+    let trained = train_dqn(dqn, &config, resumed.as_deref(), &mut budget, &mut events)
+        .map_err(|error| train_failure(error, request))?;
+    report.training_s = begin.elapsed().as_secs_f64();
+    report.seed = trained.seed;
+    report.score = RunsRecord::from(&trained.score);
+    report.steps = trained.steps;
+    report.updates = trained.updates;
+    let unwritten =
+        files::write(&request.out, &task, (&interface, &objective), &config, &trained, report)?;
+    let (status, reason) = end(&trained, &config);
+    report.reason = reason;
+    Ok((status, unwritten))
+}
+
+/// The status, and why the network is not as wanted if it is not.
+fn end(trained: &DqnTrained, config: &DqnConfig) -> (ExitStatus, Option<String>) {
+    match trained.ending {
+        DqnEnding::Stopped(reason) => (ExitStatus::of_stop(reason), Some(reason.to_string())),
+        DqnEnding::Done if trained.score.success() < config.competent => {
+            let reason = "all steps were made, and the network is not competent";
+            (ExitStatus::Unknown, Some(reason.to_owned()))
+        }
+        DqnEnding::Done => (ExitStatus::Safe, None),
+    }
+}
+
+fn load(request: &LearnRequest, report: &mut LearnReport) -> Result<Task, Failure> {
+    let options = TaskOptions { policy: PolicyChoice::None, ..request.task.clone() };
+    let mut loaded = Loaded::default();
+    let task = Task::load(&options, &mut loaded);
+    report.warnings = loaded.warnings;
+    report.inputs = loaded.inputs;
+    task
+}
+
+/// The file in which the property is.
+fn property_file(task: &Task) -> &str {
+    task.record.property_file.as_deref().unwrap_or(&task.record.model)
+}
+
+/// The interface, and what its names mean in the model.
+fn interface(request: &LearnRequest, task: &Task) -> Result<(Interface, Binding), Failure> {
+    let of_property = task.property.interface.as_deref().filter(|path| path.exists());
+    let of_property = of_property.filter(|path| {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jani2nnet"))
+    });
+    if let Some(path) = request.interface.as_deref().or(of_property) {
+        let interface = Interface::read(path)?;
+        let binding = interface.bind_names(&task.model)?;
+        if binding.inputs.is_empty() || binding.outputs.is_empty() {
+            let message = "the interface lists no inputs or no outputs: there is nothing to train";
+            return Err(Failure::invalid(format!("{}: {message}", path.display())));
+        }
+        return Ok((interface, binding));
+    }
+    let model = &task.model;
+    let outputs = model.operator_labels();
+    if outputs.is_empty() {
+        let file = &task.record.model;
+        let message = "the model has no labels: there is nothing to choose from";
+        return Err(Failure::invalid(format!("{file}: {message}")));
+    }
+    // Whatever never changes says nothing.
+    let variables = model.variables.iter().enumerate().filter(|(_, v)| !v.domain.is_point());
+    let inputs: Vec<VarId> = variables.map(|(i, _)| VarId::new(i)).collect();
+    let names = outputs.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect();
+    let interface = Interface::of(model, &inputs, names).map_err(|name| {
+        Failure::unsupported(format!("unsupported: interfaces cannot name variable `{name}`"))
+    })?;
+    Ok((interface, Binding { inputs, outputs }))
+}
+
+/// Names what training depends on beside its parameters.
+fn fingerprint(request: &LearnRequest, report: &LearnReport) -> String {
+    let digests: Vec<&str> = report.inputs.iter().map(|input| input.sha256.as_str()).collect();
+    let TaskOptions { property, constants, domain, terminal, initial_states, .. } = &request.task;
+    let rules = (constants, domain, terminal, initial_states);
+    format!("{VERSION} {digests:?} {property:?} {rules:?}")
+}
+
+fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path)
+        .map_err(|error| Failure::invalid(format!("--resume {}: {error}", path.display())))
+}
+
+fn start_failure(error: EngineError, task: &Task) -> Failure {
+    match error {
+        EngineError::Unsupported(what) => {
+            Failure::unsupported(format!("{}: unsupported: {what}", property_file(task)))
+        }
+        other => other.into(),
+    }
+}
+
+fn train_failure(error: TrainError, request: &LearnRequest) -> Failure {
+    match (error, &request.resume) {
+        (TrainError::Checkpoint(what), Some(path)) => {
+            Failure::invalid(format!("--resume {}: {what}", path.display()))
+        }
+        (error, _) => error.into(),
+    }
+}
+
+/// Passes on what training tells.
+struct Events<'a> {
+    observer: &'a mut dyn Observer,
+    checkpoint: Option<&'a Path>,
+}
+
+impl DqnObserver for Events<'_> {
+    fn progress(&mut self, progress: &DqnProgress) {
+        let score = &progress.score;
+        self.observer.event(Event::Learning {
+            seed: progress.seed,
+            step: progress.step,
+            mean_return: score.mean_return,
+            goal: score.goal,
+            unsafe_runs: score.unsafe_runs,
+            runs: score.runs,
+        });
+    }
+
+    fn wants_checkpoints(&self) -> bool {
+        self.checkpoint.is_some()
+    }
+
+    fn checkpoint(&mut self, bytes: Vec<u8>) -> Result<(), TrainError> {
+        let Some(path) = self.checkpoint else { return Ok(()) };
+        write_file(path, &bytes)
+            .map_err(|error| TrainError::Checkpoint(format!("{}: {error}", path.display())))
+    }
+}
