@@ -2,6 +2,7 @@
 
 mod bench;
 mod dataset;
+mod generate;
 mod plot;
 mod query;
 mod reach;
@@ -17,6 +18,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use dataset::DatasetArgs;
+pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
@@ -62,6 +64,8 @@ pub enum Command {
     Train(Box<TrainArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
+    /// Generate an instance of a domain: model, property, predicates, interface
+    Generate(Box<GenerateArgs>),
 }
 
 impl CommandLine {
