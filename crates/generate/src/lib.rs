@@ -9,11 +9,16 @@ mod error;
 mod failing;
 mod instance;
 mod jani;
+mod npuzzle;
 mod probability;
+mod random;
 mod splits;
+mod transport;
 
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};
 pub use error::GenerateError;
 pub use failing::Failing;
 pub use instance::{Instance, InstanceFile, PolicyShape, Sizes};
+pub use npuzzle::{MAX_POSITIONS, NPuzzle};
 pub use probability::Probability;
+pub use transport::{MAX_LOCATIONS, MAX_PACKAGES, Transport};

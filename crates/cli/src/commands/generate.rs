@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use policert_generate::{Blocksworld, Failing, GenerateError, Instance, PolicyShape, Probability};
+use policert_generate::{
+    Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability, Transport,
+};
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
     PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
@@ -58,6 +60,8 @@ pub fn run(arguments: &GenerateArgs) -> ExitStatus {
 fn common(domain: &DomainArgs) -> &InstanceArgs {
     match domain {
         DomainArgs::Blocksworld(arguments) => &arguments.files,
+        DomainArgs::Npuzzle(arguments) => &arguments.files,
+        DomainArgs::Transport(arguments) => &arguments.files,
     }
 }
 
@@ -133,6 +137,31 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
             };
             domain.instance()
         }),
+        DomainArgs::Npuzzle(arguments) => failing(&arguments.failing).and_then(|failing| {
+            let domain = NPuzzle {
+                rows: arguments.rows,
+                columns: arguments.columns,
+                unsafe_pairs: arguments.unsafe_pairs.clone(),
+                failing,
+                cost_bound: arguments.failing.cost_bound,
+                cost_aware: arguments.failing.cost_aware,
+                seed: arguments.seed,
+            };
+            domain.instance()
+        }),
+        DomainArgs::Transport(arguments) => {
+            let ice = arguments.ice.as_deref().map(|text| Probability::read("--ice", text));
+            ice.transpose().and_then(|ice| {
+                let domain = Transport {
+                    locations: arguments.locations,
+                    packages: arguments.packages,
+                    load_limit: arguments.load_limit,
+                    velocity: arguments.velocity,
+                    ice,
+                };
+                domain.instance()
+            })
+        }
     }
     .map_err(usage)
 }
