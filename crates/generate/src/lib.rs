@@ -11,8 +11,10 @@ mod instance;
 mod jani;
 mod npuzzle;
 mod probability;
+mod racetrack;
 mod random;
 mod splits;
+mod track;
 mod transport;
 
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};
@@ -21,4 +23,6 @@ pub use failing::Failing;
 pub use instance::{Instance, InstanceFile, PolicyShape, Sizes};
 pub use npuzzle::{MAX_POSITIONS, NPuzzle};
 pub use probability::Probability;
+pub use racetrack::{MAX_STARTS, Racetrack};
+pub use track::{Cell, Track};
 pub use transport::{MAX_LOCATIONS, MAX_PACKAGES, Transport};

@@ -129,7 +129,7 @@ impl Transport {
             guard
         };
         let edge = |label: &str, guard, from: &str, to: &str| Edge {
-            label: label.to_owned(),
+            label: Some(label.to_owned()),
             guard: all(guard),
             destinations: vec![Destination::sure(vec![
                 (from.to_owned(), plus(from, -1)),
@@ -162,7 +162,7 @@ impl Transport {
             let mut assignments = vec![(TRUCK.to_owned(), plus(TRUCK, offset))];
             assignments.extend(is_unsafe.then(|| (UNSAFE.to_owned(), 1.into())));
             let destinations = vec![Destination::sure(assignments)];
-            edges.push(Edge { label: label.to_owned(), guard: all(guard), destinations });
+            edges.push(Edge { label: Some(label.to_owned()), guard: all(guard), destinations });
         };
         let ends = [("drive_forward", 1, last - 1), ("drive_backward", -1, last)];
         for (label, offset, bridge) in ends {
@@ -215,7 +215,7 @@ impl Transport {
                     } else {
                         vec![Destination::sure(if change == 0 { drives } else { changed })]
                     };
-                    edges.push(Edge { label: label.to_owned(), guard, destinations });
+                    edges.push(Edge { label: Some(label.to_owned()), guard, destinations });
                 }
             }
         }

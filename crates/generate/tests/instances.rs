@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use policert_generate::{
-    Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Transport,
+    Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack, Track, Transport,
 };
+use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
 use policert_model::{Start, Visit, for_each_solution};
 
@@ -28,7 +29,7 @@ fn start_states(instance: &Instance) -> u128 {
     let file = folder.path().join(instance.property_path());
     let read = loaded.property_of_file(&file, 0);
     assert!(read.diagnostics.is_empty(), "{:?}", read.diagnostics);
-    let property = read.property.expect("a property");
+    let Some(Property::Safety(property)) = read.property else { panic!("no safety property") };
     assert!(!property.predicates.is_empty() && property.goal.is_some());
     match property.start.expect("start states") {
         Start::States(states) => states.len() as u128,
@@ -50,6 +51,7 @@ fn probability(text: &str) -> Probability {
 
 fn instances() -> Vec<Instance> {
     let never = || Failing::Probability(probability("0"));
+    let small = || Track::built_in("barto-small").expect("built in");
     let half = || Failing::Probability(probability("0.5"));
     [
         Blocksworld::new(2).instance(),
@@ -60,6 +62,9 @@ fn instances() -> Vec<Instance> {
         NPuzzle::new(2, 2).instance(),
         NPuzzle { failing: half(), cost_aware: true, ..NPuzzle::new(2, 3) }.instance(),
         NPuzzle { unsafe_pairs: vec![(3, 7)], ..NPuzzle::new(3, 3) }.instance(),
+        Racetrack::new(small()).instance(),
+        Racetrack { random_starts: 99, noise: Some(probability("0.1")), ..Racetrack::new(small()) }
+            .instance(),
         Transport::new(4, 3).instance(),
         Transport { velocity: true, ..Transport::new(5, 2) }.instance(),
         Transport { velocity: true, ice: Some(probability("0.1")), ..Transport::new(3, 2) }
