@@ -28,13 +28,15 @@ pub struct Track {
 const MAX_SIDE: usize = 500;
 
 const BARTO_SMALL: &str = include_str!("track/barto-small.track");
+const BARTO_BIG: &str = include_str!("track/barto-big.track");
 
 impl Track {
-    /// A map that comes with the program: `barto-small`.
+    /// A map that comes with the program: `barto-small` or `barto-big`.
     #[must_use]
     pub fn built_in(name: &str) -> Option<Self> {
         let text = match name {
             "barto-small" => BARTO_SMALL,
+            "barto-big" => BARTO_BIG,
             _ => return None,
         };
         Self::read(name, text).ok()
@@ -151,6 +153,8 @@ mod tests {
         assert_eq!((small.rows(), small.columns()), (12, 35));
         assert_eq!(small.cells(Cell::Start).count(), 4);
         assert_eq!(small.cells(Cell::Goal).count(), 3);
+        let big = Track::built_in("barto-big").expect("built in");
+        assert_eq!((big.rows(), big.columns()), (33, 30));
         assert_eq!(Track::built_in("nowhere"), None);
     }
 }

@@ -27,6 +27,9 @@ pub enum DomainArgs {
     /// Sliding tiles to be ordered, with tiles that must not lie on certain positions
     #[command(after_help = EXIT_CODES)]
     Npuzzle(NPuzzleArgs),
+    /// A car that races to the finish without hitting a wall
+    #[command(after_help = EXIT_CODES)]
+    Racetrack(RacetrackArgs),
     /// A truck that brings packages over a bridge to the end of a road
     #[command(after_help = EXIT_CODES)]
     Transport(TransportArgs),
@@ -108,6 +111,38 @@ fn tile_at_position(text: &str) -> Result<(i64, i64), String> {
         Some((tile.trim().parse().ok()?, position.trim().parse().ok()?))
     });
     pair.ok_or_else(|| "a tile and a position, such as 3@7".to_owned())
+}
+
+/// Arguments of `policert generate racetrack`.
+#[derive(Args, Debug)]
+pub struct RacetrackArgs {
+    /// The map: barto-small, barto-big, or a file with `#` walls, `.` road, `S` start, `F` finish
+    #[arg(value_name = "TRACK", default_value = "barto-small")]
+    pub track: PathBuf,
+
+    /// Probability that an acceleration has no effect [default: always effective]
+    #[arg(long, value_name = "P", help_heading = "Domain")]
+    pub noise: Option<String>,
+
+    /// Greatest velocity in either direction
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
+    pub max_velocity: i64,
+
+    /// Draw that many start states on the road; 0: standing on the start line
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Domain")]
+    pub random_starts: i64,
+
+    /// Greatest velocity in either direction of start states that are drawn
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Domain")]
+    pub start_velocity: i64,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
 }
 
 /// Arguments of `policert generate transport`.

@@ -114,6 +114,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_generate", help("generate"));
     insta::assert_snapshot!("help_generate_blocksworld", help("generate blocksworld"));
     insta::assert_snapshot!("help_generate_npuzzle", help("generate npuzzle"));
+    insta::assert_snapshot!("help_generate_racetrack", help("generate racetrack"));
     insta::assert_snapshot!("help_generate_transport", help("generate transport"));
 }
 
