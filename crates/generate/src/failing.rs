@@ -46,7 +46,8 @@ impl Failing {
         bound: i64,
         step_cost: Option<&str>,
     ) -> Vec<Edge> {
-        let edge = |guard, destinations| Edge { label: label.to_owned(), guard, destinations };
+        let edge =
+            |guard, destinations| Edge { label: Some(label.to_owned()), guard, destinations };
         if !self.is_possible() {
             return vec![edge(all(guard), vec![Destination::sure(moves)])];
         }

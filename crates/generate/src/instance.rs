@@ -70,7 +70,8 @@ impl Variable {
 /// An edge of the model's automaton.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Edge {
-    pub label: String,
+    /// Absent: the environment's own.
+    pub label: Option<String>,
     pub guard: Value,
     pub destinations: Vec<Destination>,
 }
@@ -307,10 +308,11 @@ fn edge(edge: &Edge) -> Value {
         out["assignments"] = destination.assignments.iter().map(assignment).collect();
         out
     };
-    json!({
-        "location": "base",
-        "action": edge.label,
-        "guard": {"exp": edge.guard},
-        "destinations": edge.destinations.iter().map(destination).collect::<Vec<_>>(),
-    })
+    let mut out = json!({"location": "base"});
+    if let Some(label) = &edge.label {
+        out["action"] = label.as_str().into();
+    }
+    out["guard"] = json!({"exp": edge.guard});
+    out["destinations"] = edge.destinations.iter().map(destination).collect();
+    out
 }

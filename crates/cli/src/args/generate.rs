@@ -24,6 +24,15 @@ pub enum DomainArgs {
     /// Blocks to be stacked in order, with a table of limited size
     #[command(after_help = EXIT_CODES)]
     Blocksworld(BlocksworldArgs),
+    /// Sliding tiles to be ordered, with tiles that must not lie on certain positions
+    #[command(after_help = EXIT_CODES)]
+    Npuzzle(NPuzzleArgs),
+    /// A car that races to the finish without hitting a wall
+    #[command(after_help = EXIT_CODES)]
+    Racetrack(RacetrackArgs),
+    /// A truck that brings packages over a bridge to the end of a road
+    #[command(after_help = EXIT_CODES)]
+    Transport(TransportArgs),
 }
 
 /// How moves fail, where they can.
@@ -57,6 +66,108 @@ pub struct BlocksworldArgs {
     /// How moves fail.
     #[command(flatten)]
     pub failing: FailingArgs,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Arguments of `policert generate npuzzle`.
+#[derive(Args, Debug)]
+pub struct NPuzzleArgs {
+    /// Number of rows
+    #[arg(value_name = "ROWS", allow_negative_numbers = true)]
+    pub rows: i64,
+
+    /// Number of columns
+    #[arg(value_name = "COLUMNS", allow_negative_numbers = true)]
+    pub columns: i64,
+
+    /// A tile, from 1, and a position, from 0, that must not come together; may be repeated
+    /// [default: one pair drawn by the seed]
+    #[arg(
+        long = "unsafe",
+        value_name = "TILE@POSITION",
+        value_parser = tile_at_position,
+        help_heading = "Domain"
+    )]
+    pub unsafe_pairs: Vec<(i64, i64)>,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// How moves fail.
+    #[command(flatten)]
+    pub failing: FailingArgs,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+fn tile_at_position(text: &str) -> Result<(i64, i64), String> {
+    let pair = text.split_once('@').and_then(|(tile, position)| {
+        Some((tile.trim().parse().ok()?, position.trim().parse().ok()?))
+    });
+    pair.ok_or_else(|| "a tile and a position, such as 3@7".to_owned())
+}
+
+/// Arguments of `policert generate racetrack`.
+#[derive(Args, Debug)]
+pub struct RacetrackArgs {
+    /// The map: barto-small, barto-big, or a file with `#` walls, `.` road, `S` start, `F` finish
+    #[arg(value_name = "TRACK", default_value = "barto-small")]
+    pub track: PathBuf,
+
+    /// Probability that an acceleration has no effect [default: always effective]
+    #[arg(long, value_name = "P", help_heading = "Domain")]
+    pub noise: Option<String>,
+
+    /// Greatest velocity in either direction
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
+    pub max_velocity: i64,
+
+    /// Draw that many start states on the road; 0: standing on the start line
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Domain")]
+    pub random_starts: i64,
+
+    /// Greatest velocity in either direction of start states that are drawn
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Domain")]
+    pub start_velocity: i64,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Arguments of `policert generate transport`.
+#[derive(Args, Debug)]
+pub struct TransportArgs {
+    /// Number of places of the road
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
+    pub locations: i64,
+
+    /// Number of packages
+    #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Domain")]
+    pub packages: i64,
+
+    /// Most packages on the truck when it crosses the bridge
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub load_limit: i64,
+
+    /// Give the truck inertia: it must not drive beyond the end of the road; there is no limit of
+    /// its load
+    #[arg(long, conflicts_with = "load_limit", help_heading = "Domain")]
+    pub velocity: bool,
+
+    /// Probability that the velocity does not change when it should
+    #[arg(long, value_name = "P", requires = "velocity", help_heading = "Domain")]
+    pub ice: Option<String>,
 
     /// The files.
     #[command(flatten)]

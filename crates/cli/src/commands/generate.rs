@@ -4,7 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use policert_generate::{Blocksworld, Failing, GenerateError, Instance, PolicyShape, Probability};
+use policert_generate::{
+    Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
+    Track, Transport,
+};
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
     PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
@@ -58,6 +61,9 @@ pub fn run(arguments: &GenerateArgs) -> ExitStatus {
 fn common(domain: &DomainArgs) -> &InstanceArgs {
     match domain {
         DomainArgs::Blocksworld(arguments) => &arguments.files,
+        DomainArgs::Npuzzle(arguments) => &arguments.files,
+        DomainArgs::Racetrack(arguments) => &arguments.files,
+        DomainArgs::Transport(arguments) => &arguments.files,
     }
 }
 
@@ -121,6 +127,18 @@ fn failing(arguments: &FailingArgs) -> Result<Failing, GenerateError> {
     })
 }
 
+/// A map that comes with the program, or one of a file.
+fn track(named: &Path) -> Result<Track, Failure> {
+    if let Some(track) = named.to_str().and_then(Track::built_in) {
+        return Ok(track);
+    }
+    let text = fs::read_to_string(named)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))?;
+    let name = named.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
+    Track::read(&name, &text)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))
+}
+
 fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
     match domain {
         DomainArgs::Blocksworld(arguments) => failing(&arguments.failing).and_then(|failing| {
@@ -133,6 +151,46 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
             };
             domain.instance()
         }),
+        DomainArgs::Npuzzle(arguments) => failing(&arguments.failing).and_then(|failing| {
+            let domain = NPuzzle {
+                rows: arguments.rows,
+                columns: arguments.columns,
+                unsafe_pairs: arguments.unsafe_pairs.clone(),
+                failing,
+                cost_bound: arguments.failing.cost_bound,
+                cost_aware: arguments.failing.cost_aware,
+                seed: arguments.seed,
+            };
+            domain.instance()
+        }),
+        DomainArgs::Racetrack(arguments) => {
+            let track = track(&arguments.track)?;
+            let noise = arguments.noise.as_deref().map(|text| Probability::read("--noise", text));
+            noise.transpose().and_then(|noise| {
+                let domain = Racetrack {
+                    track,
+                    noise,
+                    max_velocity: arguments.max_velocity,
+                    random_starts: arguments.random_starts,
+                    start_velocity: arguments.start_velocity,
+                    seed: arguments.seed,
+                };
+                domain.instance()
+            })
+        }
+        DomainArgs::Transport(arguments) => {
+            let ice = arguments.ice.as_deref().map(|text| Probability::read("--ice", text));
+            ice.transpose().and_then(|ice| {
+                let domain = Transport {
+                    locations: arguments.locations,
+                    packages: arguments.packages,
+                    load_limit: arguments.load_limit,
+                    velocity: arguments.velocity,
+                    ice,
+                };
+                domain.instance()
+            })
+        }
     }
     .map_err(usage)
 }
