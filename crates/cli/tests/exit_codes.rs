@@ -156,3 +156,52 @@ fn every_code_is_documented() {
         assert!(page.contains(&format!("\n| {} |", status.code())), "{status:?}");
     }
 }
+
+/// Two automata that write different values to one variable at once.
+const CONFLICT: &str = r#"{"jani-version": 1, "name": "m", "type": "mdp",
+  "actions": [{"name": "a"}],
+  "variables": [{"name": "x", "initial-value": 0,
+    "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3}}],
+  "properties": [{"name": "p", "expression": {"op": "PA",
+    "reach": {"op": "state-condition", "exp": {"op": "=", "left": "x", "right": 3}},
+    "predicates": [{"op": "≥", "left": "x", "right": 3}]}}],
+  "automata": [
+    {"name": "one", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": [
+      {"location": "l", "action": "a", "destinations": [
+        {"location": "l", "assignments": [{"ref": "x", "value": FIRST}]}]}]},
+    {"name": "two", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": [
+      {"location": "l", "action": "a", "destinations": [
+        {"location": "l", "assignments": [{"ref": "x", "value": SECOND}]}]}]}],
+  "system": {"elements": [{"automaton": "one"}, {"automaton": "two"}],
+    "syncs": [{"synchronise": ["a", "a"], "result": "a"}]}}"#;
+
+#[test]
+fn writes_in_conflict_are_never_safe() {
+    let example = Example::new();
+    for (first, second) in [("1", "2"), ("1", "5"), ("5", "6")] {
+        let text = CONFLICT.replace("FIRST", first).replace("SECOND", second);
+        example.write("conflict.jani", &text);
+        for (engine, code) in [("explicit", 40), ("bmc", 40), ("ppa", 41), ("cegar", 41)] {
+            let line = format!("verify conflict.jani --no-policy --engine {engine}");
+            expect(&example, &line, code);
+        }
+    }
+}
+
+#[test]
+fn a_start_state_that_is_unsafe_is_found_among_many() {
+    let example = Example::new();
+    let start = r#""op": "PA", "start": {"op": "state-condition",
+        "exp": {"op": "≥", "left": "x", "right": 5}},"#;
+    let text = CONFLICT
+        .replace(r#""op": "PA","#, start)
+        .replace("FIRST", "1")
+        .replace("SECOND", "1")
+        .replace("\"upper-bound\": 3", "\"upper-bound\": 10000")
+        .replace("\"right\": 3}", "\"right\": 9999}");
+    example.write("many.jani", &text);
+    for engine in ["explicit", "ppa", "cegar", "bmc"] {
+        let text = expect(&example, &format!("verify many.jani --no-policy --engine {engine}"), 10);
+        assert!(text.contains("a start state is unsafe"), "{engine}: {text}");
+    }
+}

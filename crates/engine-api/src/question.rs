@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use policert_model::{
-    Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, for_each_solution,
+    Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, find_point,
+    for_each_solution,
 };
 use policert_numeric::IntBox;
 
@@ -112,6 +113,36 @@ impl<'m> Question<'m> {
             }
         }
         Ok(())
+    }
+
+    /// A start state that is unsafe, if there is one.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a start condition that leaves a variable unbounded.
+    pub fn unsafe_start_state(&self, budget: &mut Budget) -> Result<Option<State>, EngineError> {
+        for source in self.start_states() {
+            match source {
+                StartStates::List(states) => {
+                    if let Some(state) = states.iter().find(|state| self.is_unsafe(state)) {
+                        return Ok(Some(state.clone()));
+                    }
+                }
+                StartStates::Region(condition, sides) => {
+                    let unsafe_condition = self.property.unsafe_condition.clone();
+                    let both = Condition::and([condition, unsafe_condition]);
+                    let flow = find_point(&both, &sides, &mut || match budget.poll() {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(stop) => ControlFlow::Break(EngineError::from(stop)),
+                    })?;
+                    match flow {
+                        ControlFlow::Break(error) => return Err(error),
+                        ControlFlow::Continue(Some(state)) => return Ok(Some(state)),
+                        ControlFlow::Continue(None) => {}
+                    }
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Whether `state` is unsafe. A condition without truth value does not hold.

@@ -17,7 +17,7 @@ use crate::operators::Operators;
 use crate::predicates::require_total;
 use crate::queries::{Environment, Queries, QueryStats, Selection, TwoSolvers};
 use crate::recording::RecordingSelection;
-use crate::search::{Fragment, Search};
+use crate::search::{Fragment, Search, StateInfo};
 use crate::{AbstractStateId, PredicateSet};
 
 /// The most abstract unsafe states whose paths are tried for a concrete run.
@@ -385,6 +385,13 @@ fn concrete_run(
         predicates: &abstraction.predicates,
         operators: &abstraction.operators,
     };
+    // A path of no steps needs no search, however many start states there are.
+    let at_start = |(_, info): &(AbstractStateId, &StateInfo)| info.is_start && info.is_unsafe;
+    if fragment.info.iter().any(|entry| at_start(&entry))
+        && let Some(start) = abstraction.question.unsafe_start_state(budget)?
+    {
+        return Ok(Some(Trace { start, steps: Vec::new() }));
+    }
     let paths = fragment.info.iter().filter(|(_, info)| info.is_unsafe).map(|(id, _)| id);
     let paths: Vec<AbstractStateId> = paths.take(PATHS_TRIED).collect();
     let start = concretisation.start_layers(fragment, &paths, budget)?;

@@ -129,12 +129,12 @@ impl<'a> Expansion<'a, '_, '_> {
                 }
             }
             for d in 0..prepared.operator.destinations.len() {
+                self.refuse_conflict(&applicable, group.output, o, d)?;
                 let outcome = prepared.outcome(d, self.question.model, self.predicates);
                 let valid = self.valid_region(&applicable, o, d, outcome);
                 if valid.is_empty() {
                     continue;
                 }
-                self.refuse_conflict(&valid, group.output, o, d)?;
                 let mut target = source.clone();
                 let undecided = self.entailment_by_operator(&mut target, &valid, outcome)?; // l.8
                 let mut enumeration = Enumeration {
@@ -150,11 +150,11 @@ impl<'a> Expansion<'a, '_, '_> {
         Ok(())
     }
 
-    /// Refuses an outcome that assigns two values at once in a state of `valid` in which the
-    /// policy chooses it: the model is wrong there.
+    /// Refuses an outcome that assigns two values at once in a state of `applicable` in which the
+    /// policy chooses it: the model is wrong there, whether or not the values are in the domain.
     fn refuse_conflict(
         &mut self,
-        valid: &Region<'a>,
+        applicable: &Region<'a>,
         output: Option<usize>,
         operator: usize,
         destination: usize,
@@ -164,7 +164,8 @@ impl<'a> Expansion<'a, '_, '_> {
         if conflict.condition == Condition::False {
             return Ok(());
         }
-        let conflicting = valid.restrict([&conflict.condition]);
+        let sides = choice_sides(&operator.destinations[destination], &applicable.sides);
+        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
         if !self.queries.is_inhabited(&conflicting, self.budget)? {
             return Ok(());
         }

@@ -132,10 +132,10 @@ impl Search<'_, '_, '_> {
                     {
                         self.reachability.may_drop.insert((o, d));
                     }
+                    self.refuse_conflict(&applicable, group.output, o, d)?;
                     if valid.is_empty() {
                         continue;
                     }
-                    self.refuse_conflict(&valid, group.output, o, d)?;
                     let target = self.root_after(states, o, d);
                     let (Ok(operator), Ok(destination)) = (u32::try_from(o), u32::try_from(d))
                     else {
@@ -166,10 +166,11 @@ impl Search<'_, '_, '_> {
         tree.root(&locations)
     }
 
-    /// Refuses an outcome that assigns two values at once where the policy chooses it.
+    /// Refuses an outcome that assigns two values at once where the policy chooses it, whether or
+    /// not they are in the domain.
     fn refuse_conflict(
         &mut self,
-        valid: &Region<'_>,
+        applicable: &Region<'_>,
         output: Option<usize>,
         operator: usize,
         destination: usize,
@@ -179,7 +180,8 @@ impl Search<'_, '_, '_> {
         if conflict.condition == Condition::False {
             return Ok(());
         }
-        let conflicting = valid.restrict([&conflict.condition]);
+        let sides = choice_sides(&operator.destinations[destination], &applicable.sides);
+        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
         if !self.queries.is_inhabited(&conflicting, self.budget)? {
             return Ok(());
         }
