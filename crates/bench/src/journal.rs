@@ -62,7 +62,8 @@ impl Journal {
     /// # Errors
     /// If the file cannot be read, or another line is no entry.
     pub fn read(path: &Path) -> Result<Vec<Entry>, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| failed(path, error))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Usage(format!("--journal {}: {error}", path.display())))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines
@@ -112,7 +113,7 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Usage(
                 format!("{} is there already: --resume goes on with it", path.display()),
             )),
-            Err(error) => Err(failed(path, error)),
+            Err(error) => Err(Failure::Usage(format!("--journal {}: {error}", path.display()))),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -122,13 +123,16 @@ fn run(
         arguments.extend([option.into(), value.into()]);
     }
     arguments.extend(["--quiet".into(), "--json".into(), file.clone().into_os_string()]);
+    let messages = folder.path().join("messages");
+    let standard_error = File::create(&messages)
+        .map_err(|source| Failure::Output { what: "a temporary file".to_owned(), source })?;
     let begin = Instant::now();
     let process = Command::new(&options.program)
         .args(&arguments)
         .current_dir(suite.data())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(standard_error)
         .spawn();
     let what = format!("{} in {}", options.program.display(), suite.data().display());
     let mut process = process.map_err(|source| Failure::Output { what, source })?;
@@ -136,8 +140,25 @@ fn run(
     let Some(status) = wait(&mut process, cancel, longest)? else {
         return Ok(None);
     };
-    Ok(Some(result(status, &file, begin.elapsed())))
+    let time = begin.elapsed();
+    let message = first_line(&messages);
+    if status.code() == Some(WRONG_USAGE) {
+        // The suite is wrong: nothing is kept, so that it can be mended and gone on with.
+        let RunKey { instance, configuration, .. } = key;
+        return Err(Failure::Usage(format!("`{instance}` with `{configuration}`: {message}")));
+    }
+    Ok(Some(result(status, &file, &message, time)))
 }
+
+/// The beginning of what a run said.
+fn first_line(file: &Path) -> String {
+    let text = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    text.lines().next().unwrap_or_default().chars().take(500).collect()
+}
+
+/// The exit code of wrong usage.
+const WRONG_USAGE: i32 = 42;
 
 /// Waits for a process; ends it after the time given, and when interrupted (then `None`).
 fn wait(
@@ -161,11 +182,12 @@ fn wait(
     }
 }
 
-fn result(status: ExitStatus, file: &Path, time: Duration) -> RunResult {
+fn result(status: ExitStatus, file: &Path, message: &str, time: Duration) -> RunResult {
     let text = std::fs::read(file).unwrap_or_default();
     let value: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
     let text_of = |name: &str| value[name].as_str().map(str::to_owned);
     let ended = || match status.code() {
+        Some(_) if !message.is_empty() => message.to_owned(),
         Some(code) => format!("no result, exit code {code}"),
         None => "ended by a signal".to_owned(),
     };

@@ -121,6 +121,10 @@ fn run(
     let starts = answered.run.start_states.as_deref().filter(|_| request.start_states);
     let start_states = starts.map(|starts| StartStatesRecord::new(&task, starts));
     let mut report = report(&task, answered, notes, times, request);
+    if request.start_states && start_states.is_none() {
+        let why = "the abstraction is not complete";
+        report.warnings.push(format!("nothing is written about start states: {why}"));
+    }
     report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
     Ok(Verified { report, evidence, start_states, failure: None, unwritten, status })
 }

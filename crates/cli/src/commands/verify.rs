@@ -75,7 +75,7 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
         evidence_file = None;
     }
     let starts = verified.start_states.as_ref();
-    let starts_file = arguments.start_states.as_deref();
+    let starts_file = arguments.start_states.as_deref().filter(|_| starts.is_some());
     let starts_written = starts.map_or(Ok(()), |starts| write_data(starts_file, starts));
     let written = write_data(output.json.as_deref(), &verified.report)
         .and(evidence_written)
