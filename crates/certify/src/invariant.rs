@@ -80,7 +80,8 @@ pub fn check_invariant(
     budget: &mut Budget,
 ) -> Result<(), InvariantError> {
     let domains = question.model.domains();
-    let fits = |sides: &IntBox| sides.dimensions() == domains.dimensions() && domains.includes(sides);
+    let fits =
+        |sides: &IntBox| sides.dimensions() == domains.dimensions() && domains.includes(sides);
     if let Some(i) = boxes.iter().position(|sides| !fits(sides) || !sides.is_bounded()) {
         return Err(InvariantError::NoStates(i));
     }
@@ -117,8 +118,7 @@ impl Check<'_> {
             let (condition, sides) = match source {
                 StartStates::Region(condition, sides) => (condition, sides),
                 StartStates::List(states) => {
-                    let outside =
-                        states.iter().find(|s| !self.boxes.iter().any(|b| b.contains(s)));
+                    let outside = states.iter().find(|s| !self.boxes.iter().any(|b| b.contains(s)));
                     match outside {
                         Some(state) => return Err(self.start_outside(state)),
                         None => continue,
@@ -175,8 +175,7 @@ impl Check<'_> {
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
         let variables = sides.dimensions();
-        let output =
-            self.policy.and_then(|policy| policy.output_of(operator.label?));
+        let output = self.policy.and_then(|policy| policy.output_of(operator.label?));
         let exists = destination.exists(&self.question.model.variables);
         let mut first = sides.clone();
         destination.choice_sides(sides).into_iter().for_each(|side| first.push(side));

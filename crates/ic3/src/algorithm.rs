@@ -69,7 +69,7 @@ pub fn ic3<P: SubProcedures>(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<P::Step>, EngineError> {
-    let mut frames = Frames::new(); // l.1
+    let mut frames = Frames::new(system.domains()); // l.1
     loop {
         budget.poll_clock()?; // l.2
         note(&frames, statistics);

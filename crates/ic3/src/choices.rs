@@ -8,7 +8,6 @@ use policert_model::{Condition, State};
 use policert_numeric::IntBox;
 use policert_policy::{Choice, Chooser, Filter, Policy};
 
-use crate::config::Certification;
 use crate::operators::Region;
 
 /// What the engine asks about a policy. A policy of another kind than a network answers the same.
@@ -43,19 +42,12 @@ pub(crate) struct NetworkDecisions<'p> {
     entered: Option<IntBox>,
     /// Built when the first question about the box is asked.
     map: Option<DecisionMap>,
-    certification: Certification,
+    box_limit: u64,
     asked: u64,
 }
 
-/// Boxes that [`Certification::Bounds`] leaves open before it gives up.
-const BOXES: u64 = 1;
-
 impl<'p> NetworkDecisions<'p> {
-    pub fn new(
-        policy: &'p Policy,
-        mut applicable: Vec<Condition>,
-        certification: Certification,
-    ) -> Self {
+    pub fn new(policy: &'p Policy, mut applicable: Vec<Condition>, box_limit: u64) -> Self {
         let oracle = Oracle::new(policy, applicable.clone());
         if policy.semantics().filter == Filter::None {
             applicable.clear();
@@ -67,7 +59,7 @@ impl<'p> NetworkDecisions<'p> {
             applicable,
             entered: None,
             map: None,
-            certification,
+            box_limit,
             asked: 0,
         }
     }
@@ -77,8 +69,8 @@ impl Decisions for NetworkDecisions<'_> {
     fn enter(&mut self, sides: &IntBox) {
         self.entered = Some(sides.clone());
         self.map = None;
-        let bounds_alone = self.certification == Certification::Bounds && !sides.is_point();
-        self.oracle.limit_boxes(bounds_alone.then_some(BOXES));
+        let limited = self.box_limit > 0 && !sides.is_point();
+        self.oracle.limit_boxes(limited.then_some(self.box_limit));
     }
 
     fn is_chosen(
@@ -89,8 +81,7 @@ impl Decisions for NetworkDecisions<'_> {
     ) -> Result<Answer<State>, EngineError> {
         self.asked += 1;
         let conditions: Vec<&Condition> = region.conditions.iter().map(Borrow::borrow).collect();
-        let query =
-            SelectionQuery { region: &region.sides, conditions: &conditions, output };
+        let query = SelectionQuery { region: &region.sides, conditions: &conditions, output };
         if self.map.is_none() {
             self.map = self.entered.as_ref().map(|sides| DecisionMap::new(&self.oracle, sides));
         }

@@ -28,17 +28,6 @@ pub enum FrameTransition {
     Decoupled,
 }
 
-/// How it is decided that a label is chosen nowhere in a box.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Certification {
-    /// By a complete search.
-    #[default]
-    Complete,
-    /// By bounds of the scores over the box, without splits. [paper: Section 2.3]
-    Bounds,
-}
-
 /// Who answers questions about the environment alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -99,9 +88,11 @@ pub struct Config {
     /// How the policy frame transition problem is decided. [default: exact]
     #[serde(default)]
     pub frame_transition: FrameTransition,
-    /// How it is decided that a label is chosen nowhere in a box. [default: complete]
-    #[serde(default)]
-    pub certification: Certification,
+    /// After how many boxes that bounds of the scores leave open a question about the policy is
+    /// given up, so that the reason stays smaller; 0 for never. Single states are decided in any
+    /// case. [default: 16] [paper: bounds over one box, 1]
+    #[serde(default = "box_limit")]
+    pub box_limit: u64,
     /// Who answers questions about the environment alone. Z3 needs `frame-transition =
     /// "decoupled"`. [default: native]
     #[serde(default)]
@@ -115,6 +106,10 @@ pub struct Config {
     /// How far a new reason goes. [default: far]
     #[serde(default)]
     pub pushing: Pushing,
+}
+
+fn box_limit() -> u64 {
+    16
 }
 
 /// A preset that cannot be used.
@@ -206,7 +201,7 @@ impl Default for Config {
             name: "native".to_owned(),
             reasons: Reasons::Boxes,
             frame_transition: FrameTransition::Exact,
-            certification: Certification::Complete,
+            box_limit: box_limit(),
             environment: EnvironmentSolver::Native,
             order: VariableOrder::Learned,
             rescheduling: Rescheduling::On,
@@ -237,7 +232,8 @@ mod tests {
 
     #[test]
     fn z3_answers_decoupled_questions_only() {
-        let error = Config::parse("name = \"mine\"\nenvironment = \"z3\"").expect_err("it does not");
+        let error =
+            Config::parse("name = \"mine\"\nenvironment = \"z3\"").expect_err("it does not");
         assert!(matches!(error, ConfigError::Contradiction { .. }), "{error}");
     }
 }

@@ -52,9 +52,7 @@ pub fn run(
     let found = answer(question, config, &mut system, &mut search, budget, observer);
     let (verdict, invariant) = match found {
         Ok(found) => found,
-        Err(EngineError::Stop(reason)) => {
-            (Verdict::Unknown(UnknownReason::Stopped(reason)), None)
-        }
+        Err(EngineError::Stop(reason)) => (Verdict::Unknown(UnknownReason::Stopped(reason)), None),
         Err(EngineError::Undecided(text)) => {
             (Verdict::Unknown(UnknownReason::SolverGaveUp(text)), None)
         }

@@ -247,10 +247,7 @@ fn is_taken(
 ///
 /// # Errors
 /// A stop of the budget.
-pub(crate) fn point_in(
-    region: &Region,
-    budget: &mut Budget,
-) -> Result<Option<State>, EngineError> {
+pub(crate) fn point_in(region: &Region, budget: &mut Budget) -> Result<Option<State>, EngineError> {
     if region.is_empty() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Frames: what is known of the states that reach an unsafe state within so many steps.
 
 use policert_model::State;
-use policert_numeric::IntBox;
+use policert_numeric::{IntBox, IntInterval};
 
 /// The frames ℱ₁ to ℱ_N, and ℱ_{N+1} while it is open.
 ///
@@ -10,6 +10,7 @@ use policert_numeric::IntBox;
 /// frame whose clause it is. ℱ₀ is the unsafe condition; it is not stored here.
 #[derive(Clone, Debug)]
 pub struct Frames {
+    domains: IntBox,
     reasons: Vec<Reason>,
     /// N.
     limit: usize,
@@ -24,6 +25,8 @@ pub struct Frames {
 pub struct Reason {
     /// Its states.
     pub sides: IntBox,
+    /// The sides that are not those of the domains.
+    bounds: Vec<(usize, IntInterval)>,
     /// The last frame with its clause.
     pub last: usize,
     /// A state in which a transition begins that kept the clause out of the next frame, with its
@@ -40,17 +43,23 @@ pub struct Escape {
     pub successors: Vec<State>,
 }
 
-impl Default for Frames {
-    fn default() -> Self {
-        Self::new()
+impl Reason {
+    /// Whether a state of the model satisfies it.
+    fn contains(&self, state: &[i64]) -> bool {
+        self.bounds.iter().all(|&(d, side)| side.contains(state[d]))
+    }
+
+    /// Whether a box of states of the model lies in it.
+    fn includes(&self, sides: &IntBox) -> bool {
+        self.bounds.iter().all(|&(d, side)| side.includes(sides[d])) || sides.is_empty()
     }
 }
 
 impl Frames {
-    /// ℱ₁ without clauses, N = 1.
+    /// ℱ₁ without clauses, N = 1, over states of these domains.
     #[must_use]
-    pub fn new() -> Self {
-        Self { reasons: Vec::new(), limit: 1, added: 0, subsumed: 0 }
+    pub fn new(domains: IntBox) -> Self {
+        Self { domains, reasons: Vec::new(), limit: 1, added: 0, subsumed: 0 }
     }
 
     /// N, the limit on the length of paths.
@@ -68,12 +77,15 @@ impl Frames {
     /// further are dropped.
     pub fn add(&mut self, sides: IntBox, last: usize) {
         self.added += 1;
-        if self.reasons.iter().any(|r| r.last >= last && r.sides.includes(&sides)) {
+        if self.reasons.iter().any(|r| r.last >= last && r.includes(&sides)) {
             self.subsumed += 1;
             return;
         }
-        self.drop_inside(&sides, last, None);
-        self.reasons.push(Reason { sides, last, escape: None });
+        self.drop_inside(&sides, last);
+        let pairs = sides.sides().iter().zip(self.domains.sides()).enumerate();
+        let bounded = pairs.filter(|(_, (side, all))| !side.includes(**all));
+        let bounds = bounded.map(|(d, (&side, _))| (d, side)).collect();
+        self.reasons.push(Reason { sides, bounds, last, escape: None });
     }
 
     /// Moves a clause of ℱₘ, where it was last, into ℱ_{m+1}.
@@ -89,9 +101,8 @@ impl Frames {
         // Of equal ones the first is kept, so look among those kept and those still to come.
         let all = std::mem::take(&mut self.reasons);
         for (i, reason) in all.iter().enumerate() {
-            let covers = |other: &Reason| {
-                other.last >= reason.last && other.sides.includes(&reason.sides)
-            };
+            let covers =
+                |other: &Reason| other.last >= reason.last && other.includes(&reason.sides);
             let strictly_later = all[i + 1..].iter().any(covers);
             if strictly_later || kept.iter().any(covers) {
                 self.subsumed += 1;
@@ -102,14 +113,9 @@ impl Frames {
         self.reasons = kept;
     }
 
-    fn drop_inside(&mut self, sides: &IntBox, last: usize, except: Option<usize>) {
+    fn drop_inside(&mut self, sides: &IntBox, last: usize) {
         let before = self.reasons.len();
-        let mut index = 0;
-        self.reasons.retain(|r| {
-            let keep = Some(index) == except || r.last > last || !sides.includes(&r.sides);
-            index += 1;
-            keep
-        });
+        self.reasons.retain(|r| r.last > last || !sides.includes(&r.sides));
         self.subsumed += (before - self.reasons.len()) as u64;
     }
 
@@ -133,14 +139,14 @@ impl Frames {
     #[must_use]
     pub fn blocking(&self, frame: usize, state: &[i64]) -> Option<&IntBox> {
         let mut reasons = self.reasons.iter().rev();
-        reasons.find(|r| r.last >= frame && r.sides.contains(state)).map(|r| &r.sides)
+        reasons.find(|r| r.last >= frame && r.contains(state)).map(|r| &r.sides)
     }
 
     /// A reason of ℱₙ that includes a whole box. For n ≥ 1.
     #[must_use]
     pub fn including(&self, frame: usize, sides: &IntBox) -> Option<&IntBox> {
         let mut reasons = self.reasons.iter().rev();
-        reasons.find(|r| r.last >= frame && r.sides.includes(sides)).map(|r| &r.sides)
+        reasons.find(|r| r.last >= frame && r.includes(sides)).map(|r| &r.sides)
     }
 
     /// The least n ≤ N with ℱₙ = ℱ_{n+1}, once ℱ_{N+1} is open and clauses were propagated.
@@ -174,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_clause_belongs_to_all_frames_up_to_its_last() {
-        let mut frames = Frames::new();
+        let mut frames = Frames::new(sides(0, 9));
         frames.advance();
         frames.add(sides(0, 3), 1);
         frames.add(sides(2, 5), 2);
@@ -187,7 +193,7 @@ mod tests {
 
     #[test]
     fn larger_reasons_that_reach_as_far_replace_smaller_ones() {
-        let mut frames = Frames::new();
+        let mut frames = Frames::new(sides(0, 9));
         frames.add(sides(0, 1), 1);
         frames.add(sides(0, 4), 1);
         assert_eq!((frames.reasons().len(), frames.subsumed()), (1, 1));
@@ -203,7 +209,7 @@ mod tests {
 
     #[test]
     fn equal_reasons_keep_one_another_once() {
-        let mut frames = Frames::new();
+        let mut frames = Frames::new(sides(0, 9));
         frames.add(sides(0, 1), 1);
         frames.add(sides(0, 1), 2);
         frames.add(sides(5, 6), 1);
@@ -214,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_fixpoint_is_a_frame_whose_clauses_all_went_on() {
-        let mut frames = Frames::new();
+        let mut frames = Frames::new(sides(0, 9));
         assert_eq!(frames.fixpoint(), Some(1));
         frames.add(sides(0, 1), 1);
         assert_eq!(frames.fixpoint(), None);

@@ -76,7 +76,7 @@ impl<'a> PolicySystem<'a> {
         let environment = Environment::new(question, policy.map_or(&[][..], Policy::outputs))?;
         let decisions = policy.map(|policy| {
             let applicable = environment.operators.applicability(policy.outputs().len());
-            let decisions = NetworkDecisions::new(policy, applicable, config.certification);
+            let decisions = NetworkDecisions::new(policy, applicable, config.box_limit);
             Box::new(decisions) as Box<dyn Decisions + 'a>
         });
         Ok(Self {
@@ -198,6 +198,10 @@ fn is_in(question: &Question<'_>, frames: &Frames, frame: usize, state: &[i64]) 
 
 impl SubProcedures for PolicySystem<'_> {
     type Step = PolicyStep;
+
+    fn domains(&self) -> IntBox {
+        self.environment.domains.clone()
+    }
 
     fn is_target(&self, state: &[i64]) -> bool {
         self.environment.question.is_unsafe(state)

@@ -35,6 +35,9 @@ pub trait SubProcedures {
     /// What a path says about a step.
     type Step: Clone;
 
+    /// The box of all states.
+    fn domains(&self) -> IntBox;
+
     /// Whether a state satisfies ℱ₀.
     fn is_target(&self, state: &[i64]) -> bool;
 

@@ -65,13 +65,8 @@ pub(crate) fn check(
     let share = begin.elapsed().max(LEAST_TIME);
     let time = left().map_or(share, |left| share.min(left / 2));
     let mut intervals = IntervalChoices::new(policy);
-    let first = check_invariant(
-        &question,
-        Some(policy),
-        boxes,
-        &mut intervals,
-        &mut budget(Some(time)),
-    );
+    let first =
+        check_invariant(&question, Some(policy), boxes, &mut intervals, &mut budget(Some(time)));
     match first {
         Ok(()) => return Ok(CheckedBy::Intervals),
         Err(InvariantError::Engine(EngineError::Stop(StopReason::Time))) => {}

@@ -53,8 +53,8 @@ pub use check::{
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
-    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, Proof, ScoreRecord,
-    StepRecord,
+    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, Proof,
+    ScoreRecord, StepRecord,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;

@@ -11,10 +11,10 @@ use policert_ppa::{CegarConfig, Config as PpaConfig};
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
+use crate::invariant_check;
 use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
 use crate::start_states::StartStatesRecord;
-use crate::invariant_check;
 use crate::{
     Evidence, ExitStatus, Failure, Loaded, OutputFiles, Task, TaskOptions, peak_memory_mb,
 };
@@ -104,8 +104,7 @@ fn run(
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
     let Request { cegar, bmc, threads, .. } = *request;
-    let assignment =
-        Assignment {
+    let assignment = Assignment {
         task: &task,
         ppa: &ppa,
         cegar,

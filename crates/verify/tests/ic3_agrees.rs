@@ -113,7 +113,7 @@ fn configs(number: u64) -> Vec<Config> {
         other.frame_transition = polic3.frame_transition;
     }
     if random.percent(50) {
-        other.certification = polic3.certification;
+        other.box_limit = *random.pick(&[0, 1, 3]);
     }
     if random.percent(50) {
         (other.rescheduling, other.pushing) = (polic3.rescheduling, polic3.pushing);
@@ -172,7 +172,8 @@ fn compare(
             }
             certified(question, policy, boxes)
                 .unwrap_or_else(|error| panic!("{place}: {error} ({boxes:?})"));
-            tally.rejected += usize::from(damaged_is_rejected(setting, question, policy, truth, boxes));
+            tally.rejected +=
+                usize::from(damaged_is_rejected(setting, question, policy, truth, boxes));
         }
         Verdict::Unsafe(trace) => {
             assert!(!truth.is_safe(), "{place}: a run to an unsafe state");
