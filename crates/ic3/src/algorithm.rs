@@ -19,7 +19,10 @@
 //!   all frames up to the next one.
 //! - D4: with [`Rescheduling::On`] a state that is blocked in ℱₙ, n < N, is asked about again with
 //!   one more step.
-//! - D5: start states that are unsafe are found before, by the caller.
+//! - D5: states of a reason may have transitions to each other. By induction on m, none of them
+//!   reaches an unsafe state within m ≤ n steps: they are not unsafe themselves, and a transition
+//!   from them leads out of ℱ_{n−1} ⊇ ℱ_{m−1}, or to one of them.
+//! - D6: start states that are unsafe are found before, by the caller.
 
 use policert_engine_api::{Budget, EngineError, Event, Observer};
 use policert_model::State;

@@ -76,6 +76,17 @@ pub enum Pushing {
     Asked,
 }
 
+/// What the states of a reason may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Induction {
+    /// They may have transitions into the reason itself: it is inductive relative to the frame.
+    #[default]
+    Relative,
+    /// They have no transition into the frame at all. [paper: Assertion 4]
+    Absent,
+}
+
 /// Configuration of the engine. All of them find the same verdicts, given time.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -100,12 +111,23 @@ pub struct Config {
     /// In which order the variables of a reason are generalised. [default: learned]
     #[serde(default)]
     pub order: VariableOrder,
+    /// What the states of a reason may do. [default: relative]
+    #[serde(default)]
+    pub induction: Induction,
+    /// How often a successor outside of a reason that is being generalised is made part of it,
+    /// for each variable; needs `induction = "relative"` and boxes. [default: 2] [paper: 0]
+    #[serde(default = "joins")]
+    pub joins: u32,
     /// Whether a blocked state is asked about again with one more step. [default: on]
     #[serde(default)]
     pub rescheduling: Rescheduling,
     /// How far a new reason goes. [default: far]
     #[serde(default)]
     pub pushing: Pushing,
+}
+
+fn joins() -> u32 {
+    2
 }
 
 fn box_limit() -> u64 {
@@ -204,6 +226,8 @@ impl Default for Config {
             box_limit: box_limit(),
             environment: EnvironmentSolver::Native,
             order: VariableOrder::Learned,
+            induction: Induction::Relative,
+            joins: joins(),
             rescheduling: Rescheduling::On,
             pushing: Pushing::Far,
         }

@@ -40,7 +40,10 @@ pub(crate) fn check_reason<P: SubProcedures>(
     debug_assert!(reason.frame >= frame && reason.frame < frames.limit(), "Assertion 4: the frame");
     debug_assert!(frames.including(frame + 1, &reason.sides).is_none(), "Assertion 5");
     if cfg!(debug_assertions) {
-        check_corners(system, frames, reason.frame, &reason.sides, budget)?;
+        // Transitions into the reason itself do not count.
+        let mut with_reason = frames.clone();
+        with_reason.add(reason.sides.clone(), reason.frame);
+        check_corners(system, &with_reason, reason.frame, &reason.sides, budget)?;
     }
     Ok(())
 }

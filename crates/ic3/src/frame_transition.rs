@@ -29,15 +29,38 @@ pub(crate) struct Environment<'a> {
 
 /// Answers (5.1), the environment's part of APFT, in place of interval reasoning.
 pub(crate) trait EnvironmentTransition {
-    /// Whether some state of a region leads by an outcome into ℱₙ.
+    /// Whether some state of a region leads by an outcome into the target.
     fn is_possible(
         &mut self,
         outcome: &Outcome,
         region: &Region,
-        frames: &Frames,
-        frame: usize,
+        into: Into<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError>;
+}
+
+/// The states that transitions are looked for into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Into<'f> {
+    pub frames: &'f Frames,
+    /// n: the states of ℱₙ.
+    pub frame: usize,
+    /// But not those of this box, for n ≥ 1.
+    pub but: Option<&'f IntBox>,
+}
+
+impl<'f> Into<'f> {
+    /// A box around a state that is no target, n ≥ 1.
+    pub fn blocking(&self, state: &[i64]) -> Option<&'f IntBox> {
+        let own = self.but.filter(|own| own.contains(state));
+        own.or_else(|| self.frames.blocking(self.frame, state))
+    }
+
+    /// Whether one box without targets includes a whole one, n ≥ 1.
+    fn excludes(&self, sides: &IntBox) -> bool {
+        self.but.is_some_and(|own| own.includes(sides))
+            || self.frames.including(self.frame, sides).is_some()
+    }
 }
 
 /// What answers the parts of the problem.
@@ -81,7 +104,7 @@ impl<'a> Environment<'a> {
         Ok(Self { question, operators: Operators::new(question, outputs)?, not_terminal, domains })
     }
 
-    /// Whether some state of `reason` has a transition into ℱₙ, n = `frame`, under the policy. A
+    /// Whether some state of `reason` has a transition to a target under the policy. A
     /// witness is such a state; without one it is not known.
     ///
     /// A state in which an operator that may be taken breaks the model's rules counts as one with
@@ -92,8 +115,7 @@ impl<'a> Environment<'a> {
     pub fn frame_transition(
         &self,
         reason: &IntBox,
-        frames: &Frames,
-        frame: usize,
+        into: Into<'_>,
         solvers: &mut Solvers<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
@@ -117,8 +139,7 @@ impl<'a> Environment<'a> {
                 }
                 for outcome in &prepared.outcomes {
                     let output = group.output.filter(|_| !decoupled);
-                    let answer =
-                        outcome_into(outcome, &applicable, output, frames, frame, solvers, budget)?;
+                    let answer = outcome_into(outcome, &applicable, output, into, solvers, budget)?;
                     if let Answer::Possible(witness) = answer {
                         possible = Some(self.state_of(witness));
                         break;
@@ -162,8 +183,7 @@ fn outcome_into(
     outcome: &Outcome,
     applicable: &Region,
     output: Option<usize>,
-    frames: &Frames,
-    frame: usize,
+    into: Into<'_>,
     solvers: &mut Solvers<'_>,
     budget: &mut Budget,
 ) -> Result<Answer<State>, EngineError> {
@@ -181,23 +201,22 @@ fn outcome_into(
     if output.is_none()
         && let Some(environment) = &mut solvers.environment
     {
-        return environment.is_possible(outcome, &region, frames, frame, budget);
+        return environment.is_possible(outcome, &region, into, budget);
     }
-    if frame == 0 {
+    if into.frame == 0 {
         let region = region.restrict(outcome.into_unsafe.iter().cloned());
         return is_taken(&region, output, solvers, budget);
     }
-    outside_of_reasons(outcome, region, output, frames, frame, solvers, budget)
+    outside_of_reasons(outcome, region, output, into, solvers, budget)
 }
 
-/// Whether an outcome leads from a region to a state that no reason of ℱₙ holds in, n ≥ 1: parts
+/// Whether an outcome leads from a region to a state of ℱₙ, n ≥ 1, that no reason holds in: parts
 /// of the region that lead into a reason are cut away until nothing is left.
 fn outside_of_reasons(
     outcome: &Outcome,
     region: Region,
     output: Option<usize>,
-    frames: &Frames,
-    frame: usize,
+    into: Into<'_>,
     solvers: &mut Solvers<'_>,
     budget: &mut Budget,
 ) -> Result<Answer<State>, EngineError> {
@@ -207,7 +226,7 @@ fn outside_of_reasons(
         if region.is_empty() {
             continue;
         }
-        if frames.including(frame, &outcome.hull(&region.sides)).is_some() {
+        if into.excludes(&outcome.hull(&region.sides)) {
             continue;
         }
         let point = match is_taken(&region, output, solvers, budget)? {
@@ -215,7 +234,7 @@ fn outside_of_reasons(
             Answer::Possible(Some(point)) => point,
             unknown => return Ok(unknown),
         };
-        let blocked = outcome.target(&point).and_then(|next| frames.blocking(frame, &next));
+        let blocked = outcome.target(&point).and_then(|next| into.blocking(&next));
         match blocked {
             None => return Ok(Answer::Possible(Some(point))),
             Some(reason) => outcome.cut(region, reason, &mut open),

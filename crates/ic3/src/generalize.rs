@@ -6,7 +6,7 @@ use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::Frames;
-use crate::config::{Pushing, Reasons};
+use crate::config::{Induction, Pushing, Reasons};
 use crate::instance::PolicySystem;
 use crate::start_states::unsafe_in;
 use crate::sub_procedures::Generalized;
@@ -67,10 +67,45 @@ impl PolicySystem<'_> {
             if self.config.reasons == Reasons::Assignments {
                 return Ok(());
             }
+            if attempts == 0
+                && let Some(joined) = self.joined(wider, witness.as_ref(), frames, frame, budget)?
+            {
+                *reason = joined;
+                return Ok(());
+            }
             attempts += 1;
             wanted = narrowed(wanted, reason[variable], witness.map(|w| w[variable]), attempts);
         }
         Ok(())
+    }
+
+    /// A box around `wider` that does, with the successors of its obstacles.
+    fn joined(
+        &mut self,
+        mut wider: IntBox,
+        witness: Option<&State>,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<IntBox>, EngineError> {
+        if self.config.induction == Induction::Absent || frame == 0 {
+            return Ok(None);
+        }
+        let mut witness = witness.cloned();
+        for _ in 0..self.config.joins {
+            let Some(state) = &witness else { break };
+            let outside = self.successors_into(state, frames, frame, &wider);
+            if outside.is_empty() {
+                break;
+            }
+            outside.iter().for_each(|next| wider.hull_with(&IntBox::point(next)));
+            self.statistics.generalizations += 1;
+            witness = match self.obstacle(&wider, frames, frame, budget)? {
+                Answer::Refuted => return Ok(Some(wider)),
+                Answer::Possible(witness) => witness,
+            };
+        }
+        Ok(None)
     }
 
     /// A state of a box that is unsafe, or has a transition into a frame.

@@ -9,8 +9,8 @@ use policert_numeric::IntBox;
 use policert_policy::{Choice, Policy};
 
 use crate::choices::{Decisions, NetworkDecisions};
-use crate::config::{Config, EnvironmentSolver};
-use crate::frame_transition::{Environment, EnvironmentTransition, Solvers};
+use crate::config::{Config, EnvironmentSolver, Induction};
+use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
 use crate::frames::Escape;
 use crate::order::Ordering;
 use crate::start_states::StartSelection;
@@ -103,7 +103,8 @@ impl<'a> PolicySystem<'a> {
         SystemStatistics { policy_queries, ..self.statistics }
     }
 
-    /// Whether some state of a box has a transition into ℱₙ, n = `frame`.
+    /// Whether some state of a box has a transition into ℱₙ, n = `frame`; with relative induction
+    /// those into the box itself do not count.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -116,9 +117,12 @@ impl<'a> PolicySystem<'a> {
     ) -> Result<Answer<State>, EngineError> {
         self.statistics.frame_transitions += 1;
         let question = self.environment.question;
-        let known = self.escapes.iter().find(|escape| {
-            reason.contains(&escape.state) && escapes_into(question, escape, frames, frame)
-        });
+        let relative = self.config.induction == Induction::Relative;
+        let into = Into { frames, frame, but: relative.then_some(reason) };
+        let known = self
+            .escapes
+            .iter()
+            .find(|escape| reason.contains(&escape.state) && escapes_into(question, escape, into));
         if let Some(escape) = known {
             self.statistics.recalled += 1;
             return Ok(Answer::Possible(Some(escape.state.clone())));
@@ -128,8 +132,7 @@ impl<'a> PolicySystem<'a> {
             decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
             environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
         };
-        let answer =
-            self.environment.frame_transition(reason, frames, frame, &mut solvers, budget)?;
+        let answer = self.environment.frame_transition(reason, into, &mut solvers, budget)?;
         if let Answer::Possible(Some(state)) = &answer
             && let Ok(steps) = self.steps(state)
         {
@@ -138,6 +141,21 @@ impl<'a> PolicySystem<'a> {
             self.escapes.push_front(Escape { state: state.clone(), successors });
         }
         Ok(answer)
+    }
+
+    /// The successors of a state that are in ℱₙ, n = `frame`, and not in a box; none where the
+    /// state breaks the model's rules.
+    pub(crate) fn successors_into(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        but: &IntBox,
+    ) -> Vec<State> {
+        let question = self.environment.question;
+        let into = Into { frames, frame, but: Some(but) };
+        let steps = self.steps(state).unwrap_or_default().into_iter();
+        steps.map(|step| step.step.state).filter(|s| is_target(question, into, s)).collect()
     }
 
     /// The transitions of a state under the policy, by the plain semantics. Where the policy's
@@ -183,16 +201,16 @@ impl<'a> PolicySystem<'a> {
     }
 }
 
-/// Whether a successor of a state is in ℱₙ.
-fn escapes_into(question: &Question<'_>, escape: &Escape, frames: &Frames, frame: usize) -> bool {
-    escape.successors.iter().any(|next| is_in(question, frames, frame, next))
+/// Whether a successor of a state is a target.
+fn escapes_into(question: &Question<'_>, escape: &Escape, into: Into<'_>) -> bool {
+    escape.successors.iter().any(|next| is_target(question, into, next))
 }
 
-/// Whether a state is in ℱₙ.
-fn is_in(question: &Question<'_>, frames: &Frames, frame: usize, state: &[i64]) -> bool {
-    match frame {
+/// Whether a state is one that transitions are looked for into.
+fn is_target(question: &Question<'_>, into: Into<'_>, state: &[i64]) -> bool {
+    match into.frame {
         0 => question.is_unsafe(state),
-        n => frames.blocking(n, state).is_none(),
+        _ => into.blocking(state).is_none(),
     }
 }
 
@@ -224,11 +242,12 @@ impl SubProcedures for PolicySystem<'_> {
     ) -> Result<Option<Succession<PolicyStep>>, EngineError> {
         let question = self.environment.question;
         let steps = self.steps(state)?.into_iter();
-        let mut into: Vec<PolicyStep> =
-            steps.filter(|step| is_in(question, frames, frame, &step.step.state)).collect();
+        let into = Into { frames, frame, but: None };
+        let mut found: Vec<PolicyStep> =
+            steps.filter(|step| is_target(question, into, &step.step.state)).collect();
         // A step that is certain rather than one by an undecided choice.
-        into.sort_by_key(|step| step.undecided.is_some());
-        let first = into.into_iter().next();
+        found.sort_by_key(|step| step.undecided.is_some());
+        let first = found.into_iter().next();
         Ok(first.map(|step| Succession { state: step.step.state.clone(), step }))
     }
 
@@ -255,8 +274,9 @@ impl SubProcedures for PolicySystem<'_> {
                     continue;
                 }
                 let question = self.environment.question;
+                let into = Into { frames, frame: m, but: None };
                 if let Some(escape) = &reason.escape
-                    && escapes_into(question, escape, frames, m)
+                    && escapes_into(question, escape, into)
                 {
                     continue;
                 }

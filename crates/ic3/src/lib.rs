@@ -26,8 +26,8 @@ mod z3;
 
 pub use algorithm::{Outcome, SearchStatistics, ic3};
 pub use config::{
-    Config, ConfigError, EnvironmentSolver, FrameTransition, Pushing, Reasons, Rescheduling,
-    VariableOrder,
+    Config, ConfigError, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons,
+    Rescheduling, VariableOrder,
 };
 pub use engine::{Report, run};
 pub use frames::{Escape, Frames, Reason};

@@ -20,7 +20,7 @@ pub struct Succession<S> {
 pub struct Generalized {
     /// The states.
     pub sides: IntBox,
-    /// None of them has a transition into this frame, nor into an earlier one.
+    /// None of them has a transition into this frame, nor into an earlier one, but to each other.
     pub frame: usize,
 }
 
@@ -76,7 +76,8 @@ pub trait SubProcedures {
     ///
     /// # Ensures
     /// A box r around `state`, (i) no state of which is in ℱ₀, and (ii) no state of which has a
-    /// transition into the frame that comes with it, n or a later one up to N − 1.
+    /// transition into the frame that comes with it, n or a later one up to N − 1, but for
+    /// transitions into r itself: the clause ¬r is inductive relative to the frame.
     ///
     /// # Errors
     /// A stop of the budget.

@@ -7,8 +7,7 @@ use policert_numeric::IntBox;
 use policert_smt::encode::{Frame, successor};
 use policert_smt::{CheckResult, Formula, SmtError, Solver, Sort, Term, Z3Solver, check_within};
 
-use crate::Frames;
-use crate::frame_transition::EnvironmentTransition;
+use crate::frame_transition::{EnvironmentTransition, Into};
 use crate::operators::{Outcome, Region};
 
 /// One solver is kept; questions come and go in scopes.
@@ -33,8 +32,7 @@ impl<'m> Z3Environment<'m> {
         &mut self,
         outcome: &Outcome,
         region: &Region,
-        frames: &Frames,
-        frame: usize,
+        into: Into<'_>,
     ) -> Result<Frame, SmtError> {
         let Self { model, domains, solver, source } = self;
         let after = successor(solver, &model.variables, source, &outcome.destination)?;
@@ -47,13 +45,13 @@ impl<'m> Z3Environment<'m> {
         for condition in &region.conditions {
             solver.assert(before.condition(condition, true)?);
         }
-        if frame == 0 {
+        if into.frame == 0 {
             for condition in &outcome.into_unsafe {
                 solver.assert(before.condition(condition, true)?);
             }
             return Ok(before);
         }
-        for reason in frames.of_frame(frame) {
+        for reason in into.frames.of_frame(into.frame).chain(into.but) {
             let mut outside = Vec::new();
             for (d, (side, all)) in reason.sides().iter().zip(domains.sides()).enumerate() {
                 let Some(&symbol) = after.frame.symbols().get(d) else { continue };
@@ -75,12 +73,11 @@ impl EnvironmentTransition for Z3Environment<'_> {
         &mut self,
         outcome: &Outcome,
         region: &Region,
-        frames: &Frames,
-        frame: usize,
+        into: Into<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         self.solver.push();
-        let answer = match self.assert(outcome, region, frames, frame) {
+        let answer = match self.assert(outcome, region, into) {
             Ok(before) => match check_within(&mut self.solver, budget) {
                 Ok(Ok(CheckResult::Unsat)) => Ok(Answer::Refuted),
                 Ok(Ok(CheckResult::Sat(assignment))) => {

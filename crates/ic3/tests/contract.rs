@@ -52,7 +52,9 @@ impl Explicit {
         let inside = self.states.iter().filter(|(state, _)| sides.contains(state));
         let mut states = inside.filter(|(state, successors)| {
             self.targets.contains(state)
-                || successors.iter().any(|next| self.is_in(frames, frame, next))
+                || successors
+                    .iter()
+                    .any(|next| self.is_in(frames, frame, next) && !sides.contains(next))
         });
         states.next().map(|(state, _)| state)
     }
@@ -235,7 +237,7 @@ fn random_case(profile: Profile, number: u64, checked: &mut [u64; 5]) {
     if truth.start.iter().any(|state| truth.targets.contains(state)) {
         return;
     }
-    let z3 = if cfg!(feature = "z3") && number % 10 == 0 { "polic3-z3" } else { "polic3" };
+    let z3 = if cfg!(feature = "z3") && number.is_multiple_of(10) { "polic3-z3" } else { "polic3" };
     for name in ["native", "assignments", "polic3-nog", z3] {
         let config = Config::preset(name).expect("it is built in");
         let place = format!("{profile:?} {number}, {name}");

@@ -117,6 +117,7 @@ fn configs(number: u64) -> Vec<Config> {
     }
     if random.percent(50) {
         (other.rescheduling, other.pushing) = (polic3.rescheduling, polic3.pushing);
+        other.induction = polic3.induction;
     }
     configs.push(other);
     if cfg!(feature = "z3") && number.is_multiple_of(10) {
