@@ -160,13 +160,14 @@ pub struct VerifyArgs {
         default_value_t = EngineArg::Auto,
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
-                predicate abstraction), cegar (ppa that finds its predicates), or bmc (bounded \
-                model checking)",
+                predicate abstraction), cegar (ppa that finds its predicates), ic3 (IC3 for \
+                policies), or bmc (bounded model checking)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
 
-    /// Configuration of ppa and cegar: native, base, or a file
+    /// Configuration of ppa and cegar (native, base, …) or ic3 (native, polic3, …): a name, or a
+    /// file
     #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
     pub preset: String,
 
@@ -354,6 +355,8 @@ pub enum EngineArg {
     Cegar,
     /// Bounded model checking
     Bmc,
+    /// IC3 for policies
+    Ic3,
 }
 
 /// Values of `--bmc-solver`.

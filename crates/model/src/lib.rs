@@ -19,6 +19,7 @@ mod operator;
 mod propagate;
 mod property;
 mod range;
+mod region;
 mod solutions;
 mod successor;
 mod variable;
@@ -39,6 +40,7 @@ pub use operator::{
 };
 pub use property::{Predicate, SafetyProperty, Start, State};
 pub use range::{Range, Truth};
+pub use region::Region;
 pub use solutions::{SolutionsError, Visit, find_point, find_solution, for_each_solution};
 pub use successor::{
     DomainRule, ModellingError, ModellingProblem, Semantics, Successor, Successors,

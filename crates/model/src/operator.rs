@@ -1,6 +1,6 @@
 //! Operators of the composed model: guard, label and probabilistic update.
 
-use policert_numeric::{IntInterval, Rational};
+use policert_numeric::{IntBox, IntInterval, Rational};
 
 use crate::{
     BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearExpr, Probability, VarId,
@@ -134,6 +134,21 @@ impl Destination {
             .binary_search_by_key(&variable, |u| u.variable)
             .ok()
             .map(|i| &self.updates[i].value)
+    }
+
+    /// The sides of the free choices over a box of states: every value that a choice can take
+    /// lies in its side.
+    #[must_use]
+    pub fn choice_sides(&self, sides: &IntBox) -> Vec<IntInterval> {
+        let mut extended = sides.clone();
+        let mut result = Vec::with_capacity(self.choices.len());
+        for choice in &self.choices {
+            let (lower, upper) = (choice.lower.range(&extended), choice.upper.range(&extended));
+            let side = IntInterval::new(lower.integers().lo, upper.integers().hi);
+            extended.push(side);
+            result.push(side);
+        }
+        result
     }
 
     /// Holds exactly where this outcome leads to a state, whatever the guard: it is `defined`,

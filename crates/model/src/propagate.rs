@@ -3,7 +3,7 @@
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::linear::{sum_range, term_range};
-use crate::{Condition, LinearConstraint, Truth};
+use crate::{Condition, Expr, LinearConstraint, Truth, UnaryOp};
 
 /// How often the constraints of a conjunction are swept: enough for a fixpoint in practice, and
 /// a cap where bounds creep by one.
@@ -97,6 +97,16 @@ impl Condition {
         }
     }
 
+    /// Whether it is known to have a truth value at every point of `sides`.
+    #[must_use]
+    pub fn is_total(&self, sides: &IntBox) -> bool {
+        match self {
+            Self::True | Self::False | Self::Linear(_) => true,
+            Self::General { expr, .. } => expr.is_total() || !is_partial(expr, sides),
+            Self::And(parts) | Self::Or(parts) => parts.iter().all(|part| part.is_total(sides)),
+        }
+    }
+
     /// Shrinks `sides` without losing a point that satisfies the condition: bound propagation
     /// to a fixpoint (or a cap). Returns whether anything changed; the box is empty afterwards
     /// only if no point of it satisfies the condition.
@@ -163,6 +173,18 @@ impl Condition {
             }
             Self::Or(parts) => tighten_to_hull(parts, sides),
         }
+    }
+}
+
+/// Whether some operand has no value somewhere, as far as ranges tell.
+fn is_partial(expr: &Expr, sides: &IntBox) -> bool {
+    // A truth value that is undecided counts as partial in ranges, so look at the operands of
+    // comparisons and logical operators one by one.
+    match expr {
+        Expr::Unary(UnaryOp::Not, a) => is_partial(a, sides),
+        Expr::Binary(op, a, b) if op.is_boolean() => is_partial(a, sides) || is_partial(b, sides),
+        Expr::Ite(c, a, b) => is_partial(c, sides) || is_partial(a, sides) || is_partial(b, sides),
+        _ => expr.range(sides).partial,
     }
 }
 

@@ -24,7 +24,7 @@
 use policert_engine_api::{Answer, Budget, EngineError, Question};
 use policert_model::{Condition, Truth};
 
-use crate::operators::{Affected, LabelGroup, Operators, Outcome, choice_sides};
+use crate::operators::{Affected, LabelGroup, Operators, Outcome};
 use crate::queries::Queries;
 use crate::region::Region;
 use crate::{AbstractState, PredicateSet};
@@ -164,7 +164,7 @@ impl<'a> Expansion<'a, '_, '_> {
         if conflict.condition == Condition::False {
             return Ok(());
         }
-        let sides = choice_sides(&operator.destinations[destination], &applicable.sides);
+        let sides = operator.destinations[destination].choice_sides(&applicable.sides);
         let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
         if !self.queries.is_inhabited(&conflicting, self.budget)? {
             return Ok(());
@@ -190,7 +190,7 @@ impl<'a> Expansion<'a, '_, '_> {
         outcome: &'a Outcome,
     ) -> Region<'a> {
         let choices = &self.operators.all()[operator].operator.destinations[destination];
-        let extended = applicable.extend(choice_sides(choices, &applicable.sides));
+        let extended = applicable.extend(choices.choice_sides(&applicable.sides));
         if outcome.validity.is_empty() {
             return extended;
         }

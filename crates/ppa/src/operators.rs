@@ -7,7 +7,7 @@ use policert_engine_api::{EngineError, Question};
 use policert_model::{
     BinaryOp, Condition, Destination, Expr, LabelId, Model, Operator, Truth, UpdateValue, VarId,
 };
-use policert_numeric::{IntBox, IntInterval};
+use policert_numeric::IntInterval;
 
 use crate::{PredId, PredicateSet};
 
@@ -186,19 +186,4 @@ fn inside(value: &UpdateValue, domain: IntInterval) -> Vec<Condition> {
     let both =
         Condition::and([le(Expr::int(domain.lo), value.clone()), le(value, Expr::int(domain.hi))]);
     both.conjuncts().to_vec()
-}
-
-/// The sides of the free choices of a destination over a box of states: every value that a
-/// choice can take lies in its side.
-#[must_use]
-pub fn choice_sides(destination: &Destination, sides: &IntBox) -> Vec<IntInterval> {
-    let mut extended = sides.clone();
-    let mut result = Vec::with_capacity(destination.choices.len());
-    for choice in &destination.choices {
-        let (lower, upper) = (choice.lower.range(&extended), choice.upper.range(&extended));
-        let side = IntInterval::new(lower.integers().lo, upper.integers().hi);
-        extended.push(side);
-        result.push(side);
-    }
-    result
 }

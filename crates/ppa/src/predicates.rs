@@ -156,36 +156,12 @@ pub(crate) fn require_total(
     domains: &IntBox,
     text: &str,
 ) -> Result<(), EngineError> {
-    let total = match condition {
-        Condition::True | Condition::False | Condition::Linear(_) => true,
-        Condition::General { expr, .. } => expr.is_total() || !is_partial(expr, domains),
-        Condition::And(parts) | Condition::Or(parts) => {
-            return parts.iter().try_for_each(|part| require_total(part, domains, text));
-        }
-    };
-    if total {
+    if condition.is_total(domains) {
         Ok(())
     } else {
         Err(EngineError::Unsupported(format!(
             "`{text}` may have no truth value in some state (a cell that does not exist or a \
              division by zero)"
         )))
-    }
-}
-
-/// Whether some operand has no value somewhere, as far as ranges tell.
-fn is_partial(expr: &policert_model::Expr, domains: &IntBox) -> bool {
-    // A truth value that is undecided counts as partial in ranges, so look at the operands of
-    // comparisons and logical operators one by one.
-    use policert_model::{Expr, UnaryOp};
-    match expr {
-        Expr::Unary(UnaryOp::Not, a) => is_partial(a, domains),
-        Expr::Binary(op, a, b) if op.is_boolean() => {
-            is_partial(a, domains) || is_partial(b, domains)
-        }
-        Expr::Ite(c, a, b) => {
-            is_partial(c, domains) || is_partial(a, domains) || is_partial(b, domains)
-        }
-        _ => expr.range(domains).partial,
     }
 }

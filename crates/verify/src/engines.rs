@@ -8,6 +8,7 @@ mod bmc;
 mod cegar;
 mod explicit;
 mod guided;
+mod ic3;
 mod ppa;
 
 use std::time::Instant;
@@ -16,11 +17,13 @@ use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, CancelFlag, Counts, EngineError, Limits, Observer, UnknownReason, Verdict,
 };
+use policert_numeric::IntBox;
 use serde_json::Value;
 
 use crate::report::Attempt;
 use crate::{Failure, Task};
 
+pub(crate) use ic3::preset as ic3_preset;
 pub(crate) use ppa::preset;
 
 /// What answers a question.
@@ -37,6 +40,8 @@ pub enum EngineChoice {
     Cegar,
     /// Bounded model checking.
     Bmc,
+    /// IC3 for policies.
+    Ic3,
 }
 
 /// What an engine found.
@@ -52,6 +57,8 @@ pub(crate) struct EngineRun {
     pub counts: Counts,
     /// The abstract start states and which are proved safe, where the engine tells.
     pub start_states: Option<Vec<policert_ppa::StartRegion>>,
+    /// The inductive invariant of a verdict *safe*, as boxes, where the engine has one.
+    pub invariant: Option<Vec<IntBox>>,
     /// Numbers of this engine alone.
     pub numbers: Value,
     /// What to know before trusting the verdict.
@@ -71,6 +78,8 @@ pub(crate) struct Assignment<'a> {
     pub cegar: policert_ppa::CegarConfig,
     /// How bmc unrolls runs.
     pub bmc: policert_explore::BmcConfig,
+    /// Configuration of ic3.
+    pub ic3: &'a policert_ic3::Config,
     /// Limits of the whole run.
     pub limits: &'a Limits,
     /// When the run began.
@@ -137,6 +146,7 @@ pub(crate) fn answer(
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
         EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
+        EngineChoice::Ic3 => settled("ic3", ic3::run(assignment, &mut budget, observer)),
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];
@@ -159,6 +169,7 @@ fn settled(
         verdict: Verdict::Unknown(reason),
         counts: Counts::default(),
         start_states: None,
+        invariant: None,
         numbers: Value::Null,
         warnings: Vec::new(),
         notes: Vec::new(),

@@ -1,6 +1,7 @@
-//! The evidence of an unsafe verdict as versioned data that a person can read too:
+//! The evidence of a verdict as versioned data that a person can read too:
 //! `docs/formats/evidence.md`.
 
+mod from_invariant;
 mod from_trace;
 
 use policert_model::{Model, OperatorKey, Variable, VariableKind};
@@ -19,7 +20,7 @@ pub struct Evidence {
     pub schema_version: u32,
     /// Version of the program.
     pub version: String,
-    /// What it is evidence of: `unsafe`.
+    /// What it is evidence of: `unsafe`, or `safe`.
     pub verdict: String,
     /// The engine that found it.
     pub engine: String,
@@ -31,12 +32,30 @@ pub struct Evidence {
     pub inputs: Vec<Input>,
     /// The unsafe condition as a person would write it.
     pub unsafe_condition: String,
-    /// Number of steps.
-    pub steps: usize,
-    /// The start state.
-    pub start: Map<String, Value>,
-    /// The steps in order.
-    pub trace: Vec<StepRecord>,
+    /// What shows it.
+    #[serde(flatten)]
+    pub proof: Proof,
+}
+
+/// What shows a verdict.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Proof {
+    /// *unsafe*: a run to an unsafe state.
+    Trace {
+        /// Number of steps.
+        steps: usize,
+        /// The start state.
+        start: Map<String, Value>,
+        /// The steps in order.
+        trace: Vec<StepRecord>,
+    },
+    /// *safe*: boxes of states whose union is an inductive invariant.
+    Invariant {
+        /// For each box the variables that do not have all values of their domain: the least and
+        /// the greatest value.
+        invariant: Vec<Map<String, Value>>,
+    },
 }
 
 /// One step of a trace.

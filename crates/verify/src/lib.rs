@@ -1,7 +1,7 @@
 //! The façade: load a task, choose an engine by configuration, run it, replay its evidence,
 //! report. This is the boundary of the library; the command line adds arguments and printing.
 //!
-//! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] for unsafe.
+//! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with [`Evidence`] where there is some.
 //! - [`query()`] decides a VNN-LIB property of a network over the reals.
 //! - [`reach()`] computes the reachable boxes of a control loop.
 //! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
@@ -21,6 +21,7 @@ mod engines;
 mod evidence;
 mod exit_status;
 mod failure;
+mod invariant_check;
 mod learn;
 mod memory;
 mod output_files;
@@ -58,8 +59,8 @@ pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
-    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, ScoreRecord,
-    StepRecord,
+    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, Proof,
+    ScoreRecord, StepRecord,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;

@@ -6,10 +6,12 @@ use std::time::Instant;
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
 use policert_explore::BmcConfig;
-use policert_ppa::CegarConfig;
+use policert_ic3::Config as Ic3Config;
+use policert_ppa::{CegarConfig, Config as PpaConfig};
 use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
+use crate::invariant_check;
 use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
 use crate::start_states::StartStatesRecord;
@@ -24,7 +26,7 @@ pub struct Request {
     pub task: TaskOptions,
     /// What answers.
     pub engine: EngineChoice,
-    /// Configuration of ppa and cegar: a preset's name, or a file.
+    /// Configuration of ppa, cegar or ic3: a preset's name, or a file.
     pub preset: String,
     /// Options of cegar.
     pub cegar: CegarConfig,
@@ -47,7 +49,8 @@ pub struct Request {
 pub struct Verified {
     /// The result as data; also of runs without verdict.
     pub report: Report,
-    /// The evidence of an unsafe verdict.
+    /// The evidence of the verdict: of an unsafe one, and of a safe one where the engine has an
+    /// invariant.
     pub evidence: Option<Evidence>,
     /// Which start states are proved safe, if that was asked for and the engine tells.
     pub start_states: Option<StartStatesRecord>,
@@ -59,7 +62,8 @@ pub struct Verified {
     pub status: ExitStatus,
 }
 
-/// Answers a request. Every unsafe verdict was replayed before it is returned.
+/// Answers a request. Every counterexample was replayed, and every invariant checked, before it is
+/// returned.
 pub fn verify(request: &Request, cancel: &CancelFlag, observer: &mut dyn Observer) -> Verified {
     let begin = Instant::now();
     let mut loaded = Loaded::default();
@@ -80,7 +84,11 @@ fn run(
     begin: Instant,
     loaded: &mut Loaded,
 ) -> Result<Verified, Failure> {
-    let ppa = engines::preset(&request.preset)?;
+    // A preset of one engine says nothing about the others.
+    let (ppa, ic3) = match request.engine {
+        EngineChoice::Ic3 => (PpaConfig::default(), engines::ic3_preset(&request.preset)?),
+        _ => (engines::preset(&request.preset)?, Ic3Config::default()),
+    };
     observer.event(Event::Phase("load"));
     let task = Task::load(&request.task, loaded);
     request.outputs.check_inputs(loaded.inputs.iter().map(|input| input.path.as_path()))?;
@@ -96,8 +104,17 @@ fn run(
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
     let Request { cegar, bmc, threads, .. } = *request;
-    let assignment =
-        Assignment { task: &task, ppa: &ppa, cegar, bmc, limits, begin, cancel, threads };
+    let assignment = Assignment {
+        task: &task,
+        ppa: &ppa,
+        cegar,
+        bmc,
+        ic3: &ic3,
+        limits,
+        begin,
+        cancel,
+        threads,
+    };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;
@@ -112,8 +129,13 @@ fn run(
     times.engines = engines_begin.elapsed().as_secs_f64();
 
     let replay_begin = Instant::now();
-    let evidence = match &answered.run.verdict {
-        Verdict::Unsafe(trace) => Some(evidence(&task, &answered.run, trace)?),
+    let evidence = match (&answered.run.verdict, &answered.run.invariant) {
+        (Verdict::Unsafe(trace), _) => Some(evidence(&task, &answered.run, trace)?),
+        (Verdict::Safe { .. }, Some(boxes)) => {
+            let checked = invariant_check::check(&task, boxes, limits, begin, cancel)?;
+            notes.push(checked.note(boxes.len()));
+            Some(Evidence::of_invariant(&task, answered.run.engine, boxes))
+        }
         _ => None,
     };
     times.replay = replay_begin.elapsed().as_secs_f64();

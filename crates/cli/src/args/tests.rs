@@ -173,7 +173,12 @@ fn configuration() -> String {
             }
         }
     }
-    text + &presets()
+    text + &presets(
+        "ppa",
+        "A preset is a file of this form; `--preset` takes a name or a file of one's own. Whatever \
+         a preset switches off, the answer stays the same; only the work changes. The exception is \
+         `mar`, which leaves the last exact test out: it proves *safe* less often.",
+    ) + &presets("ic3", "Given time, every preset finds the same answer.")
 }
 
 fn row(argument: &clap::Arg) -> String {
@@ -206,21 +211,16 @@ fn row(argument: &clap::Arg) -> String {
     format!("| `{}` | {} | {} |\n", escaped(option), escaped(help.replace('\n', " ")), default)
 }
 
-/// The presets of ppa with what they switch.
-fn presets() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/ppa");
+/// The presets of an engine with what they switch.
+fn presets(engine: &str, about: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(engine);
     let mut files: Vec<_> = std::fs::read_dir(&folder)
-        .expect("configs/ppa")
+        .expect("a folder of presets")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
-    let mut text = String::from(
-        "\n## Presets of ppa\n\nA preset is a file of this form; `--preset` takes a name or a \
-         file of one's own. Whatever a preset switches off, the answer stays the same; only the \
-         work changes. The exception is `mar`, which leaves the last exact test out: it proves \
-         *safe* less often.\n",
-    );
+    let mut text = format!("\n## Presets of {engine}\n\n{about}\n");
     for file in files {
         let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
         let content = std::fs::read_to_string(&file).expect("a preset");

@@ -146,6 +146,7 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Ppa => EngineChoice::Ppa,
             EngineArg::Cegar => EngineChoice::Cegar,
             EngineArg::Bmc => EngineChoice::Bmc,
+            EngineArg::Ic3 => EngineChoice::Ic3,
         },
         preset: arguments.preset.clone(),
         cegar: cegar(arguments),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use policert_verify::{Evidence, Report, Statistics, VerdictWord};
+use policert_verify::{Evidence, Proof, Report, Statistics, StepRecord, VerdictWord};
 use serde_json::{Map, Value};
 
 use crate::style::{Mark, Style};
@@ -36,9 +36,15 @@ pub fn verdict(
         return Ok(());
     }
     match (evidence, evidence_file) {
-        (Some(evidence), _) => counterexample(out, evidence, evidence_file)?,
+        (Some(evidence), _) => match &evidence.proof {
+            Proof::Trace { steps, start, trace } => {
+                counterexample(out, (*steps, start, trace), evidence_file)?;
+            }
+            Proof::Invariant { invariant } => invariant_of(out, invariant.len(), evidence_file)?,
+        },
         (None, Some(path)) => {
-            let text = "is not written: there is evidence for unsafe verdicts only";
+            let text = "is not written: there is evidence for unsafe verdicts, and for safe ones \
+                        of engine ic3";
             line(out, "evidence", &format!("{} {text}", path.display()))?;
         }
         (None, None) => {}
@@ -122,16 +128,20 @@ fn headline(report: &Report, style: Style) -> String {
 }
 
 /// The ends of the counterexample, and where to find the rest.
-fn counterexample(out: &mut dyn Write, evidence: &Evidence, file: Option<&Path>) -> io::Result<()> {
-    line(out, "start", &state(&evidence.start))?;
-    if let Some(last) = evidence.trace.last() {
-        if let Some(first) = evidence.trace.first()
-            && evidence.steps > 1
+fn counterexample(
+    out: &mut dyn Write,
+    (steps, start, trace): (usize, &Map<String, Value>, &[StepRecord]),
+    file: Option<&Path>,
+) -> io::Result<()> {
+    line(out, "start", &state(start))?;
+    if let Some(last) = trace.last() {
+        if let Some(first) = trace.first()
+            && steps > 1
         {
             let label = first.label.as_deref().unwrap_or("τ");
             line(out, "", &format!("{label} → {}", changed(&first.changed)))?;
         }
-        if evidence.steps > 2 {
+        if steps > 2 {
             line(out, "", "…")?;
         }
         let label = last.label.as_deref().unwrap_or("τ");
@@ -142,6 +152,16 @@ fn counterexample(out: &mut dyn Write, evidence: &Evidence, file: Option<&Path>)
         Some(path) => line(out, "trace", &format!("written to {}", path.display())),
         None => line(out, "trace", "replayed exactly; --evidence FILE writes it step by step"),
     }
+}
+
+/// What the invariant consists of, and where to find it.
+fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::Result<()> {
+    let place = match file {
+        Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
+        Some(path) => format!("written to {}", path.display()),
+        None => "checked; --evidence FILE writes it".to_owned(),
+    };
+    line(out, "invariant", &format!("{boxes} boxes of states, {place}"))
 }
 
 /// Variables with their values, in one line.

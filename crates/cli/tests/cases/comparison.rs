@@ -173,7 +173,14 @@ impl Comparison<'_> {
             }
             return;
         };
-        self.expect("verdict of the evidence", &"unsafe".into(), &evidence["verdict"].clone());
+        let verdict = self.report["verdict"].clone();
+        self.expect("verdict of the evidence", &verdict, &evidence["verdict"].clone());
+        if verdict == "safe" {
+            let boxes = self.report["statistics"]["ic3"]["invariant_boxes"].clone();
+            let written = evidence["invariant"].as_array().map_or(0, Vec::len);
+            self.expect("boxes of the invariant", &boxes, &written.into());
+            return;
+        }
         let steps = evidence["trace"].as_array().map_or(0, Vec::len);
         self.expect("steps of the evidence", &steps.into(), &evidence["steps"].clone());
         let counted = self.report["statistics"]["counterexample_steps"].clone();

@@ -5,7 +5,6 @@ use policert_model::{Condition, Destination, Operator, Truth};
 use super::cell::{Cell, Literal};
 use super::state_tree::{NodeId, StateTree};
 use crate::engine::Abstraction;
-use crate::operators::choice_sides;
 use crate::region::Region;
 
 /// A path of abstract states with the operators between them, from an abstract start state to an
@@ -148,7 +147,7 @@ impl AbstractPath {
     ) -> Region<'r> {
         let mut states = self.states[step].cell.region();
         if step < self.steps.len() {
-            let sides = choice_sides(self.outcome(abstraction, step), &states.sides);
+            let sides = self.outcome(abstraction, step).choice_sides(&states.sides);
             states = states.extend(sides);
         }
         states.restrict(requirements.iter().map(|r| &r.condition))

@@ -9,7 +9,6 @@ use policert_numeric::IntBox;
 
 use super::path::{AbstractPath, Requirement};
 use crate::engine::Abstraction;
-use crate::operators::choice_sides;
 
 /// Variables that the value of one variable may mention before the encoding ends.
 const VALUE_LIMIT: usize = 512;
@@ -102,7 +101,7 @@ impl PathCondition {
                 break;
             }
             let outcome = path.outcome(abstraction, step);
-            for side in choice_sides(outcome, abstraction.predicates.domains()) {
+            for side in outcome.choice_sides(abstraction.predicates.domains()) {
                 sides.push(side);
             }
             let mut next = moment.values.clone();

@@ -9,7 +9,6 @@ use super::path_condition::PathCondition;
 use super::policy_choice::PolicyChoice;
 use super::realisability::solution;
 use crate::engine::Abstraction;
-use crate::operators::choice_sides;
 use crate::queries::Queries;
 use crate::region::Region;
 
@@ -160,7 +159,7 @@ fn choices_for(
         return Ok(Vec::new());
     }
     let mut sides = IntBox::point(state);
-    let choices = choice_sides(outcome, &sides);
+    let choices = outcome.choice_sides(&sides);
     choices.iter().for_each(|&side| sides.push(side));
     let region = Region::new(sides, requirements.iter().map(|r| &r.condition));
     Ok(match solution(&region, queries, budget)? {

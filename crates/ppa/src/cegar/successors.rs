@@ -10,7 +10,6 @@ use super::cell::Literals;
 use super::reachability::Search;
 use super::state_tree::{Arrival, Candidate, Found, NodeId, PredicateId};
 use crate::engine::Abstraction;
-use crate::operators::choice_sides;
 use crate::region::Region;
 
 /// The transitions of one abstract state by one outcome.
@@ -180,7 +179,7 @@ impl Search<'_, '_, '_> {
         if conflict.condition == Condition::False {
             return Ok(());
         }
-        let sides = choice_sides(&operator.destinations[destination], &applicable.sides);
+        let sides = operator.destinations[destination].choice_sides(&applicable.sides);
         let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
         if !self.queries.is_inhabited(&conflicting, self.budget)? {
             return Ok(());
@@ -399,7 +398,7 @@ fn valid_region<'x>(
     let prepared = &abstraction.operators.all()[operator];
     let model = abstraction.question.model;
     let outcome = prepared.outcome(destination, model, &abstraction.predicates);
-    let sides = choice_sides(&prepared.operator.destinations[destination], &applicable.sides);
+    let sides = prepared.operator.destinations[destination].choice_sides(&applicable.sides);
     applicable.extend(sides).restrict(&outcome.validity)
 }
 

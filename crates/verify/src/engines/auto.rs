@@ -1,7 +1,7 @@
 //! The portfolio: a cheap look at the model, then its members until one is conclusive.
 //!
 //! Few states: explicit search. Otherwise guided search for an unsafe state, explicit search of the
-//! first states, abstraction refinement, and explicit search as far as the memory reaches. With
+//! first states, abstraction refinement, IC3, and explicit search as far as the memory reaches. With
 //! several threads, members run side by side, and the first conclusive one stops the others.
 
 mod side_by_side;
@@ -13,7 +13,7 @@ use policert_engine_api::{Budget, EngineError, Observer, StopReason, UnknownReas
 use policert_model::{DomainRule, Model};
 
 use super::{
-    Answered, Assignment, EngineRun, attempt, cegar, explicit, guided, result_text, settled,
+    Answered, Assignment, EngineRun, attempt, cegar, explicit, guided, ic3, result_text, settled,
 };
 use crate::Failure;
 use crate::memory::available_memory;
@@ -31,6 +31,7 @@ enum Member {
     /// Explicit search of at most so many states.
     Explicit(u64),
     Cegar,
+    Ic3,
 }
 
 impl Member {
@@ -39,6 +40,7 @@ impl Member {
             Self::Guided => "guided",
             Self::Explicit(_) => "explicit",
             Self::Cegar => "cegar",
+            Self::Ic3 => "ic3",
         }
     }
 
@@ -54,13 +56,14 @@ impl Member {
             Self::Guided => guided::run(assignment, budget, observer),
             Self::Explicit(_) => explicit::run(assignment, budget, observer),
             Self::Cegar => cegar::run(assignment, budget, observer, recorder),
+            Self::Ic3 => ic3::run(assignment, budget, observer),
         }
     }
 
     fn states(self) -> Option<u64> {
         match self {
             Self::Explicit(states) => Some(states),
-            Self::Guided | Self::Cegar => None,
+            Self::Guided | Self::Cegar | Self::Ic3 => None,
         }
     }
 }
@@ -79,18 +82,20 @@ pub(super) fn run(
     let mut portfolio = Portfolio::default();
     let mut members = match (few || builds, threads > 1) {
         (true, _) => vec![Member::Explicit(all), Member::Cegar],
-        (false, true) => vec![Member::Guided, Member::Explicit(all), Member::Cegar],
+        (false, true) => vec![Member::Guided, Member::Explicit(all), Member::Cegar, Member::Ic3],
         (false, false) => vec![
             Member::Guided,
             Member::Explicit(all.min(FIRST_LOOK.into())),
             Member::Cegar,
+            Member::Ic3,
             Member::Explicit(all),
         ],
     };
     if question.domain_rule == DomainRule::Error {
-        members.retain(|member| *member != Member::Cegar);
+        members.retain(|member| !matches!(member, Member::Cegar | Member::Ic3));
         let why = "it does not decide whether an update that leaves a domain is reachable";
         portfolio.pass_over("cegar", why);
+        portfolio.pass_over("ic3", why);
     }
     if threads > 1 && members.len() > 1 && recorder.is_none() && !few {
         side_by_side::run(&mut portfolio, assignment, &members, threads.into(), observer)?;

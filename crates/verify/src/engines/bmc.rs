@@ -23,6 +23,7 @@ pub(super) fn run(
         engine: "bmc",
         preset: Some(solver.to_owned()),
         start_states: None,
+        invariant: None,
         numbers: numbers(&report),
         notes: notes(&report),
         verdict: report.verdict,

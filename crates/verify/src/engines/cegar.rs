@@ -26,6 +26,7 @@ pub(super) fn run(
         engine: "cegar",
         preset: Some(assignment.ppa.name.clone()),
         start_states: None,
+        invariant: None,
         numbers: numbers(&report),
         verdict: report.verdict,
         counts: report.counts,

@@ -20,6 +20,7 @@ pub(super) fn run(
         engine: "explicit",
         preset: None,
         start_states: None,
+        invariant: None,
         numbers: numbers(&explored),
         verdict: explored.verdict,
         counts: explored.counts,

@@ -26,6 +26,7 @@ pub(super) fn run(
         preset: None,
         verdict,
         start_states: None,
+        invariant: None,
         numbers: json!({ "expanded": found.counts.expanded_states }),
         counts: found.counts,
         warnings: Vec::new(),

@@ -13,18 +13,23 @@ use crate::Failure;
 /// The configuration of this name: a preset, or a file.
 pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
     let known = Config::preset_names().contains(&name);
-    let looks_like_file = name.contains('/') || Path::new(name).extension().is_some();
-    let config = if known || !(looks_like_file || Path::new(name).is_file()) {
-        Config::preset(name)
-    } else {
-        let text = std::fs::read_to_string(name)
-            .map_err(|error| Failure::invalid(format!("preset {name}: {error}")))?;
-        Config::parse(&text)
+    let config = match preset_file(name).filter(|_| !known) {
+        Some(text) => Config::parse(&text?),
+        None => Config::preset(name),
     };
     config.map_err(|error| match error {
         ConfigError::UnknownPreset { .. } => Failure::Usage(error.to_string()),
         ConfigError::NeedsZ3(_) => Failure::unsupported(error.to_string()),
         other => Failure::invalid(format!("{name}: {other}")),
+    })
+}
+
+/// The text of a preset, if the name looks like that of a file.
+pub(super) fn preset_file(name: &str) -> Option<Result<String, Failure>> {
+    let looks_like_file = name.contains('/') || Path::new(name).extension().is_some();
+    (looks_like_file || Path::new(name).is_file()).then(|| {
+        std::fs::read_to_string(name)
+            .map_err(|error| Failure::invalid(format!("preset {name}: {error}")))
     })
 }
 
@@ -43,6 +48,7 @@ pub(super) fn run(
         preset: Some(assignment.ppa.name.clone()),
         numbers: numbers(&report),
         start_states: report.start_states,
+        invariant: None,
         verdict: report.verdict,
         counts: report.counts,
         warnings: Vec::new(),

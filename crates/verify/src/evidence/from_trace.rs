@@ -6,7 +6,7 @@ use policert_numeric::{IBig, Rational};
 use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
 
 use crate::evidence::{
-    EVIDENCE_VERSION, Mover, OperatorRecord, PolicyRecord, ScoreRecord, StepRecord, changes,
+    EVIDENCE_VERSION, Mover, OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, changes,
     state_record,
 };
 use crate::{Evidence, Task, VERSION};
@@ -45,9 +45,11 @@ impl Evidence {
             semantics: task.semantics.clone(),
             inputs: task.inputs.clone(),
             unsafe_condition: model.display_condition(&task.property.unsafe_condition),
-            steps: steps.len(),
-            start: state_record(model, &trace.start),
-            trace: steps,
+            proof: Proof::Trace {
+                steps: steps.len(),
+                start: state_record(model, &trace.start),
+                trace: steps,
+            },
         }
     }
 }

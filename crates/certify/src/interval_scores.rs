@@ -1,0 +1,201 @@
+//! Plain interval arithmetic through a network or tree ensemble: what a policy chooses nowhere in a
+//! box.
+
+use policert_engine_api::{Budget, EngineError};
+use policert_numeric::{IntBox, IntInterval, Interval, Rational};
+use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
+use policert_policy::{Comparison, Network, NodeId, Op, Policy, Scoring};
+
+use crate::invariant::{ChoicesInBoxes, Competing};
+
+/// Refutes labels by bounds of the scores, computed by plain interval arithmetic.
+#[derive(Debug)]
+pub struct IntervalChoices<'p> {
+    policy: &'p Policy,
+    /// By node.
+    values: Vec<Vec<Interval>>,
+    /// The box that they belong to.
+    computed: Option<IntBox>,
+}
+
+impl<'p> IntervalChoices<'p> {
+    /// For this policy.
+    #[must_use]
+    pub fn new(policy: &'p Policy) -> Self {
+        Self { policy, values: Vec::new(), computed: None }
+    }
+
+    fn compute(&mut self, network: &Network, sides: &IntBox) {
+        let inputs: Vec<Interval> = self
+            .policy
+            .inputs()
+            .iter()
+            .map(|v| {
+                let side = sides[v.index()];
+                let end = |value: i64| Interval::enclosing(&Rational::from(value));
+                if side.is_bounded() {
+                    end(side.lo).hull(end(side.hi))
+                } else {
+                    Interval::EVERYTHING
+                }
+            })
+            .collect();
+        self.values.clear();
+        for node in network.nodes() {
+            let value = evaluate(&node.op, &self.values, &inputs);
+            self.values.push(value);
+        }
+        self.computed = Some(sides.clone());
+    }
+}
+
+impl ChoicesInBoxes for IntervalChoices<'_> {
+    fn is_refuted(
+        &mut self,
+        output: usize,
+        sides: &IntBox,
+        competing: Competing<'_>,
+        budget: &mut Budget,
+    ) -> Result<bool, EngineError> {
+        budget.poll()?;
+        let semantics = self.policy.semantics();
+        let network = match self.policy.scoring() {
+            Scoring::Network(network) => network,
+            Scoring::Trees(trees) => {
+                let inputs: Vec<IntInterval> =
+                    self.policy.inputs().iter().map(|v| sides[v.index()]).collect();
+                let mut rivals =
+                    (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
+                return Ok(rivals.any(|rival| {
+                    let lead = greatest_lead(trees, &inputs, output, rival);
+                    match semantics.requires(output, rival) {
+                        Comparison::Greater => lead <= 0,
+                        Comparison::GreaterEqual => lead < 0,
+                    }
+                }));
+            }
+        };
+        if self.computed.as_ref() != Some(sides) {
+            self.compute(network, sides);
+        }
+        let rivals = (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
+        for rival in rivals {
+            let lead = difference(network, &self.values, output, rival);
+            let refuted = match semantics.requires(output, rival) {
+                Comparison::Greater => lead.hi() <= 0.0,
+                Comparison::GreaterEqual => lead.hi() < 0.0,
+            };
+            if refuted {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// At most so many units the score of an output of a tree ensemble is above that of another one,
+/// for inputs in these ranges: the sum of what each tree can add.
+fn greatest_lead(trees: &IntegerTrees, inputs: &[IntInterval], a: usize, b: usize) -> i128 {
+    let base = trees.base()[a] - trees.base()[b];
+    let greatest = trees.trees().iter().map(|tree| greatest_in(tree, 0, inputs, a, b));
+    // An empty range has no greatest one: then the sum saturates.
+    greatest.fold(base, i128::saturating_add)
+}
+
+/// What the subtree of a node can add to it.
+fn greatest_in(
+    tree: &IntegerTree,
+    node: usize,
+    inputs: &[IntInterval],
+    a: usize,
+    b: usize,
+) -> i128 {
+    match &tree.nodes[node] {
+        IntegerNode::Leaf(values) => {
+            let of = |output: usize| {
+                values.iter().filter(|v| v.output == output).map(|v| v.value).sum::<i128>()
+            };
+            of(a) - of(b)
+        }
+        IntegerNode::Split { input, at, left, right } => {
+            let side = inputs[*input];
+            let mut greatest = i128::MIN;
+            if side.lo <= *at {
+                greatest = greatest_in(tree, *left, inputs, a, b);
+            }
+            if side.hi > *at {
+                greatest = greatest.max(greatest_in(tree, *right, inputs, a, b));
+            }
+            greatest
+        }
+    }
+}
+
+/// The score of an output less that of another one.
+fn difference(network: &Network, values: &[Vec<Interval>], a: usize, b: usize) -> Interval {
+    let output = network.output().index();
+    if let Op::Affine { input, weights, bias } = &network.nodes()[output].op {
+        let rows = weights.row(a).iter().zip(weights.row(b)).zip(&values[input.index()]);
+        let start = Interval::point(bias[a]) - Interval::point(bias[b]);
+        return rows.fold(start, |sum, ((&u, &v), &x)| {
+            sum + (Interval::point(u) - Interval::point(v)) * x
+        });
+    }
+    values[output][a] - values[output][b]
+}
+
+fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Interval> {
+    let of = |id: &NodeId| &values[id.index()];
+    let each = |input: &NodeId, f: &dyn Fn(Interval) -> Interval| -> Vec<Interval> {
+        of(input).iter().map(|&x| f(x)).collect()
+    };
+    let merged = |ids: &[NodeId], f: &dyn Fn(Interval, Interval) -> Interval| {
+        let mut result = ids.first().map_or(Vec::new(), |id| of(id).clone());
+        for id in ids.iter().skip(1) {
+            for (a, &b) in result.iter_mut().zip(of(id)) {
+                *a = f(*a, b);
+            }
+        }
+        result
+    };
+    match op {
+        Op::Input => inputs.to_vec(),
+        Op::Affine { input, weights, bias } => weights
+            .row_iter()
+            .zip(bias)
+            .map(|(row, &bias)| {
+                let terms = row.iter().zip(of(input));
+                terms.fold(Interval::point(bias), |sum, (&w, &x)| sum + Interval::point(w) * x)
+            })
+            .collect(),
+        Op::Scale { input, mul, div, add } => {
+            let constants = mul.iter().zip(div).zip(add);
+            of(input)
+                .iter()
+                .zip(constants)
+                .map(|(&x, ((&mul, &div), &add))| {
+                    let scaled = (x * Interval::point(mul)).checked_div(Interval::point(div));
+                    scaled.unwrap_or(Interval::EVERYTHING) + Interval::point(add)
+                })
+                .collect()
+        }
+        Op::Relu { input } => each(input, &Interval::relu),
+        Op::LeakyRelu { input, alpha } => {
+            let alpha = Interval::point(*alpha);
+            each(input, &|x| {
+                // α·min(x, 0) + max(x, 0), of which at most one differs from 0.
+                let below = alpha * x.min(Interval::ZERO);
+                if x.hi() <= 0.0 { below } else { below.hull(Interval::ZERO) + x.relu() }
+            })
+        }
+        Op::Tanh { input } => each(input, &Interval::tanh),
+        Op::Sigmoid { input } => each(input, &Interval::sigmoid),
+        Op::Clip { input, lo, hi } => each(input, &|x| {
+            let x = lo.map_or(x, |lo| x.max(Interval::point(lo)));
+            hi.map_or(x, |hi| x.min(Interval::point(hi)))
+        }),
+        Op::Add { inputs } => merged(inputs, &|a, b| a + b),
+        Op::Max { inputs } => merged(inputs, &Interval::max),
+        Op::Concat { inputs } => inputs.iter().flat_map(|id| of(id).iter().copied()).collect(),
+    }
+}

@@ -1,0 +1,136 @@
+//! The generic algorithm (POLIC3, Algorithm 1): is there a path from a start state to an unsafe
+//! state?
+//!
+//! Input: a transition system behind [`SubProcedures`]. Output: a path, or an inductive invariant.
+//!
+//! | paper | here |
+//! |---|---|
+//! | ℱₙ, N | [`Frames`], [`Frames::limit`] |
+//! | Q, ⟨s, n⟩ | [`Obligations`] |
+//! | r | a box of states, [`Generalized`] |
+//! | φ_R | ℱ₀, [`SubProcedures::is_target`] |
+//!
+//! # Deviations
+//! - D1: an obligation ⟨s, n⟩ with s ⊭ ℱₙ is dropped: a reason learnt from another state blocked it
+//!   meanwhile.
+//! - D2: l.7 looks for any n ≤ N with ℱₙ = ℱ_{n+1}. Start states are not in ℱ_N, so they are not in
+//!   ℱₙ ⊆ ℱ_N either.
+//! - D3: a reason may come with a later frame than the one asked for; its clause is then added to
+//!   all frames up to the next one.
+//! - D4: with [`Rescheduling::On`] a state that is blocked in ℱₙ, n < N, is asked about again with
+//!   one more step.
+//! - D5: states of a reason may have transitions to each other. By induction on m, none of them
+//!   reaches an unsafe state within m ≤ n steps: they are not unsafe themselves, and a transition
+//!   from them leads out of ℱ_{n−1} ⊇ ℱ_{m−1}, or to one of them.
+//! - D6: start states that are unsafe are found before, by the caller.
+
+use policert_engine_api::{Budget, EngineError, Event, Observer};
+use policert_model::State;
+use policert_numeric::IntBox;
+
+use crate::config::Rescheduling;
+use crate::contract;
+use crate::obligations::Obligations;
+use crate::{Frames, SubProcedures};
+
+/// What the algorithm found.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome<S> {
+    /// A path from a start state to an unsafe state: the start state, and each step with the
+    /// state that it reaches.
+    Path(State, Vec<(S, State)>),
+    /// Boxes whose union contains all start states and no unsafe state, and that no transition
+    /// leaves.
+    Invariant(Vec<IntBox>),
+}
+
+/// How far the algorithm came, and what it took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SearchStatistics {
+    /// N at the end.
+    pub limit: usize,
+    /// Start states selected.
+    pub start_states: u64,
+    /// Obligations looked at.
+    pub obligations: u64,
+    /// Reasons learnt.
+    pub reasons: u64,
+    /// Reasons that were dropped because a larger one is as good.
+    pub subsumed: u64,
+    /// Reasons at the end.
+    pub kept: u64,
+}
+
+/// Runs Algorithm 1.
+///
+/// # Errors
+/// A stop of the budget, and what the sub-procedures cannot decide.
+pub fn ic3<P: SubProcedures>(
+    system: &mut P,
+    rescheduling: Rescheduling,
+    statistics: &mut SearchStatistics,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<Outcome<P::Step>, EngineError> {
+    let mut frames = Frames::new(system.domains()); // l.1
+    loop {
+        budget.poll_clock()?; // l.2
+        note(&frames, statistics);
+        let Some(start) = system.select_start_state(&frames, budget)? else {
+            observer.event(Event::Phase("propagate clauses"));
+            system.propagate_clauses(&mut frames, budget)?; // l.5, l.6
+            contract::check_propagation(system, &frames, budget)?;
+            note(&frames, statistics);
+            if let Some(n) = frames.fixpoint() {
+                return Ok(Outcome::Invariant(frames.of_frame(n).cloned().collect())); // l.7
+            }
+            frames.advance(); // l.8
+            observer.event(Event::Phase("search for a path"));
+            continue;
+        };
+        contract::check_start(&frames, &start);
+        statistics.start_states += 1;
+        let mut queue = Obligations::default();
+        queue.insert(start, frames.limit(), None); // l.10
+        while let Some(taken) = queue.pop() {
+            // l.11, l.12
+            budget.poll_clock()?;
+            statistics.obligations += 1;
+            let n = taken.steps_left;
+            if n == 0 {
+                let (start, steps) = queue.path_to(taken.id);
+                return Ok(Outcome::Path(start, steps)); // l.13
+            }
+            let state = queue.state(taken.id).clone();
+            if frames.blocking(n, &state).is_none() {
+                let next = system.select_successor_state(&state, &frames, n - 1, budget)?; // l.14
+                if let Some(next) = next {
+                    contract::check_successor(system, &frames, n - 1, &next.state);
+                    queue.insert_again(taken.id, n); // l.20
+                    queue.insert(next.state, n - 1, Some((taken.id, next.step))); // l.21
+                    continue;
+                }
+                let reason = system.generalize_reason(&state, &frames, n - 1, budget)?; // l.17
+                contract::check_reason(system, &frames, n - 1, &state, &reason, budget)?;
+                frames.add(reason.sides, reason.frame + 1); // l.18
+                note(&frames, statistics);
+            }
+            if rescheduling == Rescheduling::On && n < frames.limit() {
+                queue.insert_again(taken.id, n + 1);
+            }
+        }
+        observer.event(Event::Progress {
+            expanded: statistics.obligations,
+            reached: statistics.reasons,
+            waiting: statistics.kept,
+            transitions: 0,
+        });
+    }
+}
+
+fn note(frames: &Frames, statistics: &mut SearchStatistics) {
+    statistics.limit = frames.limit();
+    statistics.reasons = frames.added();
+    statistics.subsumed = frames.subsumed();
+    statistics.kept = frames.reasons().len() as u64;
+}

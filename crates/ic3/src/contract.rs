@@ -1,0 +1,84 @@
+//! The paper's assertions about the sub-procedures, checked in debug builds: fully where that takes
+//! no search, at corners of boxes otherwise.
+
+use policert_engine_api::{Budget, EngineError};
+use policert_model::State;
+use policert_numeric::IntBox;
+
+use crate::sub_procedures::Generalized;
+use crate::{Frames, SubProcedures};
+
+/// Assertion 1.
+pub(crate) fn check_start(frames: &Frames, start: &[i64]) {
+    debug_assert!(frames.blocking(frames.limit(), start).is_none(), "Assertion 1");
+}
+
+/// Assertion 2, as far as the frame is concerned.
+pub(crate) fn check_successor<P: SubProcedures>(
+    system: &P,
+    frames: &Frames,
+    frame: usize,
+    next: &[i64],
+) {
+    let inside = match frame {
+        0 => system.is_target(next),
+        n => frames.blocking(n, next).is_none(),
+    };
+    debug_assert!(inside, "Assertion 2");
+}
+
+/// Assertion 4, and the part of Assertion 5 that a run can see: what is learnt is new.
+pub(crate) fn check_reason<P: SubProcedures>(
+    system: &mut P,
+    frames: &Frames,
+    frame: usize,
+    state: &State,
+    reason: &Generalized,
+    budget: &mut Budget,
+) -> Result<(), EngineError> {
+    debug_assert!(reason.sides.contains(state), "Assertion 4: a box around the state");
+    debug_assert!(reason.frame >= frame && reason.frame < frames.limit(), "Assertion 4: the frame");
+    debug_assert!(frames.including(frame + 1, &reason.sides).is_none(), "Assertion 5");
+    if cfg!(debug_assertions) {
+        // Transitions into the reason itself do not count.
+        let mut with_reason = frames.clone();
+        with_reason.add(reason.sides.clone(), reason.frame);
+        check_corners(system, &with_reason, reason.frame, &reason.sides, budget)?;
+    }
+    Ok(())
+}
+
+/// Assertion 3, after clauses were propagated.
+pub(crate) fn check_propagation<P: SubProcedures>(
+    system: &mut P,
+    frames: &Frames,
+    budget: &mut Budget,
+) -> Result<(), EngineError> {
+    if cfg!(debug_assertions) {
+        for reason in frames.reasons() {
+            check_corners(system, frames, reason.last - 1, &reason.sides, budget)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the corners of a box are outside of ℱ₀ and without transitions into a frame. A modelling
+/// error there is none of the run's: the state need not be reachable.
+fn check_corners<P: SubProcedures>(
+    system: &mut P,
+    frames: &Frames,
+    frame: usize,
+    sides: &IntBox,
+    budget: &mut Budget,
+) -> Result<(), EngineError> {
+    let upper: State = sides.sides().iter().map(|side| side.hi).collect();
+    for corner in [sides.lower_corner(), upper] {
+        debug_assert!(!system.is_target(&corner), "Assertions 3, 4 (i): {corner:?}");
+        match system.select_successor_state(&corner, frames, frame, budget) {
+            Ok(next) => debug_assert!(next.is_none(), "Assertions 3, 4 (ii): {corner:?}"),
+            Err(EngineError::Stop(reason)) => return Err(reason.into()),
+            Err(error) => debug_assert!(false, "Assertions 3, 4: {corner:?}: {error}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The engine: from a question to a verdict.
+
+use policert_engine_api::{
+    Budget, Counts, EngineError, Event, Observer, Question, Trace, UnknownReason, Verdict,
+};
+use policert_model::DomainRule;
+use policert_numeric::IntBox;
+use policert_policy::Policy;
+
+use crate::algorithm::{Outcome, SearchStatistics, ic3};
+use crate::config::Config;
+use crate::instance::{PolicyStep, PolicySystem, SystemStatistics};
+
+/// What the engine found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// The answer.
+    pub verdict: Verdict,
+    /// With *safe*: boxes whose union contains every start state and no unsafe state, and that no
+    /// transition leaves which the policy allows.
+    pub invariant: Option<Vec<IntBox>>,
+    /// Counts: the start states selected, the states whose successors were computed.
+    pub counts: Counts,
+    /// How far the search came.
+    pub search: SearchStatistics,
+    /// Questions that were asked.
+    pub queries: SystemStatistics,
+}
+
+/// Searches for a path to an unsafe state, and for an invariant that excludes all.
+///
+/// A stop of the budget is a verdict *unknown*. Without policy every label is allowed.
+///
+/// # Errors
+/// What the engine cannot take, and modelling errors in reachable states.
+pub fn run(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<Report, EngineError> {
+    if question.domain_rule == DomainRule::Error {
+        return Err(EngineError::Unsupported(
+            "engine ic3 takes `--domain drop` only: whether an update that leaves its domain is \
+             reachable is for engine explicit to say"
+                .to_owned(),
+        ));
+    }
+    let mut system = PolicySystem::new(question, policy, config)?;
+    let mut search = SearchStatistics::default();
+    let found = answer(question, config, &mut system, &mut search, budget, observer);
+    let (verdict, invariant) = match found {
+        Ok(found) => found,
+        Err(EngineError::Stop(reason)) => (Verdict::Unknown(UnknownReason::Stopped(reason)), None),
+        Err(EngineError::Undecided(text)) => {
+            (Verdict::Unknown(UnknownReason::SolverGaveUp(text)), None)
+        }
+        Err(error) => return Err(error),
+    };
+    let counts = Counts {
+        start_states: search.start_states,
+        expanded_states: search.obligations,
+        unsafe_states: u64::from(matches!(verdict, Verdict::Unsafe(_))),
+        ..Counts::default()
+    };
+    Ok(Report { verdict, invariant, counts, search, queries: system.statistics() })
+}
+
+fn answer(
+    question: &Question<'_>,
+    config: &Config,
+    system: &mut PolicySystem<'_>,
+    search: &mut SearchStatistics,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<(Verdict, Option<Vec<IntBox>>), EngineError> {
+    observer.event(Event::Phase("start states"));
+    if let Some(start) = system.start().unsafe_state(question, budget)? {
+        return Ok((Verdict::Unsafe(Trace { start, steps: Vec::new() }), None));
+    }
+    let vacuous = system.start().is_empty(budget)?;
+    observer.event(Event::Phase("search for a path"));
+    Ok(match ic3(system, config.rescheduling, search, budget, observer)? {
+        Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
+        Outcome::Path(start, steps) => {
+            let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
+            match steps.iter().find_map(|step| step.undecided.as_ref()) {
+                Some(state) => {
+                    let state = question.model.display_state(state);
+                    (Verdict::Unknown(UnknownReason::UndecidedChoice { state }), None)
+                }
+                None => {
+                    let steps = steps.into_iter().map(|step| step.step).collect();
+                    (Verdict::Unsafe(Trace { start, steps }), None)
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,297 @@
+//! The policy frame transition problem (POLIC3, Definitions 1 and 2): does some state of a reason
+//! have a transition into a frame that the policy allows?
+//!
+//! An answer *refuted* is a proof. For single states the answer is exact, whatever the
+//! configuration, but where the policy's choice in it is undecided.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use policert_engine_api::{Answer, Budget, EngineError, Question};
+use policert_model::{Condition, State, find_point};
+use policert_numeric::IntBox;
+
+use crate::Frames;
+use crate::choices::Decisions;
+use crate::config::FrameTransition;
+use crate::operators::{Operators, Outcome, Region, shared};
+
+/// The environment's part of the transition system.
+#[derive(Debug)]
+pub(crate) struct Environment<'a> {
+    pub question: &'a Question<'a>,
+    pub operators: Operators,
+    /// That a state is not terminal by decree.
+    pub not_terminal: Vec<Arc<Condition>>,
+    /// The box of all states.
+    pub domains: IntBox,
+}
+
+/// Answers (5.1), the environment's part of APFT, in place of interval reasoning.
+pub(crate) trait EnvironmentTransition {
+    /// Whether some state of a region leads by an outcome into the target.
+    fn is_possible(
+        &mut self,
+        outcome: &Outcome,
+        region: &Region,
+        into: Into<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError>;
+}
+
+/// The states that transitions are looked for into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Into<'f> {
+    pub frames: &'f Frames,
+    /// n: the states of ℱₙ.
+    pub frame: usize,
+    /// But not those of this box, for n ≥ 1.
+    pub but: Option<&'f IntBox>,
+}
+
+impl<'f> Into<'f> {
+    /// A box around a state that is no target, n ≥ 1.
+    pub fn blocking(&self, state: &[i64]) -> Option<&'f IntBox> {
+        let own = self.but.filter(|own| own.contains(state));
+        own.or_else(|| self.frames.blocking(self.frame, state))
+    }
+
+    /// Whether one box without targets includes a whole one, n ≥ 1.
+    fn excludes(&self, sides: &IntBox) -> bool {
+        self.but.is_some_and(|own| own.includes(sides))
+            || self.frames.including(self.frame, sides).is_some()
+    }
+}
+
+/// What answers the parts of the problem.
+pub(crate) struct Solvers<'s> {
+    pub method: FrameTransition,
+    /// The policy; without one the environment chooses.
+    pub decisions: Option<&'s mut dyn Decisions>,
+    /// For (5.1); interval reasoning if there is none.
+    pub environment: Option<&'s mut dyn EnvironmentTransition>,
+}
+
+impl<'a> Environment<'a> {
+    /// Prepares the operators of a model.
+    ///
+    /// # Errors
+    /// A variable without bounds, a terminal condition without value somewhere, or too many
+    /// operators: unsupported.
+    pub fn new(
+        question: &'a Question<'a>,
+        outputs: &[policert_model::LabelId],
+    ) -> Result<Self, EngineError> {
+        let model = question.model;
+        if let Some(v) = model.variables.iter().find(|v| !v.domain.is_bounded()) {
+            let name = &v.name;
+            return Err(EngineError::Unsupported(format!(
+                "engine ic3 needs both bounds of variable {name}"
+            )));
+        }
+        let domains = model.domains();
+        let not_terminal = match &question.terminal {
+            None => Vec::new(),
+            Some(terminal) if terminal.is_total(&domains) => shared(&terminal.negate()),
+            Some(_) => {
+                return Err(EngineError::Unsupported(
+                    "the terminal condition may have no truth value in some state (a cell that \
+                     does not exist or a division by zero)"
+                        .to_owned(),
+                ));
+            }
+        };
+        Ok(Self { question, operators: Operators::new(question, outputs)?, not_terminal, domains })
+    }
+
+    /// Whether some state of `reason` has a transition to a target under the policy. A
+    /// witness is such a state; without one it is not known.
+    ///
+    /// A state in which an operator that may be taken breaks the model's rules counts as one with
+    /// a transition.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn frame_transition(
+        &self,
+        reason: &IntBox,
+        into: Into<'_>,
+        solvers: &mut Solvers<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let states = Region::new(reason.clone(), self.not_terminal.iter().cloned());
+        if states.is_empty() {
+            return Ok(Answer::Refuted);
+        }
+        if let Some(decisions) = &mut solvers.decisions {
+            decisions.enter(reason);
+        }
+        for group in &self.operators.groups {
+            let decoupled = solvers.method == FrameTransition::Decoupled
+                && group.output.is_some()
+                && solvers.decisions.is_some();
+            let mut possible = None;
+            for &o in &group.operators {
+                let prepared = &self.operators.all[o];
+                let applicable = states.restrict(prepared.guard.iter().cloned());
+                if applicable.is_empty() {
+                    continue;
+                }
+                for outcome in &prepared.outcomes {
+                    let output = group.output.filter(|_| !decoupled);
+                    let answer = outcome_into(outcome, &applicable, output, into, solvers, budget)?;
+                    if let Answer::Possible(witness) = answer {
+                        possible = Some(self.state_of(witness));
+                        break;
+                    }
+                }
+                if possible.is_some() {
+                    break;
+                }
+            }
+            let Some(witness) = possible else { continue };
+            // (5.2)
+            if decoupled
+                && let Some(output) = group.output
+                && let Some(decisions) = &mut solvers.decisions
+            {
+                let anywhere = Region::new(reason.clone(), []);
+                match decisions.is_chosen(&anywhere, output, budget)? {
+                    Answer::Refuted => continue,
+                    // The two parts may hold in different states.
+                    Answer::Possible(_) => {
+                        return Ok(Answer::Possible(witness.filter(|_| reason.is_point())));
+                    }
+                }
+            }
+            return Ok(Answer::Possible(witness));
+        }
+        Ok(Answer::Refuted)
+    }
+
+    /// The state of a point with free choices.
+    fn state_of(&self, point: Option<State>) -> Option<State> {
+        point.map(|mut point| {
+            point.truncate(self.domains.dimensions());
+            point
+        })
+    }
+}
+
+/// Whether an outcome leads from a region of states into a frame.
+fn outcome_into(
+    outcome: &Outcome,
+    applicable: &Region,
+    output: Option<usize>,
+    into: Into<'_>,
+    solvers: &mut Solvers<'_>,
+    budget: &mut Budget,
+) -> Result<Answer<State>, EngineError> {
+    if let Some(broken) = &outcome.broken {
+        let choices = outcome.destination.choice_sides(&applicable.sides);
+        let region = applicable.extend(choices).restrict([Arc::clone(broken)]);
+        if let Answer::Possible(point) = is_taken(&region, output, solvers, budget)? {
+            return Ok(Answer::Possible(point));
+        }
+    }
+    let region = outcome.region(applicable);
+    if region.is_empty() {
+        return Ok(Answer::Refuted);
+    }
+    if output.is_none()
+        && let Some(environment) = &mut solvers.environment
+    {
+        return environment.is_possible(outcome, &region, into, budget);
+    }
+    if into.frame == 0 {
+        let region = region.restrict(outcome.into_unsafe.iter().cloned());
+        return is_taken(&region, output, solvers, budget);
+    }
+    outside_of_reasons(outcome, region, output, into, solvers, budget)
+}
+
+/// Whether an outcome leads from a region to a state of ℱₙ, n ≥ 1, that no reason holds in: parts
+/// of the region that lead into a reason are cut away until nothing is left.
+fn outside_of_reasons(
+    outcome: &Outcome,
+    region: Region,
+    output: Option<usize>,
+    into: Into<'_>,
+    solvers: &mut Solvers<'_>,
+    budget: &mut Budget,
+) -> Result<Answer<State>, EngineError> {
+    let mut open = vec![region];
+    while let Some(region) = open.pop() {
+        budget.poll()?;
+        if region.is_empty() {
+            continue;
+        }
+        if into.excludes(&outcome.hull(&region.sides)) {
+            continue;
+        }
+        let point = match is_taken(&region, output, solvers, budget)? {
+            Answer::Refuted => continue,
+            Answer::Possible(Some(point)) => point,
+            unknown => return Ok(unknown),
+        };
+        let blocked = outcome.target(&point).and_then(|next| into.blocking(&next));
+        match blocked {
+            None => return Ok(Answer::Possible(Some(point))),
+            Some(reason) => outcome.cut(region, reason, &mut open),
+        }
+    }
+    Ok(Answer::Refuted)
+}
+
+/// Whether a region has a state in which the policy chooses an output; without an output, any.
+fn is_taken(
+    region: &Region,
+    output: Option<usize>,
+    solvers: &mut Solvers<'_>,
+    budget: &mut Budget,
+) -> Result<Answer<State>, EngineError> {
+    if region.is_empty() {
+        return Ok(Answer::Refuted);
+    }
+    match (output, &mut solvers.decisions) {
+        (Some(output), Some(decisions)) => decisions.is_chosen(region, output, budget),
+        _ => Ok(match point_in(region, budget)? {
+            Some(point) => Answer::Possible(Some(point)),
+            None => Answer::Refuted,
+        }),
+    }
+}
+
+/// A point of a region.
+///
+/// # Errors
+/// A stop of the budget.
+pub(crate) fn point_in(region: &Region, budget: &mut Budget) -> Result<Option<State>, EngineError> {
+    if region.is_empty() {
+        return Ok(None);
+    }
+    if region.is_box() {
+        return Ok(Some(region.sides.lower_corner()));
+    }
+    let condition = Condition::and(region.conditions.iter().map(|c| Condition::clone(c)));
+    point_of(&condition, &region.sides, budget)
+}
+
+/// A point of a box that satisfies a condition.
+///
+/// # Errors
+/// A stop of the budget.
+pub(crate) fn point_of(
+    condition: &Condition,
+    sides: &IntBox,
+    budget: &mut Budget,
+) -> Result<Option<State>, EngineError> {
+    let found = find_point(condition, sides, &mut || match budget.poll() {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(stop) => ControlFlow::Break(stop),
+    })?;
+    match found {
+        ControlFlow::Break(stop) => Err(stop.into()),
+        ControlFlow::Continue(point) => Ok(point),
+    }
+}

@@ -1,0 +1,170 @@
+//! Generalisation of a state to a reason (POLIC3, Section 3.2): variables are freed one after the
+//! other while the states stay safe and without a transition into the frame.
+
+use policert_engine_api::{Answer, Budget, EngineError};
+use policert_model::State;
+use policert_numeric::{IntBox, IntInterval};
+
+use crate::Frames;
+use crate::config::{Induction, Pushing, Reasons};
+use crate::instance::PolicySystem;
+use crate::start_states::unsafe_in;
+use crate::sub_procedures::Generalized;
+
+/// Failed attempts to widen an interval after which what is left of the way is halved each time.
+const ATTEMPTS: u32 = 3;
+
+impl PolicySystem<'_> {
+    /// The reason around a state.
+    pub(crate) fn generalized(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Generalized, EngineError> {
+        let mut reason = IntBox::point(state);
+        if self.config.reasons != Reasons::States {
+            for variable in self.ordering.of(state, &self.environment.domains) {
+                budget.poll_clock()?;
+                self.free(&mut reason, variable, frames, frame, budget)?;
+            }
+            self.ordering.learn(&reason, &self.environment.domains);
+        }
+        let mut frame = frame;
+        if self.config.pushing == Pushing::Far {
+            while frame + 1 < frames.limit()
+                && self.transition(&reason, frames, frame + 1, budget)?.refuted()
+            {
+                frame += 1;
+            }
+        }
+        Ok(Generalized { sides: reason, frame })
+    }
+
+    /// Frees a variable of a reason as far as possible.
+    fn free(
+        &mut self,
+        reason: &mut IntBox,
+        variable: usize,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
+        let mut wanted = self.environment.domains[variable];
+        let mut attempts = 0;
+        while wanted != reason[variable] {
+            let mut wider = reason.clone();
+            wider[variable] = wanted;
+            self.statistics.generalizations += 1;
+            let witness = match self.obstacle(&wider, frames, frame, budget)? {
+                Answer::Refuted => {
+                    *reason = wider;
+                    return Ok(());
+                }
+                Answer::Possible(witness) => witness,
+            };
+            if self.config.reasons == Reasons::Assignments {
+                return Ok(());
+            }
+            if attempts == 0
+                && let Some(joined) = self.joined(wider, witness.as_ref(), frames, frame, budget)?
+            {
+                *reason = joined;
+                return Ok(());
+            }
+            attempts += 1;
+            wanted = narrowed(wanted, reason[variable], witness.map(|w| w[variable]), attempts);
+        }
+        Ok(())
+    }
+
+    /// A box around `wider` that does, with the successors of its obstacles.
+    fn joined(
+        &mut self,
+        mut wider: IntBox,
+        witness: Option<&State>,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<IntBox>, EngineError> {
+        if self.config.induction == Induction::Absent || frame == 0 {
+            return Ok(None);
+        }
+        let mut witness = witness.cloned();
+        for _ in 0..self.config.joins {
+            let Some(state) = &witness else { break };
+            let outside = self.successors_into(state, frames, frame, &wider);
+            if outside.is_empty() {
+                break;
+            }
+            outside.iter().for_each(|next| wider.hull_with(&IntBox::point(next)));
+            self.statistics.generalizations += 1;
+            witness = match self.obstacle(&wider, frames, frame, budget)? {
+                Answer::Refuted => return Ok(Some(wider)),
+                Answer::Possible(witness) => witness,
+            };
+        }
+        Ok(None)
+    }
+
+    /// A state of a box that is unsafe, or has a transition into a frame.
+    fn obstacle(
+        &mut self,
+        sides: &IntBox,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if let Some(state) = unsafe_in(self.environment.question, sides, budget)? {
+            return Ok(Answer::Possible(Some(state)));
+        }
+        self.transition(sides, frames, frame, budget)
+    }
+}
+
+/// The interval to try next between `side`, which is known to do, and `wanted`, which failed: as
+/// far as the obstacle allows, and no further than half way after some attempts.
+fn narrowed(
+    wanted: IntInterval,
+    side: IntInterval,
+    obstacle: Option<i64>,
+    attempts: u32,
+) -> IntInterval {
+    let mut next = wanted;
+    match obstacle {
+        Some(value) if value > side.hi => next.hi = next.hi.min(value - 1),
+        Some(value) if value < side.lo => next.lo = next.lo.max(value + 1),
+        _ => {}
+    }
+    if next == wanted || attempts > ATTEMPTS {
+        let half = |near: i64, far: i64| near + (far - near) / 2;
+        next.hi = next.hi.min(half(side.hi, next.hi));
+        next.lo = next.lo.max(half(side.lo, next.lo));
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_shrink_to_the_known_one() {
+        let side = IntInterval::new(4, 6);
+        for obstacle in [None, Some(0), Some(20), Some(3), Some(7)] {
+            let mut wanted = IntInterval::new(-100, 1000);
+            let mut attempts = 0;
+            while wanted != side {
+                attempts += 1;
+                let next = narrowed(wanted, side, obstacle, attempts);
+                assert!(wanted.includes(next) && next.includes(side) && next != wanted);
+                if let Some(value) = obstacle {
+                    assert!(!next.contains(value));
+                }
+                wanted = next;
+            }
+            assert!(attempts < 20, "{obstacle:?}: {attempts}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The instance of the algorithm for a model with a policy (POLIC3, Section 3.3), or without one
+//! (Section 3.2): then every label is the environment's.
+
+use std::collections::VecDeque;
+
+use policert_engine_api::{Answer, Budget, EngineError, Question, TraceStep};
+use policert_model::{Semantics, State};
+use policert_numeric::IntBox;
+use policert_policy::{Choice, Policy};
+
+use crate::choices::{Decisions, NetworkDecisions};
+use crate::config::{Config, EnvironmentSolver, Induction};
+use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
+use crate::frames::Escape;
+use crate::order::Ordering;
+use crate::start_states::StartSelection;
+use crate::sub_procedures::{Generalized, Succession};
+use crate::{Frames, SubProcedures};
+
+/// States with transitions that are remembered.
+const ESCAPES: usize = 256;
+
+/// A step of a path.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PolicyStep {
+    /// What happens.
+    pub step: TraceStep,
+    /// The state before it, if the policy's choice there is undecided.
+    pub undecided: Option<State>,
+}
+
+/// A model under a policy, seen through the sub-procedures.
+pub struct PolicySystem<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) environment: Environment<'a>,
+    pub(crate) ordering: Ordering,
+    pub(crate) statistics: SystemStatistics,
+    decisions: Option<Box<dyn Decisions + 'a>>,
+    z3: Option<Box<dyn EnvironmentTransition + 'a>>,
+    start: StartSelection,
+    /// The latest states that were found to have transitions into some frame.
+    escapes: VecDeque<Escape>,
+}
+
+/// Questions that were asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SystemStatistics {
+    /// Attempts to free a variable of a reason.
+    pub generalizations: u64,
+    /// Frame transition problems.
+    pub frame_transitions: u64,
+    /// Those that a state known before answered.
+    pub recalled: u64,
+    /// Questions about the policy.
+    pub policy_queries: u64,
+    /// Clauses that were moved on.
+    pub propagated: u64,
+}
+
+impl std::fmt::Debug for PolicySystem<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PolicySystem").field("statistics", &self.statistics).finish_non_exhaustive()
+    }
+}
+
+impl<'a> PolicySystem<'a> {
+    /// Prepares a question.
+    ///
+    /// # Errors
+    /// What the engine cannot take: unsupported.
+    pub fn new(
+        question: &'a Question<'a>,
+        policy: Option<&'a Policy>,
+        config: &'a Config,
+    ) -> Result<Self, EngineError> {
+        let environment = Environment::new(question, policy.map_or(&[][..], Policy::outputs))?;
+        let decisions = policy.map(|policy| {
+            let applicable = environment.operators.applicability(policy.outputs().len());
+            let decisions = NetworkDecisions::new(policy, applicable, config.box_limit);
+            Box::new(decisions) as Box<dyn Decisions + 'a>
+        });
+        Ok(Self {
+            config,
+            ordering: Ordering::new(config.order, &environment, policy),
+            environment,
+            statistics: SystemStatistics::default(),
+            decisions,
+            z3: z3_environment(question, config)?,
+            start: StartSelection::new(question)?,
+            escapes: VecDeque::new(),
+        })
+    }
+
+    /// The start states.
+    pub(crate) fn start(&self) -> &StartSelection {
+        &self.start
+    }
+
+    /// Questions that were asked.
+    #[must_use]
+    pub fn statistics(&self) -> SystemStatistics {
+        let policy_queries = self.decisions.as_ref().map_or(0, |decisions| decisions.asked());
+        SystemStatistics { policy_queries, ..self.statistics }
+    }
+
+    /// Whether some state of a box has a transition into ℱₙ, n = `frame`; with relative induction
+    /// those into the box itself do not count.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub(crate) fn transition(
+        &mut self,
+        reason: &IntBox,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        self.statistics.frame_transitions += 1;
+        let question = self.environment.question;
+        let relative = self.config.induction == Induction::Relative;
+        let into = Into { frames, frame, but: relative.then_some(reason) };
+        let known = self
+            .escapes
+            .iter()
+            .find(|escape| reason.contains(&escape.state) && escapes_into(question, escape, into));
+        if let Some(escape) = known {
+            self.statistics.recalled += 1;
+            return Ok(Answer::Possible(Some(escape.state.clone())));
+        }
+        let mut solvers = Solvers {
+            method: self.config.frame_transition,
+            decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
+            environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
+        };
+        let answer = self.environment.frame_transition(reason, into, &mut solvers, budget)?;
+        if let Answer::Possible(Some(state)) = &answer
+            && let Ok(steps) = self.steps(state)
+        {
+            let successors = steps.into_iter().map(|step| step.step.state).collect();
+            self.escapes.truncate(ESCAPES - 1);
+            self.escapes.push_front(Escape { state: state.clone(), successors });
+        }
+        Ok(answer)
+    }
+
+    /// The successors of a state that are in ℱₙ, n = `frame`, and not in a box; none where the
+    /// state breaks the model's rules.
+    pub(crate) fn successors_into(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        but: &IntBox,
+    ) -> Vec<State> {
+        let question = self.environment.question;
+        let into = Into { frames, frame, but: Some(but) };
+        let steps = self.steps(state).unwrap_or_default().into_iter();
+        steps.map(|step| step.step.state).filter(|s| is_target(question, into, s)).collect()
+    }
+
+    /// The transitions of a state under the policy, by the plain semantics. Where the policy's
+    /// choice is undecided all of its labels count as chosen.
+    fn steps(&mut self, state: &State) -> Result<Vec<PolicyStep>, EngineError> {
+        let question = self.environment.question;
+        if question.is_terminal(state) {
+            return Ok(Vec::new());
+        }
+        let semantics = Semantics { model: question.model, rule: question.domain_rule };
+        let choice = self.decisions.as_mut().map(|decisions| decisions.choice(state));
+        let mut steps = Vec::new();
+        for group in &self.environment.operators.groups {
+            let mut undecided = None;
+            if let (Some(output), Some(choice)) = (group.output, &choice) {
+                match choice.contains(output) {
+                    Some(true) => {}
+                    Some(false) => continue,
+                    None => {
+                        debug_assert_eq!(*choice, Choice::Undecided);
+                        undecided = Some(state.clone());
+                    }
+                }
+            }
+            for &o in &group.operators {
+                let operator = &self.environment.operators.all[o].operator;
+                if !semantics.is_enabled(operator, state)? {
+                    continue;
+                }
+                for successor in semantics.successors(operator, state)?.list {
+                    let step = TraceStep {
+                        label: operator.label,
+                        operator: operator.key.clone(),
+                        destination: successor.destination,
+                        choices: successor.choices,
+                        state: successor.state,
+                    };
+                    steps.push(PolicyStep { step, undecided: undecided.clone() });
+                }
+            }
+        }
+        Ok(steps)
+    }
+}
+
+/// Whether a successor of a state is a target.
+fn escapes_into(question: &Question<'_>, escape: &Escape, into: Into<'_>) -> bool {
+    escape.successors.iter().any(|next| is_target(question, into, next))
+}
+
+/// Whether a state is one that transitions are looked for into.
+fn is_target(question: &Question<'_>, into: Into<'_>, state: &[i64]) -> bool {
+    match into.frame {
+        0 => question.is_unsafe(state),
+        _ => into.blocking(state).is_none(),
+    }
+}
+
+impl SubProcedures for PolicySystem<'_> {
+    type Step = PolicyStep;
+
+    fn domains(&self) -> IntBox {
+        self.environment.domains.clone()
+    }
+
+    fn is_target(&self, state: &[i64]) -> bool {
+        self.environment.question.is_unsafe(state)
+    }
+
+    fn select_start_state(
+        &mut self,
+        frames: &Frames,
+        budget: &mut Budget,
+    ) -> Result<Option<State>, EngineError> {
+        self.start.select(frames, budget)
+    }
+
+    fn select_successor_state(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        _: &mut Budget,
+    ) -> Result<Option<Succession<PolicyStep>>, EngineError> {
+        let question = self.environment.question;
+        let steps = self.steps(state)?.into_iter();
+        let into = Into { frames, frame, but: None };
+        let mut found: Vec<PolicyStep> =
+            steps.filter(|step| is_target(question, into, &step.step.state)).collect();
+        // A step that is certain rather than one by an undecided choice.
+        found.sort_by_key(|step| step.undecided.is_some());
+        let first = found.into_iter().next();
+        Ok(first.map(|step| Succession { state: step.step.state.clone(), step }))
+    }
+
+    fn generalize_reason(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Generalized, EngineError> {
+        self.generalized(state, frames, frame, budget)
+    }
+
+    fn propagate_clauses(
+        &mut self,
+        frames: &mut Frames,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
+        for m in 1..=frames.limit() {
+            for i in 0..frames.reasons().len() {
+                budget.poll_clock()?;
+                let reason = &frames.reasons()[i];
+                if reason.last != m {
+                    continue;
+                }
+                let question = self.environment.question;
+                let into = Into { frames, frame: m, but: None };
+                if let Some(escape) = &reason.escape
+                    && escapes_into(question, escape, into)
+                {
+                    continue;
+                }
+                let sides = reason.sides.clone();
+                match self.transition(&sides, frames, m, budget)? {
+                    Answer::Refuted => {
+                        self.statistics.propagated += 1;
+                        frames.push(i);
+                    }
+                    Answer::Possible(_) => {
+                        let known = self.escapes.front();
+                        let known = known.filter(|escape| sides.contains(&escape.state)).cloned();
+                        frames.set_escape(i, known);
+                    }
+                }
+            }
+        }
+        frames.subsume();
+        Ok(())
+    }
+}
+
+#[cfg(feature = "z3")]
+#[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
+fn z3_environment<'a>(
+    question: &'a Question<'a>,
+    config: &Config,
+) -> Result<Option<Box<dyn EnvironmentTransition + 'a>>, EngineError> {
+    Ok(match config.environment {
+        EnvironmentSolver::Native => None,
+        EnvironmentSolver::Z3 => Some(Box::new(crate::z3::Z3Environment::new(question.model))),
+    })
+}
+
+#[cfg(not(feature = "z3"))]
+fn z3_environment<'a>(
+    _: &'a Question<'a>,
+    config: &Config,
+) -> Result<Option<Box<dyn EnvironmentTransition + 'a>>, EngineError> {
+    match config.environment {
+        EnvironmentSolver::Native => Ok(None),
+        EnvironmentSolver::Z3 => {
+            Err(EngineError::Unsupported("Z3 is not built in: build with `./x build`".to_owned()))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! IC3 for policies (POLIC3).
+//!
+//! [`ic3`] is the generic algorithm over a trait of four [sub-procedures](SubProcedures); frames
+//! are sets of reasons, boxes of states that reach no unsafe state within so many steps.
+//! [`PolicySystem`] is its instance for a model under a policy, and [`run`] the engine.
+//!
+//! **Architecture invariant**: "selection not possible" is proved. A reason never reaches beyond
+//! the domains of the variables, and everything about the policy goes through the decision oracle.
+
+mod algorithm;
+mod choices;
+mod config;
+mod contract;
+mod engine;
+mod frame_transition;
+mod frames;
+mod generalize;
+mod instance;
+mod obligations;
+mod operators;
+mod order;
+mod start_states;
+mod sub_procedures;
+#[cfg(feature = "z3")]
+mod z3;
+
+pub use algorithm::{Outcome, SearchStatistics, ic3};
+pub use config::{
+    Config, ConfigError, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons,
+    Rescheduling, VariableOrder,
+};
+pub use engine::{Report, run};
+pub use frames::{Escape, Frames, Reason};
+pub use instance::{PolicyStep, PolicySystem, SystemStatistics};
+pub use obligations::{Obligations, Taken};
+pub use sub_procedures::{Generalized, SubProcedures, Succession};

@@ -1,0 +1,151 @@
+//! Selection of start states in the last frame.
+
+use policert_engine_api::{Budget, EngineError, Question, StartStates};
+use policert_model::State;
+use policert_numeric::IntBox;
+
+use crate::Frames;
+use crate::frame_transition::{point_in, point_of};
+use crate::operators::{Region, shared};
+
+/// The start states as regions. What the reasons of the last frame cover is cut away as the
+/// selection goes on; a new frame begins with all of them.
+#[derive(Debug)]
+pub(crate) struct StartSelection {
+    all: Vec<Region>,
+    /// Parts that may hold start states in the frame.
+    open: Vec<Region>,
+    frame: usize,
+}
+
+impl StartSelection {
+    /// The start states of a question.
+    ///
+    /// # Errors
+    /// A listed state that is none of the model: unsupported.
+    pub fn new(question: &Question<'_>) -> Result<Self, EngineError> {
+        let domains = question.model.domains();
+        let mut all = Vec::new();
+        for source in question.start_states() {
+            match source {
+                StartStates::List(states) => {
+                    for state in states {
+                        if state.len() != domains.dimensions() || !domains.contains(state) {
+                            let state = question.model.display_state(state);
+                            return Err(EngineError::Unsupported(format!(
+                                "a start state outside of the variables' domains: {state}"
+                            )));
+                        }
+                        all.push(Region::new(IntBox::point(state), []));
+                    }
+                }
+                StartStates::Region(condition, sides) => {
+                    let region = Region::new(sides.intersect(&domains), shared(&condition));
+                    all.push(region);
+                }
+            }
+        }
+        all.retain(|region| !region.is_empty());
+        all.reverse();
+        Ok(Self { open: all.clone(), all, frame: 1 })
+    }
+
+    /// Whether there is a start state at all.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, EngineError> {
+        for region in &self.all {
+            if point_in(region, budget)?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A start state that is unsafe.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn unsafe_state(
+        &self,
+        question: &Question<'_>,
+        budget: &mut Budget,
+    ) -> Result<Option<State>, EngineError> {
+        for region in self.all.iter().rev() {
+            let region = region.restrict(shared(&question.property.unsafe_condition));
+            if let Some(state) = point_in(&region, budget)? {
+                return Ok(Some(state));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A start state in the last frame; `None` if there is none.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn select(
+        &mut self,
+        frames: &Frames,
+        budget: &mut Budget,
+    ) -> Result<Option<State>, EngineError> {
+        let frame = frames.limit();
+        if frame != self.frame {
+            self.open.clone_from(&self.all);
+            self.frame = frame;
+        }
+        while let Some(region) = self.open.pop() {
+            budget.poll()?;
+            if frames.including(frame, &region.sides).is_some() {
+                continue;
+            }
+            let Some(state) = point_in(&region, budget)? else { continue };
+            match frames.blocking(frame, &state) {
+                None => {
+                    self.open.push(region);
+                    return Ok(Some(state));
+                }
+                Some(reason) => cut_away(&region, reason, &mut self.open),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Adds the parts of a region outside of a box.
+fn cut_away(region: &Region, reason: &IntBox, parts: &mut Vec<Region>) {
+    let mut sides = region.sides.clone();
+    let mut part = |sides: IntBox| {
+        let part = Region::new(sides, region.conditions.iter().cloned());
+        if !part.is_empty() {
+            parts.push(part);
+        }
+    };
+    for d in 0..sides.dimensions() {
+        let (side, inner) = (sides[d], reason[d]);
+        if side.lo < inner.lo {
+            let mut below = sides.clone();
+            below[d].hi = inner.lo - 1;
+            part(below);
+        }
+        if inner.hi < side.hi {
+            let mut above = sides.clone();
+            above[d].lo = inner.hi + 1;
+            part(above);
+        }
+        sides[d] = side.intersect(inner);
+    }
+}
+
+/// A state of a box that is unsafe.
+///
+/// # Errors
+/// A stop of the budget.
+pub(crate) fn unsafe_in(
+    question: &Question<'_>,
+    sides: &IntBox,
+    budget: &mut Budget,
+) -> Result<Option<State>, EngineError> {
+    point_of(&question.property.unsafe_condition, sides, budget)
+}

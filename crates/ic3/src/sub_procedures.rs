@@ -1,0 +1,105 @@
+//! The four sub-procedures that Algorithm 1 leaves open, as a contract.
+
+use policert_engine_api::{Budget, EngineError};
+use policert_model::State;
+use policert_numeric::IntBox;
+
+use crate::Frames;
+
+/// A transition that leads into a frame.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Succession<S> {
+    /// The state after it.
+    pub state: State,
+    /// What a path says about it.
+    pub step: S,
+}
+
+/// A reason, and how far it holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Generalized {
+    /// The states.
+    pub sides: IntBox,
+    /// None of them has a transition into this frame, nor into an earlier one, but to each other.
+    pub frame: usize,
+}
+
+/// A transition system seen through the sub-procedures of Algorithm 1.
+///
+/// "Selection not possible" is `Ok(None)` and must be proved; a stop or a query that stays open is
+/// an error. ℱ₀ is the unsafe condition, which `frames` does not hold: [`is_target`] decides it.
+/// `state` always is a state that can be reached from a start state.
+///
+/// [`is_target`]: SubProcedures::is_target
+pub trait SubProcedures {
+    /// What a path says about a step.
+    type Step: Clone;
+
+    /// The box of all states.
+    fn domains(&self) -> IntBox;
+
+    /// Whether a state satisfies ℱ₀.
+    fn is_target(&self, state: &[i64]) -> bool;
+
+    /// *Assertion 1.*
+    ///
+    /// # Ensures
+    /// A start state s ⊨ ℱ_N; `None` only if there is none.
+    ///
+    /// # Errors
+    /// A stop of the budget, or what cannot be decided.
+    fn select_start_state(
+        &mut self,
+        frames: &Frames,
+        budget: &mut Budget,
+    ) -> Result<Option<State>, EngineError>;
+
+    /// *Assertion 2.*
+    ///
+    /// # Ensures
+    /// A transition from `state` to some s' ⊨ ℱₙ, n = `frame`; `None` only if there is none.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a modelling error in `state`.
+    fn select_successor_state(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Succession<Self::Step>>, EngineError>;
+
+    /// *Assertion 4.*
+    ///
+    /// # Requires
+    /// `state` has no transition into ℱₙ, n = `frame`, and is not in ℱ₀.
+    ///
+    /// # Ensures
+    /// A box r around `state`, (i) no state of which is in ℱ₀, and (ii) no state of which has a
+    /// transition into the frame that comes with it, n or a later one up to N − 1, but for
+    /// transitions into r itself: the clause ¬r is inductive relative to the frame.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    fn generalize_reason(
+        &mut self,
+        state: &State,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Generalized, EngineError>;
+
+    /// *Assertions 3 and 5.*
+    ///
+    /// # Ensures
+    /// A clause ¬r of ℱₘ is moved into ℱ_{m+1} only if no state of r has a transition into ℱₘ, and
+    /// is moved whenever [`generalize_reason`](Self::generalize_reason) would find that.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    fn propagate_clauses(
+        &mut self,
+        frames: &mut Frames,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError>;
+}
