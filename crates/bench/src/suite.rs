@@ -38,6 +38,9 @@ pub struct Instance {
     pub name: String,
     /// Model and options of `policert verify`.
     pub arguments: Vec<String>,
+    /// Further options, about the policy; left out where a configuration has `--no-policy`.
+    #[serde(default)]
+    pub policy: Vec<String>,
     /// Percent of the maximal predicate set, for configurations that take shares. Without any, the
     /// property's own predicates count.
     #[serde(default)]
@@ -162,6 +165,9 @@ impl Suite {
         let configuration = self.configurations.iter().find(|c| c.name == key.configuration);
         let mut arguments = vec!["verify".to_owned()];
         arguments.extend(instance.iter().flat_map(|i| i.arguments.clone()));
+        if configuration.is_none_or(|c| c.arguments.iter().all(|a| a != "--no-policy")) {
+            arguments.extend(instance.iter().flat_map(|i| i.policy.clone()));
+        }
         arguments.extend(configuration.iter().flat_map(|c| c.arguments.clone()));
         if let Some(share) = key.share {
             arguments.extend(["--predicates".to_owned(), format!("splits:{share}")]);

@@ -3,7 +3,7 @@
 
 use policert_numeric::IntBox;
 
-use crate::oracle::Oracle;
+use crate::oracle::{Function, Oracle};
 
 /// Moves that are made at most.
 const MOVES: usize = 16;
@@ -58,7 +58,9 @@ impl Oracle<'_> {
             inputs.extend(self.axes.reads.iter().map(|&axis| point[axis] as f64));
         }
         let mut scores = Vec::new();
-        self.evaluator.evaluate(&inputs, &mut scores);
+        // Scores of trees are constant around a point: there is nothing to climb.
+        let Function::Network(network) = &mut self.function else { return Vec::new() };
+        network.evaluator.evaluate(&inputs, &mut scores);
         self.statistics.points += (points.len() / width) as u64;
         let outputs = self.applicable.len();
         let lead = |scores: &[f64]| {

@@ -9,6 +9,7 @@ use policert_numeric::round::sub_up;
 use policert_numeric::{IntBox, Rational};
 
 use crate::frame::Frame;
+use crate::oracle::Function;
 use crate::planes::{Joint, PlaneRow, joint};
 use crate::query::SelectionQuery;
 use crate::refute::{float_above, float_below};
@@ -64,8 +65,9 @@ impl<'q> Search<'_, '_, 'q> {
                 [term(rival, 1.0), term(self.output, -1.0)].into_iter().collect()
             })
             .collect();
-        let (axes, output) = (&oracle.axes, oracle.bounder.program().output);
-        oracle.bounder.planes(frame, output, &forms, &mut |_, _, plane| {
+        let Function::Network(network) = &mut oracle.function else { return false };
+        let (axes, output) = (&oracle.axes, network.bounder.program().output);
+        network.bounder.planes(frame, output, &forms, &mut |_, _, plane| {
             let mut slopes = vec![0.0; sides.dimensions()];
             for (input, &axis) in axes.reads.iter().enumerate() {
                 slopes[axes.variables[axis]] += plane.slope(input);

@@ -9,6 +9,7 @@ use policert_policy::{Choice, Ties};
 
 use crate::enumerate::points;
 use crate::guess::candidates;
+use crate::output_set::OutputSet;
 use crate::search::{Search, Visit};
 use crate::split::{Cut, halve};
 use crate::statistics::Stage;
@@ -261,11 +262,16 @@ impl<'q> Search<'_, '_, 'q> {
     /// Cuts a leaf where that helps most.
     pub(crate) fn halve(&mut self, node: usize, needed: &IntBox) -> Visit {
         let started = Instant::now();
+        let is_beaten = |winners: &OutputSet| !winners.is_empty();
+        let beaten_by = self.map.nodes[node].beaten_by.get(self.output);
+        // Where only applicability is open, thresholds of trees do not help.
+        let trees = if beaten_by.is_some_and(is_beaten) { None } else { self.tree_cut(node) };
         let leaf = &self.map.nodes[node];
         let contested = self.contested_axes(node);
         let lead = leaf.lead(self.output);
         let influence = |axis: usize| lead.map_or(0.0, |lead| lead.influence(axis));
-        let cut = halve(&leaf.sides, needed, |axis| contested[axis], influence)
+        let cut = trees
+            .or_else(|| halve(&leaf.sides, needed, |axis| contested[axis], influence))
             .or_else(|| halve(&leaf.sides, needed, |_| true, influence));
         self.finish(Stage::Split, started);
         let Some(cut) = cut else {

@@ -35,6 +35,7 @@ mod real;
 mod recorder;
 mod refutations;
 mod refute;
+mod refute_trees;
 mod relaxation;
 mod relaxed;
 mod search;
@@ -42,6 +43,7 @@ mod split;
 mod statistics;
 mod symbolic;
 mod tighten;
+mod tree_bounds;
 
 #[cfg(test)]
 #[path = "../tests/decide/generator.rs"]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{Condition, State, Truth};
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy};
+use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
 
 use crate::bound::Bounder;
 use crate::config::Config;
@@ -16,6 +16,7 @@ use crate::query::SelectionQuery;
 use crate::real::RealOracle;
 use crate::refutations::Refutations;
 use crate::statistics::Statistics;
+use crate::tree_bounds::TreeBounds;
 
 /// Answers queries about one policy. One for each thread.
 #[derive(Debug)]
@@ -23,10 +24,9 @@ pub struct Oracle<'p> {
     policy: &'p Policy,
     pub(crate) config: Config,
     pub(crate) chooser: Chooser<'p>,
-    pub(crate) evaluator: Evaluator,
+    pub(crate) function: Function<'p>,
     /// Where each output is applicable; all `True` without a filter.
     pub(crate) applicable: Arc<[Condition]>,
-    pub(crate) bounder: Bounder,
     pub(crate) axes: Axes,
     pub(crate) memory: Memory,
     pub(crate) statistics: Statistics,
@@ -39,6 +39,32 @@ pub struct Oracle<'p> {
     inputs: Vec<i64>,
     mask: Vec<bool>,
     state: State,
+}
+
+/// What bounds the scores.
+#[derive(Debug)]
+pub(crate) enum Function<'p> {
+    Network(Box<NetworkBounds>),
+    Trees(TreeBounds<'p>),
+}
+
+/// A network prepared for bounds.
+#[derive(Debug)]
+pub(crate) struct NetworkBounds {
+    pub evaluator: Evaluator,
+    pub bounder: Bounder,
+}
+
+impl<'p> Function<'p> {
+    fn of(policy: &'p Policy) -> Self {
+        match policy.scoring() {
+            Scoring::Network(network) => Self::Network(Box::new(NetworkBounds {
+                evaluator: Evaluator::new(network),
+                bounder: Bounder::new(Program::new(network)),
+            })),
+            Scoring::Trees(trees) => Self::Trees(TreeBounds::new(trees)),
+        }
+    }
 }
 
 /// The variables that a policy's choice depends on.
@@ -96,9 +122,8 @@ impl<'p> Oracle<'p> {
             policy,
             config: Config { enumerated_points: config.enumerated_points.max(1) },
             chooser: policy.chooser(),
-            evaluator: Evaluator::new(policy.ranking()),
+            function: Function::of(policy),
             applicable: applicable.into(),
-            bounder: Bounder::new(Program::new(policy.ranking())),
             memory: Memory::new(outputs),
             statistics: Statistics::default(),
             refutations: Refutations::new(outputs),

@@ -8,7 +8,7 @@ use policert_numeric::{IntBox, IntInterval};
 use policert_policy::Comparison;
 
 use crate::frame::Frame;
-use crate::oracle::Oracle;
+use crate::oracle::{Function, Oracle};
 use crate::query::SelectionQuery;
 use crate::refute::Inputs;
 
@@ -112,10 +112,16 @@ impl Oracle<'_> {
         }
         let mut outer = outer.clone();
         outer.hull_with(&inner);
-        let inputs = Inputs::new(&self.axes.reads, &outer);
-        let frame = Frame::new(self.bounder.program(), inputs.lo, inputs.hi);
+        let frame = match &self.function {
+            Function::Network(network) => {
+                let inputs = Inputs::new(&self.axes.reads, &outer);
+                Some(Frame::new(network.bounder.program(), inputs.lo, inputs.hi))
+            }
+            Function::Trees(_) => None,
+        };
+        let frame = frame.as_ref();
         let mut current = inner;
-        let bounded = self.bound_alone(&frame, output, &current);
+        let bounded = self.bound_alone(frame, output, &current);
         if bounded.refuted {
             let width = |axis: usize| outer[axis].lo.abs_diff(outer[axis].hi);
             #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
@@ -125,7 +131,7 @@ impl Oracle<'_> {
             for axis in order {
                 for upwards in [false, true] {
                     budget.poll()?;
-                    self.widen_side(&frame, output, &mut current, &outer, axis, upwards);
+                    self.widen_side(frame, output, &mut current, &outer, axis, upwards);
                 }
             }
         }
@@ -136,7 +142,7 @@ impl Oracle<'_> {
     /// Widens one end of a side as far as the bound refutes: all the way, or by halvings of it.
     fn widen_side(
         &mut self,
-        frame: &Frame,
+        frame: Option<&Frame>,
         output: usize,
         current: &mut IntBox,
         outer: &IntBox,
@@ -170,7 +176,7 @@ impl Oracle<'_> {
     }
 
     /// Bounds the lead of the output's rivals over a box, without splits.
-    fn bound_alone(&mut self, frame: &Frame, output: usize, sides: &IntBox) -> Bounded {
+    fn bound_alone(&mut self, frame: Option<&Frame>, output: usize, sides: &IntBox) -> Bounded {
         let mut state_sides = IntBox::new(vec![IntInterval::ALL; self.axes.least_dimensions]);
         for (&variable, &side) in self.axes.variables.iter().zip(sides.sides()) {
             state_sides[variable] = side;
@@ -189,13 +195,32 @@ impl Oracle<'_> {
             .filter(|&rival| rival != output && truth(rival) == Truth::True)
             .map(|rival| (rival, output))
             .collect();
-        let inputs = Inputs::new(&self.axes.reads, sides);
         self.statistics.bounds += 1;
-        self.bounder.enter(frame, &inputs.lo, &inputs.hi);
         let semantics = self.policy().semantics();
+        let ranges = self.input_ranges(sides);
+        let network = match (&mut self.function, frame) {
+            (Function::Network(network), Some(frame)) => {
+                let inputs = Inputs::new(&self.axes.reads, sides);
+                network.bounder.enter(frame, &inputs.lo, &inputs.hi);
+                network
+            }
+            (Function::Trees(trees), _) => {
+                trees.enter(&ranges);
+                best.refuted |= pairs.iter().any(|&(rival, output)| {
+                    let lower = trees.lower(rival, output);
+                    match semantics.requires(output, rival) {
+                        Comparison::Greater => lower >= 0,
+                        Comparison::GreaterEqual => lower > 0,
+                    }
+                });
+                return best;
+            }
+            (Function::Network(_), None) => return best,
+        };
+        let Some(frame) = frame else { return best };
         let reads = &self.axes.reads;
         let mut most = f64::NEG_INFINITY;
-        self.bounder.differences(frame, &pairs, &mut |difference| {
+        network.bounder.differences(frame, &pairs, &mut |difference| {
             let lost = match semantics.requires(output, difference.greater) {
                 Comparison::Greater => difference.lower >= 0.0,
                 Comparison::GreaterEqual => difference.lower > 0.0,

@@ -11,7 +11,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::bound::Difference;
 use crate::decision_map::{Lead, Progress, Sharing};
 use crate::frame::Frame;
-use crate::oracle::Axes;
+use crate::oracle::{Axes, Function};
 use crate::output_set::OutputSet;
 use crate::search::Search;
 use crate::statistics::Stage;
@@ -60,6 +60,10 @@ impl<'q> Search<'_, '_, 'q> {
         node: usize,
         restriction: &Restriction<'q>,
     ) -> Result<bool, StopReason> {
+        if let Function::Trees(_) = self.oracle.function {
+            self.bound_trees(node)?;
+            return Ok(false);
+        }
         let started = Instant::now();
         self.budget.poll()?;
         let inputs = Inputs::new(&self.oracle.axes.reads, &self.map.nodes[node].sides);
@@ -85,8 +89,8 @@ impl<'q> Search<'_, '_, 'q> {
         self.oracle.statistics.bounds += 1;
         self.rivals.clear();
         let frame = own.as_ref().or(self.map.frame.as_ref());
-        if let Some(frame) = frame {
-            self.oracle.bounder.enter(frame, &inputs.lo, &inputs.hi);
+        if let (Some(frame), Function::Network(network)) = (frame, &mut self.oracle.function) {
+            network.bounder.enter(frame, &inputs.lo, &inputs.hi);
         }
         self.differences(node, own.as_ref(), &pairs);
         if !self.map.nodes[node].refuted.contains(self.output) {
@@ -102,7 +106,9 @@ impl<'q> Search<'_, '_, 'q> {
         }
         let refuted = self.map.nodes[node].refuted.contains(self.output);
         let contradictory = !refuted && self.is_contradictory(node, own.as_ref(), restriction);
-        self.oracle.statistics.forms = self.oracle.bounder.forms_done;
+        if let Function::Network(network) = &self.oracle.function {
+            self.oracle.statistics.forms = network.bounder.forms_done;
+        }
         self.map.nodes[node].progress = Progress::Bounded;
         self.finish(Stage::Bound, started);
         Ok(contradictory)
@@ -110,7 +116,8 @@ impl<'q> Search<'_, '_, 'q> {
 
     /// A frame for these inputs where that of the map is of no use, or much too wide.
     fn frame(&mut self, inputs: &Inputs) -> Option<Frame> {
-        let program = self.oracle.bounder.program();
+        let Function::Network(network) = &self.oracle.function else { return None };
+        let program = network.bounder.program();
         let map = &mut *self.map;
         let root = &map.nodes[0].sides;
         let frame = map.frame.get_or_insert_with(|| {
@@ -137,8 +144,9 @@ impl<'q> Search<'_, '_, 'q> {
         self.rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
         self.rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
         let rivals: SmallVec<[usize; 3]> = self.rivals.iter().take(3).map(|r| r.0).collect();
+        let Function::Network(network) = &mut self.oracle.function else { return };
         // A positive difference refutes under every tie rule.
-        if self.oracle.bounder.mixture(frame, &rivals, self.output) > 0.0 {
+        if network.bounder.mixture(frame, &rivals, self.output) > 0.0 {
             leaf.refuted.insert(self.output);
         }
     }
@@ -149,7 +157,8 @@ impl<'q> Search<'_, '_, 'q> {
         let semantics = self.oracle.policy().semantics();
         let (leaf, axes) = (&mut self.map.nodes[node], &self.oracle.axes);
         let (rivals, output) = (&mut self.rivals, self.output);
-        self.oracle.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
+        let Function::Network(network) = &mut self.oracle.function else { return };
+        network.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
             let Difference { greater, lesser, lower, .. } = difference;
             if lesser == output {
                 rivals.push((greater, lower));
@@ -183,8 +192,6 @@ impl<'q> Search<'_, '_, 'q> {
         let state = self.state_of(point);
         let point = IntBox::point(point);
         let inputs = Inputs::new(&self.oracle.axes.reads, &point);
-        let frame = Frame::new(self.oracle.bounder.program(), inputs.lo, inputs.hi);
-        self.oracle.bounder.enter(&frame, &frame.lo, &frame.hi);
         let outputs = self.oracle.applicable.len();
         let competing = |other: usize| {
             !self.oracle.is_filtered() || self.oracle.applicable[other].holds(&state) == Ok(true)
@@ -194,8 +201,12 @@ impl<'q> Search<'_, '_, 'q> {
             .map(|other| (other, self.output))
             .collect();
         let mut lost = false;
+        // Choices of trees are always decided.
+        let Function::Network(network) = &mut self.oracle.function else { return false };
+        let frame = Frame::new(network.bounder.program(), inputs.lo, inputs.hi);
+        network.bounder.enter(&frame, &frame.lo, &frame.hi);
         // A strict comparison refutes under every tie rule.
-        self.oracle.bounder.differences(&frame, &pairs, &mut |d| lost |= d.lower > 0.0);
+        network.bounder.differences(&frame, &pairs, &mut |d| lost |= d.lower > 0.0);
         lost
     }
 

@@ -3,7 +3,7 @@
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{Condition, LinearConstraint, Truth};
 use policert_numeric::{IntBox, LinearInequality, Rational};
-use policert_policy::{Comparison, PolicyError};
+use policert_policy::Comparison;
 
 use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
@@ -165,14 +165,15 @@ impl Oracle<'_> {
 
     /// The oracle over the reals, for states of so many variables.
     fn take_real(&mut self, dimensions: usize) -> Option<RealOracle> {
-        let new = |oracle: &Self| -> Result<RealOracle, PolicyError> {
+        let new = |oracle: &Self| -> Option<RealOracle> {
             let policy = oracle.policy();
             let reads = policy.inputs().iter().map(|v| v.index()).collect();
-            RealOracle::new(policy.ranking(), reads, dimensions)
+            // Tree ensembles over the reals are left undecided.
+            RealOracle::new(policy.ranking()?, reads, dimensions).ok()
         };
         let mut real = match self.real.take() {
             Some(real) => real,
-            None => new(self).ok()?,
+            None => new(self)?,
         };
         real.set_dimensions(dimensions);
         Some(real)

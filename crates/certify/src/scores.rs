@@ -2,8 +2,9 @@
 
 use std::cmp::Ordering;
 
-use policert_numeric::Rational;
-use policert_policy::{ExactEvaluator, Policy, PreciseScores, precise_scores};
+use policert_numeric::{IBig, Rational};
+use policert_policy::trees::IntegerTrees;
+use policert_policy::{ExactEvaluator, Policy, PreciseScores, Scoring, precise_scores};
 
 /// The scores of one state, one for each output.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,7 +38,7 @@ pub(crate) enum Contest {
 
 impl<'p> Scorer<'p> {
     pub(crate) fn new(policy: &'p Policy) -> Self {
-        Self { policy, exact: ExactEvaluator::new(policy.network()) }
+        Self { policy, exact: policy.network().and_then(ExactEvaluator::new) }
     }
 
     /// Whether `output` is chosen among the `competing` outputs, with the scores that say so.
@@ -52,9 +53,17 @@ impl<'p> Scorer<'p> {
             let order = |other: usize| Some(scores[output].cmp(&scores[other]));
             return (self.won(output, competing, order), Scores::Exact(scores));
         }
+        let network = match self.policy.scoring() {
+            Scoring::Network(network) => network,
+            Scoring::Trees(trees) => {
+                let scores = tree_scores(trees, inputs);
+                let order = |other: usize| Some(scores[output].cmp(&scores[other]));
+                return (self.won(output, competing, order), Scores::Exact(scores));
+            }
+        };
         let mut last = None;
         for bits in BITS {
-            let scores = precise_scores(self.policy.ranking(), inputs, bits);
+            let scores = precise_scores(network, inputs, bits);
             let contest = self.won(output, competing, |other| scores.compare(output, other));
             let open = matches!(contest, Contest::Open);
             last = Some((contest, enclosed(&scores)));
@@ -87,4 +96,12 @@ impl<'p> Scorer<'p> {
 
 fn enclosed(scores: &PreciseScores<'_>) -> Scores {
     Scores::Enclosed(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
+}
+
+/// The exact scores of a tree ensemble.
+fn tree_scores(trees: &IntegerTrees, inputs: &[i64]) -> Vec<Rational> {
+    let mut scores = Vec::new();
+    trees.scores(inputs, &mut scores);
+    let unit = trees.unit();
+    scores.into_iter().map(|score| &Rational::from(IBig::from(score)) * &unit).collect()
 }

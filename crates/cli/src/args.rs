@@ -2,6 +2,7 @@
 
 mod bench;
 mod dataset;
+mod generate;
 mod plot;
 mod query;
 mod reach;
@@ -17,6 +18,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use dataset::DatasetArgs;
+pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
@@ -62,6 +64,8 @@ pub enum Command {
     Train(Box<TrainArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
+    /// Generate an instance of a domain: model, property, predicates, interface
+    Generate(Box<GenerateArgs>),
 }
 
 impl CommandLine {
@@ -261,6 +265,11 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Engine")]
     pub keep_going: bool,
 
+    /// Stop at the first unsafe state. Without this ppa goes on, to say which start states are safe;
+    /// the other engines stop in any case
+    #[arg(long, conflicts_with_all = ["keep_going", "build_all", "start_states"], help_heading = "Engine")]
+    pub stop_at_first_unsafe: bool,
+
     /// Build all states: go on after the first unsafe one, and beyond unsafe and terminal ones
     #[arg(long, help_heading = "Engine")]
     pub build_all: bool,
@@ -295,6 +304,10 @@ pub struct VerifyArgs {
     /// Write the evidence of the verdict as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub evidence: Option<PathBuf>,
+
+    /// Write which start states ppa proves safe, as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub start_states: Option<PathBuf>,
 
     /// Write every query that ppa asks about the policy, with its answer, as lines of JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]

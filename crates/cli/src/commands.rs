@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod dataset;
+mod generate;
 mod plot;
 mod query;
 mod reach;
@@ -18,6 +19,8 @@ use crate::args::{Command, CommandLine, OutputArgs, TaskArgs};
 use crate::render::{self, Detail};
 use crate::style::Style;
 
+pub use generate::GenerateReport;
+
 /// Runs a command to its end.
 pub fn run(command_line: CommandLine) -> ExitStatus {
     match command_line.command {
@@ -29,6 +32,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
+        Command::Generate(arguments) => generate::run(&arguments),
     }
 }
 

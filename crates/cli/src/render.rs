@@ -2,6 +2,7 @@
 
 mod check;
 mod dataset;
+mod generate;
 mod query;
 mod reach;
 mod train;
@@ -15,6 +16,7 @@ use crate::style::{Mark, Style};
 
 pub use check::check_report;
 pub use dataset::dataset_report;
+pub use generate::generate_report;
 pub use query::{answer, query_details};
 pub use reach::reach_report;
 pub use train::{learn_report, train_report};

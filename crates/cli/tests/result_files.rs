@@ -155,6 +155,27 @@ fn ppa_counts_predicates_and_start_states() {
 }
 
 #[test]
+fn start_states_proved_safe_are_listed() {
+    let example = Example::new();
+    // x counts up to five; the start condition allows all of its ten values.
+    let line = "verify model.jani --property middle --engine ppa";
+    let listed = format!("{line} --start-states starts.json --predicates splits:100");
+    let result = result(&example, &listed);
+    let starts = json(&example.read("starts.json"));
+    let list = starts["start_states"].as_array().expect("start states");
+    assert_eq!(starts["proved_safe"], result["statistics"]["start_states_proved_safe"]);
+    assert_eq!(list.len(), result["statistics"]["start_states"]);
+    assert_eq!(list[0]["ranges"], serde_json::json!({"x": [0, 0]}));
+    assert_eq!(list[0]["proved_safe"], false);
+
+    let quick = self::result(&example, &format!("{line} --stop-at-first-unsafe"));
+    assert_eq!(quick["verdict"], "unsafe");
+    assert!(quick["statistics"]["start_states_proved_safe"].is_null(), "{quick:#}");
+    let output = example.run("verify model.jani --engine explicit --start-states starts.json");
+    assert_eq!(code(&output), 42, "{}", text(&output));
+}
+
+#[test]
 fn evidence_can_be_read_step_by_step() {
     let example = Example::new();
     let output = example.run("verify model.jani --property middle --evidence trace.json");

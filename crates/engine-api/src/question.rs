@@ -25,6 +25,8 @@ pub struct Question<'m> {
     pub initial_states: bool,
     /// Whether the search goes on after the first unsafe state, to all reachable states.
     pub keep_going: bool,
+    /// Whether the search ends with the first unsafe state also where the engine goes on by default.
+    pub stop_at_first_unsafe: bool,
     /// Whether unsafe and terminal states are expanded too; the search goes on then.
     pub build_all: bool,
 }
@@ -49,6 +51,7 @@ impl<'m> Question<'m> {
             terminal: None,
             initial_states: true,
             keep_going: false,
+            stop_at_first_unsafe: false,
             build_all: false,
         }
     }

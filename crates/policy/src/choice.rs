@@ -1,6 +1,6 @@
 //! What a policy chooses in a state, decided exactly.
 //!
-//! Scores are computed in double precision first. If the best one leads by more than the bound of
+//! Scores of tree ensembles are exact integers. Those of networks are computed in double precision first. If the best one leads by more than the bound of
 //! the rounding errors, or there is no rounding at all, that decides. Otherwise exact rational
 //! scores decide, and for networks with tanh or sigmoid enclosures of growing precision. Where
 //! even these do not tell, the choice is [`Choice::Undecided`]: never a guess.
@@ -13,9 +13,10 @@ use std::cmp::Ordering;
 use policert_numeric::round::{add_up, sub_down};
 
 use crate::evaluate::{Evaluator, LANES, Lanes};
-use crate::policy::Policy;
+use crate::policy::{Function, NetworkFunction, Policy};
 use crate::precise::precise_scores;
 use crate::semantics::{Filter, Semantics};
+use crate::trees::IntegerTrees;
 
 /// Precision of the first enclosures, in fractional bits; it doubles up to the last.
 const FIRST_BITS: usize = 128;
@@ -80,6 +81,22 @@ impl Choice {
 #[derive(Clone, Debug)]
 pub struct Chooser<'a> {
     policy: &'a Policy,
+    scorer: Scorer<'a>,
+}
+
+/// What computes the scores.
+#[derive(Clone, Debug)]
+enum Scorer<'a> {
+    Network(Box<NetworkScorer<'a>>),
+    /// With room for the scores.
+    Trees(&'a IntegerTrees, Vec<i128>),
+}
+
+#[derive(Clone, Debug)]
+struct NetworkScorer<'a> {
+    function: &'a NetworkFunction,
+    semantics: Semantics,
+    outputs: usize,
     evaluator: Evaluator,
     /// Twice the rounding error: scores further apart than this are in their true order.
     margin: f64,
@@ -88,9 +105,22 @@ pub struct Chooser<'a> {
 
 impl<'a> Chooser<'a> {
     pub(crate) fn new(policy: &'a Policy) -> Self {
-        let radius = policy.error_bound().radii().iter().copied().fold(0.0, f64::max);
-        let margin = add_up(radius, radius);
-        Self { policy, evaluator: policy.evaluator().clone(), margin, exact_decisions: 0 }
+        let scorer = match policy.function() {
+            Function::Trees(trees) => Scorer::Trees(trees, Vec::new()),
+            Function::Network(function) => {
+                let radii = function.bound.radii().iter().copied();
+                let radius = radii.fold(0.0, f64::max);
+                Scorer::Network(Box::new(NetworkScorer {
+                    function,
+                    semantics: policy.semantics(),
+                    outputs: policy.outputs().len(),
+                    evaluator: function.evaluator.clone(),
+                    margin: add_up(radius, radius),
+                    exact_decisions: 0,
+                }))
+            }
+        };
+        Self { policy, scorer }
     }
 
     /// The choice for one state, given its network inputs. `applicable` has one entry for each
@@ -116,21 +146,16 @@ impl<'a> Chooser<'a> {
         }
         choices.clear();
         choices.reserve(states);
-        for first in (0..states).step_by(LANES) {
-            let lanes = LANES.min(states - first);
-            let block = &inputs[first * width..(first + lanes) * width];
-            #[expect(clippy::cast_precision_loss, reason = "part of the error bound")]
-            self.evaluator.run(|k, lane| block.get(lane * width + k).map_or(0.0, |&x| x as f64));
-            let leaders = Leaders::of(self.evaluator.outputs(), self.margin);
-            for (lane, row) in block.chunks_exact(width).enumerate() {
-                let state = first + lane;
-                let choice = if filtered {
-                    let mask = &applicable[state * outputs..(state + 1) * outputs];
-                    self.filtered(lane, row, mask)
-                } else {
-                    self.unfiltered(lane, row, &leaders)
-                };
-                choices.push(choice);
+        let mask =
+            |state: usize| filtered.then(|| &applicable[state * outputs..(state + 1) * outputs]);
+        match &mut self.scorer {
+            Scorer::Network(network) => network.choose_batch(inputs, width, mask, choices),
+            Scorer::Trees(trees, scores) => {
+                let semantics = self.policy.semantics();
+                for (state, row) in inputs.chunks_exact(width).enumerate() {
+                    trees.scores(row, scores);
+                    choices.push(best_of_exact(scores, mask(state), &semantics));
+                }
             }
         }
     }
@@ -138,7 +163,52 @@ impl<'a> Chooser<'a> {
     /// How many of its choices the scores in double precision left open so far.
     #[must_use]
     pub fn exact_decisions(&self) -> u64 {
-        self.exact_decisions
+        match &self.scorer {
+            Scorer::Network(network) => network.exact_decisions,
+            Scorer::Trees(..) => 0,
+        }
+    }
+}
+
+/// The choice by exact scores, among the outputs that the mask allows.
+fn best_of_exact(scores: &[i128], mask: Option<&[bool]>, semantics: &Semantics) -> Choice {
+    let competing = || (0..scores.len()).filter(|&o| mask.is_none_or(|mask| mask[o]));
+    let Some(best) = competing().map(|output| scores[output]).max() else {
+        return Choice::Nothing;
+    };
+    let mut leaders = competing().filter(|&output| scores[output] == best);
+    match (leaders.next(), leaders.next()) {
+        (Some(one), None) => Choice::One(one),
+        (first, second) => {
+            let best: Vec<usize> = first.into_iter().chain(second).chain(leaders).collect();
+            Choice::among_best(&best, semantics)
+        }
+    }
+}
+
+impl NetworkScorer<'_> {
+    /// As [`Chooser::choose_batch`]; `mask` gives the row of applicable outputs with a filter.
+    fn choose_batch<'m>(
+        &mut self,
+        inputs: &[i64],
+        width: usize,
+        mask: impl Fn(usize) -> Option<&'m [bool]>,
+        choices: &mut Vec<Choice>,
+    ) {
+        let states = inputs.len() / width;
+        for first in (0..states).step_by(LANES) {
+            let lanes = LANES.min(states - first);
+            let block = &inputs[first * width..(first + lanes) * width];
+            #[expect(clippy::cast_precision_loss, reason = "part of the error bound")]
+            self.evaluator.run(|k, lane| block.get(lane * width + k).map_or(0.0, |&x| x as f64));
+            let leaders = Leaders::of(self.evaluator.outputs(), self.margin);
+            for (lane, row) in block.chunks_exact(width).enumerate() {
+                choices.push(match mask(first + lane) {
+                    Some(mask) => self.filtered(lane, row, mask),
+                    None => self.unfiltered(lane, row, &leaders),
+                });
+            }
+        }
     }
 
     /// All outputs compete.
@@ -147,7 +217,7 @@ impl<'a> Chooser<'a> {
         if leaders.single[lane] && self.within_bound(inputs) {
             return Choice::One(leaders.index[lane]);
         }
-        let all: Vec<usize> = (0..self.policy.outputs().len()).collect();
+        let all: Vec<usize> = (0..self.outputs).collect();
         self.best_of(lane, inputs, &all)
     }
 
@@ -176,11 +246,11 @@ impl<'a> Chooser<'a> {
     /// Whether the bound of the rounding errors holds for these inputs.
     #[inline]
     fn within_bound(&self, inputs: &[i64]) -> bool {
-        self.margin < f64::INFINITY && self.policy.error_bound().inputs().contains(inputs)
+        self.margin < f64::INFINITY && self.function.bound.inputs().contains(inputs)
     }
 
     fn best_of(&mut self, lane: usize, inputs: &[i64], competing: &[usize]) -> Choice {
-        let semantics = self.policy.semantics();
+        let semantics = self.semantics;
         if let [] | [_] = competing {
             return Choice::among_best(competing, &semantics);
         }
@@ -203,8 +273,8 @@ impl<'a> Chooser<'a> {
     #[cold]
     fn exactly(&mut self, inputs: &[i64], candidates: &[usize]) -> Choice {
         self.exact_decisions += 1;
-        let semantics = self.policy.semantics();
-        if let Some(exact) = self.policy.exact() {
+        let semantics = self.semantics;
+        if let Some(exact) = &self.function.exact {
             let scores = exact.scores(inputs);
             let order = |a: usize, b: usize| Some(scores.compare(a, b));
             let best = undominated(candidates, order);
@@ -213,7 +283,7 @@ impl<'a> Chooser<'a> {
         let mut candidates = candidates.to_vec();
         let mut bits = FIRST_BITS;
         while bits <= LAST_BITS {
-            let scores = precise_scores(self.policy.ranking(), inputs, bits);
+            let scores = precise_scores(&self.function.ranking, inputs, bits);
             candidates = undominated(&candidates, |a, b| scores.compare(a, b));
             let equal = |(i, &a): (usize, &usize)| {
                 let mut later = candidates[i + 1..].iter();

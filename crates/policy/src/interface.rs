@@ -29,7 +29,7 @@ use serde_json::Value;
 use crate::error::{PolicyError, read_file};
 use crate::semantics::Filter;
 
-pub use bind::{Binding, bind_by_order};
+pub use bind::{Binding, Sizes, bind_by_order};
 
 /// An interface file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,14 +24,15 @@ pub mod onnx;
 mod policy;
 mod precise;
 pub mod semantics;
+pub mod trees;
 
 pub use choice::{Choice, Chooser};
 pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
-pub use load::{LoadedPolicy, NetworkFile, PolicyOptions, load_policy, read_network};
+pub use load::{LoadedPolicy, NetworkFile, PolicyOptions, load_policy, read_network, read_trees};
 pub use matrix::Matrix;
 pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
-pub use policy::Policy;
+pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
 pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

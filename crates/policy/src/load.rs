@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use policert_model::{LabelId, Model};
 
 use crate::error::{PolicyError, read_file};
-use crate::interface::{Interface, bind_by_order};
+use crate::interface::{Interface, Sizes, bind_by_order};
 use crate::network::Network;
 use crate::nnet::parse_nnet;
 use crate::onnx::parse_onnx;
 use crate::policy::Policy;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
+use crate::trees::{Ensemble, IntegerTrees, is_tree_ensemble, parse_onnx_trees, parse_trees};
 
 /// What a network file contains.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,22 +47,49 @@ pub struct LoadedPolicy {
     pub notes: Vec<String>,
 }
 
+/// Reads a tree ensemble if the file is one: by its content, `.onnx` files by their operators.
+///
+/// # Errors
+/// If the file cannot be read, breaks its format, or has something that is not supported.
+pub fn read_trees(path: &Path) -> Result<Option<Ensemble>, PolicyError> {
+    let name = path.display().to_string();
+    match ending(path).as_str() {
+        "nnet" => Ok(None),
+        "onnx" => {
+            let bytes = read_file(path)?;
+            if is_tree_ensemble(&bytes) {
+                parse_onnx_trees(&name, &bytes).map(Some)
+            } else {
+                Ok(None)
+            }
+        }
+        "json" | "ubj" | "txt" => parse_trees(&name, &read_file(path)?).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn ending(path: &Path) -> String {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ending.to_ascii_lowercase()
+}
+
 /// Reads a network by the ending of its name: `.nnet` or `.onnx`.
 ///
 /// # Errors
 /// If the file cannot be read, breaks its format, or has something that is not supported.
 pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    match ending.to_ascii_lowercase().as_str() {
+    match ending(path).as_str() {
         "nnet" => parse_nnet(&name, &read_file(path)?),
         "onnx" => {
             let network = parse_onnx(&name, &read_file(path)?)?;
             Ok(NetworkFile { network, notes: Vec::new() })
         }
         _ => {
-            let message = "policies of this format are not supported; NNet (.nnet) and ONNX \
-                           (.onnx) networks are";
+            let message = "policies of this format are not supported; networks in NNet (.nnet) and \
+                           ONNX (.onnx) are, and tree ensembles in ONNX (.onnx), in JSON (.json) of \
+                           Veritas, XGBoost and LightGBM, UBJSON (.ubj) of XGBoost and text (.txt) \
+                           of LightGBM";
             Err(PolicyError::unsupported("", message).in_file(&name))
         }
     }
@@ -92,12 +120,13 @@ pub fn load_policy(
             return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
         }
     };
-    let NetworkFile { network, mut notes } = read_network(&network_file)?;
+    let (function, mut notes) = Read::file(&network_file, read_interface.as_ref())?;
+    let sizes = function.sizes();
     let binding = if let Some(interface) = &read_interface {
-        interface.bind(model, &network)?
+        interface.bind(model, &sizes)?
     } else {
         let name = network_file.display().to_string();
-        let binding = bind_by_order(model, &network).map_err(|error| error.in_file(&name))?;
+        let binding = bind_by_order(model, &sizes).map_err(|error| error.in_file(&name))?;
         notes.push(format!(
             "no interface: the {} inputs are the variables and the {} outputs the labels of the \
              model, in its order",
@@ -116,8 +145,12 @@ pub fn load_policy(
         .as_ref()
         .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
     let (inputs, outputs) = (binding.inputs, binding.outputs);
-    let policy = Policy::new(network, inputs, outputs, semantics, &model.domains())
-        .map_err(|error| error.in_file(&name))?;
+    let domains = model.domains();
+    let policy = match function {
+        Read::Network(network) => Policy::new(network, inputs, outputs, semantics, &domains),
+        Read::Trees(trees) => Policy::of_trees(trees, inputs, outputs, semantics, &domains),
+    };
+    let policy = policy.map_err(|error| error.in_file(&name))?;
     let free = policy.unrestricted_labels(model);
     if !free.is_empty() {
         let names: Vec<&str> = free.iter().map(|&label| model.label_name(Some(label))).collect();
@@ -128,6 +161,59 @@ pub fn load_policy(
     }
     notes.extend(semantics.warnings());
     Ok(LoadedPolicy { policy, network_file, interface_file: interface.map(Path::to_owned), notes })
+}
+
+/// The function that a policy file contains.
+enum Read {
+    Network(Network),
+    Trees(IntegerTrees),
+}
+
+impl Read {
+    /// Reads a file, with notes. Trees read no more inputs than the interface lists; an ensemble
+    /// with a single score and two labels is a classifier of two classes.
+    fn file(
+        path: &Path,
+        interface: Option<&Interface>,
+    ) -> Result<(Self, Vec<String>), PolicyError> {
+        let Some(mut ensemble) = read_trees(path)? else {
+            let NetworkFile { network, notes } = read_network(path)?;
+            return Ok((Self::Network(network), notes));
+        };
+        let mut notes = Vec::new();
+        if let Some(interface) = interface {
+            if ensemble.inputs() < interface.inputs.len() {
+                ensemble = ensemble.with_inputs(interface.inputs.len());
+            }
+            if ensemble.outputs() == 1 && interface.outputs.len() == 2 {
+                ensemble = ensemble.as_two_classes();
+                notes.push(format!(
+                    "the ensemble has one score: where it is positive, `{}` is chosen, else `{}`",
+                    interface.outputs[1], interface.outputs[0]
+                ));
+            }
+        }
+        let name = path.display().to_string();
+        let trees = IntegerTrees::new(&ensemble).map_err(|error| error.in_file(&name))?;
+        Ok((Self::Trees(trees), notes))
+    }
+
+    fn sizes(&self) -> Sizes {
+        match self {
+            Self::Network(network) => Sizes {
+                kind: "network",
+                inputs: network.input_width(),
+                outputs: network.output_width(),
+                hidden: Some(network.hidden_sizes()),
+            },
+            Self::Trees(trees) => Sizes {
+                kind: "tree ensemble",
+                inputs: trees.inputs(),
+                outputs: trees.outputs(),
+                hidden: None,
+            },
+        }
+    }
 }
 
 impl Policy {

@@ -5,12 +5,12 @@
 //! widened exactly. Whatever is not certainly understood is refused, naming node and operator.
 
 mod activation;
-mod attributes;
+pub(crate) mod attributes;
 mod graph;
 mod linear;
-mod proto;
+pub(crate) mod proto;
 mod reshape;
-mod tensor;
+pub(crate) mod tensor;
 mod writer;
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! A policy: a network whose inputs are state variables and whose outputs are labels.
+//! A policy: a network or tree ensemble whose inputs are state variables and whose outputs are
+//! labels.
 
 use policert_model::{LabelId, VarId};
 use policert_numeric::{IntBox, IntInterval};
@@ -9,6 +10,7 @@ use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
 use crate::network::Network;
 use crate::semantics::{Numbers, Semantics};
+use crate::trees::IntegerTrees;
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
 /// decided exactly.
@@ -17,15 +19,38 @@ const WIDEST_INPUT: IntInterval = IntInterval::new(-(1 << 20), 1 << 20);
 /// A policy with everything that its decisions need.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    network: Network,
+    function: Function,
     inputs: Vec<VarId>,
     outputs: Vec<LabelId>,
     semantics: Semantics,
+}
+
+/// What computes the scores.
+#[derive(Clone, Debug)]
+pub(crate) enum Function {
+    Network(Box<NetworkFunction>),
+    Trees(IntegerTrees),
+}
+
+/// What orders the labels of a policy, see [`Policy::scoring`].
+#[derive(Clone, Copy, Debug)]
+pub enum Scoring<'a> {
+    /// A network.
+    Network(&'a Network),
+    /// A tree ensemble.
+    Trees(&'a IntegerTrees),
+}
+
+/// A network and its evaluators.
+#[derive(Clone, Debug)]
+pub(crate) struct NetworkFunction {
+    network: Network,
     /// The network as far as the order of the scores needs it.
-    ranking: Network,
-    evaluator: Evaluator,
-    bound: ErrorBound,
-    exact: Option<ExactEvaluator>,
+    pub ranking: Network,
+    pub evaluator: Evaluator,
+    /// Of rounding errors in double precision, over the domains of the inputs.
+    pub bound: ErrorBound,
+    pub exact: Option<ExactEvaluator>,
 }
 
 impl Policy {
@@ -42,29 +67,8 @@ impl Policy {
         semantics: Semantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
-        if semantics.numbers == Numbers::F32 {
-            let message = "numbers f32 (all single-precision evaluations at once) is not \
-                           supported; numbers real is";
-            return Err(PolicyError::unsupported("", message));
-        }
-        let mut problems = Vec::new();
-        for (given, width, what) in [
-            (inputs.len(), network.input_width(), "inputs"),
-            (outputs.len(), network.output_width(), "outputs"),
-        ] {
-            if given != width {
-                problems.push(format!("{given} {what} for a network with {width}"));
-            }
-        }
-        if (1..outputs.len()).any(|i| outputs[..i].contains(&outputs[i])) {
-            problems.push("two outputs are the same label".to_owned());
-        }
-        if inputs.iter().any(|input| input.index() >= domains.dimensions()) {
-            problems.push("an input is no variable of the model".to_owned());
-        }
-        if !problems.is_empty() {
-            return Err(PolicyError::Mismatch { file: String::new(), problems });
-        }
+        let widths = (network.input_width(), network.output_width());
+        check(widths, "network", (&inputs, &outputs), semantics, domains)?;
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
         let narrowed = |side: IntInterval| {
             let narrow = side.intersect(WIDEST_INPUT);
@@ -72,32 +76,72 @@ impl Policy {
         };
         let sides = sides.map(narrowed).collect();
         let ranking = network.without_final_squashing();
-        Ok(Self {
+        let function = NetworkFunction {
             evaluator: Evaluator::new(&ranking),
             bound: ErrorBound::over(&ranking, &IntBox::new(sides)),
             exact: ExactEvaluator::new(&ranking),
             network,
-            inputs,
-            outputs,
-            semantics,
             ranking,
-        })
+        };
+        Ok(Self { function: Function::Network(Box::new(function)), inputs, outputs, semantics })
     }
 
-    /// The network.
+    /// The policy that chooses among `outputs` by the scores of a tree ensemble. `domains` are the
+    /// domains of all variables of the model, by id.
+    ///
+    /// # Errors
+    /// As [`Policy::new`].
+    pub fn of_trees(
+        trees: IntegerTrees,
+        inputs: Vec<VarId>,
+        outputs: Vec<LabelId>,
+        semantics: Semantics,
+        domains: &IntBox,
+    ) -> Result<Self, PolicyError> {
+        let widths = (trees.inputs(), trees.outputs());
+        check(widths, "tree ensemble", (&inputs, &outputs), semantics, domains)?;
+        Ok(Self { function: Function::Trees(trees), inputs, outputs, semantics })
+    }
+
+    /// The network, if it is one.
     #[must_use]
-    pub fn network(&self) -> &Network {
-        &self.network
+    pub fn network(&self) -> Option<&Network> {
+        match &self.function {
+            Function::Network(function) => Some(&function.network),
+            Function::Trees(_) => None,
+        }
     }
 
-    /// A network whose outputs have the same order as those of [`network`](Self::network), ties
-    /// included: without tanh and sigmoid at the end. Engines that only compare scores use it.
+    /// What engines use that only compare scores: the trees, or a network whose outputs have the
+    /// same order as those of [`network`](Self::network), ties included: without tanh and sigmoid
+    /// at the end.
     #[must_use]
-    pub fn ranking(&self) -> &Network {
-        &self.ranking
+    pub fn scoring(&self) -> Scoring<'_> {
+        match &self.function {
+            Function::Network(function) => Scoring::Network(&function.ranking),
+            Function::Trees(trees) => Scoring::Trees(trees),
+        }
     }
 
-    /// The variables that the network reads, in the order of its inputs.
+    /// The network of [`scoring`](Self::scoring), if it is one.
+    #[must_use]
+    pub fn ranking(&self) -> Option<&Network> {
+        match self.scoring() {
+            Scoring::Network(network) => Some(network),
+            Scoring::Trees(_) => None,
+        }
+    }
+
+    /// The tree ensemble, if it is one.
+    #[must_use]
+    pub fn trees(&self) -> Option<&IntegerTrees> {
+        match &self.function {
+            Function::Network(_) => None,
+            Function::Trees(trees) => Some(trees),
+        }
+    }
+
+    /// The variables that the policy reads, in the order of its inputs.
     #[must_use]
     pub fn inputs(&self) -> &[VarId] {
         &self.inputs
@@ -122,13 +166,6 @@ impl Policy {
         self.semantics
     }
 
-    /// Bound of the rounding errors of [`ranking`](Self::ranking) in double precision over the
-    /// domains of the inputs.
-    #[must_use]
-    pub fn error_bound(&self) -> &ErrorBound {
-        &self.bound
-    }
-
     /// Appends the network inputs of a state.
     ///
     /// # Panics
@@ -143,11 +180,42 @@ impl Policy {
         Chooser::new(self)
     }
 
-    pub(crate) fn evaluator(&self) -> &Evaluator {
-        &self.evaluator
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
     }
+}
 
-    pub(crate) fn exact(&self) -> Option<&ExactEvaluator> {
-        self.exact.as_ref()
+/// Checks what all kinds of policies need. `widths` are the numbers of inputs and outputs of the
+/// function.
+fn check(
+    widths: (usize, usize),
+    function: &str,
+    (inputs, outputs): (&[VarId], &[LabelId]),
+    semantics: Semantics,
+    domains: &IntBox,
+) -> Result<(), PolicyError> {
+    if semantics.numbers == Numbers::F32 {
+        let message = "numbers f32 (all single-precision evaluations at once) is not supported; \
+                       numbers real is";
+        return Err(PolicyError::unsupported("", message));
+    }
+    let mut problems = Vec::new();
+    for (given, width, what) in
+        [(inputs.len(), widths.0, "inputs"), (outputs.len(), widths.1, "outputs")]
+    {
+        if given != width {
+            problems.push(format!("{given} {what} for a {function} with {width}"));
+        }
+    }
+    if (1..outputs.len()).any(|i| outputs[..i].contains(&outputs[i])) {
+        problems.push("two outputs are the same label".to_owned());
+    }
+    if inputs.iter().any(|input| input.index() >= domains.dimensions()) {
+        problems.push("an input is no variable of the model".to_owned());
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(PolicyError::Mismatch { file: String::new(), problems })
     }
 }

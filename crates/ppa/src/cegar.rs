@@ -97,6 +97,13 @@ pub fn cegar(
                 .to_owned(),
         ));
     }
+    if policy.is_some() && !config.t_sat_pi.is_on() {
+        return Err(EngineError::Unsupported(format!(
+            "engine cegar needs the exact transition test, which preset {} leaves out: an abstract \
+             step that only the relaxed test allows could not be refined away",
+            config.name
+        )));
+    }
     // The predicates are applied by the tree of abstract states.
     let mut property = question.property.clone();
     let listed = std::mem::take(&mut property.predicates);

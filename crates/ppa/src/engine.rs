@@ -6,6 +6,7 @@ use policert_engine_api::{
     Verdict,
 };
 use policert_model::{Condition, DomainRule, Predicate};
+use policert_numeric::IntBox;
 use policert_policy::Policy;
 
 use crate::branch_and_bound::BranchAndBound;
@@ -31,10 +32,21 @@ pub struct Report {
     pub counts: Counts,
     /// Tests by kind.
     pub queries: QueryStats,
-    /// Abstract start states proved safe, of all; `None` before the fragment is complete.
-    pub start_states_proved_safe: Option<u64>,
+    /// The abstract start states; `None` where the fragment is not complete.
+    pub start_states: Option<Vec<StartRegion>>,
     /// What the user should know besides.
     pub notes: Vec<String>,
+}
+
+/// The concrete states of an abstract start state.
+#[derive(Clone, Debug)]
+pub struct StartRegion {
+    /// The ranges of the variables.
+    pub sides: IntBox,
+    /// What holds besides, where the predicates are not bounds of single variables.
+    pub conditions: Vec<Condition>,
+    /// Whether no abstract unsafe state is reachable: then all of its states are safe.
+    pub proved_safe: bool,
 }
 
 /// The abstraction before the search: predicates and operators, ready to expand single states.
@@ -230,7 +242,19 @@ impl<'a> Abstraction<'a> {
         budget: &mut Budget,
         observer: &mut dyn Observer,
     ) -> Result<(), EngineError> {
-        self.search(queries, budget, observer, false).run(fragment)
+        self.search(queries, budget, observer, self.question.stop_at_first_unsafe).run(fragment)
+    }
+
+    /// The abstract start states of a complete fragment, in the order of their ids.
+    fn start_regions(&self, fragment: &Fragment) -> Vec<StartRegion> {
+        let starts = fragment.safe_start_states().into_iter();
+        starts
+            .map(|(id, proved_safe)| {
+                let region = self.predicates.concretisation(&fragment.states.state(id));
+                let conditions = region.conditions.into_iter().cloned().collect();
+                StartRegion { sides: region.sides, conditions, proved_safe }
+            })
+            .collect()
     }
 }
 
@@ -319,10 +343,10 @@ pub fn run_recorded(
             fragment.counts.dropped_outcomes
         ));
     }
-    let start_states_proved_safe = complete
-        .then(|| fragment.safe_start_states().iter().filter(|(_, safe)| *safe).count() as u64);
+    let stopped_early = question.stop_at_first_unsafe && fragment.first_unsafe.is_some();
+    let start_states = (complete && !stopped_early).then(|| abstraction.start_regions(&fragment));
     let queries = *queries.stats();
-    Ok(Report { verdict, counts: fragment.counts, queries, start_states_proved_safe, notes })
+    Ok(Report { verdict, counts: fragment.counts, queries, start_states, notes })
 }
 
 fn stopped(reason: StopReason) -> Verdict {

@@ -39,7 +39,7 @@ pub use cegar::{
     SplitPoint, SplitUntil, SplitVariable, cegar,
 };
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
-pub use engine::{Abstraction, Report, run, run_recorded};
+pub use engine::{Abstraction, Report, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;

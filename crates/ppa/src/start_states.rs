@@ -1,7 +1,7 @@
 //! Abstract start states S₀|𝒫, by the same backtracking search as the targets of an expansion
 //! (PPA 2022, Section 7).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Answer, Budget, EngineError, Question, StartStates};
 use policert_model::{Condition, State, Truth};
@@ -78,7 +78,7 @@ impl StartSearch<'_, '_> {
         let Some(&location) = self.predicates.layout().locations().get(k) else {
             let partial = Partial {
                 found: self.predicates.layout().blank(),
-                open: self.predicates.ids().collect(),
+                open: self.by_variable(),
                 sides,
                 condition: condition.clone(),
                 witness: None,
@@ -92,6 +92,24 @@ impl StartSearch<'_, '_> {
             self.locations(condition, &part, k + 1)?;
         }
         Ok(())
+    }
+
+    /// The predicates in the order in which they are told apart, last first: those about one
+    /// variable stand together, and variables that many predicates are about come first, since
+    /// their values tell most about the others.
+    fn by_variable(&self) -> Vec<PredId> {
+        let variable = |p: PredId| {
+            let mut first = usize::MAX;
+            self.predicates.literal(p, true).for_each_var(&mut |v| first = first.min(v.index()));
+            first
+        };
+        let mut about: BTreeMap<usize, usize> = BTreeMap::new();
+        for p in self.predicates.ids() {
+            *about.entry(variable(p)).or_default() += 1;
+        }
+        let mut open: Vec<PredId> = self.predicates.ids().collect();
+        open.sort_by_key(|&p| (about[&variable(p)], variable(p)));
+        open
     }
 
     fn predicates(&mut self, mut partial: Partial) -> Result<(), EngineError> {

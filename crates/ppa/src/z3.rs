@@ -4,7 +4,7 @@ use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memo
 use policert_model::{Condition, Model, State, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::Policy;
-use policert_smt::encode::{Frame, chooses, scores, scores_within};
+use policert_smt::encode::{Frame, chooses, policy_scores, policy_scores_within};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term, Z3Solver};
 
 use crate::native::NativeEnvironment;
@@ -164,7 +164,7 @@ impl<'a> Encoded<'a> {
         let frame = Frame::declare(&mut solver, &model.variables, sort);
         let inputs: Vec<Term> =
             policy.inputs().iter().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
-        let scores = scores(&mut solver, policy.network(), &inputs)?;
+        let scores = policy_scores(&mut solver, policy.scoring(), &inputs)?;
         solver.assert(scores.constraint);
         let applicable =
             applicable.iter().map(|c| frame.condition(c, true)).collect::<Result<_, _>>()?;
@@ -278,7 +278,7 @@ impl Selection for Z3FixedPhases<'_> {
             let side = |v: &VarId| region.sides.sides().get(v.index());
             let bounds: Vec<Interval> =
                 variables.map(|v| side(v).map_or(Interval::EVERYTHING, bounds_of)).collect();
-            let scores = scores_within(solver, policy.network(), &inputs, &bounds)
+            let scores = policy_scores_within(solver, policy.scoring(), &inputs, &bounds)
                 .map_err(|error| engine_error(&error, None))?;
             solver.assert(scores.constraint);
             let chosen = chooses(&scores.outputs, output, &policy.semantics(), applicable)

@@ -7,6 +7,7 @@
 //! | (v) guard | [`Frame::condition`] |
 //! | (vi) updates | [`successor`] |
 //! | (b), (c), (d) network | [`scores`]; with fixed activation cases [`scores_within`] |
+//! | – tree ensembles | [`policy_scores`] |
 //! | (e) selection | [`chooses`] |
 //!
 //! Deviations:
@@ -23,7 +24,9 @@ mod expression;
 mod nn;
 mod operator;
 mod state;
+mod trees;
 
 pub use nn::{Scores, chooses, scores, scores_within};
 pub use operator::{Successor, successor};
 pub use state::Frame;
+pub use trees::{policy_scores, policy_scores_within};

@@ -51,7 +51,7 @@ fn policy(model: &Model, interface: &Path) -> PolicyParts {
     assert!(loaded.notes.is_empty(), "{:?}", loaded.notes);
     let policy = loaded.policy;
     PolicyParts {
-        network: policy.network().clone(),
+        network: policy.network().expect("a network").clone(),
         inputs: policy.inputs().to_vec(),
         outputs: policy.outputs().to_vec(),
     }

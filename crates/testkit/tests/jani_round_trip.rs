@@ -116,7 +116,11 @@ fn policies_are_read_as_they_were_written() {
         let options = PolicyOptions::default();
         let loaded = load_policy(&model, None, Some(&interface), &options).expect("a policy");
         let policy = loaded.policy;
-        assert_eq!(policy.network().nodes(), case.policy.network.nodes(), "case {number}");
+        assert_eq!(
+            policy.network().expect("a network").nodes(),
+            case.policy.network.nodes(),
+            "case {number}"
+        );
         assert_eq!(policy.inputs(), case.policy.inputs, "case {number}");
         assert_eq!(policy.outputs(), case.policy.outputs, "case {number}");
         assert_eq!(policy.semantics().filter, filter, "case {number}");

@@ -50,8 +50,8 @@ pub(crate) struct EngineRun {
     pub verdict: Verdict,
     /// Counts.
     pub counts: Counts,
-    /// Start states from which no unsafe state is reachable, where the engine tells.
-    pub start_states_proved_safe: Option<u64>,
+    /// The abstract start states and which are proved safe, where the engine tells.
+    pub start_states: Option<Vec<policert_ppa::StartRegion>>,
     /// Numbers of this engine alone.
     pub numbers: Value,
     /// What to know before trusting the verdict.
@@ -158,7 +158,7 @@ fn settled(
         preset: None,
         verdict: Verdict::Unknown(reason),
         counts: Counts::default(),
-        start_states_proved_safe: None,
+        start_states: None,
         numbers: Value::Null,
         warnings: Vec::new(),
         notes: Vec::new(),

@@ -164,7 +164,7 @@ pub fn changes(model: &Model, before: &[i64], after: &[i64]) -> Map<String, Valu
         .collect()
 }
 
-fn value_record(variable: &Variable, value: i64) -> Value {
+pub(crate) fn value_record(variable: &Variable, value: i64) -> Value {
     match &variable.kind {
         VariableKind::Integer => Value::from(value),
         VariableKind::Boolean => Value::from(value != 0),

@@ -31,6 +31,7 @@ mod query_log;
 mod reach;
 mod report;
 mod semantics_record;
+mod start_states;
 mod task;
 mod train;
 mod verify;
@@ -84,6 +85,7 @@ pub use reach::{
 };
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
 pub use semantics_record::{Domain, SemanticsRecord, StartRule};
+pub use start_states::{StartStateRecord, StartStatesRecord};
 pub use task::{
     InitialStates, Loaded, PolicyChoice, Predicates, StateSpace, Task, TaskOptions, TaskRecord,
     TerminalChoice,

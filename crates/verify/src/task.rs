@@ -64,7 +64,8 @@ impl Task {
             },
             terminal: self.terminal.clone(),
             initial_states: self.options.initial_states == InitialStates::Included,
-            keep_going: self.options.state_space != StateSpace::UntilUnsafe,
+            keep_going: matches!(self.options.state_space, StateSpace::Reachable | StateSpace::All),
+            stop_at_first_unsafe: self.options.state_space == StateSpace::UntilUnsafe,
             build_all: self.options.state_space == StateSpace::All,
             ..Question::new(&self.model, &self.property)
         }

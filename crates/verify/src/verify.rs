@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
 use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
+use crate::start_states::StartStatesRecord;
 use crate::{
     Evidence, ExitStatus, Failure, Loaded, OutputFiles, Task, TaskOptions, peak_memory_mb,
 };
@@ -35,6 +36,8 @@ pub struct Request {
     pub threads: u16,
     /// Where the queries about the policy are written: `docs/formats/queries.md`.
     pub record_queries: Option<PathBuf>,
+    /// Whether to say which start states are proved safe.
+    pub start_states: bool,
     /// All files that are written, also by the caller; none of them may be an input.
     pub outputs: OutputFiles,
 }
@@ -46,6 +49,8 @@ pub struct Verified {
     pub report: Report,
     /// The evidence of an unsafe verdict.
     pub evidence: Option<Evidence>,
+    /// Which start states are proved safe, if that was asked for and the engine tells.
+    pub start_states: Option<StartStatesRecord>,
     /// Why there is no verdict.
     pub failure: Option<Failure>,
     /// A file that could not be written.
@@ -113,9 +118,11 @@ fn run(
     };
     times.replay = replay_begin.elapsed().as_secs_f64();
     let status = ExitStatus::of_verdict(&answered.run.verdict);
+    let starts = answered.run.start_states.as_deref().filter(|_| request.start_states);
+    let start_states = starts.map(|starts| StartStatesRecord::new(&task, starts));
     let mut report = report(&task, answered, notes, times, request);
     report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
-    Ok(Verified { report, evidence, failure: None, unwritten, status })
+    Ok(Verified { report, evidence, start_states, failure: None, unwritten, status })
 }
 
 /// Replays a trace and writes it down.
@@ -142,7 +149,10 @@ fn report(
         _ => None,
     };
     let mut statistics = Statistics::new(&run.counts, steps, times);
-    statistics.start_states_proved_safe = run.start_states_proved_safe;
+    statistics.start_states_proved_safe = run
+        .start_states
+        .as_ref()
+        .map(|starts| starts.iter().filter(|start| start.proved_safe).count() as u64);
     if run.numbers != Value::Null {
         statistics.engine.insert(run.engine.to_owned(), run.numbers);
     }
@@ -217,7 +227,14 @@ fn without_verdict(failure: Failure, loaded: Loaded) -> Verified {
         inputs: loaded.inputs,
         ..Report::empty()
     };
-    Verified { report, evidence: None, failure: Some(failure), unwritten: None, status }
+    Verified {
+        report,
+        evidence: None,
+        start_states: None,
+        failure: Some(failure),
+        unwritten: None,
+        status,
+    }
 }
 
 /// Keeps the notes that engines send, and passes all events on.

@@ -33,6 +33,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         limits: Limits::default(),
         threads: 1,
         record_queries: None,
+        start_states: false,
         outputs: OutputFiles::default(),
     };
     verify(&request, &CancelFlag::default(), &mut Silent).report

@@ -545,7 +545,9 @@ fn compare_with_z3(
     native: &Graph,
     refuted_over_reals: u64,
 ) {
-    if policy.is_some_and(|policy| !policy.ranking().is_piecewise_linear()) {
+    if policy.is_some_and(|policy| {
+        policy.ranking().is_some_and(|network| !network.is_piecewise_linear())
+    }) {
         return;
     }
     let mut config = Config::preset("base").expect("it is built in");

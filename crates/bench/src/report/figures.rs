@@ -84,6 +84,7 @@ impl Study<'_> {
         let plot = LinesPlot {
             title: format!("{instance}: {title}"),
             x: "share of predicates (%)".to_owned(),
+            x_range: (0.0, 100.0),
             y: y.to_owned(),
             lines,
         };

@@ -64,9 +64,12 @@ fn number(result: &RunResult, name: &str) -> String {
 
 /// A table for each instance.
 pub(super) fn markdown(suite: &Suite, entries: &[Entry]) -> String {
+    // All runs of a journal have the same limits.
+    let of_suite = (suite.seconds, suite.memory.clone());
+    let (seconds, memory) = entries.first().map_or(&of_suite, |entry| &entry.limits);
     let mut text = format!(
-        "# {}\n\nLimits of each run: {} s, {}. Times are those of the whole process.\n",
-        suite.name, suite.seconds, suite.memory
+        "# {}\n\nLimits of each run: {seconds} s, {memory}. Times are those of the whole process.\n",
+        suite.name
     );
     for instance in &suite.instances {
         let _ = writeln!(text, "\n## {}\n", instance.name);

@@ -72,7 +72,7 @@ fn chosen_by_definition(instance: &Instance, point: &[i64], output: usize) -> Op
     let policy = &instance.policy;
     let mut inputs = Vec::new();
     policy.read_inputs(point, &mut inputs);
-    let scores = ExactEvaluator::new(policy.network())?.scores(&inputs);
+    let scores = ExactEvaluator::new(policy.network()?)?.scores(&inputs);
     let all = vec![true; policy.outputs().len()];
     let filtered = policy.semantics().filter == Filter::Applicable;
     let competing = if filtered { mask(instance, point) } else { all };
@@ -115,7 +115,7 @@ fn check_relaxed(
         let inputs: Vec<Rational> =
             policy.inputs().iter().map(|variable| point[variable.index()].clone()).collect();
         let filtered = policy.semantics().filter == Filter::Applicable;
-        let chosen = ExactEvaluator::new(policy.ranking()).is_none_or(|exact| {
+        let chosen = policy.ranking().and_then(ExactEvaluator::new).is_none_or(|exact| {
             let scores = exact.scores_at(&inputs);
             let wins = |other: usize| {
                 let order = scores[query.output].cmp(&scores[other]);

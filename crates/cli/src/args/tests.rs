@@ -111,6 +111,11 @@ fn help_texts() {
     insta::assert_snapshot!("help_plot_boxes", help("plot boxes"));
     insta::assert_snapshot!("help_train", help("train"));
     insta::assert_snapshot!("help_dataset", help("dataset"));
+    insta::assert_snapshot!("help_generate", help("generate"));
+    insta::assert_snapshot!("help_generate_blocksworld", help("generate blocksworld"));
+    insta::assert_snapshot!("help_generate_npuzzle", help("generate npuzzle"));
+    insta::assert_snapshot!("help_generate_racetrack", help("generate racetrack"));
+    insta::assert_snapshot!("help_generate_transport", help("generate transport"));
 }
 
 /// `docs/configuration.md` lists every option; `UPDATE_EXPECT=1` writes it anew.
@@ -143,6 +148,8 @@ fn configuration() -> String {
         let name = command.get_bin_name().unwrap_or_default();
         text += &format!("\n## `{name}`\n\n{about}.\n");
         let headings = [
+            "Domain",
+            "Policy",
             "Model and policy",
             "Network",
             "Models",

@@ -28,14 +28,7 @@ use crate::style::Style;
 pub fn run(arguments: &VerifyArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
-    if is_standard_output(output.json.as_deref())
-        && is_standard_output(arguments.evidence.as_deref())
-    {
-        let message = "--json and --evidence cannot both go to standard output";
-        return fail(&Failure::Usage(message.to_owned()), error_style);
-    }
-    if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
-        let message = "--last goes with --predicates splits:N";
+    if let Some(message) = contradiction(arguments) {
         return fail(&Failure::Usage(message.to_owned()), error_style);
     }
     let request = request(arguments);
@@ -54,6 +47,21 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
     end(verified.status, verified.unwritten.as_ref(), shown, error_style)
 }
 
+/// Options that do not go together.
+fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
+    let files = [&arguments.output.json, &arguments.evidence, &arguments.start_states];
+    if files.into_iter().filter(|file| is_standard_output(file.as_deref())).count() > 1 {
+        return Some("of --json, --evidence and --start-states one can go to standard output");
+    }
+    if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
+        return Some("--last goes with --predicates splits:N");
+    }
+    if arguments.start_states.is_some() && arguments.engine != EngineArg::Ppa {
+        return Some("--start-states goes with --engine ppa");
+    }
+    None
+}
+
 /// Writes the files first: what is printed may refer to them.
 fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
@@ -66,12 +74,18 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
     if evidence_written.is_err() {
         evidence_file = None;
     }
-    let written = write_data(output.json.as_deref(), &verified.report).and(evidence_written);
+    let starts = verified.start_states.as_ref();
+    let starts_file = arguments.start_states.as_deref();
+    let starts_written = starts.map_or(Ok(()), |starts| write_data(starts_file, starts));
+    let written = write_data(output.json.as_deref(), &verified.report)
+        .and(evidence_written)
+        .and(starts_written);
     if let Some(failure) = &verified.failure {
         fail(failure, error_style);
         return written;
     }
-    let taken = is_standard_output(output.json.as_deref()) || is_standard_output(evidence_file);
+    let taken =
+        [output.json.as_deref(), evidence_file, starts_file].into_iter().any(is_standard_output);
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
     print(taken, |out| {
         render::verdict(out, &verified.report, evidence, evidence_file, detail(output), style)
@@ -116,10 +130,11 @@ fn request(arguments: &VerifyArgs) -> Request {
                 Predicates::Splits(Splits { percent, last: arguments.last.clone() })
             }
         },
-        state_space: match (arguments.build_all, arguments.keep_going) {
-            (true, _) => StateSpace::All,
-            (false, true) => StateSpace::Reachable,
-            (false, false) => StateSpace::UntilUnsafe,
+        state_space: match arguments {
+            VerifyArgs { build_all: true, .. } => StateSpace::All,
+            VerifyArgs { keep_going: true, .. } => StateSpace::Reachable,
+            VerifyArgs { stop_at_first_unsafe: true, .. } => StateSpace::UntilUnsafe,
+            _ => StateSpace::OfEngine,
         },
         ..task_options(&arguments.task)
     };
@@ -149,9 +164,11 @@ fn request(arguments: &VerifyArgs) -> Request {
         },
         threads: arguments.threads,
         record_queries: arguments.record_queries.clone(),
+        start_states: arguments.start_states.is_some(),
         outputs: OutputFiles::new([
             ("--json", arguments.output.json.as_deref()),
             ("--evidence", arguments.evidence.as_deref()),
+            ("--start-states", arguments.start_states.as_deref()),
             ("--record-queries", arguments.record_queries.as_deref()),
         ]),
     }

@@ -11,7 +11,7 @@ use policert_engine_api::{
 use policert_model::{Condition, Operator, State, Truth, UpdateValue};
 use policert_numeric::{IntInterval, Interval, Rational};
 use policert_policy::Policy;
-use policert_smt::encode::{Frame, chooses, scores_within, successor};
+use policert_smt::encode::{Frame, chooses, policy_scores_within, successor};
 use policert_smt::{
     Assignment, CheckResult, Formula, SmtError, Solver, Sort, Symbol, Term, Z3Solver, check_within,
 };
@@ -222,7 +222,7 @@ impl<'a> Unrolling<'a> {
             policy.inputs().iter().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
         let bounds: Vec<Interval> =
             policy.inputs().iter().map(|v| enclosure(variables[v.index()].domain)).collect();
-        let scores = scores_within(&mut self.solver, policy.network(), &inputs, &bounds)
+        let scores = policy_scores_within(&mut self.solver, policy.scoring(), &inputs, &bounds)
             .map_err(engine_error)?;
         self.solver.assert(scores.constraint);
         let applicable = self.applicable.iter().map(|c| frame.condition(c, true));

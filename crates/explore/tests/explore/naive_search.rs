@@ -34,7 +34,8 @@ pub struct Definition<'a> {
 impl<'a> Definition<'a> {
     pub fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Self {
         let operators = question.model.operators(10_000).expect("few operators");
-        let exact = |p: &Policy| ExactEvaluator::new(p.network()).expect("piecewise linear");
+        let exact =
+            |p: &Policy| p.network().and_then(ExactEvaluator::new).expect("piecewise linear");
         Self { question, operators, policy: policy.map(|p| (p, exact(p))) }
     }
 

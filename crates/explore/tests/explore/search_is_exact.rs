@@ -37,6 +37,7 @@ impl Case {
             terminal,
             initial_states: random.percent(50),
             keep_going: random.percent(40),
+            stop_at_first_unsafe: false,
             build_all: random.percent(40),
         }
     }

@@ -4,7 +4,6 @@ use policert_model::{LabelId, Model, VarId, VariableKind};
 
 use super::{InputItem, InstanceItem, Interface};
 use crate::error::PolicyError;
-use crate::network::Network;
 
 /// What the inputs and outputs of a policy are in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,30 +14,43 @@ pub struct Binding {
     pub outputs: Vec<LabelId>,
 }
 
+/// Sizes of the function that an interface is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// What it is called in messages.
+    pub kind: &'static str,
+    /// The number of inputs.
+    pub inputs: usize,
+    /// The number of outputs.
+    pub outputs: usize,
+    /// The sizes of the hidden layers of a network.
+    pub hidden: Option<Vec<usize>>,
+}
+
 impl Interface {
-    /// Finds inputs and outputs in the model, and checks that the network fits.
+    /// Finds inputs and outputs in the model, and checks that the function fits.
     ///
     /// # Errors
     /// If something does not fit: everything that does not.
-    pub fn bind(&self, model: &Model, network: &Network) -> Result<Binding, PolicyError> {
+    pub fn bind(&self, model: &Model, sizes: &Sizes) -> Result<Binding, PolicyError> {
         let mut problems = Vec::new();
         for (listed, width, what) in [
-            (self.inputs.len(), network.input_width(), "inputs"),
-            (self.outputs.len(), network.output_width(), "outputs"),
+            (self.inputs.len(), sizes.inputs, "inputs"),
+            (self.outputs.len(), sizes.outputs, "outputs"),
         ] {
             if listed != width {
+                let kind = sizes.kind;
                 problems
-                    .push(format!("the interface lists {listed} {what}, the network has {width}"));
+                    .push(format!("the interface lists {listed} {what}, the {kind} has {width}"));
             }
         }
-        if let Some(elements) = &self.elements {
-            let sizes = network.hidden_sizes();
-            if *elements != sizes {
-                problems.push(format!(
-                    "/elements: the interface says {elements:?}, the hidden layers of the network \
-                     are {sizes:?}"
-                ));
-            }
+        if let (Some(elements), Some(sizes)) = (&self.elements, &sizes.hidden)
+            && elements != sizes
+        {
+            problems.push(format!(
+                "/elements: the interface says {elements:?}, the hidden layers of the network are \
+                 {sizes:?}"
+            ));
         }
         self.find(model, problems)
     }
@@ -112,24 +124,24 @@ fn check_instance(model: &Model, item: &InstanceItem) -> Result<(), String> {
     }
 }
 
-/// Binds a network without interface by the order of variables and actions, where the numbers
+/// Binds a function without interface by the order of variables and actions, where the numbers
 /// allow it: all variables but locations, and all labels of operators (or all actions).
 ///
 /// # Errors
 /// If the numbers do not fit.
-pub fn bind_by_order(model: &Model, network: &Network) -> Result<Binding, PolicyError> {
+pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyError> {
     let is_location = |kind: &VariableKind| matches!(kind, VariableKind::Location { .. });
     let variables = model.variables.iter().enumerate().filter(|(_, v)| !is_location(&v.kind));
     let inputs: Vec<VarId> = variables.map(|(i, _)| VarId::new(i)).collect();
     let operator_labels = model.operator_labels();
     let all_labels: Vec<LabelId> = (0..model.labels.len()).map(LabelId::new).collect();
-    let (input_width, output_width) = (network.input_width(), network.output_width());
+    let (kind, input_width, output_width) = (sizes.kind, sizes.inputs, sizes.outputs);
 
     let mut problems = Vec::new();
     if inputs.len() != input_width {
         problems.push(format!(
             "without an interface, inputs are all {} variables in the order of the model; the \
-             network has {input_width} inputs",
+             {kind} has {input_width} inputs",
             inputs.len()
         ));
     }
@@ -142,7 +154,7 @@ pub fn bind_by_order(model: &Model, network: &Network) -> Result<Binding, Policy
             if outputs.is_none() {
                 problems.push(format!(
                     "without an interface, outputs are all {count} labels in the order of the \
-                     model's actions; the network has {output_width} outputs"
+                     model's actions; the {kind} has {output_width} outputs"
                 ));
             }
             Err(PolicyError::Mismatch { file: String::new(), problems })

@@ -5,14 +5,14 @@ use super::tensor::Tensor;
 use crate::error::PolicyError;
 
 /// The attributes of one node, after a check that the reader knows all of them.
-pub(super) struct Attributes<'a> {
+pub(crate) struct Attributes<'a> {
     node: &'a NodeProto,
 }
 
 impl<'a> Attributes<'a> {
     /// The attributes, which must be among `known`: an attribute that is not understood could
     /// change what the node means.
-    pub(super) fn of(node: &'a NodeProto, known: &[&str]) -> Result<Self, PolicyError> {
+    pub(crate) fn of(node: &'a NodeProto, known: &[&str]) -> Result<Self, PolicyError> {
         match node.attribute.iter().find(|attribute| !known.contains(&attribute.name.as_str())) {
             None => Ok(Self { node }),
             Some(attribute) => {
@@ -34,26 +34,37 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    pub(super) fn float(&self, name: &str) -> Result<Option<f64>, PolicyError> {
+    pub(crate) fn float(&self, name: &str) -> Result<Option<f64>, PolicyError> {
         let attribute = self.find(name, attribute_kind::FLOAT)?;
         Ok(attribute.map(|attribute| f64::from(attribute.f)))
     }
 
-    pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, PolicyError> {
+    pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, PolicyError> {
         Ok(self.find(name, attribute_kind::INT)?.map(|attribute| attribute.i))
     }
 
-    pub(super) fn integers(&self, name: &str) -> Result<Option<&'a [i64]>, PolicyError> {
+    pub(crate) fn integers(&self, name: &str) -> Result<Option<&'a [i64]>, PolicyError> {
         let attribute = self.find(name, attribute_kind::INTS)?;
         Ok(attribute.map(|attribute| attribute.ints.as_slice()))
     }
 
-    pub(super) fn floats(&self, name: &str) -> Result<Option<Vec<f64>>, PolicyError> {
+    pub(crate) fn floats(&self, name: &str) -> Result<Option<Vec<f64>>, PolicyError> {
         let attribute = self.find(name, attribute_kind::FLOATS)?;
         Ok(attribute.map(|attribute| attribute.floats.iter().map(|&f| f64::from(f)).collect()))
     }
 
-    pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, PolicyError> {
+    pub(crate) fn text(&self, name: &str) -> Result<Option<String>, PolicyError> {
+        let attribute = self.find(name, attribute_kind::STRING)?;
+        Ok(attribute.map(|attribute| String::from_utf8_lossy(&attribute.s).into_owned()))
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, PolicyError> {
+        let attribute = self.find(name, attribute_kind::STRINGS)?;
+        let texts = attribute.map(|attribute| attribute.strings.as_slice()).unwrap_or_default();
+        Ok(texts.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect())
+    }
+
+    pub(crate) fn tensor(&self, name: &str) -> Result<Option<Tensor>, PolicyError> {
         let attribute = self.find(name, attribute_kind::TENSOR)?;
         let proto = attribute.and_then(|attribute| attribute.t.as_ref());
         proto.map(|proto| Tensor::read(proto, "")).transpose()

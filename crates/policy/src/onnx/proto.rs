@@ -7,7 +7,7 @@ use prost::Message;
 
 /// A model: the whole file.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ModelProto {
+pub(crate) struct ModelProto {
     #[prost(int64, tag = "1")]
     pub ir_version: i64,
     #[prost(string, tag = "2")]
@@ -20,7 +20,7 @@ pub(super) struct ModelProto {
 
 /// The version of an operator set.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct OperatorSetIdProto {
+pub(crate) struct OperatorSetIdProto {
     #[prost(string, tag = "1")]
     pub domain: String,
     #[prost(int64, tag = "2")]
@@ -29,7 +29,7 @@ pub(super) struct OperatorSetIdProto {
 
 /// Nodes in topological order, and named constants.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct GraphProto {
+pub(crate) struct GraphProto {
     #[prost(message, repeated, tag = "1")]
     pub node: Vec<NodeProto>,
     #[prost(string, tag = "2")]
@@ -46,7 +46,7 @@ pub(super) struct GraphProto {
 
 /// One application of an operator.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct NodeProto {
+pub(crate) struct NodeProto {
     #[prost(string, repeated, tag = "1")]
     pub input: Vec<String>,
     #[prost(string, repeated, tag = "2")]
@@ -63,35 +63,41 @@ pub(super) struct NodeProto {
 
 /// A named attribute of a node; `kind` says which field holds the value.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct AttributeProto {
+pub(crate) struct AttributeProto {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(float, tag = "2")]
     pub f: f32,
     #[prost(int64, tag = "3")]
     pub i: i64,
+    #[prost(bytes = "vec", tag = "4")]
+    pub s: Vec<u8>,
     #[prost(message, optional, tag = "5")]
     pub t: Option<TensorProto>,
     #[prost(float, repeated, tag = "7")]
     pub floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub ints: Vec<i64>,
+    #[prost(bytes = "vec", repeated, tag = "9")]
+    pub strings: Vec<Vec<u8>>,
     #[prost(int32, tag = "20")]
     pub kind: i32,
 }
 
 /// Kinds of attributes.
-pub(super) mod attribute_kind {
+pub(crate) mod attribute_kind {
     pub const FLOAT: i32 = 1;
     pub const INT: i32 = 2;
+    pub const STRING: i32 = 3;
     pub const TENSOR: i32 = 4;
     pub const FLOATS: i32 = 6;
     pub const INTS: i32 = 7;
+    pub const STRINGS: i32 = 8;
 }
 
 /// A constant tensor.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct TensorProto {
+pub(crate) struct TensorProto {
     #[prost(int64, repeated, tag = "1")]
     pub dims: Vec<i64>,
     #[prost(int32, tag = "2")]
@@ -115,7 +121,7 @@ pub(super) struct TensorProto {
 }
 
 /// Element types of tensors.
-pub(super) mod data_type {
+pub(crate) mod data_type {
     pub const FLOAT: i32 = 1;
     pub const INT32: i32 = 6;
     pub const INT64: i32 = 7;
@@ -149,14 +155,14 @@ pub(super) mod data_type {
 
 /// A tensor that lists its non-zero elements. Only its presence is looked at.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct SparseTensorProto {
+pub(crate) struct SparseTensorProto {
     #[prost(message, optional, tag = "1")]
     pub values: Option<TensorProto>,
 }
 
 /// Where external data is; only its presence is looked at.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct StringStringEntryProto {
+pub(crate) struct StringStringEntryProto {
     #[prost(string, tag = "1")]
     pub key: String,
     #[prost(string, tag = "2")]
@@ -165,7 +171,7 @@ pub(super) struct StringStringEntryProto {
 
 /// Name, type and shape of an input or output.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ValueInfoProto {
+pub(crate) struct ValueInfoProto {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(message, optional, tag = "2")]
@@ -174,14 +180,14 @@ pub(super) struct ValueInfoProto {
 
 /// A type; other kinds than tensors are left out.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct TypeProto {
+pub(crate) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
 }
 
 /// Element type and shape of a tensor.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct TensorTypeProto {
+pub(crate) struct TensorTypeProto {
     #[prost(int32, tag = "1")]
     pub elem_type: i32,
     #[prost(message, optional, tag = "2")]
@@ -190,14 +196,14 @@ pub(super) struct TensorTypeProto {
 
 /// A shape.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct TensorShapeProto {
+pub(crate) struct TensorShapeProto {
     #[prost(message, repeated, tag = "1")]
     pub dim: Vec<DimensionProto>,
 }
 
 /// One dimension: a size, a name, or neither.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct DimensionProto {
+pub(crate) struct DimensionProto {
     #[prost(int64, optional, tag = "1")]
     pub dim_value: Option<i64>,
     #[prost(string, optional, tag = "2")]

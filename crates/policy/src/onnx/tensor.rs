@@ -5,7 +5,7 @@ use crate::error::PolicyError;
 
 /// What the elements of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Element {
+pub(crate) enum Element {
     /// Single precision.
     F32,
     /// Double precision.
@@ -16,7 +16,7 @@ pub(super) enum Element {
 
 impl Element {
     /// The element type of a code; `None` if it is not supported.
-    pub(super) fn of(code: i32) -> Option<Self> {
+    pub(crate) fn of(code: i32) -> Option<Self> {
         match code {
             data_type::FLOAT => Some(Element::F32),
             data_type::DOUBLE => Some(Element::F64),
@@ -28,13 +28,13 @@ impl Element {
 
 /// A constant: its shape and its elements in row-major order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tensor {
-    pub(super) shape: Vec<usize>,
-    pub(super) data: Data,
+pub(crate) struct Tensor {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) data: Data,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Data {
+pub(crate) enum Data {
     /// Widened exactly from what is stored.
     Floats(Vec<f64>, Element),
     Integers(Vec<i64>),
@@ -42,11 +42,11 @@ pub(super) enum Data {
 
 impl Tensor {
     /// One-dimensional integers.
-    pub(super) fn integers(values: Vec<i64>) -> Self {
+    pub(crate) fn integers(values: Vec<i64>) -> Self {
         Self { shape: vec![values.len()], data: Data::Integers(values) }
     }
 
-    pub(super) fn element(&self) -> Element {
+    pub(crate) fn element(&self) -> Element {
         match &self.data {
             Data::Floats(_, element) => *element,
             Data::Integers(_) => Element::Integer,
@@ -54,7 +54,7 @@ impl Tensor {
     }
 
     /// The elements, if they are floating-point numbers.
-    pub(super) fn floats(&self) -> Option<&[f64]> {
+    pub(crate) fn floats(&self) -> Option<&[f64]> {
         match &self.data {
             Data::Floats(values, _) => Some(values),
             Data::Integers(_) => None,
@@ -62,7 +62,7 @@ impl Tensor {
     }
 
     /// The elements, if they are integers.
-    pub(super) fn as_integers(&self) -> Option<&[i64]> {
+    pub(crate) fn as_integers(&self) -> Option<&[i64]> {
         match &self.data {
             Data::Floats(..) => None,
             Data::Integers(values) => Some(values),
@@ -70,7 +70,7 @@ impl Tensor {
     }
 
     /// Elements picked by index, in a new shape.
-    pub(super) fn picked(&self, shape: Vec<usize>, indices: &[usize]) -> Self {
+    pub(crate) fn picked(&self, shape: Vec<usize>, indices: &[usize]) -> Self {
         let data = match &self.data {
             Data::Floats(values, element) => {
                 Data::Floats(indices.iter().map(|&i| values[i]).collect(), *element)
@@ -82,7 +82,7 @@ impl Tensor {
 
     /// Reads a stored tensor; `place` names it in messages. Elements may be no numbers: what uses
     /// them checks.
-    pub(super) fn read(proto: &TensorProto, place: &str) -> Result<Self, PolicyError> {
+    pub(crate) fn read(proto: &TensorProto, place: &str) -> Result<Self, PolicyError> {
         let invalid = |message: String| PolicyError::invalid(place, message);
         if proto.data_location != 0 || !proto.external_data.is_empty() {
             let entry = |entry: &StringStringEntryProto| {
@@ -161,12 +161,12 @@ fn stored<T: Copy, const BYTES: usize>(
 }
 
 /// Number of elements of a shape.
-pub(super) fn count(shape: &[usize]) -> Option<usize> {
+pub(crate) fn count(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size))
 }
 
 /// The shape that two shapes broadcast to.
-pub(super) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+pub(crate) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let size = |shape: &[usize], axis: usize| match (axis + shape.len()).checked_sub(rank) {
         Some(axis) => shape[axis],
@@ -183,7 +183,7 @@ pub(super) fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
 
 /// For each element of `target`, the element of `shape` that broadcasting puts there; `None` if
 /// `shape` does not broadcast to `target`.
-pub(super) fn broadcast_indices(shape: &[usize], target: &[usize]) -> Option<Vec<usize>> {
+pub(crate) fn broadcast_indices(shape: &[usize], target: &[usize]) -> Option<Vec<usize>> {
     if broadcast(shape, target)? != target {
         return None;
     }
@@ -200,7 +200,7 @@ pub(super) fn broadcast_indices(shape: &[usize], target: &[usize]) -> Option<Vec
 }
 
 /// The offsets of all elements of a shape, in row-major order, for given strides.
-pub(super) fn strided(shape: &[usize], strides: &[usize]) -> Vec<usize> {
+pub(crate) fn strided(shape: &[usize], strides: &[usize]) -> Vec<usize> {
     let mut offsets = vec![0];
     for (&size, &stride) in shape.iter().zip(strides) {
         offsets = offsets

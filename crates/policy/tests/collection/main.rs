@@ -5,3 +5,4 @@ mod golden;
 mod loading;
 mod networks;
 mod shared_folder;
+mod trees;

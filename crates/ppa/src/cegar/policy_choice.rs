@@ -2,7 +2,8 @@
 
 use policert_engine_api::EngineError;
 use policert_model::Semantics;
-use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy};
+use policert_policy::trees::IntegerTrees;
+use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
 
 use crate::engine::Abstraction;
 
@@ -11,8 +12,14 @@ use crate::engine::Abstraction;
 pub(super) struct PolicyChoice<'p> {
     policy: &'p Policy,
     chooser: Chooser<'p>,
-    evaluator: Evaluator,
-    scores: Vec<f64>,
+    scorer: Scorer<'p>,
+}
+
+/// What tells scores in double precision.
+#[derive(Debug)]
+enum Scorer<'p> {
+    Network(Box<Evaluator>, Vec<f64>),
+    Trees(&'p IntegerTrees, Vec<i128>),
 }
 
 impl<'p> PolicyChoice<'p> {
@@ -20,8 +27,12 @@ impl<'p> PolicyChoice<'p> {
         Self {
             policy,
             chooser: policy.chooser(),
-            evaluator: Evaluator::new(policy.ranking()),
-            scores: Vec::new(),
+            scorer: match policy.scoring() {
+                Scoring::Network(network) => {
+                    Scorer::Network(Box::new(Evaluator::new(network)), Vec::new())
+                }
+                Scoring::Trees(trees) => Scorer::Trees(trees, Vec::new()),
+            },
         }
     }
 
@@ -66,13 +77,20 @@ impl<'p> PolicyChoice<'p> {
     /// The lead of an output over the best other one in a state, in double precision: a measure,
     /// no decision.
     pub fn lead(&mut self, state: &[i64], output: usize) -> f64 {
+        let inputs: Vec<i64> = self.policy.inputs().iter().map(|v| state[v.index()]).collect();
         #[expect(clippy::cast_precision_loss, reason = "a measure, no decision")]
-        let inputs: Vec<f64> =
-            self.policy.inputs().iter().map(|v| state[v.index()] as f64).collect();
-        self.evaluator.evaluate(&inputs, &mut self.scores);
-        let others = self.scores.iter().enumerate().filter(|(j, _)| *j != output);
-        let best = others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max);
-        self.scores[output] - best
+        match &mut self.scorer {
+            Scorer::Network(evaluator, scores) => {
+                let inputs: Vec<f64> = inputs.iter().map(|&input| input as f64).collect();
+                evaluator.evaluate(&inputs, scores);
+                lead_of(output, scores)
+            }
+            Scorer::Trees(trees, exact) => {
+                trees.scores(&inputs, exact);
+                let scores: Vec<f64> = exact.iter().map(|&score| score as f64).collect();
+                lead_of(output, &scores)
+            }
+        }
     }
 
     /// The variables that the choice depends on, ascending.
@@ -92,4 +110,10 @@ impl<'p> PolicyChoice<'p> {
         variables.dedup();
         variables
     }
+}
+
+/// The lead of an output over the best other one.
+fn lead_of(output: usize, scores: &[f64]) -> f64 {
+    let others = scores.iter().enumerate().filter(|(j, _)| *j != output);
+    scores[output] - others.map(|(_, &score)| score).fold(f64::NEG_INFINITY, f64::max)
 }

@@ -7,7 +7,8 @@ use policert_jani::Summary;
 use policert_model::{
     LabelId, Model, SafetyProperty, Start, VariableKind, Visit, for_each_solution,
 };
-use policert_policy::{ElementType, Policy};
+use policert_policy::trees::{IntegerNode, IntegerTrees};
+use policert_policy::{ElementType, Network, Policy};
 use serde::Serialize;
 
 use crate::semantics_record::shortened;
@@ -232,19 +233,31 @@ impl PolicySummary {
     /// The sizes of a policy.
     #[must_use]
     pub fn new(model: &Model, policy: &Policy) -> Self {
-        let network = policy.network();
-        let precision = match network.element_type() {
-            ElementType::F32 => "single",
-            ElementType::F64 => "double",
+        let kind = match (policy.network(), policy.trees()) {
+            (Some(network), _) => {
+                let precision = match network.element_type() {
+                    ElementType::F32 => "single",
+                    ElementType::F64 => "double",
+                };
+                let linear = if network.is_piecewise_linear() { "piecewise linear " } else { "" };
+                format!("{linear}network, weights in {precision} precision")
+            }
+            (None, trees) => {
+                let trees = trees.map(IntegerTrees::trees).unwrap_or_default();
+                let leaf = |node: &&IntegerNode| matches!(node, IntegerNode::Leaf(_));
+                let leaves = trees.iter().flat_map(|tree| &tree.nodes).filter(leaf).count();
+                let count = trees.len();
+                let s = if count == 1 { "" } else { "s" };
+                format!("ensemble of {count} tree{s} with {leaves} leaves")
+            }
         };
-        let linear = if network.is_piecewise_linear() { "piecewise linear " } else { "" };
         let variables = policy.inputs().iter().map(|v| model.variables[v.index()].name.clone());
         let labels = policy.outputs().iter().map(|&label| model.label_name(Some(label)).to_owned());
         Self {
-            kind: format!("{linear}network, weights in {precision} precision"),
+            kind,
             inputs: variables.collect(),
             outputs: labels.collect(),
-            hidden: network.hidden_sizes(),
+            hidden: policy.network().map(Network::hidden_sizes).unwrap_or_default(),
             semantics: policy.semantics().to_string(),
         }
     }

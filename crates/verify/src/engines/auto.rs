@@ -130,6 +130,10 @@ struct Portfolio {
 
 impl Portfolio {
     fn pass_over(&mut self, engine: &str, why: &str) {
+        // One that has two turns is named once.
+        if self.attempts.iter().any(|attempt| attempt.engine == engine) {
+            return;
+        }
         let result = format!("not tried: {why}");
         self.attempts.push(Attempt { engine: engine.to_owned(), result, time_s: None });
     }

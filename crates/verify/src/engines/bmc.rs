@@ -22,7 +22,7 @@ pub(super) fn run(
     Ok(EngineRun {
         engine: "bmc",
         preset: Some(solver.to_owned()),
-        start_states_proved_safe: None,
+        start_states: None,
         numbers: numbers(&report),
         notes: notes(&report),
         verdict: report.verdict,

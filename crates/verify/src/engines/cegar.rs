@@ -25,7 +25,7 @@ pub(super) fn run(
     Ok(EngineRun {
         engine: "cegar",
         preset: Some(assignment.ppa.name.clone()),
-        start_states_proved_safe: None,
+        start_states: None,
         numbers: numbers(&report),
         verdict: report.verdict,
         counts: report.counts,

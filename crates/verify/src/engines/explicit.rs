@@ -19,7 +19,7 @@ pub(super) fn run(
     Ok(EngineRun {
         engine: "explicit",
         preset: None,
-        start_states_proved_safe: None,
+        start_states: None,
         numbers: numbers(&explored),
         verdict: explored.verdict,
         counts: explored.counts,

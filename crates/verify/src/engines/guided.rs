@@ -25,7 +25,7 @@ pub(super) fn run(
         engine: "guided",
         preset: None,
         verdict,
-        start_states_proved_safe: None,
+        start_states: None,
         numbers: json!({ "expanded": found.counts.expanded_states }),
         counts: found.counts,
         warnings: Vec::new(),

@@ -41,8 +41,8 @@ pub(super) fn run(
     Ok(EngineRun {
         engine: "ppa",
         preset: Some(assignment.ppa.name.clone()),
-        start_states_proved_safe: report.start_states_proved_safe,
         numbers: numbers(&report),
+        start_states: report.start_states,
         verdict: report.verdict,
         counts: report.counts,
         warnings: Vec::new(),

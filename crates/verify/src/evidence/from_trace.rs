@@ -2,6 +2,7 @@
 
 use policert_engine_api::{Trace, TraceStep};
 use policert_model::{LabelId, Model};
+use policert_numeric::{IBig, Rational};
 use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
 
 use crate::evidence::{
@@ -69,7 +70,7 @@ struct Speaker<'a> {
 
 impl<'a> Speaker<'a> {
     fn new(model: &'a Model, policy: &'a Policy) -> Self {
-        let exact = ExactEvaluator::new(policy.network());
+        let exact = policy.network().and_then(ExactEvaluator::new);
         Self { model, policy, chooser: policy.chooser(), exact }
     }
 
@@ -102,8 +103,20 @@ impl<'a> Speaker<'a> {
             let scores = exact.scores(inputs).to_rationals();
             return scores.iter().map(|s| (Some(s.to_string()), s.to_f64())).collect();
         }
-        let scores = precise_scores(self.policy.network(), inputs, BITS);
+        let Some(network) = self.policy.network() else { return self.tree_scores(inputs) };
+        let scores = precise_scores(network, inputs, BITS);
         scores.scores().iter().map(|score| (None, score.lower().to_f64())).collect()
+    }
+}
+
+impl Speaker<'_> {
+    fn tree_scores(&self, inputs: &[i64]) -> Vec<(Option<String>, f64)> {
+        let Some(trees) = self.policy.trees() else { return Vec::new() };
+        let mut scores = Vec::new();
+        trees.scores(inputs, &mut scores);
+        let unit = trees.unit();
+        let exact = scores.into_iter().map(|score| &Rational::from(IBig::from(score)) * &unit);
+        exact.map(|score| (Some(score.to_string()), score.to_f64())).collect()
     }
 }
 

@@ -18,6 +18,8 @@ pub struct LinesPlot {
     pub title: String,
     /// What the points' first numbers are.
     pub x: String,
+    /// The ends of the axis of first numbers.
+    pub x_range: (f64, f64),
     /// What their second numbers are: on a logarithmic axis, so those that are not positive are
     /// left out.
     pub y: String,
@@ -41,14 +43,11 @@ impl LinesPicture {
             .iter()
             .map(|(_, line)| line.iter().copied().filter(drawn).collect())
             .collect();
-        let bounds = |pick: fn(&(f64, f64)) -> f64, default: (f64, f64)| {
-            let values = lines.iter().flatten().map(pick);
-            let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
-                Some(ends.map_or((value, value), |(a, b)| (a.min(value), b.max(value))))
-            });
-            ends.unwrap_or(default)
-        };
-        let (x, y) = (bounds(|p| p.0, (0.0, 1.0)), bounds(|p| p.1, (1.0, 10.0)));
+        let values = lines.iter().flatten().map(|&(_, y)| y);
+        let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
+            Some(ends.map_or((value, value), |(a, b)| (a.min(value), b.max(value))))
+        });
+        let (x, y) = (plot.x_range, ends.unwrap_or((1.0, 10.0)));
         let axis = Axis::logarithmic(&format!("{} (logarithmic)", plot.y), y.0, y.1);
         let lines = lines
             .into_iter()

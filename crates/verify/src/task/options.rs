@@ -32,7 +32,7 @@ pub struct TaskOptions {
     /// Whether the model's own initial states are start states beside those that the property
     /// names. [default: included]
     pub initial_states: InitialStates,
-    /// How much is built. [default: until the first unsafe state]
+    /// How much is built. [default: what the engine builds by default]
     pub state_space: StateSpace,
     /// Which predicates an abstraction gets. [default: those of the property]
     pub predicates: Predicates,
@@ -53,7 +53,7 @@ impl TaskOptions {
             domain: Domain::Drop,
             terminal: TerminalChoice::Nothing,
             initial_states: InitialStates::Included,
-            state_space: StateSpace::UntilUnsafe,
+            state_space: StateSpace::OfEngine,
             predicates: Predicates::OfProperty,
         }
     }
@@ -104,8 +104,11 @@ pub enum InitialStates {
 /// How much is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StateSpace {
-    /// Until the first unsafe state; unsafe and terminal states are not expanded.
+    /// `ppa`: all reachable states, to say which start states are safe. Others: until the first
+    /// unsafe state. Unsafe and terminal states are not expanded.
     #[default]
+    OfEngine,
+    /// Until the first unsafe state; unsafe and terminal states are not expanded.
     UntilUnsafe,
     /// All reachable states; unsafe and terminal states are not expanded.
     Reachable,

@@ -1,0 +1,232 @@
+//! Arguments of `policert generate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::ColorWhen;
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 30 to 33 the count was stopped; 40 invalid input, 42 usage; 50 internal error.";
+
+/// Arguments of `policert generate`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct GenerateArgs {
+    /// The domain.
+    #[command(subcommand)]
+    pub domain: DomainArgs,
+}
+
+/// The domains.
+#[derive(Subcommand, Debug)]
+pub enum DomainArgs {
+    /// Blocks to be stacked in order, with a table of limited size
+    #[command(after_help = EXIT_CODES)]
+    Blocksworld(BlocksworldArgs),
+    /// Sliding tiles to be ordered, with tiles that must not lie on certain positions
+    #[command(after_help = EXIT_CODES)]
+    Npuzzle(NPuzzleArgs),
+    /// A car that races to the finish without hitting a wall
+    #[command(after_help = EXIT_CODES)]
+    Racetrack(RacetrackArgs),
+    /// A truck that brings packages over a bridge to the end of a road
+    #[command(after_help = EXIT_CODES)]
+    Transport(TransportArgs),
+}
+
+/// How moves fail, where they can.
+#[derive(Args, Debug)]
+pub struct FailingArgs {
+    /// Probability that a move fails and raises a cost; 0: never, no costs
+    /// [default: it fails or not, non-deterministically]
+    #[arg(long, value_name = "P", help_heading = "Domain")]
+    pub failing_probability: Option<String>,
+
+    /// How often moves of one thing may fail
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Domain")]
+    pub cost_bound: i64,
+
+    /// Let the policy read the costs, and reward steps by them
+    #[arg(long, help_heading = "Domain")]
+    pub cost_aware: bool,
+}
+
+/// Arguments of `policert generate blocksworld`.
+#[derive(Args, Debug)]
+pub struct BlocksworldArgs {
+    /// Number of blocks
+    #[arg(value_name = "N", allow_negative_numbers = true)]
+    pub blocks: i64,
+
+    /// Most blocks that the table may bear [default: N - 1]
+    #[arg(long, value_name = "N", help_heading = "Domain")]
+    pub table_limit: Option<i64>,
+
+    /// How moves fail.
+    #[command(flatten)]
+    pub failing: FailingArgs,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Arguments of `policert generate npuzzle`.
+#[derive(Args, Debug)]
+pub struct NPuzzleArgs {
+    /// Number of rows
+    #[arg(value_name = "ROWS", allow_negative_numbers = true)]
+    pub rows: i64,
+
+    /// Number of columns
+    #[arg(value_name = "COLUMNS", allow_negative_numbers = true)]
+    pub columns: i64,
+
+    /// A tile, from 1, and a position, from 0, that must not come together; may be repeated
+    /// [default: one pair drawn by the seed]
+    #[arg(
+        long = "unsafe",
+        value_name = "TILE@POSITION",
+        value_parser = tile_at_position,
+        help_heading = "Domain"
+    )]
+    pub unsafe_pairs: Vec<(i64, i64)>,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// How moves fail.
+    #[command(flatten)]
+    pub failing: FailingArgs,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+fn tile_at_position(text: &str) -> Result<(i64, i64), String> {
+    let pair = text.split_once('@').and_then(|(tile, position)| {
+        Some((tile.trim().parse().ok()?, position.trim().parse().ok()?))
+    });
+    pair.ok_or_else(|| "a tile and a position, such as 3@7".to_owned())
+}
+
+/// Arguments of `policert generate racetrack`.
+#[derive(Args, Debug)]
+pub struct RacetrackArgs {
+    /// The map: barto-small, barto-big, or a file with `#` walls, `.` road, `S` start, `F` finish
+    #[arg(value_name = "TRACK", default_value = "barto-small")]
+    pub track: PathBuf,
+
+    /// Probability that an acceleration has no effect [default: always effective]
+    #[arg(long, value_name = "P", help_heading = "Domain")]
+    pub noise: Option<String>,
+
+    /// Greatest velocity in either direction
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
+    pub max_velocity: i64,
+
+    /// Draw that many start states on the road; 0: standing on the start line
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Domain")]
+    pub random_starts: i64,
+
+    /// Greatest velocity in either direction of start states that are drawn
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Domain")]
+    pub start_velocity: i64,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Arguments of `policert generate transport`.
+#[derive(Args, Debug)]
+pub struct TransportArgs {
+    /// Number of places of the road
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
+    pub locations: i64,
+
+    /// Number of packages
+    #[arg(long, value_name = "N", default_value_t = 15, help_heading = "Domain")]
+    pub packages: i64,
+
+    /// Most packages on the truck when it crosses the bridge
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub load_limit: i64,
+
+    /// Give the truck inertia: it must not drive beyond the end of the road; there is no limit of
+    /// its load
+    #[arg(long, conflicts_with = "load_limit", help_heading = "Domain")]
+    pub velocity: bool,
+
+    /// Probability that the velocity does not change when it should
+    #[arg(long, value_name = "P", requires = "velocity", help_heading = "Domain")]
+    pub ice: Option<String>,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// What all domains have.
+#[derive(Args, Debug)]
+pub struct InstanceArgs {
+    /// The folder that the files go to; made if it is missing
+    #[arg(long = "output", value_name = "DIR", required = true, help_heading = "Output")]
+    pub folder: PathBuf,
+
+    /// Replace files that are there
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
+
+    /// Sizes of the hidden layers of the policy to be trained
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_values_t = [16, 16],
+        value_parser = clap::value_parser!(u16).range(1..=4096),
+        help_heading = "Policy"
+    )]
+    pub hidden: Vec<u16>,
+
+    /// Let the policy choose among the labels that are applicable
+    #[arg(long, help_heading = "Policy")]
+    pub filter: bool,
+
+    /// Count the states that are reachable without policy; what lies behind unsafe states is left
+    /// out
+    #[arg(long, help_heading = "Output")]
+    pub count: bool,
+
+    /// Most states to count
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = "Output")]
+    pub max_states: u64,
+
+    /// Write the summary as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub json: Option<PathBuf>,
+
+    /// Print nothing but errors
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+
+    /// Whether to use colours
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = ColorWhen::Auto,
+        default_missing_value = "always",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = "Output"
+    )]
+    pub color: ColorWhen,
+}

@@ -1,0 +1,245 @@
+//! `policert generate`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use policert_generate::{
+    Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
+    Track, Transport,
+};
+use policert_verify::{
+    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
+    PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
+};
+use serde::Serialize;
+
+use super::{fail, is_standard_output, output_failed, print, write_data};
+use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
+use crate::render;
+use crate::style::Style;
+
+/// What was generated, as data.
+#[derive(Clone, Debug, Serialize)]
+pub struct GenerateReport {
+    /// The instance's name.
+    pub name: String,
+    /// The model's file.
+    pub model: PathBuf,
+    /// The file of properties.
+    pub property: PathBuf,
+    /// The interface of the policy to be trained.
+    pub interface: PathBuf,
+    /// Number of variables.
+    pub variables: usize,
+    /// Number of variables that the policy reads.
+    pub inputs: usize,
+    /// Number of labels.
+    pub labels: usize,
+    /// Number of operators.
+    pub operators: usize,
+    /// Number of start states of the property; absent if only `--count` would tell.
+    pub start_states: Option<u64>,
+    /// The unsafe condition in words.
+    pub unsafe_condition: String,
+    /// Number of states that are reachable without policy, if counted.
+    pub reachable_states: Option<u64>,
+    /// Number of unsafe states among them.
+    pub unsafe_states: Option<u64>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &GenerateArgs) -> ExitStatus {
+    let common = common(&arguments.domain);
+    let style = Style::new(common.color, &io::stderr());
+    let status = generate(arguments, common, style);
+    status.unwrap_or_else(|failure| fail(&failure, style))
+}
+
+fn common(domain: &DomainArgs) -> &InstanceArgs {
+    match domain {
+        DomainArgs::Blocksworld(arguments) => &arguments.files,
+        DomainArgs::Npuzzle(arguments) => &arguments.files,
+        DomainArgs::Racetrack(arguments) => &arguments.files,
+        DomainArgs::Transport(arguments) => &arguments.files,
+    }
+}
+
+fn generate(
+    arguments: &GenerateArgs,
+    common: &InstanceArgs,
+    style: Style,
+) -> Result<ExitStatus, Failure> {
+    OutputFiles::new([("--json", common.json.as_deref())]).check([])?;
+    let instance = instance(&arguments.domain)?;
+    let hidden = common.hidden.iter().map(|&size| usize::from(size)).collect();
+    let shape = PolicyShape { hidden, filter: common.filter };
+    write_files(&instance, &shape, common)?;
+    let sizes = instance.sizes();
+    let path = |name: String| common.folder.join(name);
+    let mut report = GenerateReport {
+        model: path(instance.model_path()),
+        property: path(instance.property_path()),
+        interface: path(instance.interface_path(&shape)),
+        variables: sizes.variables,
+        inputs: sizes.inputs,
+        labels: sizes.labels,
+        operators: sizes.operators,
+        start_states: sizes.start_states.and_then(|count| u64::try_from(count).ok()),
+        unsafe_condition: instance.unsafe_text().to_owned(),
+        reachable_states: None,
+        unsafe_states: None,
+        name: instance.name.clone(),
+    };
+    let counted = common.count.then(|| count(&report, common)).transpose()?;
+    let mut status = ExitStatus::Safe;
+    if let Some(counted) = counted {
+        match (&counted.failure, &counted.report.statistics) {
+            // Unsafe states are no news here.
+            (None, Some(statistics)) if counted.report.reason.is_none() => {
+                report.reachable_states = Some(statistics.reachable_states);
+                report.unsafe_states = Some(statistics.unsafe_states);
+            }
+            _ => status = counted.status,
+        }
+        if let Some(failure) = &counted.failure {
+            fail(failure, style);
+        }
+    }
+    write_data(common.json.as_deref(), &report)?;
+    if !common.quiet {
+        let taken = is_standard_output(common.json.as_deref());
+        print(taken, |out| render::generate_report(out, &report, common.count))
+            .map_err(output_failed)?;
+    }
+    Ok(status)
+}
+
+fn usage(error: GenerateError) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+fn failing(arguments: &FailingArgs) -> Result<Failing, GenerateError> {
+    arguments.failing_probability.as_deref().map_or(Ok(Failing::NonDeterministic), |text| {
+        Probability::read("--failing-probability", text).map(Failing::Probability)
+    })
+}
+
+/// A map that comes with the program, or one of a file.
+fn track(named: &Path) -> Result<Track, Failure> {
+    if let Some(track) = named.to_str().and_then(Track::built_in) {
+        return Ok(track);
+    }
+    let text = fs::read_to_string(named)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))?;
+    let name = named.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
+    Track::read(&name, &text)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))
+}
+
+fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
+    match domain {
+        DomainArgs::Blocksworld(arguments) => failing(&arguments.failing).and_then(|failing| {
+            let domain = Blocksworld {
+                blocks: arguments.blocks,
+                table_limit: arguments.table_limit,
+                failing,
+                cost_bound: arguments.failing.cost_bound,
+                cost_aware: arguments.failing.cost_aware,
+            };
+            domain.instance()
+        }),
+        DomainArgs::Npuzzle(arguments) => failing(&arguments.failing).and_then(|failing| {
+            let domain = NPuzzle {
+                rows: arguments.rows,
+                columns: arguments.columns,
+                unsafe_pairs: arguments.unsafe_pairs.clone(),
+                failing,
+                cost_bound: arguments.failing.cost_bound,
+                cost_aware: arguments.failing.cost_aware,
+                seed: arguments.seed,
+            };
+            domain.instance()
+        }),
+        DomainArgs::Racetrack(arguments) => {
+            let track = track(&arguments.track)?;
+            let noise = arguments.noise.as_deref().map(|text| Probability::read("--noise", text));
+            noise.transpose().and_then(|noise| {
+                let domain = Racetrack {
+                    track,
+                    noise,
+                    max_velocity: arguments.max_velocity,
+                    random_starts: arguments.random_starts,
+                    start_velocity: arguments.start_velocity,
+                    seed: arguments.seed,
+                };
+                domain.instance()
+            })
+        }
+        DomainArgs::Transport(arguments) => {
+            let ice = arguments.ice.as_deref().map(|text| Probability::read("--ice", text));
+            ice.transpose().and_then(|ice| {
+                let domain = Transport {
+                    locations: arguments.locations,
+                    packages: arguments.packages,
+                    load_limit: arguments.load_limit,
+                    velocity: arguments.velocity,
+                    ice,
+                };
+                domain.instance()
+            })
+        }
+    }
+    .map_err(usage)
+}
+
+/// Writes the files; none of them if one is there already, unless they are to be replaced.
+fn write_files(
+    instance: &Instance,
+    shape: &PolicyShape,
+    common: &InstanceArgs,
+) -> Result<(), Failure> {
+    let files = instance.files(shape);
+    let there = files.iter().map(|file| common.folder.join(&file.path)).find(|path| path.exists());
+    if let Some(path) = there.filter(|_| !common.force) {
+        let what = format!("{} is there already; --force replaces it", path.display());
+        return Err(Failure::Refused(what));
+    }
+    for file in files {
+        let path = common.folder.join(&file.path);
+        let folder = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)
+            .map_err(|source| Failure::Output { what: folder.display().to_string(), source })?;
+        write_text(&path, &file.text)?;
+    }
+    Ok(())
+}
+
+/// All states that are reachable without policy.
+fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Failure> {
+    let cancel = CancelFlag::default();
+    stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
+    let request = Request {
+        task: TaskOptions {
+            property: Some(format!("{}:0", report.property.display())),
+            policy: PolicyChoice::None,
+            state_space: StateSpace::Reachable,
+            ..TaskOptions::new(&report.model)
+        },
+        engine: EngineChoice::Explicit,
+        preset: "native".to_owned(),
+        cegar: CegarConfig::default(),
+        bmc: BmcConfig::default(),
+        limits: Limits { time: None, memory: None, states: Some(common.max_states) },
+        threads: 1,
+        record_queries: None,
+        start_states: false,
+        outputs: OutputFiles::default(),
+    };
+    let mut progress = Progress::new(!common.quiet);
+    let verified = verify(&request, &cancel, &mut progress);
+    progress.finish();
+    Ok(verified)
+}

@@ -1,0 +1,54 @@
+//! Why an instance cannot be generated.
+
+use thiserror::Error;
+
+/// Why an instance cannot be generated.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// A size or option outside of its range.
+    #[error("{what} must be {low} to {high}, not {given}")]
+    Range {
+        /// The option or size.
+        what: &'static str,
+        /// The least value.
+        low: i64,
+        /// The greatest value.
+        high: i64,
+        /// What was given.
+        given: i64,
+    },
+    /// A probability that is none.
+    #[error("{what} must be a decimal number from 0 to 1, not `{given}`")]
+    Probability {
+        /// The option.
+        what: &'static str,
+        /// What was given.
+        given: String,
+    },
+    /// A track that cannot be read.
+    #[error("track, line {line}: {what}")]
+    Track {
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// Options that do not fit together.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// The value if it lies in the range.
+pub(crate) fn in_range(
+    what: &'static str,
+    given: i64,
+    low: i64,
+    high: i64,
+) -> Result<i64, GenerateError> {
+    if (low..=high).contains(&given) {
+        Ok(given)
+    } else {
+        Err(GenerateError::Range { what, low, high, given })
+    }
+}

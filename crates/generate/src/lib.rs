@@ -1,0 +1,28 @@
+//! Models of the papers' domains, written from sizes, options and a seed.
+//!
+//! A domain's options give an [`Instance`]; [`Instance::files`] are its files, in memory: model,
+//! start states, unsafe states, objective, sets of predicates, properties, and the interface of a
+//! policy to be trained. The same options give the same bytes.
+
+mod blocksworld;
+mod error;
+mod failing;
+mod instance;
+mod jani;
+mod npuzzle;
+mod probability;
+mod racetrack;
+mod random;
+mod splits;
+mod track;
+mod transport;
+
+pub use blocksworld::{Blocksworld, MAX_BLOCKS};
+pub use error::GenerateError;
+pub use failing::Failing;
+pub use instance::{Instance, InstanceFile, PolicyShape, Sizes};
+pub use npuzzle::{MAX_POSITIONS, NPuzzle};
+pub use probability::Probability;
+pub use racetrack::{MAX_STARTS, Racetrack};
+pub use track::{Cell, Track};
+pub use transport::{MAX_LOCATIONS, MAX_PACKAGES, Transport};

@@ -1,0 +1,199 @@
+//! Racetrack: a car with velocity from the start line to the finish, without hitting a wall.
+//!
+//! A step has two parts: the policy accelerates and the car moves by its new velocity; then the
+//! environment looks where it is. A wall, or what lies outside of the map, is a crash; whether the
+//! way there touches a wall is not looked at.
+
+use serde_json::{Value, json};
+
+use crate::GenerateError;
+use crate::Probability;
+use crate::error::in_range;
+use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
+use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, plus, sum};
+use crate::random::Random;
+use crate::track::{Cell, Track};
+
+/// Most start states.
+pub const MAX_STARTS: i64 = 100_000;
+
+const X: &str = "car0_x";
+const Y: &str = "car0_y";
+const DX: &str = "car0_dx";
+const DY: &str = "car0_dy";
+const CRASHED: &str = "car0_crashed";
+const FINISHED: &str = "car0_finished";
+/// Whether the environment has to look where the car is.
+const MOVED: &str = "car0_moved";
+const NOISE: &str = "noise";
+
+/// Options of Racetrack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Racetrack {
+    /// The map.
+    pub track: Track,
+    /// Probability that an acceleration has no effect; absent: always effective.
+    pub noise: Option<Probability>,
+    /// Greatest velocity in either direction, 1 to 100.
+    pub max_velocity: i64,
+    /// Number of start states that are drawn, 0 to [`MAX_STARTS`]; 0: standing on the start line.
+    pub random_starts: i64,
+    /// Greatest velocity in either direction of start states that are drawn.
+    pub start_velocity: i64,
+    /// Seed of what is drawn.
+    pub seed: u64,
+}
+
+impl Racetrack {
+    /// A race on a map, all else by default.
+    #[must_use]
+    pub fn new(track: Track) -> Self {
+        let (max_velocity, random_starts, start_velocity, seed) = (10, 0, 5, 1);
+        Self { track, noise: None, max_velocity, random_starts, start_velocity, seed }
+    }
+
+    /// The instance.
+    ///
+    /// # Errors
+    /// An option out of its range.
+    pub fn instance(&self) -> Result<Instance, GenerateError> {
+        let fastest = in_range("the greatest velocity", self.max_velocity, 1, 100)?;
+        in_range("the number of start states", self.random_starts, 0, MAX_STARTS)?;
+        in_range("the velocity at the start", self.start_velocity, 0, fastest)?;
+        let (rows, columns) = (self.track.rows(), self.track.columns());
+        let states = self.starts();
+        let first = states.first().cloned().unwrap_or_else(|| vec![0; 4]);
+        let variables = vec![
+            Variable::new(Y, -fastest, rows - 1 + fastest, first[1]),
+            Variable::new(X, -fastest, columns - 1 + fastest, first[0]),
+            Variable::new(DY, -fastest, fastest, first[3]),
+            Variable::new(DX, -fastest, fastest, first[2]),
+            Variable::hidden(CRASHED, 0, 1, 0),
+            Variable::hidden(FINISHED, 0, 1, 0),
+            Variable::hidden(MOVED, 0, 1, 0),
+        ];
+        let noise = self.noise.as_ref().filter(|noise| !noise.is_zero());
+        let accelerations = || (-1..=1).flat_map(|x| (-1..=1).map(move |y| (x, y)));
+        let label = |(x, y): (i64, i64)| format!("accel0_{x}_{y}");
+        let moves = accelerations().map(|by| self.accelerate(&label(by), by, noise.is_some()));
+        let mut edges: Vec<Edge> = moves.collect();
+        edges.extend(self.look());
+        Ok(Instance {
+            name: format!("racetrack_{}", self.track.name()),
+            comment: format!("Racetrack {}: {rows} rows, {columns} columns", self.track.name()),
+            constants: noise
+                .map(|noise| (NOISE.to_owned(), "real", noise.value()))
+                .into_iter()
+                .collect(),
+            variables,
+            labels: accelerations().map(label).collect(),
+            edges,
+            start_count: u128::try_from(states.len()).ok(),
+            start: StartSet::States {
+                variables: [X, Y, DX, DY].map(str::to_owned).to_vec(),
+                states,
+            },
+            unsafe_condition: at_least(CRASHED, 1),
+            unsafe_text: "the car has crashed into a wall".to_owned(),
+            goal: at_least(FINISHED, 1),
+            goal_potential: None,
+            step_reward: None,
+        })
+    }
+
+    /// Values of x, y, dx, dy.
+    fn starts(&self) -> Vec<Vec<i64>> {
+        if self.random_starts == 0 {
+            return self.track.cells(Cell::Start).map(|(x, y)| vec![x, y, 0, 0]).collect();
+        }
+        let cells: Vec<_> =
+            self.track.cells(Cell::Start).chain(self.track.cells(Cell::Road)).collect();
+        let mut random = Random::new(self.seed);
+        let fast = self.start_velocity;
+        let draw = |_| {
+            let (x, y) = cells[random.index(cells.len())];
+            vec![x, y, random.within(-fast, fast), random.within(-fast, fast)]
+        };
+        (0..self.random_starts).map(draw).collect()
+    }
+
+    /// The car accelerates and moves.
+    fn accelerate(&self, label: &str, (x, y): (i64, i64), noisy: bool) -> Edge {
+        let mut guard = vec![equal(MOVED, 0), equal(CRASHED, 0), equal(FINISHED, 0)];
+        for (velocity, by) in [(DX, x), (DY, y)] {
+            match by {
+                1 => guard.push(at_most(velocity, self.max_velocity - 1)),
+                -1 => guard.push(at_least(velocity, 1 - self.max_velocity)),
+                _ => {}
+            }
+        }
+        let axis = |at: &str, velocity: &str, by: i64| {
+            let moved = sum(vec![name(at), plus(velocity, by)]);
+            [(at.to_owned(), moved), (velocity.to_owned(), plus(velocity, by))]
+        };
+        let outcome = |x, y| {
+            let moved = [(MOVED.to_owned(), Value::from(1))];
+            axis(X, DX, x).into_iter().chain(axis(Y, DY, y)).chain(moved).collect::<Vec<_>>()
+        };
+        let destinations = if noisy && (x, y) != (0, 0) {
+            let (slips, holds) = (name(NOISE), minus(1.into(), name(NOISE)));
+            vec![
+                Destination { probability: Some(holds), assignments: outcome(x, y) },
+                Destination { probability: Some(slips), assignments: outcome(0, 0) },
+            ]
+        } else {
+            vec![Destination::sure(outcome(x, y))]
+        };
+        Edge { label: Some(label.to_owned()), guard: all(guard), destinations }
+    }
+
+    /// The environment looks where the car is: one edge for each way it can be.
+    fn look(&self) -> Vec<Edge> {
+        let edge = |place: Value, then: Option<&str>| {
+            let mut assignments = vec![(MOVED.to_owned(), json!(0))];
+            assignments.extend(then.map(|flag| (flag.to_owned(), json!(1))));
+            Edge {
+                label: None,
+                guard: all(vec![equal(MOVED, 1), place]),
+                destinations: vec![Destination::sure(assignments)],
+            }
+        };
+        let among = |runs: Vec<(i64, i64, i64)>| {
+            let run = |(y, from, to)| all(vec![equal(Y, y), at_least(X, from), at_most(X, to)]);
+            any(runs.into_iter().map(run).collect())
+        };
+        let outside = any(vec![
+            compare(name(X), "<", 0.into()),
+            compare(name(Y), "<", 0.into()),
+            at_least(X, self.track.columns()),
+            at_least(Y, self.track.rows()),
+        ]);
+        let wall = self.track.runs(|cell| cell == Cell::Wall);
+        let goal = self.track.runs(|cell| cell == Cell::Goal);
+        let road = self.track.runs(|cell| matches!(cell, Cell::Road | Cell::Start));
+        vec![
+            edge(any(vec![outside, among(wall)]), Some(CRASHED)),
+            edge(among(goal), Some(FINISHED)),
+            edge(among(road), None),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn starts_are_drawn_from_the_road() {
+        let track = Track::built_in("barto-small").expect("built in");
+        let race = Racetrack { random_starts: 50, ..Racetrack::new(track.clone()) };
+        let states = race.starts();
+        assert_eq!(states.len(), 50);
+        let on = |state: &Vec<i64>| {
+            let here = (state[0], state[1]);
+            track.cells(Cell::Road).chain(track.cells(Cell::Start)).any(|cell| cell == here)
+        };
+        assert!(states.iter().all(on));
+        assert_ne!(states, Racetrack { seed: 2, ..race }.starts());
+    }
+}

@@ -1,0 +1,160 @@
+//! Maps of racetracks as text: one line a row, from the top on.
+//!
+//! `#` wall, `.` road, `S` start, `F` finish; spaces at the ends of lines, empty lines and lines
+//! that begin with `;` do not count. A row may be written `4: …` to stand for four equal rows.
+
+use crate::GenerateError;
+
+/// What is on a place of a map.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cell {
+    /// A wall.
+    Wall,
+    /// Road.
+    Road,
+    /// A place of the start line.
+    Start,
+    /// A place of the finish.
+    Goal,
+}
+
+/// A map.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Track {
+    name: String,
+    rows: Vec<Vec<Cell>>,
+}
+
+const MAX_SIDE: usize = 500;
+
+const BARTO_SMALL: &str = include_str!("track/barto-small.track");
+const BARTO_BIG: &str = include_str!("track/barto-big.track");
+
+impl Track {
+    /// A map that comes with the program: `barto-small` or `barto-big`.
+    #[must_use]
+    pub fn built_in(name: &str) -> Option<Self> {
+        let text = match name {
+            "barto-small" => BARTO_SMALL,
+            "barto-big" => BARTO_BIG,
+            _ => return None,
+        };
+        Self::read(name, text).ok()
+    }
+
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// What is wrong with a line.
+    pub fn read(name: &str, text: &str) -> Result<Self, GenerateError> {
+        let mut rows: Vec<Vec<Cell>> = Vec::new();
+        let mut lines = 0;
+        for (line, written) in (1..).zip(text.lines()) {
+            lines = line;
+            let error = |what: &str| GenerateError::Track { line, what: what.to_owned() };
+            let written = written.trim();
+            if written.is_empty() || written.starts_with(';') {
+                continue;
+            }
+            let (times, row) = match written.split_once(':') {
+                Some((times, row)) => {
+                    (times.trim().parse().map_err(|_| error("no number of rows"))?, row.trim())
+                }
+                None => (1, written),
+            };
+            let cell = |c| match c {
+                '#' => Ok(Cell::Wall),
+                '.' => Ok(Cell::Road),
+                'S' => Ok(Cell::Start),
+                'F' => Ok(Cell::Goal),
+                _ => Err(error("a place is one of `#`, `.`, `S` and `F`")),
+            };
+            let row: Vec<Cell> = row.chars().map(cell).collect::<Result<_, _>>()?;
+            if rows.first().is_some_and(|first| first.len() != row.len()) {
+                return Err(error("not as long as the rows above"));
+            }
+            if row.len() > MAX_SIDE || times > MAX_SIDE - rows.len() {
+                return Err(error("at most 500 rows and columns"));
+            }
+            rows.extend(std::iter::repeat_n(row, times));
+        }
+        let track = Self { name: name.to_owned(), rows };
+        for (cell, what) in [(Cell::Start, "no start `S`"), (Cell::Goal, "no finish `F`")] {
+            if track.cells(cell).next().is_none() {
+                return Err(GenerateError::Track { line: lines, what: what.to_owned() });
+            }
+        }
+        Ok(track)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> i64 {
+        i64::try_from(self.rows.len()).unwrap_or(i64::MAX)
+    }
+
+    /// Number of columns.
+    #[must_use]
+    pub fn columns(&self) -> i64 {
+        self.rows.first().map_or(0, |row| i64::try_from(row.len()).unwrap_or(i64::MAX))
+    }
+
+    /// The places (x, y) of a kind, x from the left and y from the top.
+    pub fn cells(&self, cell: Cell) -> impl Iterator<Item = (i64, i64)> + '_ {
+        (0..).zip(&self.rows).flat_map(move |(y, row)| {
+            let here = (0..).zip(row).filter(move |(_, found)| **found == cell);
+            here.map(move |(x, _)| (x, y))
+        })
+    }
+
+    /// The longest runs of a row's places of a kind: y, first and last x.
+    pub(crate) fn runs(&self, is_kind: impl Fn(Cell) -> bool) -> Vec<(i64, i64, i64)> {
+        let mut runs: Vec<(i64, i64, i64)> = Vec::new();
+        for (y, row) in (0..).zip(&self.rows) {
+            for (x, _) in (0..).zip(row).filter(|(_, cell)| is_kind(**cell)) {
+                match runs.last_mut() {
+                    Some((last_y, _, to)) if *last_y == y && *to + 1 == x => *to = x,
+                    _ => runs.push((y, x, x)),
+                }
+            }
+        }
+        runs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_read() {
+        let track = Track::read("t", "; a map\n2: S.F\n#..\n").expect("a map");
+        assert_eq!((track.rows(), track.columns()), (3, 3));
+        assert_eq!(track.cells(Cell::Start).collect::<Vec<_>>(), [(0, 0), (0, 1)]);
+        assert_eq!(track.runs(|cell| cell == Cell::Road), [(0, 1, 1), (1, 1, 1), (2, 1, 2)]);
+    }
+
+    #[test]
+    fn wrong_maps_are_refused() {
+        for text in ["", "S.", "S.F\n..", "S.X", "x: S.F", "999: S.F", "..F"] {
+            assert!(Track::read("t", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn built_in_maps_have_their_sizes() {
+        let small = Track::built_in("barto-small").expect("built in");
+        assert_eq!((small.rows(), small.columns()), (12, 35));
+        assert_eq!(small.cells(Cell::Start).count(), 4);
+        assert_eq!(small.cells(Cell::Goal).count(), 3);
+        let big = Track::built_in("barto-big").expect("built in");
+        assert_eq!((big.rows(), big.columns()), (33, 30));
+        assert_eq!(Track::built_in("nowhere"), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! An ensemble as a file says it.
+
+use super::rule::Rule;
+use crate::error::PolicyError;
+
+/// A sum of trees: the score of an output is its base score plus the values of the leaves that are
+/// reached.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ensemble {
+    inputs: usize,
+    base: Vec<f64>,
+    trees: Vec<Tree>,
+}
+
+/// A tree. The root is node 0, and children stand behind their parents.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Tree {
+    /// The nodes.
+    pub nodes: Vec<TreeNode>,
+}
+
+/// A node of a tree.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TreeNode {
+    /// A question about one input.
+    Split {
+        /// The input.
+        input: usize,
+        /// The question.
+        rule: Rule,
+        /// The child where the rule holds.
+        left: usize,
+        /// The other child.
+        right: usize,
+    },
+    /// Values by output; outputs that are not listed get zero, and what is listed twice counts twice.
+    Leaf(Vec<(usize, f64)>),
+}
+
+impl Ensemble {
+    /// The ensemble with at least `inputs` inputs and these base scores, one for each output.
+    ///
+    /// # Errors
+    /// If a tree has no nodes, a child does not stand behind its parent, an output does not exist,
+    /// or a number is not finite.
+    pub fn new(inputs: usize, base: Vec<f64>, trees: Vec<Tree>) -> Result<Self, PolicyError> {
+        let mut inputs = inputs;
+        if base.is_empty() {
+            return Err(PolicyError::invalid("", "the ensemble has no outputs"));
+        }
+        if base.iter().any(|score| !score.is_finite()) {
+            return Err(PolicyError::invalid("", "a base score is not finite"));
+        }
+        for (t, tree) in trees.iter().enumerate() {
+            let wrong = |what: String| Err(PolicyError::invalid(format!("tree {t}"), what));
+            if tree.nodes.is_empty() {
+                return wrong("it has no nodes".to_owned());
+            }
+            for (k, node) in tree.nodes.iter().enumerate() {
+                match node {
+                    TreeNode::Split { input, rule, left, right } => {
+                        if [left, right].into_iter().any(|&c| c <= k || c >= tree.nodes.len()) {
+                            return wrong(format!("node {k} has a child that is no later node"));
+                        }
+                        if rule.threshold.is_nan() {
+                            return wrong(format!("the threshold of node {k} is no number"));
+                        }
+                        inputs = inputs.max(input + 1);
+                    }
+                    TreeNode::Leaf(values) => {
+                        if values.iter().any(|&(output, _)| output >= base.len()) {
+                            return wrong(format!("leaf {k} has a value for no output"));
+                        }
+                        if values.iter().any(|(_, value)| !value.is_finite()) {
+                            return wrong(format!("a value of leaf {k} is not finite"));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Self { inputs, base, trees })
+    }
+
+    /// The number of inputs: what the file says, and at least what its trees read.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// The number of outputs.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.base.len()
+    }
+
+    /// The base scores by output.
+    #[must_use]
+    pub fn base(&self) -> &[f64] {
+        &self.base
+    }
+
+    /// The trees.
+    #[must_use]
+    pub fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// The same ensemble for a model with this many inputs; those that it has beyond its own are
+    /// not read.
+    ///
+    /// # Panics
+    /// If it reads more.
+    #[must_use]
+    pub fn with_inputs(mut self, inputs: usize) -> Self {
+        assert!(inputs >= self.inputs, "an ensemble reads at least its own inputs");
+        self.inputs = inputs;
+        self
+    }
+
+    /// A single score as the scores of two outputs, the first of which is zero: of a classifier of
+    /// two classes the second is chosen where the score is positive.
+    #[must_use]
+    pub fn as_two_classes(&self) -> Self {
+        let mut base = vec![0.0];
+        base.extend(&self.base);
+        let mut trees = self.trees.clone();
+        for node in trees.iter_mut().flat_map(|tree| &mut tree.nodes) {
+            if let TreeNode::Leaf(values) = node {
+                for (output, _) in values {
+                    *output += 1;
+                }
+            }
+        }
+        Self { inputs: self.inputs, base, trees }
+    }
+
+    /// The scores for inputs that need not be integers, summed up in double precision: to compare
+    /// with a library, not to decide.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the trees read.
+    #[must_use]
+    pub fn approximate_scores(&self, inputs: &[f64]) -> Vec<f64> {
+        let mut scores = self.base.clone();
+        for tree in &self.trees {
+            let mut at = 0;
+            let values = loop {
+                match &tree.nodes[at] {
+                    TreeNode::Split { input, rule, left, right } => {
+                        at = if rule.holds(inputs[*input]) { *left } else { *right };
+                    }
+                    TreeNode::Leaf(values) => break values,
+                }
+            };
+            for &(output, value) in values {
+                scores[output] += value;
+            }
+        }
+        scores
+    }
+}
