@@ -1,6 +1,6 @@
 //! The journal of a study: one JSON object a line for each finished run.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -87,6 +87,7 @@ impl Journal {
         let file = OpenOptions::new().create(true).append(true).open(path);
         let mut journal =
             Self { file: file.map_err(|error| failed(path, error))?, path: path.to_owned() };
+        lock(&journal.file, path)?;
         // What a cut-off line left behind would spoil the next one.
         let text = std::fs::read(path).map_err(|error| failed(path, error))?;
         if text.last().is_some_and(|last| *last != b'\n') {
@@ -104,7 +105,10 @@ impl Journal {
     /// If there is one already, or it cannot be written.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         match OpenOptions::new().create_new(true).append(true).open(path) {
-            Ok(file) => Ok(Self { file, path: path.to_owned() }),
+            Ok(file) => {
+                lock(&file, path)?;
+                Ok(Self { file, path: path.to_owned() })
+            }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Failure::Usage(
                 format!("{} is there already: --resume goes on with it", path.display()),
             )),
@@ -122,6 +126,17 @@ impl Journal {
         line.push('\n');
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| failed(&self.path, error))
+    }
+}
+
+/// Two studies would mix up one journal. Where files cannot be locked, nothing keeps them apart.
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let what = "another study is writing this journal";
+            Err(Failure::Usage(format!("{}: {what}", path.display())))
+        }
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 

@@ -105,7 +105,28 @@ impl Suite {
         if !(suite.seconds.is_finite() && suite.seconds > 0.0) {
             return Err(invalid("the limit of the time is no positive number".to_owned()));
         }
+        for instance in &suite.instances {
+            let mut shares = instance.shares.clone();
+            shares.sort_unstable();
+            let twice = shares.windows(2).any(|pair| pair[0] == pair[1]);
+            if twice || shares.iter().any(|share| *share > 100) {
+                let name = &instance.name;
+                let what = "shares are different numbers from 0 to 100";
+                return Err(invalid(format!("instance `{name}`: {what}")));
+            }
+        }
+        // Names of instances become names of files.
+        let mut files: Vec<String> = suite.instances.iter().map(|i| plain(&i.name)).collect();
+        files.sort_unstable();
+        if let Some(pair) = files.windows(2).find(|pair| pair[0] == pair[1]) {
+            let what = "differ in letters and digits too little: figures are named after them";
+            return Err(invalid(format!("names of two instances (`{}`) {what}", pair[0])));
+        }
         suite.file = path.to_owned();
+        let data = suite.data();
+        if !data.is_dir() {
+            return Err(invalid(format!("`folder`: {} is no folder", data.display())));
+        }
         Ok(suite)
     }
 
@@ -177,6 +198,12 @@ impl Suite {
         }
         arguments
     }
+}
+
+/// A name as part of a file's name: letters, digits and hyphens.
+pub(crate) fn plain(name: &str) -> String {
+    let character = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    name.chars().map(character).collect()
 }
 
 /// A text with `${NAME:-text}` replaced.

@@ -43,6 +43,8 @@ impl Z3Solver {
         let solver = z3::Solver::new();
         let mut params = Params::new();
         params.set_u32("random_seed", 0);
+        // Otherwise Z3 takes interrupts from the program during a check.
+        params.set_bool("ctrl_c", false);
         solver.set_params(&params);
         Self { solver, symbols: Vec::new(), assertions: Vec::new(), scopes: Vec::new() }
     }

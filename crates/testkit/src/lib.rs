@@ -38,6 +38,6 @@ pub use examples::ExampleFile;
 pub use expressions::{Expressions, Forms, rebuilt};
 pub use models::{Profile, model};
 pub use points::{boolean, integer, points, states, sub_box};
-pub use policies::{PolicyParts, policy};
+pub use policies::{PolicyParts, policy, with_trees};
 pub use properties::property;
 pub use random::{Random, case_numbers};

@@ -1,6 +1,9 @@
 //! Random tiny policies: networks of one to three layers with integer, half or float weights.
 
 use policert_model::{LabelId, Model, VarId};
+use policert_policy::trees::{
+    Comparison, Ensemble, IntegerTrees, Missing, Precision, Rule, Tree, TreeNode,
+};
 use policert_policy::{
     ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError, Semantics,
 };
@@ -12,6 +15,8 @@ use crate::Random;
 pub struct PolicyParts {
     /// The network.
     pub network: Network,
+    /// A tree ensemble that counts in place of the network.
+    pub trees: Option<Ensemble>,
     /// The variables that it reads.
     pub inputs: Vec<VarId>,
     /// The labels that it chooses among.
@@ -25,6 +30,11 @@ impl PolicyParts {
     /// As [`Policy::new`].
     pub fn policy(&self, model: &Model, semantics: Semantics) -> Result<Policy, PolicyError> {
         let (network, inputs) = (self.network.clone(), self.inputs.clone());
+        if let Some(trees) = &self.trees {
+            let trees = IntegerTrees::new(trees)?;
+            let outputs = self.outputs.clone();
+            return Policy::of_trees(trees, inputs, outputs, semantics, &model.domains());
+        }
         Policy::new(network, inputs, self.outputs.clone(), semantics, &model.domains())
     }
 }
@@ -49,7 +59,74 @@ pub fn policy(random: &mut Random, size: usize, model: &Model) -> PolicyParts {
     let outputs: Vec<LabelId> = outputs.into_iter().map(LabelId::new).collect();
     let network = network(random, size, inputs.len(), outputs.len())
         .expect("sizes fit and constants are finite");
-    PolicyParts { network, inputs, outputs }
+    PolicyParts { network, trees: None, inputs, outputs }
+}
+
+/// A random tree ensemble in place of a policy's network: up to four trees with thresholds in the
+/// domains of its inputs, values with many ties, every comparison and precision.
+#[must_use]
+pub fn with_trees(random: &mut Random, model: &Model, policy: &PolicyParts) -> PolicyParts {
+    let outputs = policy.outputs.len();
+    let value = |random: &mut Random| match random.below(3) {
+        0 => 0.1,
+        #[expect(clippy::cast_precision_loss, reason = "a small number")]
+        _ => random.between(-4, 4) as f64 / 4.0,
+    };
+    let trees = (0..1 + random.below(4))
+        .map(|_| {
+            let mut nodes = Vec::new();
+            let class = random.percent(40).then(|| random.below(outputs));
+            tree_node(random, model, policy, (class, 3), &mut nodes, &value);
+            Tree { nodes }
+        })
+        .collect();
+    let base = (0..outputs).map(|_| value(random)).collect();
+    let trees = Ensemble::new(policy.inputs.len(), base, trees).expect("it is right");
+    PolicyParts { trees: Some(trees), ..policy.clone() }
+}
+
+/// Appends a subtree of at most this depth, for one class or all.
+fn tree_node(
+    random: &mut Random,
+    model: &Model,
+    policy: &PolicyParts,
+    (class, depth): (Option<usize>, usize),
+    nodes: &mut Vec<TreeNode>,
+    value: &dyn Fn(&mut Random) -> f64,
+) {
+    let place = nodes.len();
+    if depth == 0 || random.percent(15) {
+        let outputs = class.map_or(0..policy.outputs.len(), |class| class..class + 1);
+        let values = outputs.map(|output| (output, value(random))).collect();
+        nodes.push(TreeNode::Leaf(values));
+        return;
+    }
+    let input = random.below(policy.inputs.len());
+    let domain = model.variables[policy.inputs[input].index()].domain;
+    let (low, high) = (domain.lo.max(-50), domain.hi.min(50));
+    let missing = [Missing::NotANumber(false), Missing::IsZero, Missing::Zero(true)];
+    let comparisons = [
+        Comparison::Less,
+        Comparison::LessEqual,
+        Comparison::Greater,
+        Comparison::GreaterEqual,
+        Comparison::Equal,
+        Comparison::NotEqual,
+    ];
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let threshold = random.between(low.min(high), high.max(low)) as f64;
+    let rule = Rule {
+        comparison: *random.pick(&comparisons),
+        threshold: if random.percent(30) { threshold + 0.5 } else { threshold },
+        precision: *random.pick(&[Precision::Single, Precision::Double]),
+        missing: *random.pick(&missing),
+    };
+    nodes.push(TreeNode::Leaf(Vec::new()));
+    let left = nodes.len();
+    tree_node(random, model, policy, (class, depth - 1), nodes, value);
+    let right = nodes.len();
+    tree_node(random, model, policy, (class, depth - 1), nodes, value);
+    nodes[place] = TreeNode::Split { input, rule, left, right };
 }
 
 /// Indices below `count` in random order, each kept with a chance of `percent`; at least one.

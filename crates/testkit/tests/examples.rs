@@ -52,6 +52,7 @@ fn policy(model: &Model, interface: &Path) -> PolicyParts {
     let policy = loaded.policy;
     PolicyParts {
         network: policy.network().expect("a network").clone(),
+        trees: None,
         inputs: policy.inputs().to_vec(),
         outputs: policy.outputs().to_vec(),
     }

@@ -34,12 +34,15 @@ pub struct LearnRequest {
     pub interface: Option<PathBuf>,
     /// Which labels compete; else what the interface says, else all.
     pub filter: Option<Filter>,
-    /// Parameters; whether labels are masked follows from the filter.
+    /// Parameters; whether labels are masked follows from the filter, and `hidden` counts only
+    /// without [`LearnRequest::hidden`].
     pub config: DqnConfig,
+    /// Widths of the hidden layers; else what the interface says, else those of `config`.
+    pub hidden: Option<Vec<usize>>,
     /// What may be used.
     pub limits: Limits,
-    /// The files that are written.
-    pub out: LearntFiles,
+    /// The files that are written; else those beside the interface, which names the network.
+    pub out: Option<LearntFiles>,
     /// Where to write what training can be continued from.
     pub checkpoint: Option<PathBuf>,
     /// Where to continue from.
@@ -191,7 +194,21 @@ fn run(
             property.name
         )));
     }
-    let (interface, binding) = interface(request, &task)?;
+    let (interface, binding, path) = interface(request, &task)?;
+    let out = match &request.out {
+        Some(out) => out.clone(),
+        None => LearntFiles::beside(&interface, path.as_deref(), &request.task.model)?,
+    };
+    let hidden = match (&request.hidden, &interface.elements, &out.interface) {
+        (Some(hidden), Some(elements), None) if hidden != elements => {
+            return Err(Failure::Usage(format!(
+                "--hidden {hidden:?}: the interface says {elements:?}; --out NAME writes another one"
+            )));
+        }
+        (Some(hidden), ..) => hidden.clone(),
+        (None, Some(elements), _) => elements.clone(),
+        (None, None, _) => request.config.hidden.clone(),
+    };
     if let Some(missing) = property.interface.as_deref().filter(|path| !path.exists())
         && request.interface.is_none()
     {
@@ -202,7 +219,8 @@ fn run(
         ));
     }
     let filter = request.filter.or(interface.filter).unwrap_or_default();
-    let config = DqnConfig { mask: filter == Filter::Applicable, ..request.config.clone() };
+    let mask = filter == Filter::Applicable;
+    let config = DqnConfig { mask, hidden, ..request.config.clone() };
     let objective = Objective {
         inputs: binding.inputs,
         outputs: binding.outputs,
@@ -234,8 +252,7 @@ fn run(
     report.score = RunsRecord::from(&trained.score);
     report.steps = trained.steps;
     report.updates = trained.updates;
-    let unwritten =
-        files::write(&request.out, &task, (&interface, &objective), &config, &trained, report)?;
+    let unwritten = files::write(&out, &task, (&interface, &objective), &config, &trained, report)?;
     let (status, reason) = end(&trained, &config);
     report.reason = reason;
     Ok((status, unwritten))
@@ -267,8 +284,11 @@ fn property_file(task: &Task) -> &str {
     task.record.property_file.as_deref().unwrap_or(&task.record.model)
 }
 
-/// The interface, and what its names mean in the model.
-fn interface(request: &LearnRequest, task: &Task) -> Result<(Interface, Binding), Failure> {
+/// The interface, what its names mean in the model, and its file if there is one.
+fn interface(
+    request: &LearnRequest,
+    task: &Task,
+) -> Result<(Interface, Binding, Option<PathBuf>), Failure> {
     let of_property = task.property.interface.as_deref().filter(|path| path.exists());
     let of_property = of_property.filter(|path| {
         path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jani2nnet"))
@@ -280,7 +300,7 @@ fn interface(request: &LearnRequest, task: &Task) -> Result<(Interface, Binding)
             let message = "the interface lists no inputs or no outputs: there is nothing to train";
             return Err(Failure::invalid(format!("{}: {message}", path.display())));
         }
-        return Ok((interface, binding));
+        return Ok((interface, binding, Some(path.to_owned())));
     }
     let model = &task.model;
     let outputs = model.operator_labels();
@@ -296,7 +316,7 @@ fn interface(request: &LearnRequest, task: &Task) -> Result<(Interface, Binding)
     let interface = Interface::of(model, &inputs, names).map_err(|name| {
         Failure::unsupported(format!("unsupported: interfaces cannot name variable `{name}`"))
     })?;
-    Ok((interface, Binding { inputs, outputs }))
+    Ok((interface, Binding { inputs, outputs }, None))
 }
 
 /// Names what training depends on beside its parameters.

@@ -18,7 +18,7 @@ use policert_ppa::{
     cegar,
 };
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
 
 /// What came of a case.
 #[derive(Debug, Default)]
@@ -68,8 +68,12 @@ impl Setting {
             filter: *random.pick(&[Filter::None, Filter::Applicable]),
             ..Semantics::default()
         };
+        let mut case = Case::numbered(profile, number);
+        if number % 5 == 4 {
+            case.policy = with_trees(&mut random, &case.model, &case.policy);
+        }
         Self {
-            case: Case::numbered(profile, number),
+            case,
             semantics,
             with_policy: random.percent(90),
             terminal: random.percent(30),
@@ -552,7 +556,9 @@ fn compare_with_z3(
     }
     let mut config = Config::preset("base").expect("it is built in");
     // Over the reals every third case, and none with conditions that Z3 may not decide there.
-    let over_reals = setting.number.is_multiple_of(3) && setting.profile != Profile::General;
+    let has_trees = policy.is_some_and(|policy| policy.trees().is_some());
+    let over_reals =
+        setting.number.is_multiple_of(3) && setting.profile != Profile::General && !has_trees;
     if over_reals {
         config = Config { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
     } else {

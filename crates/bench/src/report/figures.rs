@@ -3,7 +3,7 @@
 use policert_verify::LinesPlot;
 
 use crate::journal::{Entry, RunResult};
-use crate::suite::{Figure, Instance, Suite};
+use crate::suite::{Figure, Instance, Suite, plain};
 
 /// All figures that the runs give, with names of files.
 pub(super) fn figures(suite: &Suite, entries: &[Entry]) -> Vec<(String, LinesPlot)> {
@@ -77,10 +77,7 @@ impl Study<'_> {
         lines: Vec<(String, Vec<(f64, f64)>)>,
     ) -> (String, LinesPlot) {
         let instance = &self.instance.name;
-        let plain: String = instance
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
-            .collect();
+        let plain = plain(instance);
         let plot = LinesPlot {
             title: format!("{instance}: {title}"),
             x: "share of predicates (%)".to_owned(),

@@ -38,7 +38,8 @@ pub struct TrainArgs {
     #[arg(long, help_heading = "Control loops")]
     pub plain: bool,
 
-    /// Widths of the network's hidden layers [default: 20,20 for control loops, 64,64 for models]
+    /// Widths of the network's hidden layers [default: 20,20 for control loops; for
+    /// models what the interface says, else 64,64]
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Network")]
     pub hidden: Vec<usize>,
 
@@ -59,9 +60,9 @@ pub struct TrainArgs {
     pub memory: Option<MemorySize>,
 
     /// Where the network goes: an ONNX file; for models a name, to which .nnet, .onnx, .jani2nnet
-    /// and .card.json are appended
-    #[arg(long, value_name = "FILE|NAME", required = true, help_heading = "Output")]
-    pub out: PathBuf,
+    /// and .card.json are appended [default for models: beside the interface, as it says]
+    #[arg(long, value_name = "FILE|NAME", help_heading = "Output")]
+    pub out: Option<PathBuf>,
 
     /// Options for models.
     #[command(flatten)]

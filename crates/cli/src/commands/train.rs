@@ -24,10 +24,11 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
 fn run_task(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
-    let outputs = OutputFiles::new([
-        ("--out", Some(arguments.out.as_path())),
-        ("--json", output.json.as_deref()),
-    ]);
+    if arguments.out.is_none() {
+        return fail(&Failure::Usage("--out FILE is missing".to_owned()), error_style);
+    }
+    let outputs =
+        OutputFiles::new([("--out", arguments.out.as_deref()), ("--json", output.json.as_deref())]);
     if let Err(failure) = outputs.check([arguments.task.as_path()]) {
         return fail(&failure, error_style);
     }
@@ -86,6 +87,6 @@ fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
             memory: arguments.memory.map(|size| size.0),
             states: None,
         },
-        out: arguments.out.clone(),
+        out: arguments.out.clone().unwrap_or_default(),
     })
 }

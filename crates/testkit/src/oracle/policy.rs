@@ -3,7 +3,7 @@
 use policert_model::LabelId;
 use policert_policy::{Filter, Network, Ties};
 
-use super::scores::{Score, scores};
+use super::scores::{Score, scores, tree_scores};
 use crate::PolicyParts;
 
 /// The scores of two labels cannot be told apart: tanh or sigmoid inside a network.
@@ -23,8 +23,13 @@ pub fn best_labels(
 ) -> Result<Vec<LabelId>, Undecided> {
     let inputs: Vec<i64> = policy.inputs.iter().map(|v| state[v.index()]).collect();
     // tanh at the end keeps the order of the scores.
-    let ranking: Network = policy.network.without_final_squashing();
-    let scores = scores(&ranking, &inputs);
+    let scores = match &policy.trees {
+        Some(trees) => tree_scores(trees, &inputs),
+        None => {
+            let ranking: Network = policy.network.without_final_squashing();
+            scores(&ranking, &inputs)
+        }
+    };
     let competing: Vec<usize> = (0..policy.outputs.len())
         .filter(|&i| match filter {
             Filter::None => true,

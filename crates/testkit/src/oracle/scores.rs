@@ -1,6 +1,7 @@
 //! The scores of a network in exact rationals; tanh and sigmoid as intervals of rationals.
 
 use policert_numeric::Rational;
+use policert_policy::trees::{Ensemble, TreeNode};
 use policert_policy::{Network, Op};
 
 /// A number that lies between two rationals; exact where they are equal.
@@ -178,6 +179,27 @@ fn exponential(x: &Rational) -> Score {
         power = outward(&Score { lo: &lo * &lo, hi: &power.hi * &power.hi });
     }
     power
+}
+
+/// The scores of a tree ensemble, by the rules of its file.
+///
+/// # Panics
+/// If there are fewer inputs than the ensemble reads.
+#[must_use]
+pub fn tree_scores(ensemble: &Ensemble, inputs: &[i64]) -> Vec<Score> {
+    let exact = |value: f64| Rational::from_f64(value).expect("a finite number");
+    let mut scores: Vec<Rational> = ensemble.base().iter().map(|&score| exact(score)).collect();
+    for tree in ensemble.trees() {
+        let mut node = &tree.nodes[0];
+        while let TreeNode::Split { input, rule, left, right } = node {
+            node = &tree.nodes[if rule.holds_at(inputs[*input]) { *left } else { *right }];
+        }
+        let TreeNode::Leaf(values) = node else { continue };
+        for &(output, value) in values {
+            scores[output] = &scores[output] + &exact(value);
+        }
+    }
+    scores.into_iter().map(Score::exact).collect()
 }
 
 #[cfg(test)]

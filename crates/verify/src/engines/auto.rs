@@ -104,6 +104,7 @@ pub(super) fn run(
         // The borrow of the recorder ends with the call.
         let recorder = recorder.as_mut().map(|recorder| &mut **recorder as &mut dyn Recorder);
         let run = member.run(assignment, &mut budget, observer, recorder);
+        let run = run.map(|run| of_memory(run, member, assignment));
         if portfolio.note(member, run, begin, assignment.is_out_of_time())? == Next::Stop {
             break;
         }
@@ -112,6 +113,18 @@ pub(super) fn run(
         portfolio.pass_over(member.name(), "the run had ended");
     }
     portfolio.finish()
+}
+
+/// The last limit of states is one of memory, unless the user gave it.
+fn of_memory(mut run: EngineRun, member: Member, assignment: &Assignment<'_>) -> EngineRun {
+    if let Verdict::Unknown(UnknownReason::Stopped(StopReason::States(limit))) = run.verdict
+        && assignment.limits.states.is_none()
+        && member == Member::Explicit(limit)
+        && limit > FIRST_LOOK.into()
+    {
+        run.verdict = Verdict::Unknown(UnknownReason::Stopped(StopReason::Memory));
+    }
+    run
 }
 
 /// Whether to go on.

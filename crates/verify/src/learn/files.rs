@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{LearnReport, RunsRecord};
 use crate::atomic_file::write_file;
-use crate::{Failure, InputRole, Task, VERSION};
+use crate::{Failure, InputRole, OutputFiles, Task, VERSION};
 
 /// Where the files of a network go: one name with different endings.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,8 +19,8 @@ pub struct LearntFiles {
     pub nnet: PathBuf,
     /// The same network as ONNX.
     pub onnx: PathBuf,
-    /// The interface.
-    pub interface: PathBuf,
+    /// The interface; `None` if it is there already.
+    pub interface: Option<PathBuf>,
     /// How it was trained and how it does.
     pub card: PathBuf,
 }
@@ -42,9 +42,33 @@ impl LearntFiles {
         Self {
             nnet: with(".nnet"),
             onnx: with(".onnx"),
-            interface: with(".jani2nnet"),
+            interface: Some(with(".jani2nnet")),
             card: with(".card.json"),
         }
+    }
+
+    /// The files beside an interface, which names the network.
+    ///
+    /// # Errors
+    /// Without a file of the interface, where it names no `.nnet` file, and where one of the files
+    /// cannot be written or is an input.
+    pub(super) fn beside(
+        interface: &Interface,
+        path: Option<&Path>,
+        model: &Path,
+    ) -> Result<Self, Failure> {
+        let missing = |why: &str| Failure::Usage(format!("--out is missing: {why}"));
+        let path = path.ok_or_else(|| missing("there is no interface that names the network"))?;
+        let is_nnet = |file: &&String| Path::new(file).extension().is_some_and(|e| e == "nnet");
+        let file = interface.file.as_ref().filter(is_nnet).ok_or_else(|| {
+            missing(&format!("the interface {} names no .nnet file", path.display()))
+        })?;
+        let network = path.parent().unwrap_or(Path::new("")).join(file);
+        let files = Self { interface: None, ..Self::of(&network) };
+        let written = [&files.nnet, &files.onnx, &files.card];
+        OutputFiles::new(written.map(|file| ("--out", Some(file.as_path()))))
+            .check([path, model])?;
+        Ok(files)
     }
 }
 
@@ -74,12 +98,14 @@ pub(super) fn write(
         elements: Some(config.hidden.clone()),
         ..interface.clone()
     };
-    let contents: [(&Path, Vec<u8>); 4] = [
+    let mut contents: Vec<(&Path, Vec<u8>)> = vec![
         (&out.nnet, nnet.into_bytes()),
         (&out.onnx, trained.network.to_onnx()?),
-        (&out.interface, text(&interface.to_json())?),
         (&out.card, text(&card(task, config, trained, report))?),
     ];
+    if let Some(path) = &out.interface {
+        contents.push((path, text(&interface.to_json())?));
+    }
     for (path, bytes) in contents {
         if let Err(source) = write_file(path, &bytes) {
             return Ok(Some(Failure::Output { what: path.display().to_string(), source }));

@@ -48,12 +48,12 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
         return fail(&failure, error_style);
     }
     let request = request(arguments);
-    let out = &request.out;
+    let out = request.out.as_ref();
     let outputs = OutputFiles::new([
-        ("--out", Some(out.nnet.as_path())),
-        ("--out", Some(out.onnx.as_path())),
-        ("--out", Some(out.interface.as_path())),
-        ("--out", Some(out.card.as_path())),
+        ("--out", out.map(|out| out.nnet.as_path())),
+        ("--out", out.map(|out| out.onnx.as_path())),
+        ("--out", out.and_then(|out| out.interface.as_deref())),
+        ("--out", out.map(|out| out.card.as_path())),
         ("--json", output.json.as_deref()),
     ])
     // The file that training continues from may be replaced by later ones.
@@ -128,11 +128,6 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
         config: DqnConfig {
             seed: arguments.seed,
             seeds: learning.seeds,
-            hidden: if arguments.hidden.is_empty() {
-                defaults.hidden
-            } else {
-                arguments.hidden.clone()
-            },
             rewards: Rewards {
                 goal: learning.reward_goal,
                 unsafe_state: learning.reward_unsafe,
@@ -156,12 +151,13 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
             competent: learning.competent,
             ..defaults
         },
+        hidden: (!arguments.hidden.is_empty()).then(|| arguments.hidden.clone()),
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),
             states: None,
         },
-        out: LearntFiles::of(&arguments.out),
+        out: arguments.out.as_deref().map(LearntFiles::of),
         checkpoint: learning.checkpoint.clone(),
         resume: learning.resume.clone(),
     }
