@@ -4,7 +4,7 @@ use std::io;
 
 use policert_generate::{Picture, Track};
 use policert_verify::{
-    CancelFlag, Ending, ExitStatus, Failure, Filter, InitialStates, Limits, OutputFiles,
+    CancelFlag, Ending, ExitStatus, Failure, Filter, InitialStates, Limits, OutputFiles, Problem,
     SimulateOutcome, SimulateRequest, SimulatedRun, TaskOptions, TerminalChoice, Ties, TraceChoice,
     simulate,
 };
@@ -83,7 +83,9 @@ fn is_traced(arguments: &SimulateArgs) -> bool {
 /// The map that is named.
 fn track(arguments: &SimulateArgs) -> Result<Option<Track>, Failure> {
     let Some(path) = &arguments.track else { return Ok(None) };
-    let problem = |what: String| Failure::Usage(format!("{}: {what}", path.display()));
+    let problem = |what: String| {
+        Failure::Problems(vec![Problem::invalid(format!("{}: {what}", path.display()))])
+    };
     let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
     let track = Track::read(&path.display().to_string(), &text);
     track.map(Some).map_err(|error| problem(error.to_string()))
