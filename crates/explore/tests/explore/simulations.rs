@@ -85,7 +85,7 @@ fn a_stop_ends_a_run() {
     let config = SimulationConfig { steps: 10, past_goal: false };
     let mut simulation = Simulation::new(&Question::new(&model, &property), None, config);
     let cancel = CancelFlag::default();
-    cancel.cancel();
+    cancel.raise();
     let mut budget = Budget::new(Limits::default(), cancel);
     let result = simulation.run(&[0, 0], &mut Random::new(1), &mut budget, &mut |_| ());
     assert_eq!(result, Err(EngineError::Stop(StopReason::Interrupted)));
