@@ -6,6 +6,7 @@ mod generate;
 mod plot;
 mod query;
 mod reach;
+mod simulate;
 mod train;
 mod values;
 
@@ -22,6 +23,7 @@ pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
+pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
 pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
 
@@ -62,6 +64,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Train a network: for the labels of a model, or for a control loop
     Train(Box<TrainArgs>),
+    /// Run a policy at random: how often it reaches the goal or an unsafe state, and a run to look at
+    Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
     /// Generate an instance of a domain: model, property, predicates, interface

@@ -7,6 +7,7 @@ mod generate;
 mod plot;
 mod query;
 mod reach;
+mod simulate;
 mod train;
 mod verify;
 
@@ -31,6 +32,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
     }

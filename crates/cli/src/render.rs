@@ -5,6 +5,7 @@ mod dataset;
 mod generate;
 mod query;
 mod reach;
+mod simulate;
 mod train;
 mod verdict;
 
@@ -19,6 +20,7 @@ pub use dataset::dataset_report;
 pub use generate::generate_report;
 pub use query::{answer, query_details};
 pub use reach::reach_report;
+pub use simulate::{simulate_report, simulated_run};
 pub use train::{learn_report, train_report};
 pub use verdict::{Detail, verdict};
 

@@ -5,7 +5,7 @@
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
 //! step by step, as boxes of states or as formulas for Z3. [`Rollout`] runs single states at random,
-//! for simulation and for training.
+//! for training; [`Simulation`] does so under a policy, to the end.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
@@ -24,6 +24,7 @@ mod policy_labels;
 mod policy_successors;
 mod random;
 mod rollout;
+mod simulate;
 mod state_table;
 mod stats;
 
@@ -34,4 +35,7 @@ pub use guided::{Guided, guided};
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
 pub use random::Random;
 pub use rollout::{Rollout, StartSampler, StateNumber, Step};
+pub use simulate::{
+    Ending, EndingCount, Run, Simulation, SimulationConfig, SimulationStatistics, Transition,
+};
 pub use stats::{PhaseTimes, Stats};

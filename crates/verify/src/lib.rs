@@ -7,6 +7,7 @@
 //! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
 //!   labels of a model.
 //! - [`dataset()`] writes states and what a policy chooses in them.
+//! - [`simulate()`] runs a policy at random.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -32,6 +33,7 @@ mod query_log;
 mod reach;
 mod report;
 mod semantics_record;
+mod simulate;
 mod start_states;
 mod task;
 mod train;
@@ -40,7 +42,7 @@ mod verify;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
-pub use policert_explore::{BmcConfig, BmcSolver};
+pub use policert_explore::{BmcConfig, BmcSolver, Ending};
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
@@ -86,6 +88,11 @@ pub use reach::{
 };
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
 pub use semantics_record::{Domain, SemanticsRecord, StartRule};
+pub use simulate::{
+    EndingRecord, EndingWord, EndingsRecord, LengthRecord, SimulateOutcome, SimulateReport,
+    SimulateRequest, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord,
+    TraceStepRecord, simulate,
+};
 pub use start_states::{StartStateRecord, StartStatesRecord};
 pub use task::{
     InitialStates, Loaded, PolicyChoice, Predicates, StateSpace, Task, TaskOptions, TaskRecord,

@@ -10,3 +10,4 @@ mod random_model;
 mod random_policy;
 mod rollouts;
 mod search_is_exact;
+mod simulations;

@@ -1,0 +1,116 @@
+//! States of the domains as pictures of text.
+//!
+//! A domain is recognised by the names of a model's variables, so models of the same encoding are
+//! drawn whoever wrote them. States that make no sense (two tiles on a place) are drawn as far as
+//! they do, and the picture says so.
+
+mod blocksworld;
+mod npuzzle;
+mod racetrack;
+mod transport;
+
+use crate::Track;
+use blocksworld::Blocks;
+use npuzzle::Tiles;
+use racetrack::Race;
+use transport::Road;
+
+/// What draws the states of a model.
+#[derive(Clone, Debug)]
+pub struct Picture(Scene);
+
+#[derive(Clone, Debug)]
+enum Scene {
+    Blocks(Blocks),
+    Tiles(Tiles),
+    Road(Road),
+    Race(Race),
+}
+
+/// The variables of a model by name: where their values are in a state, and their domains.
+struct Names<'a>(&'a [(&'a str, i64, i64)]);
+
+impl Names<'_> {
+    fn index(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|(other, ..)| *other == name)
+    }
+
+    /// The indices of `prefix0`, `prefix1` and so on, from `first` as long as there are some.
+    fn numbered(&self, prefix: &str, first: usize) -> Vec<usize> {
+        (first..).map_while(|k| self.index(&format!("{prefix}{k}"))).collect()
+    }
+
+    fn domain(&self, index: usize) -> (i64, i64) {
+        self.0.get(index).map_or((0, 0), |&(_, lower, upper)| (lower, upper))
+    }
+}
+
+impl Picture {
+    /// What draws the states of a model with these variables (name, least and greatest value).
+    /// A racetrack has its walls from `track`, else from the built-in map that the model is named
+    /// after; without both only the car is drawn. `None` for a model of no domain that is known.
+    #[must_use]
+    pub fn new(model: &str, variables: &[(&str, i64, i64)], track: Option<Track>) -> Option<Self> {
+        let names = Names(variables);
+        let blocks = || Blocks::new(&names).map(Scene::Blocks);
+        let tiles = || Tiles::new(model, &names).map(Scene::Tiles);
+        let road = || Road::new(&names).map(Scene::Road);
+        let race = || Race::new(model, &names, track).map(Scene::Race);
+        blocks().or_else(tiles).or_else(road).or_else(race).map(Self)
+    }
+
+    /// A state, whose values come in the order of the variables, as lines of text.
+    #[must_use]
+    pub fn draw(&self, state: &[i64]) -> String {
+        let lines = match &self.0 {
+            Scene::Blocks(blocks) => blocks.draw(state),
+            Scene::Tiles(tiles) => tiles.draw(state),
+            Scene::Road(road) => road.draw(state),
+            Scene::Race(race) => race.draw(state),
+        };
+        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+}
+
+/// The value at an index; 0 if the state has none.
+fn at(state: &[i64], index: usize) -> i64 {
+    state.get(index).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Blocksworld, NPuzzle, Racetrack, Transport};
+
+    /// The names are those that the generators write.
+    #[test]
+    fn generated_models_are_recognised() {
+        let npuzzle = NPuzzle {
+            rows: 2,
+            columns: 3,
+            unsafe_pairs: Vec::new(),
+            failing: crate::Failing::default(),
+            cost_bound: 12,
+            cost_aware: false,
+            seed: 1,
+        };
+        let track = Track::built_in("barto-small").expect("built in");
+        for instance in [
+            Blocksworld::new(4).instance(),
+            npuzzle.instance(),
+            Transport::new(4, 3).instance(),
+            Transport { velocity: true, ..Transport::new(4, 3) }.instance(),
+            Racetrack::new(track).instance(),
+        ] {
+            let instance = instance.expect("in range");
+            let (lower, upper) = (-10, 50);
+            let variables: Vec<_> =
+                instance.variables.iter().map(|v| (v.name.as_str(), lower, upper)).collect();
+            let picture = Picture::new(&instance.name, &variables, None);
+            assert!(picture.is_some(), "{}", instance.name);
+            let (_, fewer) = variables.split_first().expect("variables");
+            assert!(Picture::new(&instance.name, fewer, None).is_none(), "{}", instance.name);
+        }
+        assert!(Picture::new("m", &[("x", 0, 1)], None).is_none());
+    }
+}
