@@ -4,6 +4,7 @@
 //! start states, unsafe states, objective, sets of predicates, properties, and the interface of a
 //! policy to be trained. The same options give the same bytes.
 
+mod beluga;
 mod blocksworld;
 mod error;
 mod failing;
@@ -17,6 +18,7 @@ mod splits;
 mod track;
 mod transport;
 
+pub use beluga::{Beluga, MAX_CARGO, MAX_RACKS};
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};
 pub use error::GenerateError;
 pub use failing::Failing;

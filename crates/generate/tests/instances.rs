@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use policert_generate::{
-    Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack, Track, Transport,
+    Beluga, Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack, Track,
+    Transport,
 };
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
@@ -54,6 +55,9 @@ fn instances() -> Vec<Instance> {
     let small = || Track::built_in("barto-small").expect("built in");
     let half = || Failing::Probability(probability("0.5"));
     [
+        Beluga::new(2, 3).instance(),
+        Beluga { lines: 1, ..Beluga::new(3, 2) }.instance(),
+        Beluga::new(4, 2).instance(),
         Blocksworld::new(2).instance(),
         Blocksworld::new(4).instance(),
         Blocksworld { failing: never(), ..Blocksworld::new(5) }.instance(),

@@ -21,6 +21,9 @@ pub struct GenerateArgs {
 /// The domains.
 #[derive(Subcommand, Debug)]
 pub enum DomainArgs {
+    /// Cargo from planes that waits in racks until it is requested
+    #[command(after_help = EXIT_CODES)]
+    Beluga(BelugaArgs),
     /// Blocks to be stacked in order, with a table of limited size
     #[command(after_help = EXIT_CODES)]
     Blocksworld(BlocksworldArgs),
@@ -50,6 +53,26 @@ pub struct FailingArgs {
     /// Let the policy read the costs, and reward steps by them
     #[arg(long, help_heading = "Domain")]
     pub cost_aware: bool,
+}
+
+/// Arguments of `policert generate beluga`.
+#[derive(Args, Debug)]
+pub struct BelugaArgs {
+    /// Number of planes with a piece of cargo each
+    #[arg(value_name = "N", allow_negative_numbers = true)]
+    pub cargo: i64,
+
+    /// Number of racks
+    #[arg(value_name = "RACKS", allow_negative_numbers = true)]
+    pub racks: i64,
+
+    /// Number of production lines, which request cargo by turns that are drawn; 1 or 2
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Domain")]
+    pub lines: i64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
 }
 
 /// Arguments of `policert generate blocksworld`.

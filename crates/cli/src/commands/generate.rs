@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use policert_generate::{
-    Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
-    Track, Transport,
+    Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
+    Racetrack, Track, Transport,
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
@@ -60,6 +60,7 @@ pub fn run(arguments: &GenerateArgs) -> ExitStatus {
 
 fn common(domain: &DomainArgs) -> &InstanceArgs {
     match domain {
+        DomainArgs::Beluga(arguments) => &arguments.files,
         DomainArgs::Blocksworld(arguments) => &arguments.files,
         DomainArgs::Npuzzle(arguments) => &arguments.files,
         DomainArgs::Racetrack(arguments) => &arguments.files,
@@ -141,6 +142,10 @@ fn track(named: &Path) -> Result<Track, Failure> {
 
 fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
     match domain {
+        DomainArgs::Beluga(arguments) => {
+            let (cargo, racks, lines) = (arguments.cargo, arguments.racks, arguments.lines);
+            Beluga { cargo, racks, lines }.instance()
+        }
         DomainArgs::Blocksworld(arguments) => failing(&arguments.failing).and_then(|failing| {
             let domain = Blocksworld {
                 blocks: arguments.blocks,
