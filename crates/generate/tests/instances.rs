@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use policert_generate::{
-    Beluga, Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack, Track,
-    Transport,
+    Beluga, Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
+    RandomModel, Track, Transport, WallCheck,
 };
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
@@ -69,6 +69,25 @@ fn instances() -> Vec<Instance> {
         Racetrack::new(small()).instance(),
         Racetrack { random_starts: 99, noise: Some(probability("0.1")), ..Racetrack::new(small()) }
             .instance(),
+        Racetrack {
+            wall_check: WallCheck::Path,
+            max_velocity: 4,
+            random_starts: 9,
+            ..Racetrack::new(small())
+        }
+        .instance(),
+        RandomModel::default().instance(),
+        RandomModel { variables: 5, probabilistic: false, seed: 2, ..RandomModel::default() }
+            .instance(),
+        Transport { random_starts: 20, ..Transport::new(4, 3) }.instance(),
+        Transport { random_starts: 7, velocity: true, ..Transport::new(10, 15) }.instance(),
+        Transport {
+            velocity: true,
+            ice: Some(probability("0.1")),
+            dropping: Some(probability("0.1")),
+            ..Transport::new(5, 2)
+        }
+        .instance(),
         Transport::new(4, 3).instance(),
         Transport { velocity: true, ..Transport::new(5, 2) }.instance(),
         Transport { velocity: true, ice: Some(probability("0.1")), ..Transport::new(3, 2) }
