@@ -19,7 +19,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use dataset::DatasetArgs;
-pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
+pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};

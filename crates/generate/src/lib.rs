@@ -4,6 +4,7 @@
 //! start states, unsafe states, objective, sets of predicates, properties, and the interface of a
 //! policy to be trained. The same options give the same bytes.
 
+mod beluga;
 mod blocksworld;
 mod error;
 mod failing;
@@ -11,20 +12,25 @@ mod instance;
 mod jani;
 mod npuzzle;
 mod probability;
+mod race;
 mod racetrack;
 mod random;
+mod random_model;
 mod render;
 mod splits;
 mod track;
 mod transport;
 
+pub use beluga::{Beluga, MAX_CARGO, MAX_RACKS};
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};
 pub use error::GenerateError;
 pub use failing::Failing;
 pub use instance::{Instance, InstanceFile, PolicyShape, Sizes};
 pub use npuzzle::{MAX_POSITIONS, NPuzzle};
 pub use probability::Probability;
+pub use race::WallCheck;
 pub use racetrack::{MAX_STARTS, Racetrack};
+pub use random_model::{MAX_RANDOM, RandomModel};
 pub use render::Picture;
 pub use track::{Cell, Track};
 pub use transport::{MAX_LOCATIONS, MAX_PACKAGES, Transport};

@@ -32,6 +32,17 @@ impl Probability {
         self.0.to_string() == "0"
     }
 
+    /// What [`Self::parts`] counts of 1.
+    pub(crate) const PARTS: i64 = 1_000_000_000_000_000;
+
+    /// In parts of [`Self::PARTS`], exactly.
+    pub(crate) fn parts(&self) -> i64 {
+        let written = self.0.to_string();
+        let (whole, fraction) = written.split_once('.').unwrap_or((&written, "0"));
+        let fraction = format!("{fraction:0<15}").parse().unwrap_or(0);
+        if whole == "1" { Self::PARTS } else { fraction }
+    }
+
     /// As a JSON number.
     #[must_use]
     pub(crate) fn value(&self) -> Value {
@@ -51,6 +62,8 @@ mod tests {
         for text in ["", "1.1", "-0.5", "2", ".5", "0.", "1e-3", "NaN", "0.5x"] {
             assert!(Probability::read("p", text).is_err(), "{text}");
         }
+        let parts = |text| Probability::read("p", text).expect("a probability").parts();
+        assert_eq!(["0", "0.25", "1"].map(parts), [0, 250_000_000_000_000, Probability::PARTS]);
         assert!(Probability::read("p", "0.00").expect("0").is_zero());
     }
 }

@@ -1,8 +1,8 @@
 //! Racetrack: a car with velocity from the start line to the finish, without hitting a wall.
 //!
 //! A step has two parts: the policy accelerates and the car moves by its new velocity; then the
-//! environment looks where it is. A wall, or what lies outside of the map, is a crash; whether the
-//! way there touches a wall is not looked at.
+//! environment looks where it is, or also how it came there. A wall, or what lies outside of the
+//! map, is a crash.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::GenerateError;
 use crate::Probability;
 use crate::error::in_range;
 use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
-use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, plus, sum};
+use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, not, plus, sum};
+use crate::race::{self, Outcome, WallCheck};
 use crate::random::Random;
 use crate::track::{Cell, Track};
 
@@ -34,9 +35,13 @@ pub struct Racetrack {
     pub track: Track,
     /// Probability that an acceleration has no effect; absent: always effective.
     pub noise: Option<Probability>,
-    /// Greatest velocity in either direction, 1 to 100.
+    /// Where walls are looked for.
+    pub wall_check: WallCheck,
+    /// Greatest velocity in either direction, 1 to 100; to 20 if walls on the way are looked for.
     pub max_velocity: i64,
-    /// Number of start states that are drawn, 0 to [`MAX_STARTS`]; 0: standing on the start line.
+    /// Number of start states that are drawn, 0 to [`MAX_STARTS`], or all if there are fewer: those
+    /// that are reachable from the start line and from which the finish is; 0: standing on the start
+    /// line.
     pub random_starts: i64,
     /// Greatest velocity in either direction of start states that are drawn.
     pub start_velocity: i64,
@@ -49,7 +54,8 @@ impl Racetrack {
     #[must_use]
     pub fn new(track: Track) -> Self {
         let (max_velocity, random_starts, start_velocity, seed) = (10, 0, 5, 1);
-        Self { track, noise: None, max_velocity, random_starts, start_velocity, seed }
+        let (noise, wall_check) = (None, WallCheck::End);
+        Self { track, noise, wall_check, max_velocity, random_starts, start_velocity, seed }
     }
 
     /// The instance.
@@ -57,11 +63,13 @@ impl Racetrack {
     /// # Errors
     /// An option out of its range.
     pub fn instance(&self) -> Result<Instance, GenerateError> {
-        let fastest = in_range("the greatest velocity", self.max_velocity, 1, 100)?;
+        let checks_path = self.wall_check == WallCheck::Path;
+        let bound = if checks_path { 20 } else { 100 };
+        let fastest = in_range("the greatest velocity", self.max_velocity, 1, bound)?;
         in_range("the number of start states", self.random_starts, 0, MAX_STARTS)?;
         in_range("the velocity at the start", self.start_velocity, 0, fastest)?;
         let (rows, columns) = (self.track.rows(), self.track.columns());
-        let states = self.starts();
+        let states = self.starts()?;
         let first = states.first().cloned().unwrap_or_else(|| vec![0; 4]);
         let variables = vec![
             Variable::new(Y, -fastest, rows - 1 + fastest, first[1]),
@@ -77,7 +85,7 @@ impl Racetrack {
         let label = |(x, y): (i64, i64)| format!("accel0_{x}_{y}");
         let moves = accelerations().map(|by| self.accelerate(&label(by), by, noise.is_some()));
         let mut edges: Vec<Edge> = moves.collect();
-        edges.extend(self.look());
+        edges.extend(if checks_path { self.look_back() } else { self.look() });
         Ok(Instance {
             name: format!("racetrack_{}", self.track.name()),
             comment: format!("Racetrack {}: {rows} rows, {columns} columns", self.track.name()),
@@ -96,25 +104,33 @@ impl Racetrack {
             unsafe_condition: at_least(CRASHED, 1),
             unsafe_text: "the car has crashed into a wall".to_owned(),
             goal: at_least(FINISHED, 1),
-            goal_potential: None,
+            goal_potential: Some(race::nearness(&self.track, X, Y)),
             step_reward: None,
         })
     }
 
     /// Values of x, y, dx, dy.
-    fn starts(&self) -> Vec<Vec<i64>> {
+    fn starts(&self) -> Result<Vec<Vec<i64>>, GenerateError> {
         if self.random_starts == 0 {
-            return self.track.cells(Cell::Start).map(|(x, y)| vec![x, y, 0, 0]).collect();
+            return Ok(self.track.cells(Cell::Start).map(|(x, y)| vec![x, y, 0, 0]).collect());
         }
-        let cells: Vec<_> =
-            self.track.cells(Cell::Start).chain(self.track.cells(Cell::Road)).collect();
-        let mut random = Random::new(self.seed);
-        let fast = self.start_velocity;
-        let draw = |_| {
-            let (x, y) = cells[random.index(cells.len())];
-            vec![x, y, random.within(-fast, fast), random.within(-fast, fast)]
+        let cars = race::winning(&self.track, self.wall_check, self.max_velocity);
+        let Some(mut cars) = cars else {
+            let what = format!("more than {} states to draw start states from", race::MAX_SEARCH);
+            return Err(GenerateError::Conflict(what));
         };
-        (0..self.random_starts).map(draw).collect()
+        cars.retain(|[_, _, dx, dy]| dx.abs().max(dy.abs()) <= self.start_velocity);
+        if cars.is_empty() {
+            let what = "no start states: the finish is out of reach".to_owned();
+            return Err(GenerateError::Conflict(what));
+        }
+        let mut random = Random::new(self.seed);
+        let wanted = usize::try_from(self.random_starts).unwrap_or(0).min(cars.len());
+        for k in 0..wanted {
+            let drawn = k + random.index(cars.len() - k);
+            cars.swap(k, drawn);
+        }
+        Ok(cars[..wanted].iter().map(|car| car.to_vec()).collect())
     }
 
     /// The car accelerates and moves.
@@ -149,34 +165,93 @@ impl Racetrack {
 
     /// The environment looks where the car is: one edge for each way it can be.
     fn look(&self) -> Vec<Edge> {
-        let edge = |place: Value, then: Option<&str>| {
-            let mut assignments = vec![(MOVED.to_owned(), json!(0))];
-            assignments.extend(then.map(|flag| (flag.to_owned(), json!(1))));
-            Edge {
-                label: None,
-                guard: all(vec![equal(MOVED, 1), place]),
-                destinations: vec![Destination::sure(assignments)],
-            }
-        };
-        let among = |runs: Vec<(i64, i64, i64)>| {
-            let run = |(y, from, to)| all(vec![equal(Y, y), at_least(X, from), at_most(X, to)]);
-            any(runs.into_iter().map(run).collect())
-        };
-        let outside = any(vec![
-            compare(name(X), "<", 0.into()),
-            compare(name(Y), "<", 0.into()),
-            at_least(X, self.track.columns()),
-            at_least(Y, self.track.rows()),
-        ]);
         let wall = self.track.runs(|cell| cell == Cell::Wall);
         let goal = self.track.runs(|cell| cell == Cell::Goal);
         let road = self.track.runs(|cell| matches!(cell, Cell::Road | Cell::Start));
         vec![
-            edge(any(vec![outside, among(wall)]), Some(CRASHED)),
-            edge(among(goal), Some(FINISHED)),
-            edge(among(road), None),
+            looked(vec![any(vec![self.outside(), among(&wall)])], Some(CRASHED)),
+            looked(vec![among(&goal)], Some(FINISHED)),
+            looked(vec![among(&road)], None),
         ]
     }
+
+    /// The environment looks how the car came where it is: edges for each velocity.
+    fn look_back(&self) -> Vec<Edge> {
+        let fastest = self.max_velocity;
+        let mut edges = Vec::new();
+        for (dx, dy) in (-fastest..=fastest).flat_map(|x| (-fastest..=fastest).map(move |y| (x, y)))
+        {
+            let moved = || vec![equal(DX, dx), equal(DY, dy)];
+            let runs = |of: Outcome| {
+                self.track.runs_where(|x, y| {
+                    race::outcome(&self.track, self.wall_check, [x, y, dx, dy]) == of
+                })
+            };
+            let (crashed, finished) = (runs(Outcome::Crashed), runs(Outcome::Finished));
+            let on_map = [(CRASHED, &crashed), (FINISHED, &finished)];
+            // Beyond the map the finish may have been passed before.
+            let passed = self.passed(dx, dy);
+            for (flag, runs) in on_map {
+                let mut ways = Vec::new();
+                if !runs.is_empty() {
+                    ways.push(among(runs));
+                }
+                if flag == CRASHED {
+                    ways.push(all(vec![self.outside(), not(among(&passed))]));
+                } else if !passed.is_empty() {
+                    ways.push(among(&passed));
+                }
+                if !ways.is_empty() {
+                    edges.push(looked([moved(), vec![any(ways)]].concat(), Some(flag)));
+                }
+            }
+            let drives = runs(Outcome::Drives);
+            if !drives.is_empty() {
+                edges.push(looked([moved(), vec![among(&drives)]].concat(), None));
+            }
+        }
+        edges
+    }
+
+    /// The places outside of the map that a car with this velocity reaches over the finish.
+    fn passed(&self, dx: i64, dy: i64) -> Vec<(i64, i64, i64)> {
+        let mut places = std::collections::BTreeSet::new();
+        let from = [Cell::Start, Cell::Road, Cell::Goal, Cell::Wall];
+        for (x, y) in from.into_iter().flat_map(|cell| self.track.cells(cell)) {
+            let car = [x + dx, y + dy, dx, dy];
+            let is_outside = self.track.at(car[0], car[1]).is_none();
+            let finished = || race::outcome(&self.track, self.wall_check, car) == Outcome::Finished;
+            if is_outside && finished() {
+                places.insert((car[1], car[0]));
+            }
+        }
+        places.into_iter().map(|(y, x)| (y, x, x)).collect()
+    }
+
+    fn outside(&self) -> Value {
+        any(vec![
+            compare(name(X), "<", 0.into()),
+            compare(name(Y), "<", 0.into()),
+            at_least(X, self.track.columns()),
+            at_least(Y, self.track.rows()),
+        ])
+    }
+}
+
+/// The environment's own step where the conditions hold after a move.
+fn looked(conditions: Vec<Value>, then: Option<&str>) -> Edge {
+    let mut assignments = vec![(MOVED.to_owned(), json!(0))];
+    assignments.extend(then.map(|flag| (flag.to_owned(), json!(1))));
+    let guard = all([vec![equal(MOVED, 1)], conditions].concat());
+    Edge { label: None, guard, destinations: vec![Destination::sure(assignments)] }
+}
+
+/// The car is in one of the runs of a row: y, first and last x.
+fn among(runs: &[(i64, i64, i64)]) -> Value {
+    let run = |&(y, from, to): &(i64, i64, i64)| {
+        all(vec![equal(Y, y), at_least(X, from), at_most(X, to)])
+    };
+    any(runs.iter().map(run).collect())
 }
 
 #[cfg(test)]
@@ -187,13 +262,13 @@ mod tests {
     fn starts_are_drawn_from_the_road() {
         let track = Track::built_in("barto-small").expect("built in");
         let race = Racetrack { random_starts: 50, ..Racetrack::new(track.clone()) };
-        let states = race.starts();
+        let states = race.starts().expect("few states");
         assert_eq!(states.len(), 50);
         let on = |state: &Vec<i64>| {
             let here = (state[0], state[1]);
             track.cells(Cell::Road).chain(track.cells(Cell::Start)).any(|cell| cell == here)
         };
         assert!(states.iter().all(on));
-        assert_ne!(states, Racetrack { seed: 2, ..race }.starts());
+        assert_ne!(states, Racetrack { seed: 2, ..race }.starts().expect("few states"));
     }
 }

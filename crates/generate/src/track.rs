@@ -105,6 +105,12 @@ impl Track {
         self.rows.first().map_or(0, |row| i64::try_from(row.len()).unwrap_or(i64::MAX))
     }
 
+    /// What is at a place; absent outside of the map.
+    #[must_use]
+    pub fn at(&self, x: i64, y: i64) -> Option<Cell> {
+        self.rows.get(usize::try_from(y).ok()?)?.get(usize::try_from(x).ok()?).copied()
+    }
+
     /// The places (x, y) of a kind, x from the left and y from the top.
     pub fn cells(&self, cell: Cell) -> impl Iterator<Item = (i64, i64)> + '_ {
         (0..).zip(&self.rows).flat_map(move |(y, row)| {
@@ -115,9 +121,14 @@ impl Track {
 
     /// The longest runs of a row's places of a kind: y, first and last x.
     pub(crate) fn runs(&self, is_kind: impl Fn(Cell) -> bool) -> Vec<(i64, i64, i64)> {
+        self.runs_where(|x, y| self.at(x, y).is_some_and(&is_kind))
+    }
+
+    /// The longest runs of a row's places that are as asked for, by x and y: y, first and last x.
+    pub(crate) fn runs_where(&self, holds: impl Fn(i64, i64) -> bool) -> Vec<(i64, i64, i64)> {
         let mut runs: Vec<(i64, i64, i64)> = Vec::new();
-        for (y, row) in (0..).zip(&self.rows) {
-            for (x, _) in (0..).zip(row).filter(|(_, cell)| is_kind(**cell)) {
+        for y in 0..self.rows() {
+            for x in (0..self.columns()).filter(|&x| holds(x, y)) {
                 match runs.last_mut() {
                     Some((last_y, _, to)) if *last_y == y && *to + 1 == x => *to = x,
                     _ => runs.push((y, x, x)),

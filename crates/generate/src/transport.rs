@@ -2,13 +2,16 @@
 //!
 //! Without velocity the truck drives one place a step, and it must not drive onto or off the
 //! bridge, between the last place but one and the last, with more than the limit. With velocity
-//! it has inertia, and it must not drive beyond the end; on ice a place may fail to change it.
+//! it has inertia, and it must not drive beyond the end. Two places may be icy: there acceleration
+//! may fail, and driving on may accelerate. Packages may drop from the truck while it drives.
 
 use serde_json::Value;
 
 use crate::error::in_range;
 use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
 use crate::jani::{all, at_least, at_most, compare, equal, minus, name, plus, sum, times};
+use crate::racetrack::MAX_STARTS;
+use crate::random::Random;
 use crate::{GenerateError, Probability};
 
 /// Most places of the road.
@@ -22,6 +25,7 @@ const VELOCITY: &str = "truck_vel_0";
 const UNSAFE: &str = "crossed-overloaded";
 const AUX: &str = "aux_vel";
 const FASTEST: i64 = 3;
+const DROPPING: &str = "dropping_probability";
 const ICE: &str = "icy_probability";
 
 /// Options of Transport.
@@ -35,8 +39,16 @@ pub struct Transport {
     pub load_limit: i64,
     /// Whether the truck has inertia.
     pub velocity: bool,
-    /// Probability that the velocity does not change when it should; only with velocity.
+    /// Probability that the velocity changes when it should not, or not when it should, on icy
+    /// places, the middle one and the last but two; only with velocity.
     pub ice: Option<Probability>,
+    /// Probability that a package drops at the next place when the truck drives; only with velocity.
+    /// With ice both must not be greater than 1 together.
+    pub dropping: Option<Probability>,
+    /// Number of start states that are drawn, 0 to [`MAX_STARTS`]; 0: all.
+    pub random_starts: i64,
+    /// Seed of what is drawn.
+    pub seed: u64,
 }
 
 fn load(k: i64) -> String {
@@ -47,7 +59,16 @@ impl Transport {
     /// A road of that size, all else by default.
     #[must_use]
     pub fn new(locations: i64, packages: i64) -> Self {
-        Self { locations, packages, load_limit: 1, velocity: false, ice: None }
+        Self {
+            locations,
+            packages,
+            load_limit: 1,
+            velocity: false,
+            ice: None,
+            dropping: None,
+            random_starts: 0,
+            seed: 1,
+        }
     }
 
     /// The instance.
@@ -62,8 +83,16 @@ impl Transport {
             // With a limit of 0 the goal could not be reached.
             in_range("the load limit", self.load_limit, 1, packages)?;
         }
-        if self.ice.is_some() && !self.velocity {
-            return Err(GenerateError::Conflict("ice needs a truck with velocity".to_owned()));
+        in_range("the number of start states", self.random_starts, 0, MAX_STARTS)?;
+        if (self.ice.is_some() || self.dropping.is_some()) && !self.velocity {
+            let what = "ice and dropping need a truck with velocity";
+            return Err(GenerateError::Conflict(what.to_owned()));
+        }
+        let rates =
+            [&self.ice, &self.dropping].map(|rate| rate.as_ref().map_or(0, Probability::parts));
+        if rates.iter().sum::<i64>() > Probability::PARTS {
+            let what = "the probabilities of ice and dropping are greater than 1 together";
+            return Err(GenerateError::Conflict(what.to_owned()));
         }
         let mut variables: Vec<Variable> = (0..places)
             .map(|k| Variable::new(load(k), 0, packages, if k == 0 { packages } else { 0 }))
@@ -74,7 +103,7 @@ impl Transport {
         let mut start = vec![
             compare(sum(loads.collect()), "=", packages.into()),
             equal(&load(last), 0),
-            at_most(TRUCK, last - 1),
+            if self.velocity { equal(TRUCK, 0) } else { at_most(TRUCK, last - 1) },
         ];
         let labels: &[&str] = if self.velocity {
             variables.push(Variable::new(VELOCITY, 0, FASTEST, 0));
@@ -94,31 +123,62 @@ impl Transport {
             (at_least(UNSAFE, 1), text)
         };
         let delivered = times(10.into(), name(&load(last)));
-        let ice = self.ice.as_ref().filter(|ice| !ice.is_zero());
+        let mut goal = vec![equal(&load(last), packages)];
+        if self.velocity {
+            goal.extend([equal(TRUCK, last), at_least(AUX, 0)]);
+        }
+        let rates = [(ICE, &self.ice), (DROPPING, &self.dropping)];
+        let rate = |(name, rate): (&str, &Option<Probability>)| {
+            let rate = rate.as_ref().filter(|rate| !rate.is_zero())?;
+            Some((name.to_owned(), "real", rate.value()))
+        };
+        let drawn = (self.random_starts > 0).then(|| self.drawn());
         Ok(Instance {
             name: self.name(),
             comment: format!("Transport: {places} places, {packages} packages"),
-            constants: ice.map(|ice| (ICE.to_owned(), "real", ice.value())).into_iter().collect(),
+            constants: rates.into_iter().filter_map(rate).collect(),
             variables,
             labels: labels.iter().map(|&label| label.to_owned()).collect(),
-            edges: if self.velocity { self.inertial(ice.is_some()) } else { self.plain() },
-            start: StartSet::Condition(all(start)),
-            start_count: start_count(places, packages),
+            edges: if self.velocity { self.inertial() } else { self.plain() },
+            start_count: match &drawn {
+                Some(_) => u128::try_from(self.random_starts).ok(),
+                None => start_count(places, packages, if self.velocity { 1 } else { last }),
+            },
+            start: drawn.unwrap_or_else(|| StartSet::Condition(all(start))),
             unsafe_condition,
             unsafe_text,
-            goal: equal(&load(last), packages),
+            goal: all(goal),
             goal_potential: Some(sum(vec![delivered, times(2.into(), name(LOAD))])),
             step_reward: None,
         })
     }
 
     fn name(&self) -> String {
-        let kind = match (self.velocity, &self.ice) {
+        let kind = match (self.velocity, self.ice.as_ref().or(self.dropping.as_ref())) {
             (false, _) => format!("transport_limit_{}", self.load_limit),
             (true, None) => "transport_velocity".to_owned(),
             (true, Some(_)) => "transport_ice".to_owned(),
         };
         format!("{kind}_{}_{}", self.locations, self.packages)
+    }
+
+    /// Start states: every package on a place before the last or on the truck.
+    fn drawn(&self) -> StartSet {
+        let last = self.locations - 1;
+        let mut random = Random::new(self.seed);
+        let draw = |_| {
+            let mut parts = vec![0; usize::try_from(self.locations).unwrap_or(0)];
+            for _ in 0..self.packages {
+                let part = random.index(parts.len());
+                parts[part] += 1;
+            }
+            // The last part is what is on the truck.
+            parts.push(if self.velocity { 0 } else { random.within(0, last - 1) });
+            parts
+        };
+        let variables = (0..last).map(load).chain([LOAD.to_owned(), TRUCK.to_owned()]).collect();
+        let states: Vec<Vec<i64>> = (0..self.random_starts).map(draw).collect();
+        StartSet::States { variables, states }
     }
 
     /// Picking up, and dropping where that is allowed.
@@ -185,7 +245,7 @@ impl Transport {
         edges
     }
 
-    fn inertial(&self, icy: bool) -> Vec<Edge> {
+    fn inertial(&self) -> Vec<Edge> {
         let last = self.locations - 1;
         let mut edges = self.loading(last);
         for k in 0..=last {
@@ -195,43 +255,77 @@ impl Transport {
                     if !(0..=FASTEST).contains(&next) || label == "move" && velocity == 0 {
                         continue;
                     }
-                    let guard =
-                        all(vec![equal(TRUCK, k), equal(VELOCITY, velocity), equal(AUX, 0)]);
-                    let target = k + velocity;
-                    let drives = if target > last {
-                        vec![(AUX.to_owned(), (-1).into())]
-                    } else {
-                        vec![(TRUCK.to_owned(), target.into())]
-                    };
-                    let set = (VELOCITY.to_owned(), Value::from(next));
-                    let changed = [drives.clone(), vec![set]].concat();
-                    let destinations = if icy && change != 0 {
-                        let outcome = |probability, assignments| Destination {
-                            probability: Some(probability),
-                            assignments,
-                        };
-                        let (slips, holds) = (name(ICE), minus(1.into(), name(ICE)));
-                        vec![outcome(holds, changed), outcome(slips, drives)]
-                    } else {
-                        vec![Destination::sure(if change == 0 { drives } else { changed })]
-                    };
-                    edges.push(Edge { label: Some(label.to_owned()), guard, destinations });
+                    let guard = vec![equal(TRUCK, k), equal(VELOCITY, velocity), equal(AUX, 0)];
+                    self.drive(label, guard, (k, velocity, next), &mut edges);
                 }
             }
         }
         edges
     }
+
+    /// The truck drives from a place with a velocity and has the next velocity then.
+    fn drive(
+        &self,
+        label: &str,
+        guard: Vec<Value>,
+        (k, velocity, next): (i64, i64, i64),
+        edges: &mut Vec<Edge>,
+    ) {
+        let last = self.locations - 1;
+        let set = |name: &str, value: i64| (name.to_owned(), Value::from(value));
+        let mut add = |guard: Vec<Value>, destinations| {
+            edges.push(Edge { label: Some(label.to_owned()), guard: all(guard), destinations });
+        };
+        if k + velocity > last {
+            add(guard, vec![Destination::sure(vec![set(AUX, -1)])]);
+            return;
+        }
+        let moved = |next| vec![set(TRUCK, k + velocity), set(VELOCITY, next)];
+        let is_set = |rate: &Option<Probability>| rate.as_ref().is_some_and(|rate| !rate.is_zero());
+        // On ice a change of velocity fails, and driving on without one accelerates.
+        let slipped = if next == velocity { velocity + 1 } else { velocity };
+        let is_icy = is_set(&self.ice)
+            && (k == self.locations / 2 || k == self.locations - 3)
+            && velocity > 0
+            && slipped <= FASTEST;
+        let outcome =
+            |probability, assignments| Destination { probability: Some(probability), assignments };
+        let slips = is_icy.then(|| outcome(name(ICE), moved(slipped)));
+        let below = load((k + 1).min(last));
+        let drops = is_set(&self.dropping).then(|| {
+            let fallen = vec![(below.clone(), plus(&below, 1)), (LOAD.to_owned(), plus(LOAD, -1))];
+            outcome(name(DROPPING), [moved(next), fallen].concat())
+        });
+        let or_else = |chances: Vec<Destination>| {
+            if chances.is_empty() {
+                return vec![Destination::sure(moved(next))];
+            }
+            let rates = chances.iter().filter_map(|chance| chance.probability.clone());
+            let rest = rates.fold(Value::from(1), minus);
+            [chances, vec![outcome(rest, moved(next))]].concat()
+        };
+        let without: Vec<Destination> = slips.into_iter().collect();
+        match drops {
+            None => add(guard, or_else(without)),
+            Some(drops) => {
+                let loaded = vec![at_least(LOAD, 1), at_most(&below, self.packages - 1)];
+                let chances = [without.clone(), vec![drops]].concat();
+                add([guard.clone(), loaded].concat(), or_else(chances));
+                add([guard, vec![at_most(LOAD, 0)]].concat(), or_else(without));
+            }
+        }
+    }
 }
 
-/// Packages on all places but the last and on the truck, the truck on any place but the last.
-fn start_count(places: i64, packages: i64) -> Option<u128> {
+/// Packages on all places but the last and on the truck, the truck on one of some places.
+fn start_count(places: i64, packages: i64, trucks: i64) -> Option<u128> {
     // C(packages + places - 1, places - 1): packages into `places` parts, the truck is one.
     let mut ways: u128 = 1;
     for k in 1..places {
         let factor = u128::try_from(packages + k).ok()?;
         ways = ways.checked_mul(factor)? / u128::try_from(k).ok()?;
     }
-    ways.checked_mul(u128::try_from(places - 1).ok()?)
+    ways.checked_mul(u128::try_from(trucks).ok()?)
 }
 
 #[cfg(test)]
@@ -242,6 +336,10 @@ mod tests {
     fn start_states_are_those_of_the_paper() {
         let instance = Transport::new(10, 15).instance().expect("in range");
         assert_eq!(instance.sizes().start_states, Some(11_767_536));
+        // The published model has four values of a variable that does not matter: 5,230,016.
+        let velocity = Transport { velocity: true, ..Transport::new(10, 15) };
+        let count = velocity.instance().expect("in range").sizes().start_states;
+        assert_eq!(count, Some(5_230_016 / 4));
     }
 
     #[test]
@@ -250,6 +348,10 @@ mod tests {
         let plain = Transport { ice: ice.clone(), ..Transport::new(4, 2) };
         assert!(plain.instance().is_err());
         assert!(Transport { velocity: true, ..plain }.instance().is_ok());
+        let half = Some(Probability::read("p", "0.6").expect("a probability"));
+        let both =
+            Transport { velocity: true, ice: half.clone(), dropping: half, ..Transport::new(4, 2) };
+        assert!(both.instance().is_err());
         assert!(Transport::new(1, 2).instance().is_err());
         assert!(Transport::new(2, 0).instance().is_err());
     }

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use policert_generate::{
-    Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack, Track, Transport,
+    Beluga, Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
+    RandomModel, Track, Transport, WallCheck,
 };
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
@@ -54,6 +55,9 @@ fn instances() -> Vec<Instance> {
     let small = || Track::built_in("barto-small").expect("built in");
     let half = || Failing::Probability(probability("0.5"));
     [
+        Beluga::new(2, 3).instance(),
+        Beluga { lines: 1, ..Beluga::new(3, 2) }.instance(),
+        Beluga::new(4, 2).instance(),
         Blocksworld::new(2).instance(),
         Blocksworld::new(4).instance(),
         Blocksworld { failing: never(), ..Blocksworld::new(5) }.instance(),
@@ -65,6 +69,25 @@ fn instances() -> Vec<Instance> {
         Racetrack::new(small()).instance(),
         Racetrack { random_starts: 99, noise: Some(probability("0.1")), ..Racetrack::new(small()) }
             .instance(),
+        Racetrack {
+            wall_check: WallCheck::Path,
+            max_velocity: 4,
+            random_starts: 9,
+            ..Racetrack::new(small())
+        }
+        .instance(),
+        RandomModel::default().instance(),
+        RandomModel { variables: 5, probabilistic: false, seed: 2, ..RandomModel::default() }
+            .instance(),
+        Transport { random_starts: 20, ..Transport::new(4, 3) }.instance(),
+        Transport { random_starts: 7, velocity: true, ..Transport::new(10, 15) }.instance(),
+        Transport {
+            velocity: true,
+            ice: Some(probability("0.1")),
+            dropping: Some(probability("0.1")),
+            ..Transport::new(5, 2)
+        }
+        .instance(),
         Transport::new(4, 3).instance(),
         Transport { velocity: true, ..Transport::new(5, 2) }.instance(),
         Transport { velocity: true, ice: Some(probability("0.1")), ..Transport::new(3, 2) }

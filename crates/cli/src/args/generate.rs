@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::ColorWhen;
 
@@ -21,6 +21,9 @@ pub struct GenerateArgs {
 /// The domains.
 #[derive(Subcommand, Debug)]
 pub enum DomainArgs {
+    /// Cargo from planes that waits in racks until it is requested
+    #[command(after_help = EXIT_CODES)]
+    Beluga(BelugaArgs),
     /// Blocks to be stacked in order, with a table of limited size
     #[command(after_help = EXIT_CODES)]
     Blocksworld(BlocksworldArgs),
@@ -30,6 +33,9 @@ pub enum DomainArgs {
     /// A car that races to the finish without hitting a wall
     #[command(after_help = EXIT_CODES)]
     Racetrack(RacetrackArgs),
+    /// Operators and bounds of a few variables, all drawn
+    #[command(after_help = EXIT_CODES)]
+    Random(RandomArgs),
     /// A truck that brings packages over a bridge to the end of a road
     #[command(after_help = EXIT_CODES)]
     Transport(TransportArgs),
@@ -50,6 +56,26 @@ pub struct FailingArgs {
     /// Let the policy read the costs, and reward steps by them
     #[arg(long, help_heading = "Domain")]
     pub cost_aware: bool,
+}
+
+/// Arguments of `policert generate beluga`.
+#[derive(Args, Debug)]
+pub struct BelugaArgs {
+    /// Number of planes with a piece of cargo each
+    #[arg(value_name = "N", allow_negative_numbers = true)]
+    pub cargo: i64,
+
+    /// Number of racks
+    #[arg(value_name = "RACKS", allow_negative_numbers = true)]
+    pub racks: i64,
+
+    /// Number of production lines, which request cargo by turns that are drawn; 1 or 2
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Domain")]
+    pub lines: i64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
 }
 
 /// Arguments of `policert generate blocksworld`.
@@ -124,17 +150,69 @@ pub struct RacetrackArgs {
     #[arg(long, value_name = "P", help_heading = "Domain")]
     pub noise: Option<String>,
 
+    /// Where walls are looked for
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHERE",
+        default_value_t = WallCheckArg::End,
+        help_heading = "Domain"
+    )]
+    pub wall_check: WallCheckArg,
+
     /// Greatest velocity in either direction
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
     pub max_velocity: i64,
 
-    /// Draw that many start states on the road; 0: standing on the start line
+    /// Draw that many start states, reachable and with a way to the finish; 0: standing on the
+    /// start line
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Domain")]
     pub random_starts: i64,
 
     /// Greatest velocity in either direction of start states that are drawn
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Domain")]
     pub start_velocity: i64,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Where walls are looked for.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+pub enum WallCheckArg {
+    /// At the end of a move
+    End,
+    /// At every place of the straight line, rounded
+    Path,
+}
+
+/// Arguments of `policert generate random`.
+#[derive(Args, Debug)]
+pub struct RandomArgs {
+    /// Number of variables
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Domain")]
+    pub variables: i64,
+
+    /// Greatest value of the variables
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Domain")]
+    pub highest: i64,
+
+    /// Number of labels
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Domain")]
+    pub labels: i64,
+
+    /// Number of operators for each label
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Domain")]
+    pub operators: i64,
+
+    /// Operators have one outcome each
+    #[arg(long, help_heading = "Domain")]
+    pub no_chance: bool,
 
     /// Seed of what is drawn
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
@@ -165,9 +243,21 @@ pub struct TransportArgs {
     #[arg(long, conflicts_with = "load_limit", help_heading = "Domain")]
     pub velocity: bool,
 
-    /// Probability that the velocity does not change when it should
+    /// Probability that two icy places do not let the velocity change, or change it
     #[arg(long, value_name = "P", requires = "velocity", help_heading = "Domain")]
     pub ice: Option<String>,
+
+    /// Probability that a package drops from the truck at the next place when it drives
+    #[arg(long, value_name = "P", requires = "velocity", help_heading = "Domain")]
+    pub dropping: Option<String>,
+
+    /// Draw that many start states; 0: all
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Domain")]
+    pub random_starts: i64,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
 
     /// The files.
     #[command(flatten)]

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use policert_generate::{
-    Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
-    Track, Transport,
+    Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
+    Racetrack, RandomModel, Track, Transport, WallCheck,
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
@@ -15,7 +15,7 @@ use policert_verify::{
 use serde::Serialize;
 
 use super::{fail, is_standard_output, output_failed, print, write_data};
-use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
+use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render;
@@ -60,9 +60,11 @@ pub fn run(arguments: &GenerateArgs) -> ExitStatus {
 
 fn common(domain: &DomainArgs) -> &InstanceArgs {
     match domain {
+        DomainArgs::Beluga(arguments) => &arguments.files,
         DomainArgs::Blocksworld(arguments) => &arguments.files,
         DomainArgs::Npuzzle(arguments) => &arguments.files,
         DomainArgs::Racetrack(arguments) => &arguments.files,
+        DomainArgs::Random(arguments) => &arguments.files,
         DomainArgs::Transport(arguments) => &arguments.files,
     }
 }
@@ -141,6 +143,10 @@ fn track(named: &Path) -> Result<Track, Failure> {
 
 fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
     match domain {
+        DomainArgs::Beluga(arguments) => {
+            let (cargo, racks, lines) = (arguments.cargo, arguments.racks, arguments.lines);
+            Beluga { cargo, racks, lines }.instance()
+        }
         DomainArgs::Blocksworld(arguments) => failing(&arguments.failing).and_then(|failing| {
             let domain = Blocksworld {
                 blocks: arguments.blocks,
@@ -170,6 +176,10 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
                 let domain = Racetrack {
                     track,
                     noise,
+                    wall_check: match arguments.wall_check {
+                        WallCheckArg::End => WallCheck::End,
+                        WallCheckArg::Path => WallCheck::Path,
+                    },
                     max_velocity: arguments.max_velocity,
                     random_starts: arguments.random_starts,
                     start_velocity: arguments.start_velocity,
@@ -178,15 +188,33 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
                 domain.instance()
             })
         }
+        DomainArgs::Random(arguments) => {
+            let domain = RandomModel {
+                variables: arguments.variables,
+                highest: arguments.highest,
+                labels: arguments.labels,
+                operators: arguments.operators,
+                probabilistic: !arguments.no_chance,
+                seed: arguments.seed,
+            };
+            domain.instance()
+        }
         DomainArgs::Transport(arguments) => {
-            let ice = arguments.ice.as_deref().map(|text| Probability::read("--ice", text));
-            ice.transpose().and_then(|ice| {
+            let read = |what, text: &Option<String>| {
+                text.as_deref().map(|text| Probability::read(what, text)).transpose()
+            };
+            let ice = read("--ice", &arguments.ice);
+            let rates = ice.and_then(|ice| Ok((ice, read("--dropping", &arguments.dropping)?)));
+            rates.and_then(|(ice, dropping)| {
                 let domain = Transport {
                     locations: arguments.locations,
                     packages: arguments.packages,
                     load_limit: arguments.load_limit,
                     velocity: arguments.velocity,
                     ice,
+                    dropping,
+                    random_starts: arguments.random_starts,
+                    seed: arguments.seed,
                 };
                 domain.instance()
             })
