@@ -78,7 +78,7 @@ fn what_makes_no_sense_is_refused() {
         ("policert plot boxes --out a.svg", ErrorKind::MissingRequiredArgument),
         ("policert plot circles a.json --out a.svg", ErrorKind::InvalidSubcommand),
         ("policert reach t.toml --goal twice", ErrorKind::InvalidValue),
-        ("policert train t.toml", ErrorKind::MissingRequiredArgument),
+        ("policert train", ErrorKind::MissingRequiredArgument),
         ("policert train t.toml --out n.onnx --plain --abstract 0.1", ErrorKind::ArgumentConflict),
         ("policert check m.jani --engine ppa", ErrorKind::UnknownArgument),
     ] {
