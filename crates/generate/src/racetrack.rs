@@ -67,7 +67,7 @@ impl Racetrack {
         let bound = if checks_path { 20 } else { 100 };
         let fastest = in_range("the greatest velocity", self.max_velocity, 1, bound)?;
         in_range("the number of start states", self.random_starts, 0, MAX_STARTS)?;
-        in_range("the velocity at the start", self.start_velocity, 0, fastest)?;
+        in_range("the velocity at the start", self.start_velocity, 0, 100)?;
         let (rows, columns) = (self.track.rows(), self.track.columns());
         let states = self.starts()?;
         let first = states.first().cloned().unwrap_or_else(|| vec![0; 4]);
