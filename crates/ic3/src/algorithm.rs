@@ -75,6 +75,7 @@ pub fn ic3<P: SubProcedures>(
     let mut frames = Frames::new(system.domains()); // l.1
     loop {
         budget.poll_clock()?; // l.2
+        budget.check_states(frames.reasons().len())?;
         note(&frames, statistics);
         let Some(start) = system.select_start_state(&frames, budget)? else {
             observer.event(Event::Phase("propagate clauses"));
