@@ -22,9 +22,8 @@ use std::io::Write as _;
 use case_file::{Case, Run};
 use shared_folder::shared_folder;
 
-const GROUPS: [&str; 5] = ["jani", "policy", "ppa", "query", "reach"];
+const GROUPS: [&str; 6] = ["jani", "policy", "ppa", "query", "reach", "trees"];
 
-const IC3: &str = "engine ic3";
 const F32: &str = "numbers f32";
 const PROBABILITY: &str = "questions about probabilities";
 
@@ -35,13 +34,7 @@ const PENDING: &[(&str, usize, &str)] = &[
     ("jani/thirds", 1, PROBABILITY),
     ("jani/thirds", 2, PROBABILITY),
     ("policy/tie-only-in-f32", 1, F32),
-    ("ppa/domain-bound-trap", 4, IC3),
-    ("ppa/margin-1e-12", 2, IC3),
     ("ppa/margin-1e-12", 3, F32),
-    ("ppa/spurious-path", 4, IC3),
-    ("ppa/start-meets-unsafe", 3, IC3),
-    ("ppa/unsafe-disjunction", 3, IC3),
-    ("ppa/update-leaves-domain", 3, IC3),
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::Value;
 
 /// A case with all its runs.
 #[derive(Debug)]
@@ -35,8 +36,9 @@ struct CaseFile {
     _checked_with: String,
     #[serde(rename = "notes", default)]
     _notes: Option<String>,
-    command: String,
-    expect: Expect,
+    /// Without one the case is about reading its policy files only.
+    command: Option<String>,
+    expect: Value,
     #[serde(default)]
     also: Vec<Run>,
     /// Read by the program itself.
@@ -128,8 +130,11 @@ impl Case {
         let case: CaseFile =
             toml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        let mut runs = vec![Run { command: case.command, expect: case.expect }];
-        runs.extend(case.also);
+        let expect = |expect: Value| -> Expect {
+            expect.try_into().unwrap_or_else(|e| panic!("{}: {e}", file.display()))
+        };
+        let first = case.command.map(|command| Run { command, expect: expect(case.expect) });
+        let runs = first.into_iter().chain(case.also).collect();
         Self { name, folder, runs }
     }
 }

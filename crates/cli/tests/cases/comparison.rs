@@ -249,6 +249,10 @@ fn sizes(case: &Case, run: &Run, wrong: &mut Vec<String>) {
 
 /// Compares the exact scores of every policy file of the folder with the golden ones.
 fn golden_values(folder: &Path, file: &str, wrong: &mut Vec<String>) {
+    if folder.parent().is_some_and(|group| group.ends_with("trees")) {
+        // Compared where tree ensembles are read.
+        return;
+    }
     let golden = read_json(&folder.join(file)).expect("golden values");
     let tolerance = golden["abs_tol"].as_f64().expect("a tolerance");
     let numbers = |row: &Value| -> Vec<f64> {
