@@ -25,7 +25,7 @@ def instance(folder, generate, hidden, *train):
 
 
 SMALL = ["16,16", "32,32", "64,64"]
-for blocks, steps in [(4, 400_000), (6, 800_000), (8, 1_000_000), (10, 1_200_000)]:
+for blocks, steps in [(4, 400_000), (6, 800_000), (8, 1_000_000)]:
     for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
         instance(
             f"blocksworld_{blocks}_{kind}",
@@ -34,14 +34,25 @@ for blocks, steps in [(4, 400_000), (6, 800_000), (8, 1_000_000), (10, 1_200_000
             "--steps",
             str(steps),
         )
-instance("npuzzle_3_3", "npuzzle 3 3 --cost-bound 20", SMALL, "--steps", "1000000")
-instance("transport_10_15", "transport", SMALL, "--steps", "500000")
-instance("transport_velocity_10_15", "transport --velocity", SMALL, "--steps", "500000")
-instance("racetrack_barto_small", "racetrack barto-small", SMALL, "--steps", "600000")
 for planes in (4, 5, 6):
     instance(
-        f"beluga_{planes}_2", f"beluga {planes} 2", ["64,64", "256,256"], "--steps", "400000"
+        f"beluga_{planes}_2",
+        f"beluga {planes} 2 --filter",
+        ["64,64"],
+        "--no-initial",
+        "--steps",
+        "150000",
     )
+instance(
+    "racetrack_barto_small",
+    "racetrack barto-small --random-starts 999",
+    ["16,16", "32,32"],
+    "--no-initial",
+    "--steps",
+    "900000",
+    "--discount",
+    "0.95",
+)
 
 
 def run(*arguments):
@@ -117,6 +128,39 @@ def write_table():
     readme.write_text(head + begin + table() + end + rest.split(end)[1])
 
 
+def write_suite():
+    """The study of all networks under `auto`."""
+    lines = [
+        "# All networks under `benchmarks/`, written by `tools/make_benchmarks.py`.",
+        'name = "Networks"',
+        'folder = "../benchmarks"',
+        "seconds = 60",
+        'memory = "4GB"',
+    ]
+    for folder, _, _, options in INSTANCES:
+        for network in sorted((ROOT / folder).glob("*.nnet"), key=lambda f: (len(f.name), f.name)):
+            interface = network.with_suffix(".jani2nnet")
+            arguments = [
+                f"{folder}/{model_of(folder).name}",
+                "--property",
+                f"{folder}/{property_of(folder).name}:0",
+                "--interface",
+                f"{folder}/{interface.name}",
+            ]
+            arguments += [option for option in options if option == "--no-initial"]
+            hidden = json.loads(interface.read_text())["elements"]
+            lines += [
+                "",
+                "[[instance]]",
+                f'name = "{folder} {"-".join(str(n) for n in hidden)}"',
+                "arguments = [",
+                *(f'  "{argument}",' for argument in arguments),
+                "]",
+            ]
+    lines += ["", "[[configuration]]", 'name = "auto"', 'arguments = ["--engine", "auto"]']
+    (ROOT.parent / "suites" / "networks.toml").write_text("\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("policert", type=Path)
@@ -139,6 +183,7 @@ def main():
             for job in jobs:
                 print(job.result(), flush=True)
     write_table()
+    write_suite()
 
 
 if __name__ == "__main__":
