@@ -25,15 +25,17 @@ def instance(folder, generate, hidden, *train):
 
 
 SMALL = ["16,16", "32,32", "64,64"]
-for blocks, steps in [(4, 400_000), (6, 800_000), (8, 1_000_000)]:
-    for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
-        instance(
-            f"blocksworld_{blocks}_{kind}",
-            f"blocksworld {blocks} --cost-bound 20{option}",
-            SMALL,
-            "--steps",
-            str(steps),
-        )
+for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
+    instance(
+        f"blocksworld_4_{kind}",
+        f"blocksworld 4 --cost-bound 20{option}",
+        SMALL,
+        "--steps",
+        "400000",
+    )
+instance(
+    "blocksworld_6_ci", "blocksworld 6 --cost-bound 20", SMALL, "--steps", "800000"
+)
 for planes in (4, 5, 6):
     instance(
         f"beluga_{planes}_2",
