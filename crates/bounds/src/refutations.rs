@@ -5,7 +5,6 @@
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::Truth;
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::Comparison;
 
 use crate::frame::Frame;
 use crate::oracle::{Function, Oracle};
@@ -207,11 +206,7 @@ impl Oracle<'_> {
             (Function::Trees(trees), _) => {
                 trees.enter(&ranges);
                 best.refuted |= pairs.iter().any(|&(rival, output)| {
-                    let lower = trees.lower(rival, output);
-                    match semantics.requires(output, rival) {
-                        Comparison::Greater => lower >= 0,
-                        Comparison::GreaterEqual => lower > 0,
-                    }
+                    semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
                 });
                 return best;
             }
@@ -221,11 +216,8 @@ impl Oracle<'_> {
         let reads = &self.axes.reads;
         let mut most = f64::NEG_INFINITY;
         network.bounder.differences(frame, &pairs, &mut |difference| {
-            let lost = match semantics.requires(output, difference.greater) {
-                Comparison::Greater => difference.lower >= 0.0,
-                Comparison::GreaterEqual => difference.lower > 0.0,
-            };
-            best.refuted |= lost;
+            let required = semantics.requires(output, difference.greater);
+            best.refuted |= required.is_excluded_by(difference.lower);
             if difference.lower > most {
                 most = difference.lower;
                 let mut slopes = vec![0.0; reads.len()];

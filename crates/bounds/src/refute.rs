@@ -5,7 +5,6 @@ use std::time::Instant;
 use policert_engine_api::StopReason;
 use policert_model::Truth;
 use policert_numeric::IntBox;
-use policert_policy::Comparison;
 use smallvec::{SmallVec, smallvec};
 
 use crate::bound::Difference;
@@ -163,11 +162,7 @@ impl<'q> Search<'_, '_, 'q> {
             if lesser == output {
                 rivals.push((greater, lower));
             }
-            let lost = match semantics.requires(lesser, greater) {
-                Comparison::Greater => lower >= 0.0,
-                Comparison::GreaterEqual => lower > 0.0,
-            };
-            if lost {
+            if semantics.requires(lesser, greater).is_excluded_by(lower) {
                 leaf.note_loss(lesser, greater);
             }
             if leaf.refuted.contains(lesser) {

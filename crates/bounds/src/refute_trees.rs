@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use policert_engine_api::StopReason;
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::Comparison;
 
 use crate::decision_map::{Lead, Progress, Sharing};
 use crate::oracle::{Function, Oracle};
@@ -42,11 +41,7 @@ impl Search<'_, '_, '_> {
             let mut closest: Option<i128> = None;
             for greater in (0..outputs).filter(|&greater| greater != lesser) {
                 let lower = trees.lower(greater, lesser);
-                let lost = match semantics.requires(lesser, greater) {
-                    Comparison::Greater => lower >= 0,
-                    Comparison::GreaterEqual => lower > 0,
-                };
-                if lost {
+                if semantics.requires(lesser, greater).is_excluded_by(lower) {
                     leaf.note_loss(lesser, greater);
                 }
                 if is_asked && closest.is_none_or(|most| lower > most) {

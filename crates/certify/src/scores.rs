@@ -2,8 +2,7 @@
 
 use std::cmp::Ordering;
 
-use policert_numeric::{IBig, Rational};
-use policert_policy::trees::IntegerTrees;
+use policert_numeric::Rational;
 use policert_policy::{ExactEvaluator, Policy, PreciseScores, Scoring, precise_scores};
 
 /// The scores of one state, one for each output.
@@ -56,7 +55,7 @@ impl<'p> Scorer<'p> {
         let network = match self.policy.scoring() {
             Scoring::Network(network) => network,
             Scoring::Trees(trees) => {
-                let scores = tree_scores(trees, inputs);
+                let scores = trees.exact_scores(inputs);
                 let order = |other: usize| Some(scores[output].cmp(&scores[other]));
                 return (self.won(output, competing, order), Scores::Exact(scores));
             }
@@ -96,12 +95,4 @@ impl<'p> Scorer<'p> {
 
 fn enclosed(scores: &PreciseScores<'_>) -> Scores {
     Scores::Enclosed(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
-}
-
-/// The exact scores of a tree ensemble.
-fn tree_scores(trees: &IntegerTrees, inputs: &[i64]) -> Vec<Rational> {
-    let mut scores = Vec::new();
-    trees.scores(inputs, &mut scores);
-    let unit = trees.unit();
-    scores.into_iter().map(|score| &Rational::from(IBig::from(score)) * &unit).collect()
 }

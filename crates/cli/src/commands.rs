@@ -14,9 +14,12 @@ mod verify;
 use std::io::{self, Write};
 use std::path::Path;
 
-use policert_verify::{ExitStatus, Failure, PolicyChoice, TaskOptions, write_json};
+use policert_verify::{
+    ExitStatus, Failure, Filter, InitialStates, PolicyChoice, TaskOptions, TerminalChoice, Ties,
+    write_json,
+};
 
-use crate::args::{Command, CommandLine, OutputArgs, TaskArgs};
+use crate::args::{Command, CommandLine, FilterArg, OutputArgs, TaskArgs, TiesArg};
 use crate::render::{self, Detail};
 use crate::style::Style;
 
@@ -54,6 +57,57 @@ fn task_options(arguments: &TaskArgs) -> TaskOptions {
         },
         ..TaskOptions::new(&arguments.model)
     }
+}
+
+impl From<FilterArg> for Filter {
+    fn from(filter: FilterArg) -> Self {
+        match filter {
+            FilterArg::None => Self::None,
+            FilterArg::Applicable => Self::Applicable,
+        }
+    }
+}
+
+impl From<TiesArg> for Ties {
+    fn from(ties: TiesArg) -> Self {
+        match ties {
+            TiesArg::First => Self::First,
+            TiesArg::Any => Self::Any,
+            TiesArg::Strict => Self::Strict,
+        }
+    }
+}
+
+/// Which start states count.
+fn initial_states(no_initial: bool) -> InitialStates {
+    if no_initial { InitialStates::LeftOut } else { InitialStates::Included }
+}
+
+/// What `--terminal` says.
+fn terminal(text: Option<&str>) -> TerminalChoice {
+    match text {
+        None => TerminalChoice::Nothing,
+        Some("goal") => TerminalChoice::Goal,
+        Some(condition) => TerminalChoice::Condition(condition.to_owned()),
+    }
+}
+
+/// Writes a report where the user wants it as data, and prints it; a failure is printed in its place.
+fn show_report(
+    output: &OutputArgs,
+    report: &impl serde::Serialize,
+    failure: Option<&Failure>,
+    error_style: Style,
+    render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let written = write_data(output.json.as_deref(), report);
+    if let Some(failure) = failure {
+        fail(failure, error_style);
+        return written;
+    }
+    let taken = is_standard_output(output.json.as_deref());
+    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
+    print(taken, |out| render(out, style)).map_err(output_failed).and(written)
 }
 
 fn detail(arguments: &OutputArgs) -> Detail {

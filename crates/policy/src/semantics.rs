@@ -70,6 +70,16 @@ impl Comparison {
             Comparison::GreaterEqual => order.is_ge(),
         }
     }
+
+    /// Whether it cannot hold against a rival whose score is greater by at least `lead` (less, for a
+    /// negative one). A lead that is no number excludes nothing.
+    #[must_use]
+    pub fn is_excluded_by<T: PartialOrd + Default>(self, lead: T) -> bool {
+        match self {
+            Comparison::Greater => lead >= T::default(),
+            Comparison::GreaterEqual => lead > T::default(),
+        }
+    }
 }
 
 impl Ties {

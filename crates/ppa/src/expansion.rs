@@ -129,7 +129,13 @@ impl<'a> Expansion<'a, '_, '_> {
                 }
             }
             for d in 0..prepared.operator.destinations.len() {
-                self.refuse_conflict(&applicable, group.output, o, d)?;
+                self.queries.refuse_conflict(
+                    self.question.model,
+                    (&prepared.operator, d),
+                    &applicable,
+                    group.output,
+                    self.budget,
+                )?;
                 let outcome = prepared.outcome(d, self.question.model, self.predicates);
                 let valid = self.valid_region(&applicable, o, d, outcome);
                 if valid.is_empty() {
@@ -148,37 +154,6 @@ impl<'a> Expansion<'a, '_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Refuses an outcome that assigns two values at once in a state of `applicable` in which the
-    /// policy chooses it: the model is wrong there, whether or not the values are in the domain.
-    fn refuse_conflict(
-        &mut self,
-        applicable: &Region<'a>,
-        output: Option<usize>,
-        operator: usize,
-        destination: usize,
-    ) -> Result<(), EngineError> {
-        let operator = &self.operators.all()[operator].operator;
-        let conflict = &operator.destinations[destination].conflict;
-        if conflict.condition == Condition::False {
-            return Ok(());
-        }
-        let sides = operator.destinations[destination].choice_sides(&applicable.sides);
-        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
-        if !self.queries.is_inhabited(&conflicting, self.budget)? {
-            return Ok(());
-        }
-        if let Some(output) = output
-            && self.queries.is_chosen(&conflicting, output, self.budget)?.refuted()
-        {
-            return Ok(());
-        }
-        Err(EngineError::Unsupported(format!(
-            "{} may assign two values at once to {}",
-            self.question.model.display_operator(&operator.key),
-            conflict.variables.join(", ")
-        )))
     }
 
     /// The states, and free choices, in which an outcome exists and stays inside all domains.

@@ -15,7 +15,7 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::State;
+use policert_model::{Condition, Model, Operator, State};
 
 use crate::config::Config;
 use crate::region::Region;
@@ -277,6 +277,42 @@ impl<'a> Queries<'a> {
         let answer = selection.is_selected(region, output, budget);
         self.stats.t_sat_pi.record(start, &answer);
         answer
+    }
+
+    /// Refuses an outcome, a destination of an operator, that assigns two values at once in a state
+    /// of `applicable` in which the policy chooses it: the model is wrong there, whether or not the
+    /// values are in the domain.
+    ///
+    /// # Errors
+    /// Such a state, as unsupported; a stop of the budget.
+    pub fn refuse_conflict(
+        &mut self,
+        model: &Model,
+        (operator, destination): (&Operator, usize),
+        applicable: &Region<'_>,
+        output: Option<usize>,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
+        let destination = &operator.destinations[destination];
+        let conflict = &destination.conflict;
+        if conflict.condition == Condition::False {
+            return Ok(());
+        }
+        let sides = destination.choice_sides(&applicable.sides);
+        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
+        if !self.is_inhabited(&conflicting, budget)? {
+            return Ok(());
+        }
+        if let Some(output) = output
+            && self.is_chosen(&conflicting, output, budget)?.refuted()
+        {
+            return Ok(());
+        }
+        Err(EngineError::Unsupported(format!(
+            "{} may assign two values at once to {}",
+            model.display_operator(&operator.key),
+            conflict.variables.join(", ")
+        )))
     }
 
     /// isApp(s_𝒫, o) (l.5).

@@ -3,14 +3,12 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, DatasetOutcome, DatasetRequest, ExitStatus, Failure, Filter, InitialStates, Limits,
-    OutputFiles, TaskOptions, dataset,
+    CancelFlag, DatasetOutcome, DatasetRequest, ExitStatus, Failure, Limits, OutputFiles,
+    TaskOptions, dataset,
 };
 
-use super::{
-    detail, fail, is_standard_output, named_inputs, output_failed, print, task_options, write_data,
-};
-use crate::args::{DatasetArgs, FilterArg};
+use super::{detail, fail, initial_states, named_inputs, show_report, task_options};
+use crate::args::DatasetArgs;
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render::{self, Detail};
@@ -47,30 +45,17 @@ fn show(
     error_style: Style,
 ) -> Result<(), Failure> {
     let output = &arguments.output;
-    let written = write_data(output.json.as_deref(), &outcome.report);
-    if let Some(failure) = &outcome.failure {
-        fail(failure, error_style);
-        return written;
-    }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render::dataset_report(out, &outcome.report, detail(output), style))
-        .map_err(output_failed)
-        .and(written)
+    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
+    show_report(output, report, failure, error_style, |out, style| {
+        render::dataset_report(out, report, detail(output), style)
+    })
 }
 
 fn request(arguments: &DatasetArgs) -> DatasetRequest {
     DatasetRequest {
         task: TaskOptions {
-            filter: arguments.filter.map(|filter| match filter {
-                FilterArg::None => Filter::None,
-                FilterArg::Applicable => Filter::Applicable,
-            }),
-            initial_states: if arguments.no_initial {
-                InitialStates::LeftOut
-            } else {
-                InitialStates::Included
-            },
+            filter: arguments.filter.map(Into::into),
+            initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)
         },
         rollouts: arguments.rollouts,

@@ -4,16 +4,12 @@ use std::io;
 
 use policert_generate::{Picture, Track};
 use policert_verify::{
-    CancelFlag, Ending, ExitStatus, Failure, Filter, InitialStates, Limits, OutputFiles, Problem,
-    SimulateOutcome, SimulateRequest, SimulatedRun, TaskOptions, TerminalChoice, Ties, TraceChoice,
-    simulate,
+    CancelFlag, Ending, ExitStatus, Failure, Limits, OutputFiles, Problem, SimulateOutcome,
+    SimulateRequest, SimulatedRun, TaskOptions, TraceChoice, simulate,
 };
 
-use super::{
-    detail, end, fail, is_standard_output, named_inputs, output_failed, print, task_options,
-    write_data,
-};
-use crate::args::{FilterArg, SimulateArgs, TiesArg, TraceArg};
+use super::{detail, end, fail, initial_states, named_inputs, show_report, task_options, terminal};
+use crate::args::{SimulateArgs, TraceArg};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render::{self, Detail};
@@ -57,23 +53,15 @@ fn show(
     error_style: Style,
 ) -> Result<(), Failure> {
     let output = &arguments.output;
-    let written = write_data(output.json.as_deref(), &outcome.report);
-    if let Some(failure) = &outcome.failure {
-        fail(failure, error_style);
-        return written;
-    }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| {
-        render::simulate_report(out, &outcome.report, detail(output), style)?;
+    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
+    show_report(output, report, failure, error_style, |out, style| {
+        render::simulate_report(out, report, detail(output), style)?;
         match &outcome.run {
             Some(run) => render::simulated_run(out, run, picture, style),
             None if is_traced(arguments) => writeln!(out, "\nno run ends so"),
             None => Ok(()),
         }
     })
-    .map_err(output_failed)
-    .and(written)
 }
 
 fn is_traced(arguments: &SimulateArgs) -> bool {
@@ -106,25 +94,10 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
     let which = arguments.trace.or(arguments.render.then_some(TraceArg::First));
     SimulateRequest {
         task: TaskOptions {
-            filter: arguments.filter.map(|filter| match filter {
-                FilterArg::None => Filter::None,
-                FilterArg::Applicable => Filter::Applicable,
-            }),
-            ties: match arguments.ties {
-                TiesArg::First => Ties::First,
-                TiesArg::Any => Ties::Any,
-                TiesArg::Strict => Ties::Strict,
-            },
-            terminal: match arguments.terminal.as_deref() {
-                None => TerminalChoice::Nothing,
-                Some("goal") => TerminalChoice::Goal,
-                Some(condition) => TerminalChoice::Condition(condition.to_owned()),
-            },
-            initial_states: if arguments.no_initial {
-                InitialStates::LeftOut
-            } else {
-                InitialStates::Included
-            },
+            filter: arguments.filter.map(Into::into),
+            ties: arguments.ties.into(),
+            terminal: terminal(arguments.terminal.as_deref()),
+            initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)
         },
         runs: arguments.runs,

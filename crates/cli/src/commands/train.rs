@@ -9,7 +9,7 @@ use policert_verify::{
     TrainOutcome, TrainRequest, decimal, train_network,
 };
 
-use super::{detail, end, fail, is_standard_output, output_failed, print, write_data};
+use super::{detail, end, fail, show_report};
 use crate::args::{ActivationArg, TrainArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -49,16 +49,10 @@ fn run_task(arguments: &TrainArgs) -> ExitStatus {
 
 fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    let written = write_data(output.json.as_deref(), &outcome.report);
-    if let Some(failure) = &outcome.failure {
-        fail(failure, error_style);
-        return written;
-    }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render::train_report(out, &outcome.report, detail(output), style))
-        .map_err(output_failed)
-        .and(written)
+    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
+    show_report(output, report, failure, error_style, |out, style| {
+        render::train_report(out, report, detail(output), style)
+    })
 }
 
 fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {

@@ -5,19 +5,18 @@ use std::path::Path;
 
 use policert_verify::{
     BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
-    ExitStatus, Failure, Filter, InitialStates, Limits, Numbers, OutputFiles, Predicates, Request,
-    Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
-    TaskOptions, TerminalChoice, Ties, Verified, verify,
+    ExitStatus, Failure, Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified,
+    verify,
 };
 
 use super::{
-    detail, end, fail, is_refused, is_standard_output, named_inputs, output_failed, print,
-    task_options, write_data,
+    detail, end, fail, initial_states, is_refused, is_standard_output, named_inputs, output_failed,
+    print, task_options, terminal, write_data,
 };
 use crate::args::{
-    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, FilterArg, NumbersArg,
-    PredicatesArg, ScopeArg, SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg,
-    TiesArg, VerifyArgs,
+    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, NumbersArg, PredicatesArg, ScopeArg,
+    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -96,15 +95,8 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
 
 fn request(arguments: &VerifyArgs) -> Request {
     let task = TaskOptions {
-        filter: arguments.filter.map(|filter| match filter {
-            FilterArg::None => Filter::None,
-            FilterArg::Applicable => Filter::Applicable,
-        }),
-        ties: match arguments.ties {
-            TiesArg::First => Ties::First,
-            TiesArg::Any => Ties::Any,
-            TiesArg::Strict => Ties::Strict,
-        },
+        filter: arguments.filter.map(Into::into),
+        ties: arguments.ties.into(),
         numbers: match arguments.numbers {
             NumbersArg::Real => Numbers::Real,
             NumbersArg::F32 => Numbers::F32,
@@ -113,16 +105,8 @@ fn request(arguments: &VerifyArgs) -> Request {
             DomainArg::Drop => Domain::Drop,
             DomainArg::Error => Domain::Error,
         },
-        terminal: match arguments.terminal.as_deref() {
-            None => TerminalChoice::Nothing,
-            Some("goal") => TerminalChoice::Goal,
-            Some(condition) => TerminalChoice::Condition(condition.to_owned()),
-        },
-        initial_states: if arguments.no_initial {
-            InitialStates::LeftOut
-        } else {
-            InitialStates::Included
-        },
+        terminal: terminal(arguments.terminal.as_deref()),
+        initial_states: initial_states(arguments.no_initial),
         predicates: match arguments.predicates {
             None => Predicates::OfProperty,
             Some(PredicatesArg::None) => Predicates::None,

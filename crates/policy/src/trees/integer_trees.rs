@@ -1,6 +1,6 @@
 //! An ensemble over integers: every question is `x ≤ k`, every value an integer times a power of two.
 
-use policert_numeric::Rational;
+use policert_numeric::{IBig, Rational};
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use crate::error::PolicyError;
@@ -108,6 +108,20 @@ impl IntegerTrees {
                 scores[output] += value;
             }
         }
+    }
+}
+
+impl IntegerTrees {
+    /// The scores of all outputs as rational numbers.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the trees read.
+    #[must_use]
+    pub fn exact_scores(&self, inputs: &[i64]) -> Vec<Rational> {
+        let mut scores = Vec::new();
+        self.scores(inputs, &mut scores);
+        let unit = self.unit();
+        scores.into_iter().map(|score| &Rational::from(IBig::from(score)) * &unit).collect()
     }
 }
 

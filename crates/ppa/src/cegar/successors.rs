@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use policert_engine_api::{Answer, EngineError};
-use policert_model::{Condition, State, Truth};
+use policert_model::{State, Truth};
 
 use super::cell::Literals;
 use super::reachability::Search;
@@ -131,7 +131,13 @@ impl Search<'_, '_, '_> {
                     {
                         self.reachability.may_drop.insert((o, d));
                     }
-                    self.refuse_conflict(&applicable, group.output, o, d)?;
+                    self.queries.refuse_conflict(
+                        abstraction.question.model,
+                        (&prepared.operator, d),
+                        &applicable,
+                        group.output,
+                        self.budget,
+                    )?;
                     if valid.is_empty() {
                         continue;
                     }
@@ -163,37 +169,6 @@ impl Search<'_, '_, '_> {
             locations[k] = location;
         }
         tree.root(&locations)
-    }
-
-    /// Refuses an outcome that assigns two values at once where the policy chooses it, whether or
-    /// not they are in the domain.
-    fn refuse_conflict(
-        &mut self,
-        applicable: &Region<'_>,
-        output: Option<usize>,
-        operator: usize,
-        destination: usize,
-    ) -> Result<(), EngineError> {
-        let operator = &self.abstraction.operators.all()[operator].operator;
-        let conflict = &operator.destinations[destination].conflict;
-        if conflict.condition == Condition::False {
-            return Ok(());
-        }
-        let sides = operator.destinations[destination].choice_sides(&applicable.sides);
-        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
-        if !self.queries.is_inhabited(&conflicting, self.budget)? {
-            return Ok(());
-        }
-        if let Some(output) = output
-            && self.queries.t_sat_pi(&conflicting, output, self.budget)?.refuted()
-        {
-            return Ok(());
-        }
-        Err(EngineError::Unsupported(format!(
-            "{} may assign two values at once to {}",
-            self.abstraction.question.model.display_operator(&operator.key),
-            conflict.variables.join(", ")
-        )))
     }
 
     /// Follows the candidates of one outcome to the abstract states that they lead to.

@@ -2,7 +2,6 @@
 
 use policert_engine_api::{Trace, TraceStep};
 use policert_model::{LabelId, Model};
-use policert_numeric::{IBig, Rational};
 use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
 
 use crate::evidence::{
@@ -101,24 +100,16 @@ impl<'a> Speaker<'a> {
 
     /// The scores: exact where they are rational, and in decimals.
     fn scores(&self, inputs: &[i64]) -> Vec<(Option<String>, f64)> {
-        if let Some(exact) = &self.exact {
-            let scores = exact.scores(inputs).to_rationals();
-            return scores.iter().map(|s| (Some(s.to_string()), s.to_f64())).collect();
-        }
-        let Some(network) = self.policy.network() else { return self.tree_scores(inputs) };
-        let scores = precise_scores(network, inputs, BITS);
-        scores.scores().iter().map(|score| (None, score.lower().to_f64())).collect()
-    }
-}
-
-impl Speaker<'_> {
-    fn tree_scores(&self, inputs: &[i64]) -> Vec<(Option<String>, f64)> {
-        let Some(trees) = self.policy.trees() else { return Vec::new() };
-        let mut scores = Vec::new();
-        trees.scores(inputs, &mut scores);
-        let unit = trees.unit();
-        let exact = scores.into_iter().map(|score| &Rational::from(IBig::from(score)) * &unit);
-        exact.map(|score| (Some(score.to_string()), score.to_f64())).collect()
+        let rationals = match (&self.exact, self.policy.trees(), self.policy.network()) {
+            (Some(exact), ..) => exact.scores(inputs).to_rationals(),
+            (None, Some(trees), _) => trees.exact_scores(inputs),
+            (None, None, Some(network)) => {
+                let scores = precise_scores(network, inputs, BITS);
+                return scores.scores().iter().map(|s| (None, s.lower().to_f64())).collect();
+            }
+            (None, None, None) => return Vec::new(),
+        };
+        rationals.iter().map(|s| (Some(s.to_string()), s.to_f64())).collect()
     }
 }
 

@@ -5,14 +5,12 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use policert_verify::{
-    CancelFlag, DqnConfig, ExitStatus, Failure, Filter, InitialStates, LearnOutcome, LearnRequest,
-    LearntFiles, Limits, OutputFiles, Rewards, TaskOptions, learn_policy,
+    CancelFlag, DqnConfig, ExitStatus, Failure, LearnOutcome, LearnRequest, LearntFiles, Limits,
+    OutputFiles, Rewards, TaskOptions, learn_policy,
 };
 
-use super::super::{
-    detail, end, fail, is_standard_output, output_failed, print, property_files, write_data,
-};
-use crate::args::{ActivationArg, FilterArg, TrainArgs};
+use super::super::{detail, end, fail, initial_states, property_files, show_report};
+use crate::args::{ActivationArg, TrainArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render::{self, Detail};
@@ -93,16 +91,10 @@ fn only_for_models(arguments: &TrainArgs) -> Result<(), Failure> {
 
 fn show(arguments: &TrainArgs, outcome: &LearnOutcome, error_style: Style) -> Result<(), Failure> {
     let output = &arguments.output;
-    let written = write_data(output.json.as_deref(), &outcome.report);
-    if let Some(failure) = &outcome.failure {
-        fail(failure, error_style);
-        return written;
-    }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render::learn_report(out, &outcome.report, detail(output), style))
-        .map_err(output_failed)
-        .and(written)
+    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
+    show_report(output, report, failure, error_style, |out, style| {
+        render::learn_report(out, report, detail(output), style)
+    })
 }
 
 fn request(arguments: &TrainArgs) -> LearnRequest {
@@ -113,18 +105,11 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
         task: TaskOptions {
             property: learning.property.clone(),
             constants: constants.collect(),
-            initial_states: if learning.no_initial {
-                InitialStates::LeftOut
-            } else {
-                InitialStates::Included
-            },
+            initial_states: initial_states(learning.no_initial),
             ..TaskOptions::new(&arguments.task)
         },
         interface: learning.interface.clone(),
-        filter: learning.filter.map(|filter| match filter {
-            FilterArg::None => Filter::None,
-            FilterArg::Applicable => Filter::Applicable,
-        }),
+        filter: learning.filter.map(Into::into),
         config: DqnConfig {
             seed: arguments.seed,
             seeds: learning.seeds,
