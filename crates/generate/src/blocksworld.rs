@@ -54,6 +54,18 @@ fn on(i: i64, j: i64) -> i64 {
     if j < i { j + 2 } else { j + 1 }
 }
 
+/// Minus the moves of the hand that are wanted at least, up to a constant: two for each block that is
+/// not where the goal wants it, with all beneath, and one less for a block in the hand.
+fn potential(mut goal: Vec<Value>) -> Value {
+    let mut terms = vec![worth(1, at_most(HAND, 0))];
+    while !goal.is_empty() {
+        terms.push(worth(2, all(goal.clone())));
+        // The last block is on top.
+        goal.pop();
+    }
+    sum(terms)
+}
+
 impl Blocksworld {
     /// That many blocks, all else by default.
     #[must_use]
@@ -91,7 +103,7 @@ impl Blocksworld {
             unsafe_condition: at_least(TABLE, limit + 1),
             unsafe_text: format!("more than {limit} blocks on the table"),
             goal: all(goal.clone().collect()),
-            goal_potential: Some(sum(goal.map(|fact| worth(10, fact)).collect())),
+            goal_potential: Some(potential(goal.collect())),
             step_reward: self.cost_aware.then(|| {
                 let scale = "-0.01".parse::<serde_json::Number>().map_or(Value::Null, Value::from);
                 times(scale, name(STEP_COST))

@@ -73,7 +73,12 @@ pub fn not(condition: Value) -> Value {
 
 /// 1 where the condition holds, else 0.
 pub fn indicator(condition: Value) -> Value {
-    json!({"op": "ite", "if": condition, "then": 1, "else": 0})
+    choose(condition, 1.into(), 0.into())
+}
+
+/// `then` where the condition holds, else `otherwise`.
+pub fn choose(condition: Value, then: Value, otherwise: Value) -> Value {
+    json!({"op": "ite", "if": condition, "then": then, "else": otherwise})
 }
 
 /// `amount` where the condition holds, else 0: a term of a potential.

@@ -44,6 +44,20 @@ fn cost(k: i64) -> String {
     format!("cost_tile_{k}")
 }
 
+/// Minus the moves that are wanted at least, up to a constant: the rows and columns by which the tiles
+/// are away from where the goal wants them.
+fn nearness(tiles: i64, columns: i64) -> Value {
+    let away = |at: i64, goal: i64| {
+        (at / columns - goal / columns).abs() + (at % columns - goal % columns).abs()
+    };
+    let most = tiles / columns + columns - 1;
+    let tile_near = |k: i64| {
+        let near = move |at| worth(most - away(at, tiles - k), equal(&tile(k), at));
+        (0..=tiles).filter(move |&at| away(at, tiles - k) < most).map(near)
+    };
+    sum((1..=tiles - 2).flat_map(tile_near).collect())
+}
+
 impl NPuzzle {
     /// A puzzle of that size, all else by default.
     #[must_use]
@@ -99,7 +113,7 @@ impl NPuzzle {
             unsafe_condition,
             unsafe_text: words.collect::<Vec<_>>().join(", or "),
             goal: all(goal.clone().collect()),
-            goal_potential: Some(sum(goal.map(|fact| worth(10, fact)).collect())),
+            goal_potential: Some(nearness(tiles, columns)),
             step_reward: self.cost_aware.then(|| times(scale, name(STEP_COST))),
         })
     }

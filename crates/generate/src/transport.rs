@@ -9,7 +9,9 @@ use serde_json::Value;
 
 use crate::error::in_range;
 use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
-use crate::jani::{all, at_least, at_most, compare, equal, minus, name, plus, sum, times};
+use crate::jani::{
+    all, any, at_least, at_most, choose, compare, equal, minus, name, plus, sum, times,
+};
 use crate::racetrack::MAX_STARTS;
 use crate::random::Random;
 use crate::{GenerateError, Probability};
@@ -122,7 +124,6 @@ impl Transport {
                 format!("the truck crosses the bridge with more than {} packages", self.load_limit);
             (at_least(UNSAFE, 1), text)
         };
-        let delivered = times(10.into(), name(&load(last)));
         let mut goal = vec![equal(&load(last), packages)];
         if self.velocity {
             goal.extend([equal(TRUCK, last), at_least(AUX, 0)]);
@@ -148,9 +149,42 @@ impl Transport {
             unsafe_condition,
             unsafe_text,
             goal: all(goal),
-            goal_potential: Some(sum(vec![delivered, times(2.into(), name(LOAD))])),
+            goal_potential: Some(self.potential(last)),
             step_reward: None,
         })
+    }
+
+    /// With velocity, what was picked up and delivered. Without, minus the steps that are wanted, up to
+    /// a constant, if every package goes alone.
+    fn potential(&self, last: i64) -> Value {
+        let delivered = times(10.into(), name(&load(last)));
+        if self.velocity {
+            return sum(vec![delivered, times(2.into(), name(LOAD))]);
+        }
+        // Driving there and back, picking up, dropping.
+        let waiting = (0..last).map(|k| times((2 * (k - last) - 2).into(), name(&load(k))));
+        // A truck with packages goes on; an empty one goes back first, to the next package behind it,
+        // else to the first one before it.
+        let ahead = |k: i64| minus((last - 2 * k).into(), minus(0.into(), name(TRUCK)));
+        let behind = |k: i64| all(vec![at_least(&load(k), 1), at_least(TRUCK, k)]);
+        let to_package =
+            (0..last).rev().fold(0.into(), |rest, k| choose(at_least(&load(k), 1), ahead(k), rest));
+        let empty = choose(
+            any((0..last).map(behind).collect()),
+            minus(last.into(), name(TRUCK)),
+            to_package,
+        );
+        let way = |factor: i64, more: i64| {
+            sum(vec![times(factor.into(), name(TRUCK)), (-factor * last - more).into()])
+        };
+        let limit = self.load_limit;
+        // What is too much has to be dropped first.
+        let heavy = sum(vec![times(limit.into(), way(1, 1)), times(plus(LOAD, -limit), way(2, 3))]);
+        let light = times(name(LOAD), way(1, 1));
+        let loaded = choose(at_most(LOAD, limit), light, heavy);
+        let mut terms: Vec<Value> = waiting.collect();
+        terms.push(choose(at_least(LOAD, 1), loaded, empty));
+        sum(terms)
     }
 
     fn name(&self) -> String {

@@ -1,7 +1,10 @@
 //! Multi-layer perceptrons in double precision: values and gradients of batches.
 
+mod kernel;
+
 use policert_policy::{Matrix, NetworkBuilder, NodeId};
 
+use self::kernel::{Affine, ByWeights};
 use crate::Random;
 use crate::error::TrainError;
 
@@ -69,6 +72,8 @@ pub struct Trace {
     values: Vec<Vec<f64>>,
     gradient: Vec<f64>,
     next_gradient: Vec<f64>,
+    /// Weights of a layer, outputs × inputs.
+    transposed: Vec<f64>,
 }
 
 impl Perceptron {
@@ -120,17 +125,9 @@ impl Perceptron {
             let (inputs, outputs) = (&before[i], &mut after[0]);
             let weights = &self.parameters[layer.start..layer.biases()];
             let biases = &self.parameters[layer.biases()..layer.end()];
-            outputs.clear();
-            for row in inputs.chunks_exact(layer.inputs) {
-                let begin = outputs.len();
-                outputs.extend_from_slice(biases);
-                let sums = &mut outputs[begin..];
-                for (&x, weights) in row.iter().zip(weights.chunks_exact(layer.outputs)) {
-                    if is_not_zero(x) {
-                        add_multiple(sums, x, weights);
-                    }
-                }
-            }
+            outputs.resize(inputs.len() / layer.inputs * layer.outputs, 0.0);
+            let widths = (layer.inputs, layer.outputs);
+            Affine { inputs, weights, biases: Some(biases), widths, sums: outputs }.run();
             layer.activation.apply(outputs);
         }
         &trace.values[self.layers.len()]
@@ -164,7 +161,7 @@ impl Perceptron {
         mut parameters: Option<&mut [f64]>,
         to_inputs: bool,
     ) -> &'t [f64] {
-        let Trace { values, gradient, next_gradient } = trace;
+        let Trace { values, gradient, next_gradient, transposed } = trace;
         gradient.clear();
         gradient.extend_from_slice(by_outputs);
         for (i, layer) in self.layers.iter().enumerate().rev() {
@@ -172,33 +169,26 @@ impl Perceptron {
             if let Some(parameters) = &mut parameters {
                 let (weights, biases) =
                     parameters[layer.start..layer.end()].split_at_mut(layer.inputs * layer.outputs);
-                let rows = values[i].chunks_exact(layer.inputs);
-                for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
-                    for (&x, weights) in row.iter().zip(weights.chunks_exact_mut(layer.outputs)) {
-                        if is_not_zero(x) {
-                            add_multiple(weights, x, by_sums);
-                        }
-                    }
-                    add_multiple(biases, 1.0, by_sums);
+                let widths = (layer.inputs, layer.outputs);
+                let inputs = &values[i];
+                ByWeights { inputs, by_sums: gradient, widths, gradient: weights }.run();
+                for by_sums in gradient.chunks_exact(layer.outputs) {
+                    biases.iter_mut().zip(by_sums).for_each(|(sum, by_sum)| *sum += by_sum);
                 }
             }
             if i == 0 && !to_inputs {
                 break;
             }
+            transposed.clear();
             let weights = &self.parameters[layer.start..layer.biases()];
-            let before = i.checked_sub(1).map(|i| self.layers[i].activation);
-            next_gradient.clear();
-            let rows = values[i].chunks_exact(layer.inputs);
-            for (row, by_sums) in rows.zip(gradient.chunks_exact(layer.outputs)) {
-                let weights = weights.chunks_exact(layer.outputs);
-                // Where ReLU gives 0, nothing goes further back.
-                let is_used = |x: f64| before != Some(Activation::Relu) || is_not_zero(x);
-                next_gradient.extend(
-                    row.iter()
-                        .zip(weights)
-                        .map(|(&x, weights)| if is_used(x) { dot(weights, by_sums) } else { 0.0 }),
-                );
-            }
+            transposed.extend(
+                (0..layer.outputs)
+                    .flat_map(|j| weights.iter().skip(j).step_by(layer.outputs).copied()),
+            );
+            next_gradient.resize(values[i].len(), 0.0);
+            let widths = (layer.outputs, layer.inputs);
+            let (inputs, sums) = (&gradient[..], &mut next_gradient[..]);
+            Affine { inputs, weights: transposed, biases: None, widths, sums }.run();
             std::mem::swap(gradient, next_gradient);
         }
         gradient
@@ -258,36 +248,6 @@ pub(crate) fn single(x: f64) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
     let single = x as f32;
     f64::from(single)
-}
-
-/// Half of what ReLU gives is 0: terms that need not be added.
-#[inline]
-fn is_not_zero(x: f64) -> bool {
-    x.to_bits() << 1 != 0
-}
-
-/// `sums` + `factor` · `terms`.
-#[inline]
-fn add_multiple(sums: &mut [f64], factor: f64, terms: &[f64]) {
-    for (sum, term) in sums.iter_mut().zip(terms) {
-        *sum += factor * term;
-    }
-}
-
-/// Partial sums that are independent of each other, always in the same order.
-const LANES: usize = 8;
-
-#[inline]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; LANES];
-    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = a_chunks.remainder().iter().zip(b_chunks.remainder()).map(|(x, y)| x * y).sum();
-    for (x, y) in a_chunks.zip(b_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += x[lane] * y[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

@@ -15,7 +15,10 @@ pub struct Rewards {
     /// Each step. [default: -0.01]
     pub step: f64,
     /// Weight of the objective's goal potential, which is scaled to a width of 1: its rise is
-    /// rewarded, its fall costs, and no policy gains by it in a cycle. [default: 1]
+    /// rewarded, its fall costs as much. It is not discounted from one state to the next (Ng, Harada
+    /// and Russell 1999 do): far from the goal that would be more than what is to be learnt, and
+    /// steps cost more than a cycle could gain if weight · (1 − discount) is below two of them.
+    /// [default: 1]
     pub potential: f64,
     /// Weight of the size of the objective's step reward, which costs. [default: 0]
     pub step_cost: f64,

@@ -47,7 +47,6 @@ pub(crate) struct Environment<'m> {
     domains: IntBox,
     inputs: Vec<usize>,
     rewards: Rewards,
-    discount: f64,
     horizon: u32,
     /// The potential, and the factor that scales it.
     potential: Option<(StateNumber, f64)>,
@@ -68,7 +67,7 @@ impl<'m> Environment<'m> {
         objective: &Objective,
         starts: &'m StartSampler,
         rewards: &Rewards,
-        (discount, horizon): (f64, u32),
+        horizon: u32,
     ) -> Self {
         let domains = question.model.domains();
         let potential = objective.potential.as_ref().and_then(|expr| {
@@ -85,7 +84,6 @@ impl<'m> Environment<'m> {
             domains,
             inputs: objective.inputs.iter().map(|v| v.index()).collect(),
             rewards: rewards.clone(),
-            discount,
             horizon,
             potential,
             step_reward,
@@ -167,12 +165,7 @@ impl<'m> Environment<'m> {
             Some(end) => Some(end),
             None => self.run_environment(random, &mut reward)?,
         };
-        // The potential of an end is 0, so that no policy gains by it.
-        let after = match end {
-            None | Some(End::CutOff) => self.height,
-            Some(_) => 0.0,
-        };
-        Ok(Arrival { reward: reward + self.discount * after - before, end })
+        Ok(Arrival { reward: reward + self.height - before, end })
     }
 
     /// Runs on while nothing is to be chosen.

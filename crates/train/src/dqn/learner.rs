@@ -1,8 +1,9 @@
 //! The network of values and its target, and the step of learning (Mnih et al. 2015).
 //!
 //! Deviations from the publication: Adam instead of RMSProp; the Huber loss, which is what clipping
-//! the error term amounts to; without mask, the value of every label that is not applicable in a
-//! sampled state is learnt along, since it is known.
+//! the error term amounts to; without mask, every label that is not applicable in a sampled state is
+//! pushed below the best one that is, by a margin (as Hester et al. 2018, section 4, do with labels
+//! that a demonstrator does not choose).
 
 use policert_explore::Random;
 
@@ -13,6 +14,8 @@ use crate::perceptron::{Activation, Perceptron, Trace};
 
 /// Errors beyond this count linearly.
 const HUBER: f64 = 1.0;
+/// By how much labels that are not applicable shall be below the best one that is.
+const MARGIN: f64 = 0.2;
 
 /// What is learnt.
 #[derive(Clone, Debug)]
@@ -99,14 +102,14 @@ impl Learner {
         let share = 1.0 / batch.rows.len() as f64;
         let slope = |value: f64, target: f64| (value - target).clamp(-HUBER, HUBER) * share;
         let rows = values.chunks_exact(outputs).zip(batch.by_outputs.chunks_exact_mut(outputs));
-        let stuck = config.rewards.stuck + config.rewards.step;
         for ((&at, &target), (values, slopes)) in batch.rows.iter().zip(&batch.targets).zip(rows) {
             let chosen = experience.outcome(at).output as usize;
+            let top = best(values, |k| experience.applicable(at, k)).map_or(0.0, |k| values[k]);
             for (k, (value, to)) in values.iter().zip(slopes).enumerate() {
                 if k == chosen {
                     *to = slope(*value, target);
                 } else if !config.mask && !experience.applicable(at, k) {
-                    *to = slope(*value, stuck);
+                    *to = slope(*value, top - MARGIN).max(0.0);
                 }
             }
         }

@@ -78,8 +78,7 @@ impl<'m> Session<'m> {
     pub(crate) fn new(task: DqnTask<'m>, config: &'m DqnConfig) -> Result<Self, TrainError> {
         let (question, objective) = (task.question, task.objective);
         let environment = |rewards: &Rewards| {
-            let limits = (config.discount, config.horizon);
-            Environment::new(question, objective, task.starts, rewards, limits)
+            Environment::new(question, objective, task.starts, rewards, config.horizon)
         };
         let widths = objective.inputs.iter().map(|v| {
             let side = question.model.variables[v.index()].domain;

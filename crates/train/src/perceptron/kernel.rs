@@ -1,0 +1,152 @@
+//! The inner loops of a layer, for a batch: sums stay in registers, and the loops are compiled for the
+//! processor at hand (`pulp` dispatches). Terms are added in the order of inputs or rows, products are
+//! rounded on their own: every processor gives the same bits.
+
+use pulp::{Arch, NullaryFnOnce};
+
+/// Columns that are worked on at a time.
+const WIDE: usize = 16;
+
+/// `sums` (rows × outputs) becomes `biases` + `inputs` (rows × inputs) · `weights` (inputs × outputs).
+/// Without biases they are 0.
+pub(super) struct Affine<'a> {
+    pub inputs: &'a [f64],
+    pub weights: &'a [f64],
+    pub biases: Option<&'a [f64]>,
+    /// Numbers of inputs and outputs.
+    pub widths: (usize, usize),
+    pub sums: &'a mut [f64],
+}
+
+impl Affine<'_> {
+    pub(super) fn run(self) {
+        Arch::new().dispatch(self);
+    }
+
+    #[inline(always)]
+    fn columns<const WIDTH: usize>(&mut self, from: usize) -> usize {
+        let (width, count) = self.widths;
+        let mut at = from;
+        while at + WIDTH <= count {
+            let mut start = [0.0; WIDTH];
+            if let Some(biases) = self.biases {
+                start.copy_from_slice(&biases[at..at + WIDTH]);
+            }
+            let rows = self.inputs.chunks_exact(width);
+            for (row, sums) in rows.zip(self.sums.chunks_exact_mut(count)) {
+                let mut block = start;
+                for (&x, weights) in row.iter().zip(self.weights.chunks_exact(count)) {
+                    add_multiple(&mut block, x, &weights[at..at + WIDTH]);
+                }
+                sums[at..at + WIDTH].copy_from_slice(&block);
+            }
+            at += WIDTH;
+        }
+        at
+    }
+}
+
+impl NullaryFnOnce for Affine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        let at = self.columns::<WIDE>(0);
+        let at = self.columns::<4>(at);
+        self.columns::<1>(at);
+    }
+}
+
+/// Adds to `gradient` (inputs × outputs) the products of `inputs` (rows × inputs) and `by_sums` (rows ×
+/// outputs), summed over rows.
+pub(super) struct ByWeights<'a> {
+    pub inputs: &'a [f64],
+    pub by_sums: &'a [f64],
+    /// Numbers of inputs and outputs.
+    pub widths: (usize, usize),
+    pub gradient: &'a mut [f64],
+}
+
+impl ByWeights<'_> {
+    pub(super) fn run(self) {
+        Arch::new().dispatch(self);
+    }
+
+    #[inline(always)]
+    fn columns<const WIDTH: usize>(&mut self, from: usize) -> usize {
+        let (width, count) = self.widths;
+        let mut at = from;
+        while at + WIDTH <= count {
+            for (i, gradient) in self.gradient.chunks_exact_mut(count).enumerate() {
+                let mut block = [0.0; WIDTH];
+                block.copy_from_slice(&gradient[at..at + WIDTH]);
+                let rows = self.inputs.chunks_exact(width);
+                for (row, by_sums) in rows.zip(self.by_sums.chunks_exact(count)) {
+                    add_multiple(&mut block, row[i], &by_sums[at..at + WIDTH]);
+                }
+                gradient[at..at + WIDTH].copy_from_slice(&block);
+            }
+            at += WIDTH;
+        }
+        at
+    }
+}
+
+impl NullaryFnOnce for ByWeights<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        let at = self.columns::<WIDE>(0);
+        let at = self.columns::<4>(at);
+        self.columns::<1>(at);
+    }
+}
+
+#[inline(always)]
+fn add_multiple<const WIDTH: usize>(sums: &mut [f64; WIDTH], factor: f64, terms: &[f64]) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += factor * term;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Small whole numbers, whose sums are exact.
+    fn numbers(count: usize, step: usize) -> Vec<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "small")]
+        let number = |k: usize| (k * step % 17) as f64 - 8.0;
+        (0..count).map(number).collect()
+    }
+
+    #[test]
+    fn blocks_give_the_plain_sums() {
+        for (rows, width, count) in [(1, 1, 1), (3, 5, 16), (4, 7, 21), (2, 3, 39), (5, 16, 4)] {
+            let (inputs, weights) = (numbers(rows * width, 5), numbers(width * count, 7));
+            let biases = numbers(count, 3);
+            let mut sums = vec![0.0; rows * count];
+            let widths = (width, count);
+            let (inputs, weights) = (&inputs[..], &weights[..]);
+            Affine { inputs, weights, biases: Some(&biases), widths, sums: &mut sums }.run();
+            let mut gradient = weights.to_vec();
+            ByWeights { inputs, by_sums: &sums, widths, gradient: &mut gradient }.run();
+            for r in 0..rows {
+                for j in 0..count {
+                    let products =
+                        (0..width).map(|i| inputs[r * width + i] * weights[i * count + j]);
+                    let sum: f64 = biases[j] + products.sum::<f64>();
+                    assert!((sums[r * count + j] - sum).abs() < 1e-9);
+                }
+            }
+            for i in 0..width {
+                for j in 0..count {
+                    let products = (0..rows).map(|r| inputs[r * width + i] * sums[r * count + j]);
+                    let sum: f64 = weights[i * count + j] + products.sum::<f64>();
+                    assert!((gradient[i * count + j] - sum).abs() < 1e-9);
+                }
+            }
+        }
+    }
+}
