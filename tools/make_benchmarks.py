@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the instances under `benchmarks/` anew: models, networks, and the table in its README.
+"""Makes the instances under `benchmarks/` anew: models, networks, trees, and the table in its README.
 
-    tools/make_benchmarks.py POLICERT [--jobs N] [--only TEXT] [--table]
+    tools/make_benchmarks.py POLICERT [--jobs N] [--only TEXT] [--trees | --table]
 
-What is there already is kept: remove a network to train it again. The same version of Policert and the
-same seeds give the same bytes.
+What is there already is kept: remove a policy to train it again. The same version of Policert and the
+same seeds give the same bytes. With `--trees` tree ensembles are trained on the networks that are there,
+which needs `requirements-trees.txt`.
 """
 
 import argparse
@@ -25,36 +26,65 @@ def instance(folder, generate, hidden, *train):
 
 
 SMALL = ["16,16", "32,32", "64,64"]
+USUAL = ["--discount", "0.95", "--seeds", "3"]
+
+
+def steps(count, horizon):
+    return [*USUAL, "--steps", str(count), "--horizon", str(horizon)]
+
+
 for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
-    instance(
-        f"blocksworld_4_{kind}",
-        f"blocksworld 4 --cost-bound 20{option}",
-        SMALL,
-        "--steps",
-        "400000",
-    )
+    for blocks in (4, 6, 8, 10):
+        instance(
+            f"blocksworld_{blocks}_{kind}",
+            f"blocksworld {blocks} --cost-bound 20{option}",
+            SMALL,
+            *steps(800000, 40 + 8 * (blocks - 2)),
+            "--potential",
+            str(blocks),
+        )
 instance(
-    "blocksworld_6_ci", "blocksworld 6 --cost-bound 20", SMALL, "--steps", "800000"
+    "transport_10_15",
+    "transport",
+    SMALL,
+    "--steps", "1000000", "--horizon", "400", "--seeds", "3",
+    *["--discount", "0.9", "--potential", "360", "--reward-step", "-0.05", "--reward-unsafe", "-4"],
+)
+instance(
+    "npuzzle_3_3",
+    "npuzzle 3 3 --unsafe 3@7 --cost-bound 20",
+    SMALL,
+    *steps(1500000, 100),
+    *["--potential", "5", "--reward-step", "-0.02"],
+)
+instance(
+    "racetrack_barto_small",
+    "racetrack barto-small --random-starts 999",
+    SMALL,
+    "--no-initial",
+    *steps(900000, 60),
+    *["--potential", "4"],
 )
 for planes in (4, 5, 6):
     instance(
         f"beluga_{planes}_2",
         f"beluga {planes} 2 --filter",
-        ["64,64"],
+        ["64,64", "256,256"],
         "--no-initial",
-        "--steps",
-        "150000",
+        *["--discount", "0.95", "--steps", "150000"],
     )
-instance(
-    "racetrack_barto_small",
-    "racetrack barto-small --random-starts 999",
-    ["16,16", "32,32"],
-    "--no-initial",
-    "--steps",
-    "900000",
-    "--discount",
-    "0.95",
-)
+
+
+# Folder, greatest depth and number of trees; the teacher is the network of 64-64 neurons.
+ROUNDS, ROLLOUTS = 10, 1000
+ENSEMBLES = [
+    (folder, kind, depth, trees)
+    for folder in (
+        "blocksworld_4_ci", "blocksworld_6_ci", "blocksworld_8_ci", "transport_10_15",
+        "beluga_4_2", "beluga_5_2", "beluga_6_2",
+    )
+    for kind, depth, trees in (("xgboost", 6, 10), ("lightgbm", 8, 5), ("forest", 10, 10))
+]
 
 
 def run(*arguments):
@@ -91,6 +121,44 @@ def train(policert, folder, options, interface):
     )
 
 
+def imitate(policert, folder, kind, depth, trees):
+    """Trains one ensemble on decisions of the folder's network."""
+    import dagger
+    import train_trees
+
+    name = ROOT / folder / model_of(folder).stem
+    options = argparse.Namespace(
+        kind=kind, depth=depth, trees=trees, rate=0.4, seed=1, held_out=0.0, onnx=False, out=name
+    )
+    card = name.with_name(f"{name.name}_{kind}_{depth}depth_{trees}trees.card.json")
+    if card.exists():
+        return f"{folder}: {card.name}: is there"
+    teacher = name.with_name(f"{name.name}_64_64.jani2nnet")
+    task = [model_of(folder), "--property", f"{property_of(folder)}:0"]
+    task += [o for f, _, _, options in INSTANCES for o in options if f == folder and o == "--no-initial"]
+    student, line = dagger.imitate(policert, task, teacher, ROUNDS, ROLLOUTS, options)
+    runs = ["--runs", "1000", "--steps", "400", "--seed", "1", "--json", "-", "--quiet"]
+    result = run(policert, "simulate", *task, "--interface", student, *runs).stdout
+    result = json.JSONDecoder().raw_decode(result[result.index("{"):])[0]
+    share = {name: end["runs"] / result["runs"] for name, end in result["endings"].items()}
+    text = {
+        "teacher": teacher.name,
+        "start_states": result["start_states"],
+        "rounds": ROUNDS,
+        "rollouts": ROLLOUTS,
+        "options": {"kind": kind, "depth": depth, "trees": trees, "rate": 0.4, "seed": 1},
+        "imitation": line,
+        "evaluation": {
+            "runs": result["runs"],
+            "success_rate": share["goal"],
+            "unsafe_rate": share["unsafe"],
+            "stuck_rate": share["stuck"] + share["terminal"] + share["dropped"],
+        },
+    }
+    card.write_text(json.dumps(text, indent=2) + "\n")
+    return f"{line}: {share['goal']:.1%} reach the goal, {share['unsafe']:.1%} are unsafe"
+
+
 def model_of(folder):
     names = {"start.jani", "reach.jani", "objective.jani"}
     files = [f for f in (ROOT / folder).glob("*.jani") if f.name not in names]
@@ -101,23 +169,36 @@ def property_of(folder):
     return next((ROOT / folder).glob("pa_*.jani"))
 
 
+def policies(folder):
+    """Name, card and interface of a folder's policies: networks by size, then ensembles."""
+    found = []
+    for file in (ROOT / folder).glob("*.card.json"):
+        card = json.loads(file.read_text())
+        options = card["options"]
+        stem = file.name.removesuffix(".card.json")
+        if "hidden" in options:
+            name = "-".join(str(n) for n in options["hidden"])
+            found.append((0, options["hidden"], name, card, f"{stem}.jani2nnet"))
+        else:
+            name = f"{options['kind']}, depth {options['depth']}, {options['trees']} trees"
+            found.append((1, [], name, card, f"{stem}.jani2ensemble"))
+    return [entry[2:] for entry in sorted(found, key=lambda entry: entry[:3])]
+
+
 def table():
     lines = [
-        "| instance | network | start states | steps | reach the goal | unsafe | mean return |",
+        "| instance | policy | start states | steps | reach the goal | unsafe | mean return |",
         "|---|---|---|---|---|---|---|",
     ]
-    for folder, _, _, _ in INSTANCES:
-        cards = sorted((ROOT / folder).glob("*.card.json"), key=lambda f: len(f.read_text()))
-        cards.sort(key=lambda f: json.loads(f.read_text())["options"]["hidden"])
-        for file in cards:
-            card = json.loads(file.read_text())
+    for folder, *_ in INSTANCES:
+        for name, card, _ in policies(folder):
             score = card["evaluation"]
             starts = card["start_states"]
-            hidden = "-".join(str(n) for n in card["options"]["hidden"])
+            mean = f"{score['mean_return']:.2f}" if "mean_return" in score else ""
             lines.append(
-                f"| `{folder}` | {hidden} | {starts if starts is not None else 'many'} "
-                f"| {card['steps']} | {score['success_rate']:.1%} | {score['unsafe_rate']:.1%} "
-                f"| {score['mean_return']:.2f} |"
+                f"| `{folder}` | {name} | {starts if starts is not None else 'many'} "
+                f"| {card.get('steps', '')} | {score['success_rate']:.1%} "
+                f"| {score['unsafe_rate']:.1%} | {mean} |"
             )
     return "\n".join(lines) + "\n"
 
@@ -130,37 +211,41 @@ def write_table():
     readme.write_text(head + begin + table() + end + rest.split(end)[1])
 
 
-def write_suite():
-    """The study of all networks under `auto`."""
-    lines = [
-        "# All networks under `benchmarks/`, written by `tools/make_benchmarks.py`.",
-        'name = "Networks"',
-        'folder = "../benchmarks"',
-        "seconds = 60",
-        'memory = "4GB"',
-    ]
-    for folder, _, _, options in INSTANCES:
-        for network in sorted((ROOT / folder).glob("*.nnet"), key=lambda f: (len(f.name), f.name)):
-            interface = network.with_suffix(".jani2nnet")
-            arguments = [
-                f"{folder}/{model_of(folder).name}",
-                "--property",
-                f"{folder}/{property_of(folder).name}:0",
-                "--interface",
-                f"{folder}/{interface.name}",
-            ]
-            arguments += [option for option in options if option == "--no-initial"]
-            hidden = json.loads(interface.read_text())["elements"]
-            lines += [
-                "",
-                "[[instance]]",
-                f'name = "{folder} {"-".join(str(n) for n in hidden)}"',
-                "arguments = [",
-                *(f'  "{argument}",' for argument in arguments),
-                "]",
-            ]
-    lines += ["", "[[configuration]]", 'name = "auto"', 'arguments = ["--engine", "auto"]']
-    (ROOT.parent / "suites" / "networks.toml").write_text("\n".join(lines) + "\n")
+def write_suites():
+    """The studies of all networks and of all ensembles under `auto`."""
+    for suite, kind, ending in (
+        ("networks", "Networks", ".jani2nnet"),
+        ("ensembles", "Tree ensembles", ".jani2ensemble"),
+    ):
+        lines = [
+            "# All of that kind under `benchmarks/`, written by `tools/make_benchmarks.py`.",
+            f'name = "{kind}"',
+            'folder = "../benchmarks"',
+            "seconds = 60",
+            'memory = "4GB"',
+        ]
+        for folder, _, _, options in INSTANCES:
+            for name, _, interface in policies(folder):
+                if not interface.endswith(ending):
+                    continue
+                arguments = [
+                    f"{folder}/{model_of(folder).name}",
+                    "--property",
+                    f"{folder}/{property_of(folder).name}:0",
+                    "--interface",
+                    f"{folder}/{interface}",
+                ]
+                arguments += [option for option in options if option == "--no-initial"]
+                lines += [
+                    "",
+                    "[[instance]]",
+                    f'name = "{folder} {name}"',
+                    "arguments = [",
+                    *(f'  "{argument}",' for argument in arguments),
+                    "]",
+                ]
+        lines += ["", "[[configuration]]", 'name = "auto"', 'arguments = ["--engine", "auto"]']
+        (ROOT.parent / "suites" / f"{suite}.toml").write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -168,9 +253,14 @@ def main():
     parser.add_argument("policert", type=Path)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="folders whose name contains this text")
+    parser.add_argument("--trees", action="store_true", help="train ensembles on the networks")
     parser.add_argument("--table", action="store_true", help="write the table and nothing else")
     arguments = parser.parse_args()
-    if not arguments.table:
+    if arguments.trees:
+        for folder, *size in ENSEMBLES:
+            if arguments.only in folder:
+                print(imitate(arguments.policert, folder, *size), flush=True)
+    elif not arguments.table:
         waiting = []
         for folder, generate, hidden, options in INSTANCES:
             if arguments.only not in folder:
@@ -185,7 +275,7 @@ def main():
             for job in jobs:
                 print(job.result(), flush=True)
     write_table()
-    write_suite()
+    write_suites()
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ def train_xgboost(x, y, classes, options):
         "num_class": classes,
         "max_depth": options.depth,
         "learning_rate": options.rate,
+        "min_child_weight": 0,
         "tree_method": "hist",
         "seed": options.seed,
         "nthread": 1,
@@ -150,23 +151,8 @@ def numbers(text):
     return [int(part) for part in text.split(",")]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("table", help="what `policert dataset` wrote")
-    parser.add_argument("--interface", required=True, help="the interface of the policy (.jani2nnet)")
-    parser.add_argument("--kind", choices=sorted(TRAIN), default="xgboost")
-    parser.add_argument("--depth", type=numbers, default=[5], metavar="N,…", help="greatest depth")
-    parser.add_argument("--trees", type=numbers, default=[20], metavar="N,…",
-                        help="trees of a forest, or rounds of boosting")
-    parser.add_argument("--rate", type=float, default=0.4, help="learning rate of boosting")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--held-out", type=float, default=0.1,
-                        help="share of rows that are only judged by")
-    parser.add_argument("--onnx", action="store_true", help="write ONNX-ML besides")
-    parser.add_argument("--out", required=True, metavar="NAME",
-                        help="files are NAME_KIND_DEPTHdepth_TREEStrees.*")
-    options = parser.parse_args()
-
+def fit(options):
+    """Trains one ensemble and writes it with its interface; the interface and a line about it."""
     x, y, columns = read_table(options.table)
     interface = json.loads(pathlib.Path(options.interface).read_text(encoding="utf-8"))
     classes = len(interface["output"])
@@ -175,29 +161,64 @@ def main():
     order = np.random.default_rng(options.seed).permutation(len(y))
     held_out = order[: int(len(y) * options.held_out)]
     learnt = order[len(held_out):]
-
     pathlib.Path(options.out).parent.mkdir(parents=True, exist_ok=True)
+    model = TRAIN[options.kind](x[learnt], y[learnt], classes, options)
+    name = pathlib.Path(
+        f"{options.out}_{options.kind}_{options.depth}depth_{options.trees}trees"
+    )
+    description = {
+        "file": save(options.kind, model, name, len(columns), options.onnx),
+        "filter": interface.get("filter", False),
+        "input": interface["input"],
+        "output": interface["output"],
+    }
+    text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
+    written = name.with_name(name.name + ".jani2ensemble")
+    written.write_text(text, encoding="utf-8")
+    agreement = [
+        float((predict(options.kind, model, x[rows]) == y[rows]).mean()) if len(rows) else 1.0
+        for rows in (learnt, held_out)
+    ]
+    line = (
+        f"{name.name}: agrees with the policy in {100 * agreement[0]:.2f} % of {len(learnt)} rows "
+        f"learnt from, {100 * agreement[1]:.2f} % of {len(held_out)} others"
+    )
+    return written, line
+
+
+def add_options(parser):
+    """The options about ensembles."""
+    parser.add_argument("--kind", choices=sorted(TRAIN), default="xgboost")
+    parser.add_argument("--depth", type=numbers, default=[5], metavar="N,…", help="greatest depth")
+    parser.add_argument(
+        "--trees", type=numbers, default=[20], metavar="N,…",
+        help="trees of a forest, or rounds of boosting",
+    )
+    parser.add_argument("--rate", type=float, default=0.4, help="learning rate of boosting")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--held-out", type=float, default=0.1, help="share of rows that are only judged by"
+    )
+    parser.add_argument("--onnx", action="store_true", help="write ONNX-ML besides")
+    parser.add_argument(
+        "--out", required=True, metavar="NAME", help="files are NAME_KIND_DEPTHdepth_TREEStrees.*"
+    )
+
+
+def each_size(options):
+    """The options for each depth and number of trees."""
     for depth in options.depth:
         for trees in options.trees:
-            chosen = argparse.Namespace(**{**vars(options), "depth": depth, "trees": trees})
-            model = TRAIN[options.kind](x[learnt], y[learnt], classes, chosen)
-            name = pathlib.Path(f"{options.out}_{options.kind}_{depth}depth_{trees}trees")
-            file = save(options.kind, model, name, len(columns), options.onnx)
-            description = {
-                "file": file,
-                "filter": interface.get("filter", False),
-                "input": interface["input"],
-                "output": interface["output"],
-            }
-            text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
-            name.with_name(name.name + ".jani2ensemble").write_text(text, encoding="utf-8")
-            agreement = [
-                float((predict(options.kind, model, x[rows]) == y[rows]).mean()) if len(rows) else 1.0
-                for rows in (learnt, held_out)
-            ]
-            print(f"{name.name}: agrees with the policy in {100 * agreement[0]:.2f} % of "
-                  f"{len(learnt)} rows learnt from, {100 * agreement[1]:.2f} % of {len(held_out)} "
-                  "others")
+            yield argparse.Namespace(**{**vars(options), "depth": depth, "trees": trees})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("table", help="what `policert dataset` wrote")
+    parser.add_argument("--interface", required=True, help="the interface of the policy (.jani2nnet)")
+    add_options(parser)
+    for options in each_size(parser.parse_args()):
+        print(fit(options)[1])
 
 
 if __name__ == "__main__":

@@ -4,12 +4,14 @@
 //! drawn whoever wrote them. States that make no sense (two tiles on a place) are drawn as far as
 //! they do, and the picture says so.
 
+mod beluga;
 mod blocksworld;
 mod npuzzle;
 mod racetrack;
 mod transport;
 
 use crate::Track;
+use beluga::Hangar;
 use blocksworld::Blocks;
 use npuzzle::Tiles;
 use racetrack::Race;
@@ -25,6 +27,7 @@ enum Scene {
     Tiles(Tiles),
     Road(Road),
     Race(Race),
+    Cargo(Hangar),
 }
 
 /// The variables of a model by name: where their values are in a state, and their domains.
@@ -56,7 +59,8 @@ impl Picture {
         let tiles = || Tiles::new(model, &names).map(Scene::Tiles);
         let road = || Road::new(&names).map(Scene::Road);
         let race = || Race::new(model, &names, track).map(Scene::Race);
-        blocks().or_else(tiles).or_else(road).or_else(race).map(Self)
+        let cargo = || Hangar::new(&names).map(Scene::Cargo);
+        blocks().or_else(tiles).or_else(road).or_else(race).or_else(cargo).map(Self)
     }
 
     /// A state, whose values come in the order of the variables, as lines of text.
@@ -67,6 +71,7 @@ impl Picture {
             Scene::Tiles(tiles) => tiles.draw(state),
             Scene::Road(road) => road.draw(state),
             Scene::Race(race) => race.draw(state),
+            Scene::Cargo(hangar) => hangar.draw(state),
         };
         lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
     }
@@ -80,7 +85,7 @@ fn at(state: &[i64], index: usize) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blocksworld, NPuzzle, Racetrack, Transport};
+    use crate::{Beluga, Blocksworld, NPuzzle, Racetrack, Transport};
 
     /// The names are those that the generators write.
     #[test]
@@ -101,6 +106,7 @@ mod tests {
             Transport::new(4, 3).instance(),
             Transport { velocity: true, ..Transport::new(4, 3) }.instance(),
             Racetrack::new(track).instance(),
+            Beluga::new(4, 2).instance(),
         ] {
             let instance = instance.expect("in range");
             let (lower, upper) = (-10, 50);

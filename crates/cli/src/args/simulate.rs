@@ -71,7 +71,7 @@ pub struct SimulateArgs {
     )]
     pub trace: Option<TraceArg>,
 
-    /// Draw the states of that run: blocksworld, npuzzle, transport and racetrack
+    /// Draw the states of that run: blocksworld, npuzzle, transport, racetrack and beluga
     #[arg(long, help_heading = "Output")]
     pub render: bool,
 

@@ -113,6 +113,8 @@ fn help_texts() {
     insta::assert_snapshot!("help_simulate", help("simulate"));
     insta::assert_snapshot!("help_dataset", help("dataset"));
     insta::assert_snapshot!("help_generate", help("generate"));
+    insta::assert_snapshot!("help_generate_beluga", help("generate beluga"));
+    insta::assert_snapshot!("help_generate_random", help("generate random"));
     insta::assert_snapshot!("help_generate_blocksworld", help("generate blocksworld"));
     insta::assert_snapshot!("help_generate_npuzzle", help("generate npuzzle"));
     insta::assert_snapshot!("help_generate_racetrack", help("generate racetrack"));

@@ -18,7 +18,7 @@ pub struct Rewards {
     /// rewarded, its fall costs as much. It is not discounted from one state to the next (Ng, Harada
     /// and Russell 1999 do): far from the goal that would be more than what is to be learnt, and
     /// steps cost more than a cycle could gain if weight · (1 − discount) is below two of them.
-    /// [default: 1]
+    /// [default: 5]
     pub potential: f64,
     /// Weight of the size of the objective's step reward, which costs. [default: 0]
     pub step_cost: f64,
@@ -26,7 +26,7 @@ pub struct Rewards {
 
 impl Default for Rewards {
     fn default() -> Self {
-        let (potential, step_cost) = (1.0, 0.0);
+        let (potential, step_cost) = (5.0, 0.0);
         Self { goal: 1.0, unsafe_state: -1.0, stuck: -1.0, step: -0.01, potential, step_cost }
     }
 }
@@ -49,7 +49,7 @@ pub struct DqnConfig {
     pub steps: u64,
     /// After how many steps a run is cut off. [default: 200]
     pub horizon: u32,
-    /// Weight of the next step's value. [default: 0.99] [range: 0 to 1, exclusive]
+    /// Weight of the next step's value. [default: 0.95] [range: 0 to 1, exclusive]
     pub discount: f64,
     /// Whether the network itself chooses the label whose value the target network gives (van
     /// Hasselt, Guez and Silver 2016). [default: true]
@@ -92,7 +92,7 @@ impl Default for DqnConfig {
             mask: false,
             steps: 1_000_000,
             horizon: 200,
-            discount: 0.99,
+            discount: 0.95,
             double: true,
             rate: 1e-3,
             batch: 64,
