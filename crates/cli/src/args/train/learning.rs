@@ -72,7 +72,7 @@ pub struct LearningArgs {
     pub reward_step: f64,
 
     /// Weight of the objective's goal potential, scaled to a width of 1, whose rise is rewarded
-    #[arg(long, value_name = "X", default_value = "1",
+    #[arg(long, value_name = "X", default_value = "5",
           allow_negative_numbers = true, help_heading = HEADING)]
     pub potential: f64,
 
@@ -82,7 +82,7 @@ pub struct LearningArgs {
     pub step_cost: f64,
 
     /// Weight of the next step's value
-    #[arg(long, value_name = "X", default_value = "0.99",
+    #[arg(long, value_name = "X", default_value = "0.95",
           help_heading = HEADING)]
     pub discount: f64,
 
