@@ -118,6 +118,10 @@ pub struct Config {
     /// for each variable; needs `induction = "relative"` and boxes. [default: 2] [paper: 0]
     #[serde(default = "joins")]
     pub joins: u32,
+    /// How many states depth-first search, which goes first, may have open before it gives up; 0
+    /// for none. [default: 20000] [paper: 0]
+    #[serde(default = "depth_first")]
+    pub depth_first: usize,
     /// Whether a blocked state is asked about again with one more step. [default: on]
     #[serde(default)]
     pub rescheduling: Rescheduling,
@@ -128,6 +132,10 @@ pub struct Config {
 
 fn joins() -> u32 {
     2
+}
+
+fn depth_first() -> usize {
+    20_000
 }
 
 fn box_limit() -> u64 {
@@ -228,6 +236,7 @@ impl Default for Config {
             order: VariableOrder::Learned,
             induction: Induction::Relative,
             joins: joins(),
+            depth_first: depth_first(),
             rescheduling: Rescheduling::On,
             pushing: Pushing::Far,
         }

@@ -5,6 +5,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_model::State;
 use policert_numeric::IntBox;
 
+use crate::frames::FOREVER;
 use crate::sub_procedures::Generalized;
 use crate::{Frames, SubProcedures};
 
@@ -37,8 +38,10 @@ pub(crate) fn check_reason<P: SubProcedures>(
     budget: &mut Budget,
 ) -> Result<(), EngineError> {
     debug_assert!(reason.sides.contains(state), "Assertion 4: a box around the state");
-    debug_assert!(reason.frame >= frame && reason.frame < frames.limit(), "Assertion 4: the frame");
-    debug_assert!(frames.including(frame + 1, &reason.sides).is_none(), "Assertion 5");
+    let next = frame.saturating_add(1);
+    let frame_is_one = reason.frame == FOREVER || reason.frame < frames.limit();
+    debug_assert!(reason.frame >= frame && frame_is_one, "Assertion 4: the frame");
+    debug_assert!(frames.including(next, &reason.sides).is_none(), "Assertion 5");
     if cfg!(debug_assertions) {
         // Transitions into the reason itself do not count.
         let mut with_reason = frames.clone();

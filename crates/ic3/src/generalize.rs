@@ -6,7 +6,7 @@ use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::Frames;
-use crate::config::{Induction, Pushing, Reasons};
+use crate::config::{FrameTransition, Induction, Pushing, Reasons};
 use crate::instance::PolicySystem;
 use crate::start_states::unsafe_in;
 use crate::sub_procedures::Generalized;
@@ -26,15 +26,14 @@ impl PolicySystem<'_> {
         let mut reason = IntBox::point(state);
         if self.config.reasons != Reasons::States {
             for variable in self.ordering.of(state, &self.environment.domains) {
-                budget.poll_clock()?;
                 self.free(&mut reason, variable, frames, frame, budget)?;
             }
             self.ordering.learn(&reason, &self.environment.domains);
         }
         let mut frame = frame;
         if self.config.pushing == Pushing::Far {
-            while frame + 1 < frames.limit()
-                && self.transition(&reason, frames, frame + 1, budget)?.refuted()
+            while frame.saturating_add(1) < frames.limit()
+                && self.transition(&reason, &reason, frames, frame + 1, budget)?.refuted()
             {
                 frame += 1;
             }
@@ -51,37 +50,96 @@ impl PolicySystem<'_> {
         frame: usize,
         budget: &mut Budget,
     ) -> Result<(), EngineError> {
-        let mut wanted = self.environment.domains[variable];
+        let (side, all) = (reason[variable], self.environment.domains[variable]);
+        if side == all {
+            return Ok(());
+        }
+        let mut wider = reason.clone();
+        wider[variable] = all;
+        let Answer::Possible(witness) = self.attempt(reason, &wider, frames, frame, budget)? else {
+            *reason = wider;
+            return Ok(());
+        };
+        if self.config.reasons == Reasons::Assignments {
+            return Ok(());
+        }
+        if let Some(joined) =
+            self.joined(reason, wider, witness.as_ref(), frames, frame, budget)?
+        {
+            *reason = joined;
+            return Ok(());
+        }
+        let obstacle = witness.map(|w| w[variable]);
+        let above = IntInterval::new(side.lo, all.hi);
+        self.extend(reason, variable, above, obstacle, frames, frame, budget)?;
+        let below = IntInterval::new(all.lo, reason[variable].hi);
+        self.extend(reason, variable, below, obstacle, frames, frame, budget)
+    }
+
+    /// Extends one end of a side as far as possible towards what is wanted. An obstacle may be
+    /// known.
+    #[expect(clippy::too_many_arguments, reason = "what is asked, and in which frame")]
+    fn extend(
+        &mut self,
+        reason: &mut IntBox,
+        variable: usize,
+        mut wanted: IntInterval,
+        obstacle: Option<i64>,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
         let mut attempts = 0;
+        if let Some(value) = obstacle.filter(|&value| wanted.contains(value)) {
+            attempts = 1;
+            wanted = narrowed(wanted, reason[variable], Some(value), attempts);
+        }
         while wanted != reason[variable] {
             let mut wider = reason.clone();
             wider[variable] = wanted;
-            self.statistics.generalizations += 1;
-            let witness = match self.obstacle(&wider, frames, frame, budget)? {
+            match self.attempt(reason, &wider, frames, frame, budget)? {
                 Answer::Refuted => {
                     *reason = wider;
                     return Ok(());
                 }
-                Answer::Possible(witness) => witness,
-            };
-            if self.config.reasons == Reasons::Assignments {
-                return Ok(());
+                Answer::Possible(witness) => {
+                    attempts += 1;
+                    let obstacle = witness.map(|w| w[variable]);
+                    wanted = narrowed(wanted, reason[variable], obstacle, attempts);
+                }
             }
-            if attempts == 0
-                && let Some(joined) = self.joined(wider, witness.as_ref(), frames, frame, budget)?
-            {
-                *reason = joined;
-                return Ok(());
-            }
-            attempts += 1;
-            wanted = narrowed(wanted, reason[variable], witness.map(|w| w[variable]), attempts);
         }
         Ok(())
+    }
+
+    /// A state of a box that is an obstacle to it as a reason, where a part of it is one.
+    fn attempt(
+        &mut self,
+        reason: &IntBox,
+        wider: &IntBox,
+        frames: &Frames,
+        frame: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        budget.poll_clock()?;
+        self.statistics.generalizations += 1;
+        if self.config.frame_transition == FrameTransition::Decoupled {
+            return self.obstacle(wider, wider, frames, frame, budget);
+        }
+        // Of the states of the reason it is known.
+        for part in outside(reason, wider) {
+            let answer = self.obstacle(&part, wider, frames, frame, budget)?;
+            if !answer.refuted() {
+                return Ok(answer);
+            }
+        }
+        Ok(Answer::Refuted)
     }
 
     /// A box around `wider` that does, with the successors of its obstacles.
     fn joined(
         &mut self,
+        reason: &IntBox,
         mut wider: IntBox,
         witness: Option<&State>,
         frames: &Frames,
@@ -99,8 +157,7 @@ impl PolicySystem<'_> {
                 break;
             }
             outside.iter().for_each(|next| wider.hull_with(&IntBox::point(next)));
-            self.statistics.generalizations += 1;
-            witness = match self.obstacle(&wider, frames, frame, budget)? {
+            witness = match self.attempt(reason, &wider, frames, frame, budget)? {
                 Answer::Refuted => return Ok(Some(wider)),
                 Answer::Possible(witness) => witness,
             };
@@ -108,10 +165,11 @@ impl PolicySystem<'_> {
         Ok(None)
     }
 
-    /// A state of a box that is unsafe, or has a transition into a frame.
+    /// A state of a part of a reason that is unsafe, or has a transition into a frame.
     fn obstacle(
         &mut self,
         sides: &IntBox,
+        reason: &IntBox,
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,
@@ -119,8 +177,29 @@ impl PolicySystem<'_> {
         if let Some(state) = unsafe_in(self.environment.question, sides, budget)? {
             return Ok(Answer::Possible(Some(state)));
         }
-        self.transition(sides, frames, frame, budget)
+        self.transition(sides, reason, frames, frame, budget)
     }
+}
+
+/// The states of a box outside of a smaller one, as disjoint boxes.
+fn outside(inner: &IntBox, outer: &IntBox) -> Vec<IntBox> {
+    let mut rest = outer.clone();
+    let mut parts = Vec::new();
+    for d in 0..outer.dimensions() {
+        let (inner, outer) = (inner[d], outer[d]);
+        for side in [
+            IntInterval::new(outer.lo, inner.lo.saturating_sub(1)),
+            IntInterval::new(inner.hi.saturating_add(1), outer.hi),
+        ] {
+            if side.lo <= side.hi && !inner.includes(side) {
+                let mut part = rest.clone();
+                part[d] = side;
+                parts.push(part);
+            }
+        }
+        rest[d] = inner;
+    }
+    parts
 }
 
 /// The interval to try next between `side`, which is known to do, and `wanted`, which failed: as

@@ -103,13 +103,14 @@ impl<'a> PolicySystem<'a> {
         SystemStatistics { policy_queries, ..self.statistics }
     }
 
-    /// Whether some state of a box has a transition into ℱₙ, n = `frame`; with relative induction
-    /// those into the box itself do not count.
+    /// Whether some state of a box, part of a reason, has a transition into ℱₙ, n = `frame`; with
+    /// relative induction those into the reason itself do not count.
     ///
     /// # Errors
     /// A stop of the budget.
     pub(crate) fn transition(
         &mut self,
+        part: &IntBox,
         reason: &IntBox,
         frames: &Frames,
         frame: usize,
@@ -122,7 +123,7 @@ impl<'a> PolicySystem<'a> {
         let known = self
             .escapes
             .iter()
-            .find(|escape| reason.contains(&escape.state) && escapes_into(question, escape, into));
+            .find(|escape| part.contains(&escape.state) && escapes_into(question, escape, into));
         if let Some(escape) = known {
             self.statistics.recalled += 1;
             return Ok(Answer::Possible(Some(escape.state.clone())));
@@ -132,7 +133,7 @@ impl<'a> PolicySystem<'a> {
             decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
             environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
         };
-        let answer = self.environment.frame_transition(reason, into, &mut solvers, budget)?;
+        let answer = self.environment.frame_transition(part, into, &mut solvers, budget)?;
         if let Answer::Possible(Some(state)) = &answer
             && let Ok(steps) = self.steps(state)
         {
@@ -241,14 +242,17 @@ impl SubProcedures for PolicySystem<'_> {
         _: &mut Budget,
     ) -> Result<Option<Succession<PolicyStep>>, EngineError> {
         let question = self.environment.question;
-        let steps = self.steps(state)?.into_iter();
         let into = Into { frames, frame, but: None };
-        let mut found: Vec<PolicyStep> =
-            steps.filter(|step| is_target(question, into, &step.step.state)).collect();
+        let mut successors = self.successors(state)?.into_iter();
+        Ok(successors.find(|next| is_target(question, into, &next.state)))
+    }
+
+    fn successors(&mut self, state: &State) -> Result<Vec<Succession<PolicyStep>>, EngineError> {
+        let mut steps = self.steps(state)?;
         // A step that is certain rather than one by an undecided choice.
-        found.sort_by_key(|step| step.undecided.is_some());
-        let first = found.into_iter().next();
-        Ok(first.map(|step| Succession { state: step.step.state.clone(), step }))
+        steps.sort_by_key(|step| step.undecided.is_some());
+        let step = |step: PolicyStep| Succession { state: step.step.state.clone(), step };
+        Ok(steps.into_iter().map(step).collect())
     }
 
     fn generalize_reason(
@@ -281,7 +285,7 @@ impl SubProcedures for PolicySystem<'_> {
                     continue;
                 }
                 let sides = reason.sides.clone();
-                match self.transition(&sides, frames, m, budget)? {
+                match self.transition(&sides, &sides, frames, m, budget)? {
                     Answer::Refuted => {
                         self.statistics.propagated += 1;
                         frames.push(i);

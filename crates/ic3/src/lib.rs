@@ -11,6 +11,7 @@ mod algorithm;
 mod choices;
 mod config;
 mod contract;
+mod depth_first;
 mod engine;
 mod frame_transition;
 mod frames;
@@ -24,13 +25,13 @@ mod sub_procedures;
 #[cfg(feature = "z3")]
 mod z3;
 
-pub use algorithm::{Outcome, SearchStatistics, ic3};
+pub use algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
 pub use config::{
     Config, ConfigError, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons,
     Rescheduling, VariableOrder,
 };
 pub use engine::{Report, run};
-pub use frames::{Escape, Frames, Reason};
+pub use frames::{Escape, FOREVER, Frames, Reason};
 pub use instance::{PolicyStep, PolicySystem, SystemStatistics};
 pub use obligations::{Obligations, Taken};
 pub use sub_procedures::{Generalized, SubProcedures, Succession};

@@ -69,6 +69,12 @@ pub trait SubProcedures {
         budget: &mut Budget,
     ) -> Result<Option<Succession<Self::Step>>, EngineError>;
 
+    /// All transitions from `state`, those first that are certain.
+    ///
+    /// # Errors
+    /// A modelling error in `state`.
+    fn successors(&mut self, state: &State) -> Result<Vec<Succession<Self::Step>>, EngineError>;
+
     /// *Assertion 4.*
     ///
     /// # Requires
