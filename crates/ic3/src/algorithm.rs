@@ -19,7 +19,7 @@
 //!   all frames up to the next one.
 //! - D4: with [`Rescheduling::On`] a state that is blocked in ℱₙ, n < N, is asked about again with
 //!   one more step.
-//! - D5: states of a reason may have transitions to each other. By induction on m, none of them
+//! - D5: states of a reason, or of reasons found together, may have transitions to each other. By induction on m, none of them
 //!   reaches an unsafe state within m ≤ n steps: they are not unsafe themselves, and a transition
 //!   from them leads out of ℱ_{n−1} ⊇ ℱ_{m−1}, or to one of them.
 //! - D6: with a limit on depth-first search, it goes first: N begins as ∞, see `depth_first`.
@@ -133,9 +133,10 @@ pub fn ic3<P: SubProcedures>(
                     queue.insert(next.state, n - 1, Some((taken.id, next.step))); // l.21
                     continue;
                 }
-                let reason = system.generalize_reason(&state, &frames, n - 1, budget)?; // l.17
-                contract::check_reason(system, &frames, n - 1, &state, &reason, budget)?;
-                frames.add(reason.sides, reason.frame.saturating_add(1)); // l.18
+                let states = [state];
+                let found = system.generalize_reason(&states, &frames, n - 1, budget)?; // l.17
+                contract::check_reason(system, &frames, n - 1, &states, &found, budget)?;
+                frames.add_all(found); // l.18
                 note(&frames, statistics);
             }
             if search.rescheduling == Rescheduling::On && n < frames.limit() {

@@ -103,16 +103,14 @@ fn block<P: SubProcedures>(
     budget: &mut Budget,
 ) -> Result<(), EngineError> {
     states.retain(|state| frames.blocking(FOREVER, state).is_none());
-    states.iter().for_each(|state| frames.assume(state));
-    // Those first that were reached last.
-    for state in states.iter().rev() {
-        if !frames.withdraw(state) {
-            continue;
-        }
-        let reason = system.generalize_reason(state, frames, FOREVER, budget)?;
-        contract::check_reason(system, frames, FOREVER, state, &reason, budget)?;
-        frames.add(reason.sides, FOREVER);
+    if states.is_empty() {
+        return Ok(());
     }
+    // Those first that were reached last.
+    states.reverse();
+    let found = system.generalize_reason(&states, frames, FOREVER, budget)?;
+    contract::check_reason(system, frames, FOREVER, &states, &found, budget)?;
+    frames.add_all(found);
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
 
 use self::index::BoxIndex;
+use crate::Generalized;
 
 /// The last frame of a clause that is in all of them, whatever N: no state of its reason reaches
 /// an unsafe state at all. As a frame, the states that no such clause excludes.
@@ -58,6 +59,13 @@ impl Reason {
         self.bounds.iter().all(|&(d, side)| side.contains(state[d]))
     }
 
+    /// The variable whose value in a state it lacks, if that is the only one.
+    pub(crate) fn lacks_one(&self, state: &[i64]) -> Option<usize> {
+        let mut lacking = self.bounds.iter().filter(|&&(d, side)| !side.contains(state[d]));
+        let &(first, _) = lacking.next()?;
+        lacking.next().is_none().then_some(first)
+    }
+
     /// Whether a box of states of the model lies in it.
     fn includes(&self, sides: &IntBox) -> bool {
         self.bounds.iter().all(|&(d, side)| side.includes(sides[d])) || sides.is_empty()
@@ -103,10 +111,6 @@ impl Frames {
                 self.remove(i);
             }
         }
-        self.insert(sides, last);
-    }
-
-    fn insert(&mut self, sides: IntBox, last: usize) {
         let pairs = sides.sides().iter().zip(self.domains.sides()).enumerate();
         let bounded = pairs.filter(|(_, (side, all))| !side.includes(**all));
         let bounds = bounded.map(|(d, (&side, _))| (d, side)).collect();
@@ -114,19 +118,11 @@ impl Frames {
         self.reasons.push(Reason { sides, bounds, last, escape: None });
     }
 
-    /// Takes a reason that is only a state, and in all frames, away. Returns whether there was one.
-    pub(crate) fn withdraw(&mut self, state: &State) -> bool {
-        let found = self.position(FOREVER, &IntBox::point(state));
-        let point = found.filter(|&i| self.reasons[i].sides.is_point());
-        if let Some(i) = point {
-            self.remove(i);
+    /// Adds the clauses of reasons that were found together.
+    pub fn add_all(&mut self, found: Generalized) {
+        for sides in found.reasons {
+            self.add(sides, found.frame.saturating_add(1));
         }
-        point.is_some()
-    }
-
-    /// Adds a state to all frames until it is withdrawn.
-    pub(crate) fn assume(&mut self, state: &State) {
-        self.insert(IntBox::point(state), FOREVER);
     }
 
     fn remove(&mut self, index: usize) {
@@ -201,16 +197,12 @@ impl Frames {
     /// A reason of ℱₙ that includes a whole box. For n ≥ 1.
     #[must_use]
     pub fn including(&self, frame: usize, sides: &IntBox) -> Option<&IntBox> {
-        self.position(frame, sides).map(|i| &self.reasons[i].sides)
-    }
-
-    /// Where a reason of ℱₙ is that includes a whole box. For n ≥ 1.
-    #[must_use]
-    pub fn position(&self, frame: usize, sides: &IntBox) -> Option<usize> {
-        if sides.is_empty() {
-            return self.reasons.iter().rposition(|reason| reason.last >= frame);
-        }
-        self.find(sides, |reason, _| reason.last >= frame)
+        let found = if sides.is_empty() {
+            self.reasons.iter().position(|reason| reason.last >= frame)
+        } else {
+            self.find(sides, |reason, _| reason.last >= frame)
+        };
+        found.map(|i| &self.reasons[i].sides)
     }
 
     /// The least n ≤ N with ℱₙ = ℱ_{n+1}, once ℱ_{N+1} is open and clauses were propagated.

@@ -12,6 +12,7 @@ use crate::choices::{Decisions, NetworkDecisions};
 use crate::config::{Config, EnvironmentSolver, Induction};
 use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
 use crate::frames::Escape;
+use crate::generalize::Target;
 use crate::order::Ordering;
 use crate::start_states::StartSelection;
 use crate::sub_procedures::{Generalized, Succession};
@@ -103,23 +104,23 @@ impl<'a> PolicySystem<'a> {
         SystemStatistics { policy_queries, ..self.statistics }
     }
 
-    /// Whether some state of a box, part of a reason, has a transition into ℱₙ, n = `frame`; with
-    /// relative induction those into the reason itself do not count.
+    /// Whether some state of a box, part of one of some reasons, has a transition into ℱₙ; with
+    /// relative induction those into the reasons themselves do not count.
     ///
     /// # Errors
     /// A stop of the budget.
     pub(crate) fn transition(
         &mut self,
         part: &IntBox,
-        reason: &IntBox,
-        frames: &Frames,
-        frame: usize,
+        reasons: &[IntBox],
+        target: Target<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         self.statistics.frame_transitions += 1;
         let question = self.environment.question;
         let relative = self.config.induction == Induction::Relative;
-        let into = Into { frames, frame, but: relative.then_some(reason) };
+        let Target { frames, frame } = target;
+        let into = Into { frames, frame, but: if relative { reasons } else { &[] } };
         let known = self
             .escapes
             .iter()
@@ -144,19 +145,22 @@ impl<'a> PolicySystem<'a> {
         Ok(answer)
     }
 
-    /// The successors of a state that are in ℱₙ, n = `frame`, and not in a box; none where the
-    /// state breaks the model's rules.
-    pub(crate) fn successors_into(
+    /// A successor of a state that is in ℱₙ and in none of some boxes; none where the state breaks
+    /// the model's rules.
+    pub(crate) fn first_into(
         &mut self,
         state: &State,
-        frames: &Frames,
-        frame: usize,
-        but: &IntBox,
-    ) -> Vec<State> {
+        target: Target<'_>,
+        but: &[IntBox],
+    ) -> Option<State> {
         let question = self.environment.question;
-        let into = Into { frames, frame, but: Some(but) };
+        let into = Into { frames: target.frames, frame: target.frame, but };
+        if let Some(known) = self.escapes.iter().find(|escape| escape.state == *state) {
+            let mut successors = known.successors.iter();
+            return successors.find(|next| is_target(question, into, next)).cloned();
+        }
         let steps = self.steps(state).unwrap_or_default().into_iter();
-        steps.map(|step| step.step.state).filter(|s| is_target(question, into, s)).collect()
+        steps.map(|step| step.step.state).find(|next| is_target(question, into, next))
     }
 
     /// The transitions of a state under the policy, by the plain semantics. Where the policy's
@@ -242,7 +246,7 @@ impl SubProcedures for PolicySystem<'_> {
         _: &mut Budget,
     ) -> Result<Option<Succession<PolicyStep>>, EngineError> {
         let question = self.environment.question;
-        let into = Into { frames, frame, but: None };
+        let into = Into { frames, frame, but: &[] };
         let mut successors = self.successors(state)?.into_iter();
         Ok(successors.find(|next| is_target(question, into, &next.state)))
     }
@@ -257,12 +261,12 @@ impl SubProcedures for PolicySystem<'_> {
 
     fn generalize_reason(
         &mut self,
-        state: &State,
+        states: &[State],
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,
     ) -> Result<Generalized, EngineError> {
-        self.generalized(state, frames, frame, budget)
+        self.generalized(states, frames, frame, budget)
     }
 
     fn propagate_clauses(
@@ -278,14 +282,19 @@ impl SubProcedures for PolicySystem<'_> {
                     continue;
                 }
                 let question = self.environment.question;
-                let into = Into { frames, frame: m, but: None };
+                let into = Into { frames, frame: m, but: &[] };
                 if let Some(escape) = &reason.escape
                     && escapes_into(question, escape, into)
                 {
                     continue;
                 }
                 let sides = reason.sides.clone();
-                match self.transition(&sides, &sides, frames, m, budget)? {
+                match self.transition(
+                    &sides,
+                    std::slice::from_ref(&sides),
+                    Target { frames, frame: m },
+                    budget,
+                )? {
                     Answer::Refuted => {
                         self.statistics.propagated += 1;
                         frames.push(i);

@@ -17,6 +17,7 @@ mod frame_transition;
 mod frames;
 mod generalize;
 mod instance;
+mod joint;
 mod obligations;
 mod operators;
 mod order;
