@@ -13,6 +13,7 @@ use crate::config::{Config, EnvironmentSolver, Induction};
 use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
 use crate::frames::Escape;
 use crate::generalize::Target;
+use crate::joint::Joins;
 use crate::order::Ordering;
 use crate::start_states::StartSelection;
 use crate::sub_procedures::{Generalized, Succession};
@@ -36,6 +37,7 @@ pub struct PolicySystem<'a> {
     pub(crate) environment: Environment<'a>,
     pub(crate) ordering: Ordering,
     pub(crate) statistics: SystemStatistics,
+    pub(crate) joins: Joins,
     decisions: Option<Box<dyn Decisions + 'a>>,
     z3: Option<Box<dyn EnvironmentTransition + 'a>>,
     start: StartSelection,
@@ -52,6 +54,8 @@ pub struct SystemStatistics {
     pub frame_transitions: u64,
     /// Those that a state known before answered.
     pub recalled: u64,
+    /// Those that a state at hand answered.
+    pub probed: u64,
     /// Questions about the policy.
     pub policy_queries: u64,
     /// Clauses that were moved on.
@@ -83,6 +87,7 @@ impl<'a> PolicySystem<'a> {
         Ok(Self {
             config,
             ordering: Ordering::new(config.order, &environment, policy),
+            joins: Joins::new(environment.domains.dimensions()),
             environment,
             statistics: SystemStatistics::default(),
             decisions,
@@ -129,20 +134,48 @@ impl<'a> PolicySystem<'a> {
             self.statistics.recalled += 1;
             return Ok(Answer::Possible(Some(escape.state.clone())));
         }
+        if let Some(state) = self.probed(part, into) {
+            return Ok(Answer::Possible(Some(state)));
+        }
         let mut solvers = Solvers {
             method: self.config.frame_transition,
             decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
             environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
         };
         let answer = self.environment.frame_transition(part, into, &mut solvers, budget)?;
-        if let Answer::Possible(Some(state)) = &answer
-            && let Ok(steps) = self.steps(state)
-        {
-            let successors = steps.into_iter().map(|step| step.step.state).collect();
-            self.escapes.truncate(ESCAPES - 1);
-            self.escapes.push_front(Escape { state: state.clone(), successors });
+        if let Answer::Possible(Some(state)) = &answer {
+            let successors = self.successor_states(state);
+            self.remember(Escape { state: state.clone(), successors });
         }
         Ok(answer)
+    }
+
+    /// A state of a box with a transition to a target, if one of a few is.
+    fn probed(&mut self, part: &IntBox, into: Into<'_>) -> Option<State> {
+        let question = self.environment.question;
+        let middle = part.sides().iter().map(|side| side.midpoint()).collect();
+        let upper = part.sides().iter().map(|side| side.hi).collect();
+        for state in [part.lower_corner(), middle, upper] {
+            let escape = Escape { successors: self.successor_states(&state), state };
+            if escapes_into(question, &escape, into) {
+                let state = escape.state.clone();
+                self.statistics.probed += 1;
+                self.remember(escape);
+                return Some(state);
+            }
+        }
+        None
+    }
+
+    /// The successors of a state; none where it breaks the model's rules.
+    fn successor_states(&mut self, state: &State) -> Vec<State> {
+        let steps = self.steps(state).unwrap_or_default().into_iter();
+        steps.map(|step| step.step.state).collect()
+    }
+
+    fn remember(&mut self, escape: Escape) {
+        self.escapes.truncate(ESCAPES - 1);
+        self.escapes.push_front(escape);
     }
 
     /// A successor of a state that is in ℱₙ and in none of some boxes; none where the state breaks
@@ -159,8 +192,8 @@ impl<'a> PolicySystem<'a> {
             let mut successors = known.successors.iter();
             return successors.find(|next| is_target(question, into, next)).cloned();
         }
-        let steps = self.steps(state).unwrap_or_default().into_iter();
-        steps.map(|step| step.step.state).find(|next| is_target(question, into, next))
+        let mut successors = self.successor_states(state).into_iter();
+        successors.find(|next| is_target(question, into, next))
     }
 
     /// The transitions of a state under the policy, by the plain semantics. Where the policy's

@@ -21,6 +21,42 @@ pub(crate) struct JointReasons {
     finished: Vec<bool>,
 }
 
+/// How often it helped to widen other reasons with one, by variable; old times count less.
+#[derive(Debug)]
+pub(crate) struct Joins {
+    tried: Vec<f64>,
+    helped: Vec<f64>,
+}
+
+/// Tries that are made before success counts.
+const FREE_TRIES: f64 = 4.0;
+
+/// What part of the tries is to help.
+const WORTHWHILE: f64 = 0.125;
+
+/// What a past try counts for, after each later one.
+const FADING: f64 = 0.98;
+
+impl Joins {
+    pub fn new(variables: usize) -> Self {
+        Self { tried: vec![0.0; variables], helped: vec![0.0; variables] }
+    }
+
+    /// Whether it is worth a try. Where it is not, tries become rare, and are not given up.
+    fn pay(&mut self, variable: usize) -> bool {
+        let pay = self.helped[variable] >= WORTHWHILE * (self.tried[variable] - FREE_TRIES);
+        if !pay {
+            self.tried[variable] *= FADING;
+        }
+        pay
+    }
+
+    fn note(&mut self, variable: usize, helped: bool) {
+        self.tried[variable] = self.tried[variable] * FADING + 1.0;
+        self.helped[variable] = self.helped[variable] * FADING + f64::from(u8::from(helped));
+    }
+}
+
 /// What came of an attempt to widen a reason.
 #[derive(Debug)]
 pub(crate) enum Attempt {
@@ -105,36 +141,45 @@ impl PolicySystem<'_> {
         let mut trial = reasons.clone();
         trial.boxes[which].clone_from(&wider);
         let relative = self.config.induction == Induction::Relative && into.frame > 0;
-        let mut joins = if relative { self.config.joins } else { 0 };
+        let joins = if relative && self.joins.pay(variable) { self.config.joins } else { 0 };
+        let mut joined = 0;
         let mut value = None;
         while let Some(part) = waiting.pop() {
-            let state = match self.obstacle(&part, &trial.boxes, into, budget)? {
+            let obstacle = self.obstacle(&part, &trial.boxes, into, budget)?;
+            let (state, may_join) = match obstacle {
                 Obstacle::None => continue,
-                Obstacle::Other(state) => {
-                    let of_part = state.filter(|state| wider.contains(state));
-                    return Ok(Attempt::Obstacle(value.or(of_part.map(|state| state[variable]))));
-                }
-                Obstacle::Transition(state) => state,
+                Obstacle::Other(state) => (state, false),
+                Obstacle::Transition(state) => (Some(state), joined < joins),
             };
-            if wider.contains(&state) {
-                value = value.or(Some(state[variable]));
-            }
-            let next = if joins > 0 { self.first_into(&state, into, &trial.boxes) } else { None };
-            let Some(next) = next else { return Ok(Attempt::Obstacle(value)) };
-            let Some((place, d)) = neighbour(&trial, into, &next, variable) else {
+            let inside = state.as_ref().filter(|state| wider.contains(state));
+            value = value.or(inside.map(|state| state[variable]));
+            let next = state
+                .filter(|_| may_join)
+                .and_then(|state| self.first_into(&state, into, &trial.boxes));
+            let found = next.and_then(|next| {
+                let (place, d) = neighbour(&trial, into, &next, variable)?;
+                Some((place, d, next[d]))
+            });
+            let Some((place, d, lacking)) = found else {
+                if joined > 0 {
+                    self.joins.note(variable, false);
+                }
                 return Ok(Attempt::Obstacle(value));
             };
-            joins -= 1;
+            joined += 1;
             let old = match place {
                 Place::Own(i) => trial.boxes[i].clone(),
                 Place::Frames(i) => into.frames.reasons()[i].sides.clone(),
             };
             let mut new = old.clone();
-            let side = if d == variable { wanted } else { IntInterval::point(next[d]) };
-            new[d] = new[d].hull(side).hull(IntInterval::point(next[d]));
+            let side = if d == variable { wanted } else { IntInterval::point(lacking) };
+            new[d] = new[d].hull(side).hull(IntInterval::point(lacking));
             waiting.push(part);
             waiting.extend(outside(&old, &new));
             trial.put(place, new);
+        }
+        if joined > 0 {
+            self.joins.note(variable, true);
         }
         Ok(Attempt::Fits(trial))
     }
