@@ -153,10 +153,13 @@ impl<'a> PolicySystem<'a> {
     /// A state of a box with a transition to a target, if one of a few is.
     fn probed(&mut self, part: &IntBox, into: Into<'_>) -> Option<State> {
         let question = self.environment.question;
-        let middle = part.sides().iter().map(|side| side.midpoint()).collect();
-        let upper = part.sides().iter().map(|side| side.hi).collect();
-        for state in [part.lower_corner(), middle, upper] {
-            let escape = Escape { successors: self.successor_states(&state), state };
+        let states = probes(part);
+        let choices = self.decisions.as_mut().map(|decisions| decisions.choices(&states));
+        for (i, state) in states.into_iter().enumerate() {
+            let choice = choices.as_ref().and_then(|choices| choices.get(i));
+            let steps = self.steps_by(&state, choice).unwrap_or_default();
+            let successors = steps.into_iter().map(|step| step.step.state).collect();
+            let escape = Escape { state, successors };
             if escapes_into(question, &escape, into) {
                 let state = escape.state.clone();
                 self.statistics.probed += 1;
@@ -199,16 +202,26 @@ impl<'a> PolicySystem<'a> {
     /// The transitions of a state under the policy, by the plain semantics. Where the policy's
     /// choice is undecided all of its labels count as chosen.
     fn steps(&mut self, state: &State) -> Result<Vec<PolicyStep>, EngineError> {
+        let states = std::slice::from_ref(state);
+        let choices = self.decisions.as_mut().map(|decisions| decisions.choices(states));
+        self.steps_by(state, choices.as_ref().and_then(|choices| choices.first()))
+    }
+
+    /// The transitions of a state in which the policy chooses this.
+    fn steps_by(
+        &self,
+        state: &State,
+        choice: Option<&Choice>,
+    ) -> Result<Vec<PolicyStep>, EngineError> {
         let question = self.environment.question;
         if question.is_terminal(state) {
             return Ok(Vec::new());
         }
         let semantics = Semantics { model: question.model, rule: question.domain_rule };
-        let choice = self.decisions.as_mut().map(|decisions| decisions.choice(state));
         let mut steps = Vec::new();
         for group in &self.environment.operators.groups {
             let mut undecided = None;
-            if let (Some(output), Some(choice)) = (group.output, &choice) {
+            if let (Some(output), Some(choice)) = (group.output, choice) {
                 match choice.contains(output) {
                     Some(true) => {}
                     Some(false) => continue,
@@ -237,6 +250,23 @@ impl<'a> PolicySystem<'a> {
         }
         Ok(steps)
     }
+}
+
+/// A few states of a box: its middle and some of its corners, as many as are evaluated at a time.
+fn probes(part: &IntBox) -> Vec<State> {
+    /// Which ends the corners have, by dimension in turn.
+    const ENDS: [u32; 7] = [0, u32::MAX, 0x5a69_96c3, 0xa596_693c, 0x33cc_5a5a, 0xcc33_a5a5, 0x9669];
+    let middle: State = part.sides().iter().map(|side| side.midpoint()).collect();
+    let mut states = vec![middle];
+    for ends in ENDS {
+        let sides = part.sides().iter().zip((0..32).cycle());
+        let corner: State =
+            sides.map(|(side, d)| if ends >> d & 1 == 0 { side.lo } else { side.hi }).collect();
+        if !states.contains(&corner) {
+            states.push(corner);
+        }
+    }
+    states
 }
 
 /// Whether a successor of a state is a target.
