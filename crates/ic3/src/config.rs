@@ -114,8 +114,9 @@ pub struct Config {
     /// What the states of a reason may do. [default: relative]
     #[serde(default)]
     pub induction: Induction,
-    /// How often a successor outside of a reason that is being generalised is made part of it,
-    /// for each variable; needs `induction = "relative"` and boxes. [default: 2] [paper: 0]
+    /// How often a successor outside of a reason that is being generalised is made part of it, or
+    /// of another reason close by, for each attempt; needs `induction = "relative"`. Variables for
+    /// which that seldom helps are spared it. [default: 8] [paper: 0]
     #[serde(default = "joins")]
     pub joins: u32,
     /// How many states depth-first search, which goes first, may have open before it gives up; 0
@@ -131,7 +132,7 @@ pub struct Config {
 }
 
 fn joins() -> u32 {
-    2
+    8
 }
 
 fn depth_first() -> usize {
@@ -216,6 +217,12 @@ impl Config {
                 name: config.name,
                 problem: "with `environment = \"z3\"` the frame transition must be `decoupled`"
                     .to_owned(),
+            });
+        }
+        if config.depth_first > 0 && config.induction == Induction::Absent {
+            return Err(ConfigError::Contradiction {
+                name: config.name,
+                problem: "`depth-first` needs `induction = \"relative\"`; 0 turns it off".to_owned(),
             });
         }
         if z3 && !cfg!(feature = "z3") {
