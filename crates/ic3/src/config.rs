@@ -222,7 +222,8 @@ impl Config {
         if config.depth_first > 0 && config.induction == Induction::Absent {
             return Err(ConfigError::Contradiction {
                 name: config.name,
-                problem: "`depth-first` needs `induction = \"relative\"`; 0 turns it off".to_owned(),
+                problem: "`depth-first` needs `induction = \"relative\"`; 0 turns it off"
+                    .to_owned(),
             });
         }
         if z3 && !cfg!(feature = "z3") {

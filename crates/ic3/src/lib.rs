@@ -23,6 +23,7 @@ mod operators;
 mod order;
 mod start_states;
 mod sub_procedures;
+mod successors;
 #[cfg(feature = "z3")]
 mod z3;
 
