@@ -11,6 +11,7 @@ mod train;
 mod values;
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -226,6 +227,12 @@ pub struct VerifyArgs {
     /// How long cegar goes on splitting at one place
     #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
     pub split_until: SplitUntilArg,
+
+    /// After how many start states explicit goes on to all that they reach, before it looks for
+    /// more of them: 1 for one search after the other; counterexamples need not be shortest then
+    /// [default: all start states first]
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    pub start_batch: Option<NonZeroUsize>,
 
     /// What unrolls runs in bmc: boxes of states by the decision oracle, or a formula for Z3
     #[arg(long, value_enum, default_value_t = BmcSolverArg::Native, help_heading = "Engine")]

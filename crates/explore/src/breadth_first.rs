@@ -15,7 +15,9 @@
 mod result;
 mod store;
 
-use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question, StopReason};
+use policert_engine_api::{
+    Budget, Counts, EngineError, Event, Limits, Observer, Question, StopReason,
+};
 use policert_model::{OpId, Semantics};
 use policert_policy::Policy;
 
@@ -182,8 +184,14 @@ impl<'a> Search<'a> {
         let mut watch = Stopwatch::start();
         let question = self.question;
         let limit = budget.limits().states;
+        let limits = Limits { time: budget.remaining(), ..budget.limits().clone() };
+        let mut between = Budget::new(limits, budget.cancel_flag().clone());
         let added = question.for_each_start_state(budget, &mut |state| {
             self.add_start(state)?;
+            let waiting = self.table.len() - StateId(self.taken).index();
+            if self.config.start_batch.is_some_and(|most| waiting >= most.get()) {
+                self.expand(&[], &mut between)?;
+            }
             match limit {
                 // Stops the enumeration; the search has its answer.
                 _ if self.is_answered() => Err(StopReason::Interrupted.into()),

@@ -11,6 +11,10 @@ pub struct ExplicitConfig {
     /// Number of states whose guards are evaluated, and which the policy sees, together.
     /// [default: 512] [range: 1 and more]
     pub batch: NonZeroUsize,
+    /// After how many start states that wait the search goes on to its end before more of them are
+    /// enumerated; `None` for all start states first. Shortest counterexamples take all of them.
+    /// [default: none] [paper: POLIC3, BRFS: 1]
+    pub start_batch: Option<NonZeroUsize>,
     /// For how many operators that dropped an outcome the result names the first such state.
     /// [default: 16] [range: 0 and more]
     pub drop_examples: usize,
@@ -19,6 +23,6 @@ pub struct ExplicitConfig {
 impl Default for ExplicitConfig {
     fn default() -> Self {
         const BATCH: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
-        Self { batch: BATCH, drop_examples: 16 }
+        Self { batch: BATCH, start_batch: None, drop_examples: 16 }
     }
 }

@@ -19,10 +19,12 @@
 //!   all frames up to the next one.
 //! - D4: with [`Rescheduling::On`] a state that is blocked in ℱₙ, n < N, is asked about again with
 //!   one more step.
-//! - D5: states of a reason may have transitions to each other. By induction on m, none of them
+//! - D5: states of a reason, or of reasons found together, may have transitions to each other. By induction on m, none of them
 //!   reaches an unsafe state within m ≤ n steps: they are not unsafe themselves, and a transition
 //!   from them leads out of ℱ_{n−1} ⊇ ℱ_{m−1}, or to one of them.
-//! - D6: start states that are unsafe are found before, by the caller.
+//! - D6: with a limit on depth-first search, it goes first: N begins as ∞, see `depth_first`.
+//!   Where that does not settle the question N goes on from 1; the clauses of ℱ_∞ stay.
+//! - D7: start states that are unsafe are found before, by the caller.
 
 use policert_engine_api::{Budget, EngineError, Event, Observer};
 use policert_model::State;
@@ -30,6 +32,8 @@ use policert_numeric::IntBox;
 
 use crate::config::Rescheduling;
 use crate::contract;
+use crate::depth_first::depth_first;
+use crate::frames::FOREVER;
 use crate::obligations::Obligations;
 use crate::{Frames, SubProcedures};
 
@@ -47,7 +51,7 @@ pub enum Outcome<S> {
 /// How far the algorithm came, and what it took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SearchStatistics {
-    /// N at the end.
+    /// N at the end; 0 for ∞.
     pub limit: usize,
     /// Start states selected.
     pub start_states: u64,
@@ -61,18 +65,36 @@ pub struct SearchStatistics {
     pub kept: u64,
 }
 
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SearchSettings {
+    /// Whether a blocked state is asked about again with one more step.
+    pub rescheduling: Rescheduling,
+    /// How many states depth-first search may have open before it gives up; 0 for none.
+    pub open_states: usize,
+}
+
 /// Runs Algorithm 1.
 ///
 /// # Errors
 /// A stop of the budget, and what the sub-procedures cannot decide.
 pub fn ic3<P: SubProcedures>(
     system: &mut P,
-    rescheduling: Rescheduling,
+    search: SearchSettings,
     statistics: &mut SearchStatistics,
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Outcome<P::Step>, EngineError> {
     let mut frames = Frames::new(system.domains()); // l.1
+    if search.open_states > 0 {
+        observer.event(Event::Phase("depth-first search"));
+        let limit = search.open_states;
+        let settled = depth_first(system, &mut frames, limit, statistics, budget, observer)?;
+        if let Some(outcome) = settled {
+            return Ok(outcome);
+        }
+        observer.event(Event::Phase("search for a path"));
+    }
     loop {
         budget.poll_clock()?; // l.2
         budget.check_states(frames.reasons().len())?;
@@ -111,12 +133,13 @@ pub fn ic3<P: SubProcedures>(
                     queue.insert(next.state, n - 1, Some((taken.id, next.step))); // l.21
                     continue;
                 }
-                let reason = system.generalize_reason(&state, &frames, n - 1, budget)?; // l.17
-                contract::check_reason(system, &frames, n - 1, &state, &reason, budget)?;
-                frames.add(reason.sides, reason.frame + 1); // l.18
+                let states = [state];
+                let found = system.generalize_reason(&states, &frames, n - 1, budget)?; // l.17
+                contract::check_reason(system, &frames, n - 1, &states, &found, budget)?;
+                frames.add_all(found); // l.18
                 note(&frames, statistics);
             }
-            if rescheduling == Rescheduling::On && n < frames.limit() {
+            if search.rescheduling == Rescheduling::On && n < frames.limit() {
                 queue.insert_again(taken.id, n + 1);
             }
         }
@@ -129,8 +152,8 @@ pub fn ic3<P: SubProcedures>(
     }
 }
 
-fn note(frames: &Frames, statistics: &mut SearchStatistics) {
-    statistics.limit = frames.limit();
+pub(crate) fn note(frames: &Frames, statistics: &mut SearchStatistics) {
+    statistics.limit = if frames.limit() == FOREVER { 0 } else { frames.limit() };
     statistics.reasons = frames.added();
     statistics.subsumed = frames.subsumed();
     statistics.kept = frames.reasons().len() as u64;

@@ -24,8 +24,8 @@ pub(crate) trait Decisions {
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError>;
 
-    /// What the policy chooses in a state.
-    fn choice(&mut self, state: &[i64]) -> Choice;
+    /// What the policy chooses in each of some states; a few cost as much as one.
+    fn choices(&mut self, states: &[State]) -> Vec<Choice>;
 
     /// Questions so far.
     fn asked(&self) -> u64;
@@ -91,12 +91,16 @@ impl Decisions for NetworkDecisions<'_> {
         })
     }
 
-    fn choice(&mut self, state: &[i64]) -> Choice {
-        let mut inputs = Vec::with_capacity(self.policy.inputs().len());
-        self.policy.read_inputs(state, &mut inputs);
-        let mask: Vec<bool> =
-            self.applicable.iter().map(|condition| condition.holds(state) == Ok(true)).collect();
-        self.chooser.choose(&inputs, &mask)
+    fn choices(&mut self, states: &[State]) -> Vec<Choice> {
+        let (mut inputs, mut mask) = (Vec::new(), Vec::new());
+        for state in states {
+            inputs.extend(self.policy.inputs().iter().map(|v| state[v.index()]));
+            let applicable = self.applicable.iter();
+            mask.extend(applicable.map(|condition| condition.holds(state) == Ok(true)));
+        }
+        let mut choices = Vec::with_capacity(states.len());
+        self.chooser.choose_batch(&inputs, &mask, &mut choices);
+        choices
     }
 
     fn asked(&self) -> u64 {

@@ -114,10 +114,15 @@ pub struct Config {
     /// What the states of a reason may do. [default: relative]
     #[serde(default)]
     pub induction: Induction,
-    /// How often a successor outside of a reason that is being generalised is made part of it,
-    /// for each variable; needs `induction = "relative"` and boxes. [default: 2] [paper: 0]
+    /// How often a successor outside of a reason that is being generalised is made part of it, or
+    /// of another reason close by, for each attempt; needs `induction = "relative"`. Variables for
+    /// which that seldom helps are spared it. [default: 8] [paper: 0]
     #[serde(default = "joins")]
     pub joins: u32,
+    /// How many states depth-first search, which goes first, may have open before it gives up; 0
+    /// for none. [default: 20000] [paper: 0]
+    #[serde(default = "depth_first")]
+    pub depth_first: usize,
     /// Whether a blocked state is asked about again with one more step. [default: on]
     #[serde(default)]
     pub rescheduling: Rescheduling,
@@ -127,7 +132,11 @@ pub struct Config {
 }
 
 fn joins() -> u32 {
-    2
+    8
+}
+
+fn depth_first() -> usize {
+    20_000
 }
 
 fn box_limit() -> u64 {
@@ -210,6 +219,13 @@ impl Config {
                     .to_owned(),
             });
         }
+        if config.depth_first > 0 && config.induction == Induction::Absent {
+            return Err(ConfigError::Contradiction {
+                name: config.name,
+                problem: "`depth-first` needs `induction = \"relative\"`; 0 turns it off"
+                    .to_owned(),
+            });
+        }
         if z3 && !cfg!(feature = "z3") {
             return Err(ConfigError::NeedsZ3(config.name));
         }
@@ -228,6 +244,7 @@ impl Default for Config {
             order: VariableOrder::Learned,
             induction: Induction::Relative,
             joins: joins(),
+            depth_first: depth_first(),
             rescheduling: Rescheduling::On,
             pushing: Pushing::Far,
         }

@@ -5,6 +5,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_model::State;
 use policert_numeric::IntBox;
 
+use crate::frames::FOREVER;
 use crate::sub_procedures::Generalized;
 use crate::{Frames, SubProcedures};
 
@@ -32,18 +33,26 @@ pub(crate) fn check_reason<P: SubProcedures>(
     system: &mut P,
     frames: &Frames,
     frame: usize,
-    state: &State,
-    reason: &Generalized,
+    states: &[State],
+    found: &Generalized,
     budget: &mut Budget,
 ) -> Result<(), EngineError> {
-    debug_assert!(reason.sides.contains(state), "Assertion 4: a box around the state");
-    debug_assert!(reason.frame >= frame && reason.frame < frames.limit(), "Assertion 4: the frame");
-    debug_assert!(frames.including(frame + 1, &reason.sides).is_none(), "Assertion 5");
-    if cfg!(debug_assertions) {
-        // Transitions into the reason itself do not count.
-        let mut with_reason = frames.clone();
-        with_reason.add(reason.sides.clone(), reason.frame);
-        check_corners(system, &with_reason, reason.frame, &reason.sides, budget)?;
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    for state in states {
+        let around = found.reasons.iter().any(|sides| sides.contains(state));
+        debug_assert!(around, "Assertion 4: boxes around the states");
+        let next = frame.saturating_add(1);
+        debug_assert!(frames.blocking(next, state).is_none(), "Assertion 5");
+    }
+    let is_one = found.frame == FOREVER || found.frame < frames.limit();
+    debug_assert!(found.frame >= frame && is_one, "Assertion 4: the frame");
+    // Transitions into the reasons themselves do not count.
+    let mut with_reasons = frames.clone();
+    with_reasons.add_all(found.clone());
+    for sides in &found.reasons {
+        check_corners(system, &with_reasons, found.frame, sides, budget)?;
     }
     Ok(())
 }

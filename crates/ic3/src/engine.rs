@@ -7,7 +7,7 @@ use policert_model::DomainRule;
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
-use crate::algorithm::{Outcome, SearchStatistics, ic3};
+use crate::algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
 use crate::config::Config;
 use crate::instance::{PolicyStep, PolicySystem, SystemStatistics};
 
@@ -81,7 +81,9 @@ fn answer(
     }
     let vacuous = system.start().is_empty(budget)?;
     observer.event(Event::Phase("search for a path"));
-    Ok(match ic3(system, config.rescheduling, search, budget, observer)? {
+    let settings =
+        SearchSettings { rescheduling: config.rescheduling, open_states: config.depth_first };
+    Ok(match ic3(system, settings, search, budget, observer)? {
         Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
         Outcome::Path(start, steps) => {
             let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();

@@ -45,20 +45,20 @@ pub(crate) struct Into<'f> {
     pub frames: &'f Frames,
     /// n: the states of ℱₙ.
     pub frame: usize,
-    /// But not those of this box, for n ≥ 1.
-    pub but: Option<&'f IntBox>,
+    /// But not those of these boxes, for n ≥ 1.
+    pub but: &'f [IntBox],
 }
 
 impl<'f> Into<'f> {
     /// A box around a state that is no target, n ≥ 1.
     pub fn blocking(&self, state: &[i64]) -> Option<&'f IntBox> {
-        let own = self.but.filter(|own| own.contains(state));
+        let own = self.but.iter().find(|own| own.contains(state));
         own.or_else(|| self.frames.blocking(self.frame, state))
     }
 
     /// Whether one box without targets includes a whole one, n ≥ 1.
     fn excludes(&self, sides: &IntBox) -> bool {
-        self.but.is_some_and(|own| own.includes(sides))
+        self.but.iter().any(|own| own.includes(sides))
             || self.frames.including(self.frame, sides).is_some()
     }
 }

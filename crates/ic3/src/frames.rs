@@ -1,7 +1,16 @@
 //! Frames: what is known of the states that reach an unsafe state within so many steps.
 
+mod index;
+
 use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
+
+use self::index::BoxIndex;
+use crate::Generalized;
+
+/// The last frame of a clause that is in all of them, whatever N: no state of its reason reaches
+/// an unsafe state at all. As a frame, the states that no such clause excludes.
+pub const FOREVER: usize = usize::MAX;
 
 /// The frames ℱ₁ to ℱ_N, and ℱ_{N+1} while it is open.
 ///
@@ -12,6 +21,7 @@ use policert_numeric::{IntBox, IntInterval};
 pub struct Frames {
     domains: IntBox,
     reasons: Vec<Reason>,
+    index: BoxIndex,
     /// N.
     limit: usize,
     /// Reasons that were blocked so far.
@@ -49,6 +59,13 @@ impl Reason {
         self.bounds.iter().all(|&(d, side)| side.contains(state[d]))
     }
 
+    /// The variable whose value in a state it lacks, if that is the only one.
+    pub(crate) fn lacks_one(&self, state: &[i64]) -> Option<usize> {
+        let mut lacking = self.bounds.iter().filter(|&&(d, side)| !side.contains(state[d]));
+        let &(first, _) = lacking.next()?;
+        lacking.next().is_none().then_some(first)
+    }
+
     /// Whether a box of states of the model lies in it.
     fn includes(&self, sides: &IntBox) -> bool {
         self.bounds.iter().all(|&(d, side)| side.includes(sides[d])) || sides.is_empty()
@@ -59,7 +76,8 @@ impl Frames {
     /// ℱ₁ without clauses, N = 1, over states of these domains.
     #[must_use]
     pub fn new(domains: IntBox) -> Self {
-        Self { domains, reasons: Vec::new(), limit: 1, added: 0, subsumed: 0 }
+        let index = BoxIndex::new(&domains);
+        Self { domains, reasons: Vec::new(), index, limit: 1, added: 0, subsumed: 0 }
     }
 
     /// N, the limit on the length of paths.
@@ -73,19 +91,48 @@ impl Frames {
         self.limit += 1;
     }
 
+    /// Sets N. Frames without clauses are as good as any, so N may begin anywhere.
+    pub fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
     /// Adds the clause ¬r to the frames 1 to `last`. Reasons inside r whose clauses reach no
     /// further are dropped.
     pub fn add(&mut self, sides: IntBox, last: usize) {
         self.added += 1;
-        if self.reasons.iter().any(|r| r.last >= last && r.includes(&sides)) {
+        if self.including(last, &sides).is_some() {
             self.subsumed += 1;
             return;
         }
-        self.drop_inside(&sides, last);
+        for i in (0..self.reasons.len()).rev() {
+            let reason = &self.reasons[i];
+            if reason.last <= last && sides.includes(&reason.sides) {
+                self.subsumed += 1;
+                self.remove(i);
+            }
+        }
         let pairs = sides.sides().iter().zip(self.domains.sides()).enumerate();
         let bounded = pairs.filter(|(_, (side, all))| !side.includes(**all));
         let bounds = bounded.map(|(d, (&side, _))| (d, side)).collect();
+        self.index.insert(self.reasons.len(), &sides);
         self.reasons.push(Reason { sides, bounds, last, escape: None });
+    }
+
+    /// Adds the clauses of reasons that were found together.
+    pub fn add_all(&mut self, found: Generalized) {
+        for sides in found.reasons {
+            self.add(sides, found.frame.saturating_add(1));
+        }
+    }
+
+    fn remove(&mut self, index: usize) {
+        let end = self.reasons.len() - 1;
+        self.index.remove(index);
+        if index != end {
+            self.index.remove(end);
+            self.index.insert(index, &self.reasons[end].sides);
+        }
+        self.reasons.swap_remove(index);
     }
 
     /// Moves a clause of ℱₘ, where it was last, into ℱ_{m+1}.
@@ -97,26 +144,28 @@ impl Frames {
 
     /// Drops the reasons that lie in another one whose clause reaches as far.
     pub fn subsume(&mut self) {
-        let mut kept: Vec<Reason> = Vec::with_capacity(self.reasons.len());
-        // Of equal ones the first is kept, so look among those kept and those still to come.
-        let all = std::mem::take(&mut self.reasons);
-        for (i, reason) in all.iter().enumerate() {
-            let covers =
-                |other: &Reason| other.last >= reason.last && other.includes(&reason.sides);
-            let strictly_later = all[i + 1..].iter().any(covers);
-            if strictly_later || kept.iter().any(covers) {
+        for i in (0..self.reasons.len()).rev() {
+            let reason = &self.reasons[i];
+            let covering = self.find(&reason.sides, |other, index| {
+                // Of equal ones the first is kept.
+                index != i
+                    && other.last >= reason.last
+                    && (index < i || other.last > reason.last || other.sides != reason.sides)
+            });
+            if covering.is_some() {
                 self.subsumed += 1;
-            } else {
-                kept.push(reason.clone());
+                self.remove(i);
             }
         }
-        self.reasons = kept;
     }
 
-    fn drop_inside(&mut self, sides: &IntBox, last: usize) {
-        let before = self.reasons.len();
-        self.reasons.retain(|r| r.last > last || !sides.includes(&r.sides));
-        self.subsumed += (before - self.reasons.len()) as u64;
+    /// The latest reason that includes a box, of those that are accepted.
+    fn find(&self, sides: &IntBox, accepts: impl Fn(&Reason, usize) -> bool) -> Option<usize> {
+        let sides_of = |d: usize| (sides[d].lo, sides[d].hi);
+        self.index.find(sides_of, |i| {
+            let reason = &self.reasons[i];
+            reason.includes(sides) && accepts(reason, i)
+        })
     }
 
     /// Remembers what keeps a clause out of the next frame.
@@ -138,15 +187,22 @@ impl Frames {
     /// A reason of ℱₙ that holds in `state`; `None` means s ⊨ ℱₙ. For n ≥ 1.
     #[must_use]
     pub fn blocking(&self, frame: usize, state: &[i64]) -> Option<&IntBox> {
-        let mut reasons = self.reasons.iter().rev();
-        reasons.find(|r| r.last >= frame && r.contains(state)).map(|r| &r.sides)
+        let found = self.index.find(
+            |d| (state[d], state[d]),
+            |i| self.reasons[i].last >= frame && self.reasons[i].contains(state),
+        );
+        found.map(|i| &self.reasons[i].sides)
     }
 
     /// A reason of ℱₙ that includes a whole box. For n ≥ 1.
     #[must_use]
     pub fn including(&self, frame: usize, sides: &IntBox) -> Option<&IntBox> {
-        let mut reasons = self.reasons.iter().rev();
-        reasons.find(|r| r.last >= frame && r.includes(sides)).map(|r| &r.sides)
+        let found = if sides.is_empty() {
+            self.reasons.iter().position(|reason| reason.last >= frame)
+        } else {
+            self.find(sides, |reason, _| reason.last >= frame)
+        };
+        found.map(|i| &self.reasons[i].sides)
     }
 
     /// The least n ≤ N with ℱₙ = ℱ_{n+1}, once ℱ_{N+1} is open and clauses were propagated.

@@ -1,125 +1,134 @@
-//! Generalisation of a state to a reason (POLIC3, Section 3.2): variables are freed one after the
+//! Generalisation of states to reasons (POLIC3, Section 3.2): variables are freed one after the
 //! other while the states stay safe and without a transition into the frame.
 
-use policert_engine_api::{Answer, Budget, EngineError};
+use policert_engine_api::{Budget, EngineError};
 use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::Frames;
-use crate::config::{Induction, Pushing, Reasons};
+use crate::config::{Pushing, Reasons};
 use crate::instance::PolicySystem;
-use crate::start_states::unsafe_in;
+use crate::joint::{Attempt, JointReasons};
 use crate::sub_procedures::Generalized;
 
 /// Failed attempts to widen an interval after which what is left of the way is halved each time.
 const ATTEMPTS: u32 = 3;
 
+/// What transitions of a reason's states may not lead into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'f> {
+    pub frames: &'f Frames,
+    /// n: the states of ℱₙ.
+    pub frame: usize,
+}
+
 impl PolicySystem<'_> {
-    /// The reason around a state.
+    /// Reasons around states.
     pub(crate) fn generalized(
         &mut self,
-        state: &State,
+        states: &[State],
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,
     ) -> Result<Generalized, EngineError> {
-        let mut reason = IntBox::point(state);
+        let mut reasons = JointReasons::around(states);
         if self.config.reasons != Reasons::States {
-            for variable in self.ordering.of(state, &self.environment.domains) {
-                budget.poll_clock()?;
-                self.free(&mut reason, variable, frames, frame, budget)?;
-            }
-            self.ordering.learn(&reason, &self.environment.domains);
-        }
-        let mut frame = frame;
-        if self.config.pushing == Pushing::Far {
-            while frame + 1 < frames.limit()
-                && self.transition(&reason, frames, frame + 1, budget)?.refuted()
-            {
-                frame += 1;
+            let into = Target { frames, frame };
+            while let Some(next) = reasons.next() {
+                let state = reasons.boxes[next].lower_corner();
+                for variable in self.ordering.of(&state, &self.environment.domains) {
+                    self.free(&mut reasons, next, variable, into, budget)?;
+                }
+                self.ordering.learn(&reasons.boxes[next], &self.environment.domains);
+                reasons.finish(next);
             }
         }
-        Ok(Generalized { sides: reason, frame })
+        let frame = match self.config.pushing {
+            Pushing::Far => self.pushed(&reasons.boxes, frames, frame, budget)?,
+            Pushing::Asked => frame,
+        };
+        Ok(Generalized { reasons: reasons.boxes, frame })
+    }
+
+    /// The last frame that reasons have no transition into.
+    fn pushed(
+        &mut self,
+        reasons: &[IntBox],
+        frames: &Frames,
+        mut frame: usize,
+        budget: &mut Budget,
+    ) -> Result<usize, EngineError> {
+        while frame.saturating_add(1) < frames.limit() {
+            for reason in reasons {
+                let into = Target { frames, frame: frame + 1 };
+                if !self.transition(reason, reasons, into, budget)?.refuted() {
+                    return Ok(frame);
+                }
+            }
+            frame += 1;
+        }
+        Ok(frame)
     }
 
     /// Frees a variable of a reason as far as possible.
     fn free(
         &mut self,
-        reason: &mut IntBox,
+        reasons: &mut JointReasons,
+        which: usize,
         variable: usize,
-        frames: &Frames,
-        frame: usize,
+        into: Target<'_>,
         budget: &mut Budget,
     ) -> Result<(), EngineError> {
-        let mut wanted = self.environment.domains[variable];
+        let (side, all) = (reasons.boxes[which][variable], self.environment.domains[variable]);
+        if side == all {
+            return Ok(());
+        }
+        let obstacle = match self.attempt(reasons, which, variable, all, into, budget)? {
+            Attempt::Fits(wider) => {
+                *reasons = wider;
+                return Ok(());
+            }
+            Attempt::Obstacle(obstacle) => obstacle,
+        };
+        if self.config.reasons == Reasons::Assignments {
+            return Ok(());
+        }
+        let above = IntInterval::new(side.lo, all.hi);
+        self.extend(reasons, which, variable, (above, obstacle), into, budget)?;
+        let below = IntInterval::new(all.lo, reasons.boxes[which][variable].hi);
+        self.extend(reasons, which, variable, (below, obstacle), into, budget)
+    }
+
+    /// Extends one end of a side as far as possible towards what is wanted. A value of an obstacle
+    /// may be known.
+    fn extend(
+        &mut self,
+        reasons: &mut JointReasons,
+        which: usize,
+        variable: usize,
+        (mut wanted, obstacle): (IntInterval, Option<i64>),
+        into: Target<'_>,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
         let mut attempts = 0;
-        while wanted != reason[variable] {
-            let mut wider = reason.clone();
-            wider[variable] = wanted;
-            self.statistics.generalizations += 1;
-            let witness = match self.obstacle(&wider, frames, frame, budget)? {
-                Answer::Refuted => {
-                    *reason = wider;
+        if let Some(value) = obstacle.filter(|&value| wanted.contains(value)) {
+            attempts = 1;
+            wanted = narrowed(wanted, reasons.boxes[which][variable], Some(value), attempts);
+        }
+        while wanted != reasons.boxes[which][variable] {
+            match self.attempt(reasons, which, variable, wanted, into, budget)? {
+                Attempt::Fits(wider) => {
+                    *reasons = wider;
                     return Ok(());
                 }
-                Answer::Possible(witness) => witness,
-            };
-            if self.config.reasons == Reasons::Assignments {
-                return Ok(());
+                Attempt::Obstacle(obstacle) => {
+                    attempts += 1;
+                    let side = reasons.boxes[which][variable];
+                    wanted = narrowed(wanted, side, obstacle, attempts);
+                }
             }
-            if attempts == 0
-                && let Some(joined) = self.joined(wider, witness.as_ref(), frames, frame, budget)?
-            {
-                *reason = joined;
-                return Ok(());
-            }
-            attempts += 1;
-            wanted = narrowed(wanted, reason[variable], witness.map(|w| w[variable]), attempts);
         }
         Ok(())
-    }
-
-    /// A box around `wider` that does, with the successors of its obstacles.
-    fn joined(
-        &mut self,
-        mut wider: IntBox,
-        witness: Option<&State>,
-        frames: &Frames,
-        frame: usize,
-        budget: &mut Budget,
-    ) -> Result<Option<IntBox>, EngineError> {
-        if self.config.induction == Induction::Absent || frame == 0 {
-            return Ok(None);
-        }
-        let mut witness = witness.cloned();
-        for _ in 0..self.config.joins {
-            let Some(state) = &witness else { break };
-            let outside = self.successors_into(state, frames, frame, &wider);
-            if outside.is_empty() {
-                break;
-            }
-            outside.iter().for_each(|next| wider.hull_with(&IntBox::point(next)));
-            self.statistics.generalizations += 1;
-            witness = match self.obstacle(&wider, frames, frame, budget)? {
-                Answer::Refuted => return Ok(Some(wider)),
-                Answer::Possible(witness) => witness,
-            };
-        }
-        Ok(None)
-    }
-
-    /// A state of a box that is unsafe, or has a transition into a frame.
-    fn obstacle(
-        &mut self,
-        sides: &IntBox,
-        frames: &Frames,
-        frame: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        if let Some(state) = unsafe_in(self.environment.question, sides, budget)? {
-            return Ok(Answer::Possible(Some(state)));
-        }
-        self.transition(sides, frames, frame, budget)
     }
 }
 

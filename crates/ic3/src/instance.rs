@@ -4,21 +4,21 @@
 use std::collections::VecDeque;
 
 use policert_engine_api::{Answer, Budget, EngineError, Question, TraceStep};
-use policert_model::{Semantics, State};
+use policert_model::State;
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Policy};
+use policert_policy::Policy;
 
 use crate::choices::{Decisions, NetworkDecisions};
 use crate::config::{Config, EnvironmentSolver, Induction};
 use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
 use crate::frames::Escape;
+use crate::generalize::Target;
+use crate::joint::Joins;
 use crate::order::Ordering;
 use crate::start_states::StartSelection;
 use crate::sub_procedures::{Generalized, Succession};
+use crate::successors::{escapes_into, is_target};
 use crate::{Frames, SubProcedures};
-
-/// States with transitions that are remembered.
-const ESCAPES: usize = 256;
 
 /// A step of a path.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,11 +35,12 @@ pub struct PolicySystem<'a> {
     pub(crate) environment: Environment<'a>,
     pub(crate) ordering: Ordering,
     pub(crate) statistics: SystemStatistics,
-    decisions: Option<Box<dyn Decisions + 'a>>,
+    pub(crate) joins: Joins,
+    pub(crate) decisions: Option<Box<dyn Decisions + 'a>>,
     z3: Option<Box<dyn EnvironmentTransition + 'a>>,
     start: StartSelection,
     /// The latest states that were found to have transitions into some frame.
-    escapes: VecDeque<Escape>,
+    pub(crate) escapes: VecDeque<Escape>,
 }
 
 /// Questions that were asked.
@@ -51,6 +52,8 @@ pub struct SystemStatistics {
     pub frame_transitions: u64,
     /// Those that a state known before answered.
     pub recalled: u64,
+    /// Those that a state at hand answered.
+    pub probed: u64,
     /// Questions about the policy.
     pub policy_queries: u64,
     /// Clauses that were moved on.
@@ -82,6 +85,7 @@ impl<'a> PolicySystem<'a> {
         Ok(Self {
             config,
             ordering: Ordering::new(config.order, &environment, policy),
+            joins: Joins::new(environment.domains.dimensions()),
             environment,
             statistics: SystemStatistics::default(),
             decisions,
@@ -103,114 +107,45 @@ impl<'a> PolicySystem<'a> {
         SystemStatistics { policy_queries, ..self.statistics }
     }
 
-    /// Whether some state of a box has a transition into ℱₙ, n = `frame`; with relative induction
-    /// those into the box itself do not count.
+    /// Whether some state of a box, part of one of some reasons, has a transition into ℱₙ; with
+    /// relative induction those into the reasons themselves do not count.
     ///
     /// # Errors
     /// A stop of the budget.
     pub(crate) fn transition(
         &mut self,
-        reason: &IntBox,
-        frames: &Frames,
-        frame: usize,
+        part: &IntBox,
+        reasons: &[IntBox],
+        target: Target<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         self.statistics.frame_transitions += 1;
         let question = self.environment.question;
         let relative = self.config.induction == Induction::Relative;
-        let into = Into { frames, frame, but: relative.then_some(reason) };
+        let Target { frames, frame } = target;
+        let into = Into { frames, frame, but: if relative { reasons } else { &[] } };
         let known = self
             .escapes
             .iter()
-            .find(|escape| reason.contains(&escape.state) && escapes_into(question, escape, into));
+            .find(|escape| part.contains(&escape.state) && escapes_into(question, escape, into));
         if let Some(escape) = known {
             self.statistics.recalled += 1;
             return Ok(Answer::Possible(Some(escape.state.clone())));
+        }
+        if let Some(state) = self.probed(part, into) {
+            return Ok(Answer::Possible(Some(state)));
         }
         let mut solvers = Solvers {
             method: self.config.frame_transition,
             decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
             environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
         };
-        let answer = self.environment.frame_transition(reason, into, &mut solvers, budget)?;
-        if let Answer::Possible(Some(state)) = &answer
-            && let Ok(steps) = self.steps(state)
-        {
-            let successors = steps.into_iter().map(|step| step.step.state).collect();
-            self.escapes.truncate(ESCAPES - 1);
-            self.escapes.push_front(Escape { state: state.clone(), successors });
+        let answer = self.environment.frame_transition(part, into, &mut solvers, budget)?;
+        if let Answer::Possible(Some(state)) = &answer {
+            let successors = self.successor_states(state);
+            self.remember(Escape { state: state.clone(), successors });
         }
         Ok(answer)
-    }
-
-    /// The successors of a state that are in ℱₙ, n = `frame`, and not in a box; none where the
-    /// state breaks the model's rules.
-    pub(crate) fn successors_into(
-        &mut self,
-        state: &State,
-        frames: &Frames,
-        frame: usize,
-        but: &IntBox,
-    ) -> Vec<State> {
-        let question = self.environment.question;
-        let into = Into { frames, frame, but: Some(but) };
-        let steps = self.steps(state).unwrap_or_default().into_iter();
-        steps.map(|step| step.step.state).filter(|s| is_target(question, into, s)).collect()
-    }
-
-    /// The transitions of a state under the policy, by the plain semantics. Where the policy's
-    /// choice is undecided all of its labels count as chosen.
-    fn steps(&mut self, state: &State) -> Result<Vec<PolicyStep>, EngineError> {
-        let question = self.environment.question;
-        if question.is_terminal(state) {
-            return Ok(Vec::new());
-        }
-        let semantics = Semantics { model: question.model, rule: question.domain_rule };
-        let choice = self.decisions.as_mut().map(|decisions| decisions.choice(state));
-        let mut steps = Vec::new();
-        for group in &self.environment.operators.groups {
-            let mut undecided = None;
-            if let (Some(output), Some(choice)) = (group.output, &choice) {
-                match choice.contains(output) {
-                    Some(true) => {}
-                    Some(false) => continue,
-                    None => {
-                        debug_assert_eq!(*choice, Choice::Undecided);
-                        undecided = Some(state.clone());
-                    }
-                }
-            }
-            for &o in &group.operators {
-                let operator = &self.environment.operators.all[o].operator;
-                if !semantics.is_enabled(operator, state)? {
-                    continue;
-                }
-                for successor in semantics.successors(operator, state)?.list {
-                    let step = TraceStep {
-                        label: operator.label,
-                        operator: operator.key.clone(),
-                        destination: successor.destination,
-                        choices: successor.choices,
-                        state: successor.state,
-                    };
-                    steps.push(PolicyStep { step, undecided: undecided.clone() });
-                }
-            }
-        }
-        Ok(steps)
-    }
-}
-
-/// Whether a successor of a state is a target.
-fn escapes_into(question: &Question<'_>, escape: &Escape, into: Into<'_>) -> bool {
-    escape.successors.iter().any(|next| is_target(question, into, next))
-}
-
-/// Whether a state is one that transitions are looked for into.
-fn is_target(question: &Question<'_>, into: Into<'_>, state: &[i64]) -> bool {
-    match into.frame {
-        0 => question.is_unsafe(state),
-        _ => into.blocking(state).is_none(),
     }
 }
 
@@ -241,24 +176,27 @@ impl SubProcedures for PolicySystem<'_> {
         _: &mut Budget,
     ) -> Result<Option<Succession<PolicyStep>>, EngineError> {
         let question = self.environment.question;
-        let steps = self.steps(state)?.into_iter();
-        let into = Into { frames, frame, but: None };
-        let mut found: Vec<PolicyStep> =
-            steps.filter(|step| is_target(question, into, &step.step.state)).collect();
+        let into = Into { frames, frame, but: &[] };
+        let mut successors = self.successors(state)?.into_iter();
+        Ok(successors.find(|next| is_target(question, into, &next.state)))
+    }
+
+    fn successors(&mut self, state: &State) -> Result<Vec<Succession<PolicyStep>>, EngineError> {
+        let mut steps = self.steps(state)?;
         // A step that is certain rather than one by an undecided choice.
-        found.sort_by_key(|step| step.undecided.is_some());
-        let first = found.into_iter().next();
-        Ok(first.map(|step| Succession { state: step.step.state.clone(), step }))
+        steps.sort_by_key(|step| step.undecided.is_some());
+        let step = |step: PolicyStep| Succession { state: step.step.state.clone(), step };
+        Ok(steps.into_iter().map(step).collect())
     }
 
     fn generalize_reason(
         &mut self,
-        state: &State,
+        states: &[State],
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,
     ) -> Result<Generalized, EngineError> {
-        self.generalized(state, frames, frame, budget)
+        self.generalized(states, frames, frame, budget)
     }
 
     fn propagate_clauses(
@@ -274,14 +212,19 @@ impl SubProcedures for PolicySystem<'_> {
                     continue;
                 }
                 let question = self.environment.question;
-                let into = Into { frames, frame: m, but: None };
+                let into = Into { frames, frame: m, but: &[] };
                 if let Some(escape) = &reason.escape
                     && escapes_into(question, escape, into)
                 {
                     continue;
                 }
                 let sides = reason.sides.clone();
-                match self.transition(&sides, frames, m, budget)? {
+                match self.transition(
+                    &sides,
+                    std::slice::from_ref(&sides),
+                    Target { frames, frame: m },
+                    budget,
+                )? {
                     Answer::Refuted => {
                         self.statistics.propagated += 1;
                         frames.push(i);

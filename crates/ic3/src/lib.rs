@@ -11,26 +11,29 @@ mod algorithm;
 mod choices;
 mod config;
 mod contract;
+mod depth_first;
 mod engine;
 mod frame_transition;
 mod frames;
 mod generalize;
 mod instance;
+mod joint;
 mod obligations;
 mod operators;
 mod order;
 mod start_states;
 mod sub_procedures;
+mod successors;
 #[cfg(feature = "z3")]
 mod z3;
 
-pub use algorithm::{Outcome, SearchStatistics, ic3};
+pub use algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
 pub use config::{
     Config, ConfigError, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons,
     Rescheduling, VariableOrder,
 };
 pub use engine::{Report, run};
-pub use frames::{Escape, Frames, Reason};
+pub use frames::{Escape, FOREVER, Frames, Reason};
 pub use instance::{PolicyStep, PolicySystem, SystemStatistics};
 pub use obligations::{Obligations, Taken};
 pub use sub_procedures::{Generalized, SubProcedures, Succession};

@@ -15,11 +15,11 @@ pub struct Succession<S> {
     pub step: S,
 }
 
-/// A reason, and how far it holds.
+/// Reasons, and how far they hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Generalized {
-    /// The states.
-    pub sides: IntBox,
+    /// The states of each.
+    pub reasons: Vec<IntBox>,
     /// None of them has a transition into this frame, nor into an earlier one, but to each other.
     pub frame: usize,
 }
@@ -69,21 +69,27 @@ pub trait SubProcedures {
         budget: &mut Budget,
     ) -> Result<Option<Succession<Self::Step>>, EngineError>;
 
+    /// All transitions from `state`, those first that are certain.
+    ///
+    /// # Errors
+    /// A modelling error in `state`.
+    fn successors(&mut self, state: &State) -> Result<Vec<Succession<Self::Step>>, EngineError>;
+
     /// *Assertion 4.*
     ///
     /// # Requires
-    /// `state` has no transition into ℱₙ, n = `frame`, and is not in ℱ₀.
+    /// None of `states` is in ℱ₀, nor has a transition into ℱₙ, n = `frame`, but to each other.
     ///
     /// # Ensures
-    /// A box r around `state`, (i) no state of which is in ℱ₀, and (ii) no state of which has a
-    /// transition into the frame that comes with it, n or a later one up to N − 1, but for
-    /// transitions into r itself: the clause ¬r is inductive relative to the frame.
+    /// Boxes around all of `states`, (i) no state of which is in ℱ₀, and (ii) no state of which
+    /// has a transition into the frame that comes with them, n or a later one up to N − 1, but for
+    /// transitions into the boxes themselves: their clauses are inductive relative to the frame.
     ///
     /// # Errors
     /// A stop of the budget.
     fn generalize_reason(
         &mut self,
-        state: &State,
+        states: &[State],
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,

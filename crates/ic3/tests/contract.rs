@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_ic3::{
-    Config, Frames, Generalized, Outcome, PolicySystem, Rescheduling, SearchStatistics,
+    Config, FOREVER, Frames, Generalized, Outcome, PolicySystem, SearchSettings, SearchStatistics,
     SubProcedures, Succession, ic3, run,
 };
 use policert_model::{
@@ -31,7 +31,16 @@ struct Checked<'e, P> {
     truth: &'e Explicit,
     /// How often each assertion was checked where it says something.
     checked: [u64; 5],
+    /// How often several reasons were found together.
+    together: u64,
     place: String,
+}
+
+/// How often each assertion was checked, and several reasons were found together.
+#[derive(Default, Debug)]
+struct Sums {
+    checked: [u64; 5],
+    together: u64,
 }
 
 impl Explicit {
@@ -47,16 +56,15 @@ impl Explicit {
         &found.expect("a state of the model").1
     }
 
-    /// A state of a box that is a target, or has a transition into a frame.
-    fn obstacle(&self, sides: &IntBox, frames: &Frames, frame: usize) -> Option<&State> {
-        let inside = self.states.iter().filter(|(state, _)| sides.contains(state));
-        let mut states = inside.filter(|(state, successors)| {
+    /// A state of some boxes that is a target, or has a transition into a frame and out of them.
+    fn obstacle(&self, boxes: &[IntBox], frames: &Frames, frame: usize) -> Option<&State> {
+        let among = |state: &State| boxes.iter().any(|sides| sides.contains(state));
+        let mut inside = self.states.iter().filter(|(state, _)| among(state));
+        let found = inside.find(|(state, successors)| {
             self.targets.contains(state)
-                || successors
-                    .iter()
-                    .any(|next| self.is_in(frames, frame, next) && !sides.contains(next))
+                || successors.iter().any(|next| self.is_in(frames, frame, next) && !among(next))
         });
-        states.next().map(|(state, _)| state)
+        found.map(|(state, _)| state)
     }
 }
 
@@ -107,22 +115,38 @@ impl<P: SubProcedures> SubProcedures for Checked<'_, P> {
         Ok(found)
     }
 
+    fn successors(&mut self, state: &State) -> Result<Vec<Succession<P::Step>>, EngineError> {
+        let found = self.inner.successors(state)?;
+        let states: BTreeSet<State> = found.iter().map(|next| next.state.clone()).collect();
+        assert_eq!(states, *self.truth.successors(state), "{}: successors", self.place);
+        self.checked[1] += 1;
+        Ok(found)
+    }
+
     fn generalize_reason(
         &mut self,
-        state: &State,
+        states: &[State],
         frames: &Frames,
         frame: usize,
         budget: &mut Budget,
     ) -> Result<Generalized, EngineError> {
-        let found = self.inner.generalize_reason(state, frames, frame, budget)?;
+        let found = self.inner.generalize_reason(states, frames, frame, budget)?;
         let place = format!("{}: {found:?}", self.place);
-        assert!(found.sides.contains(state) && found.frame >= frame, "{place}: Assertion 4");
-        assert!(self.domains().includes(&found.sides), "{place}: beyond the domains");
-        let obstacle = self.truth.obstacle(&found.sides, frames, found.frame);
+        assert!(found.frame >= frame, "{place}: Assertion 4");
+        for state in states {
+            let around = found.reasons.iter().any(|sides| sides.contains(state));
+            assert!(around, "{place}: Assertion 4");
+            let next = frame.saturating_add(1);
+            assert!(frames.blocking(next, state).is_none(), "{place}: Assertion 5");
+        }
+        let domains = self.domains();
+        let inside = found.reasons.iter().all(|sides| domains.includes(sides));
+        assert!(inside, "{place}: beyond the domains");
+        let obstacle = self.truth.obstacle(&found.reasons, frames, found.frame);
         assert_eq!(obstacle, None, "{place}: Assertion 4");
-        assert!(frames.including(frame + 1, &found.sides).is_none(), "{place}: Assertion 5");
         self.checked[3] += 1;
         self.checked[4] += 1;
+        self.together += u64::from(found.reasons.len() > 1);
         Ok(found)
     }
 
@@ -134,7 +158,9 @@ impl<P: SubProcedures> SubProcedures for Checked<'_, P> {
         let before = frames.clone();
         self.inner.propagate_clauses(frames, budget)?;
         for reason in frames.reasons() {
-            let obstacle = self.truth.obstacle(&reason.sides, frames, reason.last - 1);
+            let frame = if reason.last == FOREVER { FOREVER } else { reason.last - 1 };
+            let sides = std::slice::from_ref(&reason.sides);
+            let obstacle = self.truth.obstacle(sides, frames, frame);
             assert_eq!(obstacle, None, "{}: Assertion 3", self.place);
             let of_old = before.of_frame(1).any(|sides| *sides == reason.sides);
             assert!(of_old, "{}: a clause from nowhere", self.place);
@@ -158,14 +184,14 @@ fn states(domains: &IntBox) -> Vec<State> {
 fn check<P: SubProcedures>(
     inner: P,
     truth: &Explicit,
-    rescheduling: Rescheduling,
+    settings: SearchSettings,
     place: String,
-    checked: &mut [u64; 5],
+    sums: &mut Sums,
 ) {
-    let mut system = Checked { inner, truth, checked: [0; 5], place };
+    let mut system = Checked { inner, truth, checked: [0; 5], together: 0, place };
     let mut statistics = SearchStatistics::default();
     let budget = &mut Budget::unlimited();
-    let outcome = ic3(&mut system, rescheduling, &mut statistics, budget, &mut Silent);
+    let outcome = ic3(&mut system, settings, &mut statistics, budget, &mut Silent);
     let place = &system.place;
     match outcome.unwrap_or_else(|error| panic!("{place}: {error}")) {
         Outcome::Path(start, steps) => {
@@ -187,23 +213,25 @@ fn check<P: SubProcedures>(
             }
         }
     }
-    for (sum, count) in checked.iter_mut().zip(system.checked) {
+    for (sum, count) in sums.checked.iter_mut().zip(system.checked) {
         *sum += count;
     }
+    sums.together += system.together;
 }
 
 #[test]
 fn every_instance_keeps_the_contract() {
-    let mut checked = [0u64; 5];
+    let mut sums = Sums::default();
     for (profile, cases) in [(Profile::Unary, 120), (Profile::Linear, 120)] {
         for number in case_numbers(cases) {
-            random_case(profile, number, &mut checked);
+            random_case(profile, number, &mut sums);
         }
     }
-    assert!(checked.iter().all(|&count| count > 200), "{checked:?}");
+    assert!(sums.checked.iter().all(|&count| count > 200), "{sums:?}");
+    assert!(sums.together > 20, "{sums:?}");
 }
 
-fn random_case(profile: Profile, number: u64, checked: &mut [u64; 5]) {
+fn random_case(profile: Profile, number: u64, sums: &mut Sums) {
     let mut random = Random::new(number ^ 0xc0);
     let case = Case::numbered(profile, number);
     let semantics = Semantics {
@@ -242,9 +270,16 @@ fn random_case(profile: Profile, number: u64, checked: &mut [u64; 5]) {
         let config = Config::preset(name).expect("it is built in");
         let place = format!("{profile:?} {number}, {name}");
         let policy = with_policy.then_some(&policy);
-        let system = PolicySystem::new(&question, policy, &config)
-            .unwrap_or_else(|error| panic!("{place}: {error}"));
-        check(system, &truth, config.rescheduling, place, checked);
+        // Depth-first search to the end, not at all, or so far that it gives up on the way.
+        for open_states in [0, 3, config.depth_first] {
+            if open_states > config.depth_first {
+                continue;
+            }
+            let system = PolicySystem::new(&question, policy, &config)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            let settings = SearchSettings { rescheduling: config.rescheduling, open_states };
+            check(system, &truth, settings, format!("{place}, {open_states}"), sums);
+        }
     }
 }
 

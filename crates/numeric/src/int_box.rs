@@ -149,12 +149,14 @@ impl IntBox {
 
     /// Number of dimensions.
     #[must_use]
+    #[inline]
     pub fn dimensions(&self) -> usize {
         self.0.len()
     }
 
     /// The sides in order.
     #[must_use]
+    #[inline]
     pub fn sides(&self) -> &[IntInterval] {
         &self.0
     }
@@ -194,12 +196,14 @@ impl IntBox {
 
     /// Whether `point` lies in it (`point` may have more coordinates than the box).
     #[must_use]
+    #[inline]
     pub fn contains(&self, point: &[i64]) -> bool {
         self.0.iter().zip(point).all(|(side, &value)| side.contains(value))
     }
 
     /// Whether all of `other` lies in it.
     #[must_use]
+    #[inline]
     pub fn includes(&self, other: &Self) -> bool {
         other.is_empty() || self.0.iter().zip(&other.0).all(|(a, b)| a.includes(*b))
     }

@@ -74,6 +74,8 @@ pub(crate) struct Assignment<'a> {
     pub task: &'a Task,
     /// Configuration of ppa and cegar.
     pub ppa: &'a policert_ppa::Config,
+    /// How explicit searches.
+    pub explicit: policert_explore::ExplicitConfig,
     /// Options of cegar.
     pub cegar: policert_ppa::CegarConfig,
     /// How bmc unrolls runs.

@@ -13,8 +13,8 @@ use policert_policy::Policy;
 
 use crate::{Failure, Task};
 
-/// Interval arithmetic is given this long at least, and as long as the run took.
-const LEAST_TIME: Duration = Duration::from_secs(2);
+/// Interval arithmetic is given this long at least, and half as long as the run took.
+const LEAST_TIME: Duration = Duration::from_millis(250);
 /// Boxes after which a question to the oracle is given up; the part of the state space is cut then.
 const BOXES: u64 = 256;
 
@@ -62,7 +62,7 @@ pub(crate) fn check(
         check_invariant(&question, None, boxes, &mut anything, &mut budget).map_err(rejected)?;
         return Ok(CheckedBy::Intervals);
     };
-    let share = begin.elapsed().max(LEAST_TIME);
+    let share = (begin.elapsed() / 2).max(LEAST_TIME);
     let time = left().map_or(share, |left| share.min(left / 2));
     let mut intervals = IntervalChoices::new(policy);
     let first =

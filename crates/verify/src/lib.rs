@@ -42,7 +42,7 @@ mod verify;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
-pub use policert_explore::{BmcConfig, BmcSolver, Ending};
+pub use policert_explore::{BmcConfig, BmcSolver, Ending, ExplicitConfig};
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
-use policert_explore::BmcConfig;
+use policert_explore::{BmcConfig, ExplicitConfig};
 use policert_ic3::Config as Ic3Config;
 use policert_ppa::{CegarConfig, Config as PpaConfig};
 use serde_json::Value;
@@ -28,6 +28,8 @@ pub struct Request {
     pub engine: EngineChoice,
     /// Configuration of ppa, cegar or ic3: a preset's name, or a file.
     pub preset: String,
+    /// How explicit searches.
+    pub explicit: ExplicitConfig,
     /// Options of cegar.
     pub cegar: CegarConfig,
     /// How bmc unrolls runs.
@@ -103,10 +105,11 @@ fn run(
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
-    let Request { cegar, bmc, threads, .. } = *request;
+    let Request { explicit, cegar, bmc, threads, .. } = *request;
     let assignment = Assignment {
         task: &task,
         ppa: &ppa,
+        explicit,
         cegar,
         bmc,
         ic3: &ic3,

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use policert_verify::{
-    BmcConfig, CancelFlag, CegarConfig, EngineChoice, Filter, Limits, OutputFiles, PolicyChoice,
-    Predicates, Report, Request, SearchOrder, Silent, TaskOptions, TerminalChoice, VerdictWord,
-    verify,
+    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExplicitConfig, Filter, Limits, OutputFiles,
+    PolicyChoice, Predicates, Report, Request, SearchOrder, Silent, TaskOptions, TerminalChoice,
+    VerdictWord, verify,
 };
 
 /// The folder in the collection that `POLICERT_SHARED` names, or that is beside the repository.
@@ -28,6 +28,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         task,
         engine,
         preset: "native".to_owned(),
+        explicit: ExplicitConfig::default(),
         cegar,
         bmc: BmcConfig::default(),
         limits: Limits::default(),

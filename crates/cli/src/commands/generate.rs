@@ -9,8 +9,8 @@ use policert_generate::{
     Racetrack, RandomModel, Track, Transport, WallCheck,
 };
 use policert_verify::{
-    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, Failure, Limits, OutputFiles,
-    PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
+    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
+    OutputFiles, PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
 };
 use serde::Serialize;
 
@@ -258,6 +258,7 @@ fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Fai
         },
         engine: EngineChoice::Explicit,
         preset: "native".to_owned(),
+        explicit: ExplicitConfig::default(),
         cegar: CegarConfig::default(),
         bmc: BmcConfig::default(),
         limits: Limits { time: None, memory: None, states: Some(common.max_states) },

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use policert_verify::{
     BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
-    ExitStatus, Failure, Limits, Numbers, OutputFiles, Predicates, Request, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified,
-    verify,
+    ExitStatus, ExplicitConfig, Failure, Limits, Numbers, OutputFiles, Predicates, Request, Scope,
+    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
+    TaskOptions, Verified, verify,
 };
 
 use super::{
@@ -133,6 +133,10 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Ic3 => EngineChoice::Ic3,
         },
         preset: arguments.preset.clone(),
+        explicit: ExplicitConfig {
+            start_batch: arguments.start_batch,
+            ..ExplicitConfig::default()
+        },
         cegar: cegar(arguments),
         bmc: BmcConfig {
             solver: match arguments.bmc_solver {

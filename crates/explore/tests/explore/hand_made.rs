@@ -1,5 +1,6 @@
 //! Models made by hand, with known answers.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use policert_engine_api::{
@@ -77,6 +78,34 @@ fn outcomes_outside_a_domain_are_dropped_and_named_or_errors() {
     let config = ExplicitConfig::default();
     let error = explicit(&question, None, &config, &mut Budget::unlimited(), &mut Silent);
     assert!(matches!(error, Err(EngineError::Modelling(e)) if e.to_string().contains("x0=3")));
+}
+
+#[test]
+fn searches_one_after_the_other_find_the_same_states() {
+    let model = counter(5);
+    for bad in [Condition::False, Condition::var_equals(VarId(1), 4)] {
+        let mut property = property(bad);
+        property.start = Some(Start::States(vec![vec![0, 2], vec![0, 0], vec![0, 1]]));
+        let question = Question { initial_states: false, ..Question::new(&model, &property) };
+        let all_first = run(&question, None);
+        for batch in 1..5 {
+            let config =
+                ExplicitConfig { start_batch: NonZeroUsize::new(batch), ..Default::default() };
+            let found = explicit(&question, None, &config, &mut Budget::unlimited(), &mut Silent);
+            let found = found.expect("an answer");
+            match (&all_first.verdict, &found.verdict) {
+                (Verdict::Unsafe(_), Verdict::Unsafe(trace)) => {
+                    assert_eq!(trace.steps.last().map(|step| step.state[1]), Some(4));
+                }
+                (expected, verdict) => assert_eq!(expected, verdict),
+            }
+            let (expected, counts) = (all_first.counts, found.counts);
+            if found.verdict == (Verdict::Safe { vacuous: false }) {
+                assert_eq!(counts.reachable_states, expected.reachable_states);
+                assert_eq!(counts.transitions, expected.transitions);
+            }
+        }
+    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ pub(super) fn run(
 ) -> Result<EngineRun, EngineError> {
     let task = assignment.task;
     let question = task.question();
-    let config = ExplicitConfig::default();
-    let explored = explicit(&question, task.policy.as_ref(), &config, budget, observer)?;
+    let config = &assignment.explicit;
+    let explored = explicit(&question, task.policy.as_ref(), config, budget, observer)?;
     let (warnings, notes) = remarks(&explored);
     Ok(EngineRun {
         engine: "explicit",

@@ -54,6 +54,7 @@ fn numbers(report: &Report) -> Value {
         "generalizations": queries.generalizations,
         "frame_transitions": queries.frame_transitions,
         "recalled": queries.recalled,
+        "probed": queries.probed,
         "policy_queries": queries.policy_queries,
         "propagated": queries.propagated,
     })
