@@ -1,0 +1,74 @@
+//! Every way to solve an MDP against brute force over all memoryless policies.
+
+mod brute_force;
+mod generator;
+
+use generator::{Instance, instance};
+use policert_engine_api::Budget;
+use policert_mdp::{Bounds, Direction, Method, Reachability, SolveOptions, qualitative, solve};
+use policert_numeric::Rational;
+use proptest::prelude::*;
+
+fn problem(instance: &Instance, direction: Direction) -> Reachability<'_> {
+    let Instance { mdp, initial, target, avoid } = instance;
+    Reachability { mdp, initial, target, avoid, direction }
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::Max, Direction::Min];
+
+fn contains(bounds: &Bounds, value: &Rational) -> bool {
+    bounds.lo <= *value && *value <= bounds.hi
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn graphs_tell_0_and_1(instance in instance()) {
+        for direction in DIRECTIONS {
+            let problem = problem(&instance, direction);
+            let values = brute_force::values(&problem);
+            let found = qualitative(&problem, &mut Budget::unlimited()).expect("no limit");
+            for (state, value) in (0u32..).zip(&values) {
+                prop_assert_eq!(found.zero.contains(state), value.is_zero());
+                prop_assert_eq!(found.one.contains(state), *value == Rational::ONE);
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_contain_the_value_and_are_narrow(instance in instance()) {
+        let precision = Rational::from_f64(1e-6).expect("finite");
+        for direction in DIRECTIONS {
+            let problem = problem(&instance, direction);
+            let values = brute_force::values(&problem);
+            for method in [Method::IntervalIteration, Method::Optimistic] {
+                let options = SolveOptions { method, ..SolveOptions::default() };
+                let solution = solve(&problem, &options, &mut Budget::unlimited());
+                let solution = solution.expect("solvable");
+                for (&state, bounds) in instance.initial.iter().zip(&solution.initial) {
+                    let value = &values[state as usize];
+                    prop_assert!(contains(bounds, value), "{bounds:?} {value}");
+                    prop_assert!(bounds.width() <= precision);
+                }
+                for state in problem.mdp.state_range() {
+                    prop_assert!(contains(&solution.bounds(state), &values[state as usize]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn exact_values_are_exact(instance in instance()) {
+        for direction in DIRECTIONS {
+            let problem = problem(&instance, direction);
+            let values = brute_force::values(&problem);
+            let options = SolveOptions { exact: true, ..SolveOptions::default() };
+            let solution = solve(&problem, &options, &mut Budget::unlimited()).expect("solvable");
+            for (&state, bounds) in instance.initial.iter().zip(&solution.initial) {
+                prop_assert_eq!(&bounds.lo, &values[state as usize]);
+                prop_assert_eq!(&bounds.hi, &values[state as usize]);
+            }
+        }
+    }
+}
