@@ -147,6 +147,11 @@ impl MdpBuilder {
         self.mdp.distributions.probability(value)
     }
 
+    /// Stores a distribution of probabilities that are not 0.
+    pub fn distribution(&mut self, entries: &[ProbabilityId]) -> DistributionId {
+        self.mdp.distributions.distribution(entries)
+    }
+
     /// The distributions, to add some.
     pub(crate) fn distributions_mut(&mut self) -> &mut Distributions {
         &mut self.mdp.distributions
@@ -190,6 +195,23 @@ impl MdpBuilder {
         let added = self.choice_of(distribution, merged.iter().map(|&(state, _)| state));
         self.merged = merged;
         added
+    }
+
+    /// As [`MdpBuilder::choice`], where the probabilities of the outcomes are known to make this
+    /// distribution.
+    ///
+    /// # Errors
+    /// Too many transitions.
+    pub fn choice_from(
+        &mut self,
+        distribution: DistributionId,
+        outcomes: &[(u32, ProbabilityId)],
+    ) -> Result<(), MdpError> {
+        let differ = |i: usize| outcomes[..i].iter().all(|(state, _)| *state != outcomes[i].0);
+        if outcomes.len() <= FEW && (1..outcomes.len()).all(differ) {
+            return self.choice_of(distribution, outcomes.iter().map(|&(state, _)| state));
+        }
+        self.choice(outcomes)
     }
 
     /// Adds a choice with a stored distribution, to successors that differ.
