@@ -127,8 +127,7 @@ impl Distributions {
     #[must_use]
     #[inline]
     pub fn mean(&self, id: DistributionId, successors: &[u32], values: &[[f64; 2]]) -> [f64; 2] {
-        let range = self.range(id);
-        let bounds = &self.bounds[range];
+        let bounds = self.bounds(id);
         if let ([[lo, _]], [successor]) = (bounds, successors)
             && *lo >= 1.0
         {
@@ -140,6 +139,38 @@ impl Distributions {
             lo += p[0] * value[0];
             hi += p[1] * value[1];
         }
+        if hi > 0.0 || successors.iter().any(|&to| values[to as usize][1] > 0.0) {
+            self.outward(id, lo, hi)
+        } else {
+            [0.0, 0.0]
+        }
+    }
+
+    /// As [`Distributions::mean`], of these values.
+    #[must_use]
+    pub(crate) fn mean_of(&self, id: DistributionId, values: &[[f64; 2]]) -> [f64; 2] {
+        let bounds = self.bounds(id);
+        let (mut lo, mut hi) = (0.0f64, 0.0f64);
+        for (p, value) in bounds.iter().zip(values) {
+            lo += p[0] * value[0];
+            hi += p[1] * value[1];
+        }
+        if values.iter().any(|value| value[1] > 0.0) {
+            self.outward(id, lo, hi)
+        } else {
+            [0.0, 0.0]
+        }
+    }
+
+    /// Lower and upper bounds of the probabilities of a distribution.
+    #[inline]
+    pub(crate) fn bounds(&self, id: DistributionId) -> &[[f64; 2]] {
+        &self.bounds[self.range(id)]
+    }
+
+    /// Bounds of the exact sums, from the computed ones.
+    #[inline]
+    fn outward(&self, id: DistributionId, lo: f64, hi: f64) -> [f64; 2] {
         let [down, up] = self.factors[id.0 as usize];
         let lo = if lo < NEGLIGIBLE { 0.0 } else { lo * down };
         [lo, (hi * up + UNDERFLOW).min(1.0)]

@@ -10,13 +10,21 @@ use crate::elimination::{Equation, solve};
 use crate::quotient::{GOAL, Quotient};
 use crate::{Direction, Mdp};
 
+/// Exact values, and choices that reach them.
+pub(crate) struct ExactValues {
+    pub values: Vec<Rational>,
+    /// By block; `u32::MAX` for none.
+    pub choices: Vec<u32>,
+}
+
 /// The exact values of all blocks. `floats` are bounds of them, which only make a good start.
 pub(crate) fn exact_values(
     quotient: &Quotient,
     direction: Direction,
     floats: &[[f64; 2]],
     budget: &mut Budget,
-) -> Result<Vec<Rational>, EngineError> {
+) -> Result<ExactValues, EngineError> {
+    let mut choices = vec![u32::MAX; quotient.mdp.states()];
     let mut values = vec![Rational::ZERO; quotient.mdp.states()];
     values[GOAL as usize] = Rational::ONE;
     let mut position = vec![OUTSIDE; quotient.mdp.states()];
@@ -32,11 +40,12 @@ pub(crate) fn exact_values(
             budget,
         )?;
         let solved = solved.ok_or_else(undetermined)?;
-        for (&block, value) in members.iter().zip(solved) {
+        for ((&block, value), choice) in members.iter().zip(solved.values).zip(solved.choices) {
             values[block as usize] = value;
+            choices[block as usize] = choice;
         }
     }
-    Ok(values)
+    Ok(ExactValues { values, choices })
 }
 
 fn undetermined() -> EngineError {
@@ -44,14 +53,15 @@ fn undetermined() -> EngineError {
 }
 
 /// Bounds of the blocks of one component, by exact solution for the lower and for the upper
-/// bounds of what it leads to.
+/// bounds of what it leads to; with choices that reach the lower bound for [`Direction::Max`], the
+/// upper one for [`Direction::Min`].
 pub(crate) fn exact_component_bounds(
     mdp: &Mdp,
     direction: Direction,
     members: &[u32],
     values: &[[f64; 2]],
     budget: &mut Budget,
-) -> Result<Vec<[f64; 2]>, StopReason> {
+) -> Result<Option<Vec<([f64; 2], u32)>>, StopReason> {
     let mut position = vec![OUTSIDE; mdp.states()];
     let mut side = |side: usize, budget: &mut Budget| {
         let border =
@@ -61,13 +71,17 @@ pub(crate) fn exact_component_bounds(
     let lower = side(0, budget)?;
     let upper = side(1, budget)?;
     let Some((lower, upper)) = lower.zip(upper) else {
-        return Ok(members.iter().map(|&b| values[b as usize]).collect());
+        return Ok(None);
     };
-    let bounds = lower.iter().zip(&upper).map(|(lo, hi)| {
+    let choices = match direction {
+        Direction::Max => lower.choices,
+        Direction::Min => upper.choices,
+    };
+    let bounds = lower.values.iter().zip(&upper.values).map(|(lo, hi)| {
         let (lo, hi) = (lo.to_f64_interval().0, hi.to_f64_interval().1);
         [lo.max(0.0), hi.min(1.0)]
     });
-    Ok(bounds.collect())
+    Ok(Some(bounds.zip(choices).collect()))
 }
 
 const OUTSIDE: u32 = u32::MAX;
@@ -82,7 +96,7 @@ fn component(
     border: &dyn Fn(u32) -> Rational,
     floats: &[[f64; 2]],
     budget: &mut Budget,
-) -> Result<Option<Vec<Rational>>, StopReason> {
+) -> Result<Option<ExactValues>, StopReason> {
     for (i, &block) in (0u32..).zip(members) {
         position[block as usize] = i;
     }
@@ -107,7 +121,7 @@ impl Component<'_> {
         &self,
         floats: &[[f64; 2]],
         budget: &mut Budget,
-    ) -> Result<Option<Vec<Rational>>, StopReason> {
+    ) -> Result<Option<ExactValues>, StopReason> {
         let mut policy: Vec<Option<u32>> =
             self.members.iter().map(|&block| self.first_choice(block, floats)).collect();
         loop {
@@ -126,7 +140,8 @@ impl Component<'_> {
                 }
             }
             if !improved {
-                return Ok(Some(values));
+                let choices = policy.iter().map(|choice| choice.unwrap_or(u32::MAX)).collect();
+                return Ok(Some(ExactValues { values, choices }));
             }
         }
     }

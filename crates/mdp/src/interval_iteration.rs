@@ -32,6 +32,9 @@ pub(crate) struct IntervalIteration<'q> {
     precision: f64,
     /// By block: bounds of its value.
     pub values: Vec<[f64; 2]>,
+    /// By block: the choice that reaches its bound, where that is not the one that looks best;
+    /// `u32::MAX` or nothing elsewhere.
+    pub choices: Vec<u32>,
     /// Number of times that all states of a component were looked at.
     pub sweeps: u64,
     /// Number of components that were solved exactly.
@@ -54,6 +57,7 @@ impl<'q> IntervalIteration<'q> {
             method: options.method,
             precision: (0.9 * options.precision / depth).max(FINEST),
             values,
+            choices: Vec::new(),
             sweeps: 0,
             exact_components: 0,
             guess: Vec::new(),
@@ -118,9 +122,12 @@ impl<'q> IntervalIteration<'q> {
                     &self.values,
                     budget,
                 )?;
-                for (&block, [lo, hi]) in members.iter().zip(solved) {
+                let Some(solved) = solved else { continue };
+                self.choices.resize(self.values.len(), u32::MAX);
+                for (&block, ([lo, hi], choice)) in members.iter().zip(solved) {
                     let value = &mut self.values[block as usize];
                     *value = [value[0].max(lo), value[1].min(hi)];
+                    self.choices[block as usize] = choice;
                 }
                 return Ok(());
             }

@@ -93,6 +93,8 @@ pub struct Solution {
     pub(crate) known: Option<Qualitative>,
     pub(crate) quotient: Option<Quotient>,
     pub(crate) floats: Vec<[f64; 2]>,
+    /// By block: the choice that reaches its bound, where it was computed; else none, or nothing.
+    pub(crate) taken: Vec<u32>,
     pub(crate) exact: Option<Vec<Rational>>,
 }
 
@@ -131,6 +133,7 @@ pub fn solve(
         known: None,
         quotient: None,
         floats: Vec::new(),
+        taken: Vec::new(),
         exact: None,
     };
     match solution.run(problem, options, budget) {
@@ -163,10 +166,12 @@ impl Solution {
         self.statistics.sweeps = iteration.sweeps;
         self.statistics.exact_components = iteration.exact_components;
         self.floats = iteration.values;
+        self.taken = iteration.choices;
         ran?;
         if options.exact {
             let exact = exact_values(quotient, problem.direction, &self.floats, budget)?;
-            self.exact = Some(exact);
+            self.exact = Some(exact.values);
+            self.taken = exact.choices;
         }
         Ok(())
     }

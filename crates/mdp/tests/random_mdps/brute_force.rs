@@ -34,7 +34,7 @@ pub fn values(problem: &Reachability<'_>) -> Vec<Rational> {
 }
 
 /// The values of a Markov chain.
-fn chain(problem: &Reachability<'_>, policy: &[Option<u32>]) -> Vec<Rational> {
+pub fn chain(problem: &Reachability<'_>, policy: &[Option<u32>]) -> Vec<Rational> {
     let n = policy.len();
     let is_open = |s: usize| {
         let state = u32::try_from(s).expect("small");

@@ -5,7 +5,10 @@ mod generator;
 
 use generator::{Instance, instance};
 use policert_engine_api::Budget;
-use policert_mdp::{Bounds, Direction, Method, Reachability, SolveOptions, qualitative, solve};
+use policert_mdp::{
+    Bounds, Direction, Explicit, Method, Reachability, SolveOptions, max_probability, qualitative,
+    solve,
+};
 use policert_numeric::Rational;
 use proptest::prelude::*;
 
@@ -53,6 +56,43 @@ proptest! {
                 }
                 for state in problem.mdp.state_range() {
                     prop_assert!(contains(&solution.bounds(state), &values[state as usize]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn search_on_the_fly_agrees(instance in instance()) {
+        let problem = problem(&instance, Direction::Max);
+        let values = brute_force::values(&problem);
+        let value = instance.initial.iter().map(|&s| values[s as usize].clone());
+        let value = value.max().expect("an initial state");
+        let mut implicit = Explicit::new(problem).expect("a maximum");
+        let found = max_probability(&mut implicit, 1e-6, &mut Budget::unlimited());
+        let found = found.expect("solvable");
+        prop_assert!(contains(&found.bounds, &value), "{found:?} {value}");
+        prop_assert!(found.bounds.width() <= Rational::from_f64(1e-6).expect("finite"));
+    }
+
+    #[test]
+    fn schedulers_reach_the_bounds(instance in instance(), exact: bool) {
+        for direction in DIRECTIONS {
+            let problem = problem(&instance, direction);
+            let options = SolveOptions { exact, ..SolveOptions::default() };
+            let mut budget = Budget::unlimited();
+            let solution = solve(&problem, &options, &mut budget).expect("solvable");
+            let scheduler = solution.scheduler(&problem, &mut budget).expect("no limit");
+            let scheduler = scheduler.expect("solved");
+            // What does not matter may be anything: the first choice is.
+            let policy: Vec<_> = problem.mdp.state_range().map(|state| {
+                scheduler.choice(state).or_else(|| problem.mdp.choices_of(state).next())
+            }).collect();
+            let values = brute_force::chain(&problem, &policy);
+            for (&state, bounds) in instance.initial.iter().zip(&solution.initial) {
+                let value = &values[state as usize];
+                match direction {
+                    Direction::Max => prop_assert!(*value >= bounds.lo, "{value} {bounds:?}"),
+                    Direction::Min => prop_assert!(*value <= bounds.hi, "{value} {bounds:?}"),
                 }
             }
         }
