@@ -29,10 +29,8 @@ const GROUPS: [&str; 7] = ["jani", "mdp", "policy", "ppa", "query", "reach", "tr
 const F32: &str = "numbers f32";
 
 /// What is pending: case, position of the command in it, what it waits for.
-const PENDING: &[(&str, usize, &str)] = &[
-    ("policy/tie-only-in-f32", 1, F32),
-    ("ppa/margin-1e-12", 3, F32),
-];
+const PENDING: &[(&str, usize, &str)] =
+    &[("policy/tie-only-in-f32", 1, F32), ("ppa/margin-1e-12", 3, F32)];
 
 #[test]
 fn every_case_is_answered_as_expected() {
