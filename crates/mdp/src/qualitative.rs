@@ -84,8 +84,11 @@ impl Search<'_> {
         found
     }
 
-    /// States with a scheduler that reaches the target with probability 1: the greatest set Z
-    /// from which the target can be reached by choices that never leave Z.
+    /// States with a scheduler that reaches the target with probability 1: the greatest set from
+    /// which the target can be reached by choices that never leave it.
+    ///
+    /// States without such a choice are taken out one after the other, which spoils the choices
+    /// that lead to them; then those that do not reach the target any more, until nothing changes.
     fn surely_for_some(
         &self,
         reaching: &StateSet,
@@ -93,30 +96,77 @@ impl Search<'_> {
     ) -> Result<StateSet, StopReason> {
         let mdp = self.problem.mdp;
         let mut inside = reaching.clone();
+        let mut spoilt = StateSet::empty(mdp.choices());
+        // By state: its choices that are not spoilt.
+        let mut left = vec![0u32; mdp.states()];
+        let mut gone: Vec<u32> = Vec::new();
+        for state in reaching.iter().filter(|&state| self.problem.is_open(state)) {
+            budget.poll()?;
+            for choice in mdp.choices_of(state) {
+                let stays = mdp.successors(choice).iter().all(|&s| reaching.contains(s));
+                if stays && loses_nothing(mdp, choice) {
+                    left[state as usize] += 1;
+                } else {
+                    spoilt.insert(choice);
+                }
+            }
+            if left[state as usize] == 0 {
+                gone.push(state);
+            }
+        }
+        for &state in &gone {
+            inside.remove(state);
+        }
         loop {
-            let mut reached = self.problem.target.clone();
-            reached.grow(mdp.states());
-            let mut stack: Vec<u32> = reached.iter().collect();
-            while let Some(state) = stack.pop() {
+            while let Some(state) = gone.pop() {
                 budget.poll()?;
                 for &choice in self.predecessors.choices(state) {
                     let source = self.predecessors.state_of(choice);
                     if inside.contains(source)
-                        && !reached.contains(source)
                         && self.problem.is_open(source)
-                        && loses_nothing(mdp, choice)
-                        && mdp.successors(choice).iter().all(|&s| inside.contains(s))
+                        && spoilt.insert(choice)
                     {
-                        reached.insert(source);
-                        stack.push(source);
+                        left[source as usize] -= 1;
+                        if left[source as usize] == 0 {
+                            inside.remove(source);
+                            gone.push(source);
+                        }
                     }
                 }
             }
+            let reached = self.reach_inside(&inside, &spoilt, budget)?;
             if reached == inside {
-                return Ok(reached);
+                return Ok(inside);
             }
+            gone.extend(inside.iter().filter(|&state| !reached.contains(state)));
             inside = reached;
         }
+    }
+
+    /// States of a set that reach the target by choices that are not spoilt.
+    fn reach_inside(
+        &self,
+        inside: &StateSet,
+        spoilt: &StateSet,
+        budget: &mut Budget,
+    ) -> Result<StateSet, StopReason> {
+        let mut reached = self.problem.target.clone();
+        reached.grow(self.problem.mdp.states());
+        let mut stack: Vec<u32> = reached.iter().collect();
+        while let Some(state) = stack.pop() {
+            budget.poll()?;
+            for &choice in self.predecessors.choices(state) {
+                let source = self.predecessors.state_of(choice);
+                if inside.contains(source)
+                    && self.problem.is_open(source)
+                    && !spoilt.contains(choice)
+                    && reached.insert(source)
+                {
+                    stack.push(source);
+                }
+            }
+        }
+        Ok(reached)
     }
 
     /// States from which every scheduler reaches the target with positive probability.

@@ -72,7 +72,7 @@ pub fn verdict(
         match statistics.engine.get("bmc").map(|numbers| &numbers["largest_length_checked"]) {
             Some(Value::Null) => line(out, "checked", "no length")?,
             Some(length) => line(out, "checked", &format!("paths of up to {length} steps"))?,
-            None => line(out, "counts", &counts(statistics))?,
+            None => line(out, "counts", &counts(statistics, report.probability.is_some()))?,
         }
         if detail == Detail::Full {
             for (engine, numbers) in &statistics.engine {
@@ -210,7 +210,7 @@ fn changed(values: &Map<String, Value>) -> String {
     }
 }
 
-fn counts(statistics: &Statistics) -> String {
+fn counts(statistics: &Statistics, is_probability: bool) -> String {
     let s = statistics;
     let mut parts = Vec::new();
     if let Some(predicates) = s.predicates {
@@ -222,7 +222,8 @@ fn counts(statistics: &Statistics) -> String {
     parts.push(format!("{} reachable {states}", s.reachable_states));
     parts.push(format!("{} expanded", s.expanded_states));
     parts.push(format!("{} transitions", s.transitions));
-    parts.push(format!("{} unsafe", s.unsafe_states));
+    let kind = if is_probability { "in the target" } else { "unsafe" };
+    parts.push(format!("{} {kind}", s.unsafe_states));
     if s.dropped_outcomes > 0 {
         parts.push(format!("{} dropped outcomes", s.dropped_outcomes));
     }
