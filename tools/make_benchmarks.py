@@ -26,11 +26,11 @@ def instance(folder, generate, hidden, *train):
 
 
 SMALL = ["16,16", "32,32", "64,64"]
-USUAL = ["--discount", "0.95", "--seeds", "3"]
 
 
-def steps(count, horizon):
-    return [*USUAL, "--steps", str(count), "--horizon", str(horizon)]
+def usual(steps, horizon, seeds):
+    counts = ["--steps", str(steps), "--horizon", str(horizon), "--seeds", str(seeds)]
+    return ["--discount", "0.95", *counts]
 
 
 for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
@@ -39,7 +39,7 @@ for kind, option in [("ci", ""), ("ca", " --cost-aware")]:
             f"blocksworld_{blocks}_{kind}",
             f"blocksworld {blocks} --cost-bound 20{option}",
             SMALL,
-            *steps(800000, 40 + 8 * (blocks - 2)),
+            *usual(800000, 40 + 8 * (blocks - 2), 3 if blocks <= 6 else 1),
             "--potential",
             str(blocks),
         )
@@ -54,7 +54,7 @@ instance(
     "npuzzle_3_3",
     "npuzzle 3 3 --unsafe 3@7 --cost-bound 20",
     SMALL,
-    *steps(1500000, 100),
+    *usual(1500000, 100, 1),
     *["--potential", "5", "--reward-step", "-0.02"],
 )
 instance(
@@ -62,7 +62,7 @@ instance(
     "racetrack barto-small --random-starts 999",
     SMALL,
     "--no-initial",
-    *steps(900000, 60),
+    *usual(900000, 60, 3),
     *["--potential", "4"],
 )
 for planes in (4, 5, 6):
@@ -71,7 +71,7 @@ for planes in (4, 5, 6):
         f"beluga {planes} 2 --filter",
         ["64,64", "256,256"],
         "--no-initial",
-        *["--discount", "0.95", "--steps", "150000"],
+        *["--discount", "0.95", "--steps", "150000", "--potential", "1"],
     )
 
 

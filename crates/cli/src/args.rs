@@ -15,6 +15,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use policert_verify::Rational;
+
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
@@ -26,7 +28,9 @@ pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
+pub use values::{
+    Constants, MemorySize, PredicatesArg, decimal_number, duration, precision, probability,
+};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -166,7 +170,8 @@ pub struct VerifyArgs {
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
                 predicate abstraction), cegar (ppa that finds its predicates), ic3 (IC3 for \
-                policies), or bmc (bounded model checking)",
+                policies), bmc (bounded model checking), or prob (bounds of the greatest \
+                probability of reaching an unsafe state)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
@@ -246,6 +251,34 @@ pub struct VerifyArgs {
     /// bmc proves nothing safe
     #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
     pub no_loop_free: bool,
+
+    /// Of a probability, compute the exact value
+    #[arg(long, help_heading = "Probability")]
+    pub exact: bool,
+
+    /// Width of the interval for a probability
+    #[arg(
+        long,
+        value_name = "WIDTH",
+        default_value = "1e-6",
+        value_parser = precision,
+        help_heading = "Probability"
+    )]
+    pub precision: f64,
+
+    /// Safe means: an unsafe state is reached with at most this probability, a decimal such as 0.1
+    /// [default: no unsafe state is reachable]
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probability")]
+    pub bound: Option<Rational>,
+
+    /// How upper bounds of a probability are found; all are proved
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = ProbabilityMethodArg::Interval,
+        help_heading = "Probability"
+    )]
+    pub probability_method: ProbabilityMethodArg,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -368,6 +401,17 @@ pub enum EngineArg {
     Bmc,
     /// IC3 for policies
     Ic3,
+    /// Bounds of the greatest probability of reaching an unsafe state
+    Prob,
+}
+
+/// Values of `--probability-method`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum ProbabilityMethodArg {
+    /// Iteration from above and below
+    Interval,
+    /// Besides, guesses a little above the lower bounds, which a step proves
+    Optimistic,
 }
 
 /// Values of `--bmc-solver`.

@@ -12,4 +12,4 @@ mod value;
 
 pub(crate) use condition::{CompiledCondition, Kleene};
 pub(crate) use fraction::FractionExpr;
-pub(crate) use operator::{CompiledOperator, Drawn, Outcomes, cumulative};
+pub(crate) use operator::{CompiledOperator, DestinationEnds, Drawn, Outcomes, cumulative};

@@ -5,7 +5,8 @@
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
 //! step by step, as boxes of states or as formulas for Z3. [`Rollout`] runs single states at random,
-//! for training; [`Simulation`] does so under a policy, to the end.
+//! for training; [`Simulation`] does so under a policy, to the end. [`induced_mdp`] builds the Markov
+//! decision process that the policy leaves.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
@@ -17,6 +18,7 @@ mod compiled;
 mod config;
 mod enabled_edges;
 mod guided;
+mod induced;
 mod label_set;
 mod lazy_operators;
 mod packing;
@@ -32,6 +34,7 @@ pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
 pub use guided::{Guided, guided};
+pub use induced::{Induced, ReachQuestion, induced_mdp};
 pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
 pub use random::Random;
 pub use rollout::{Rollout, StartSampler, StateNumber, Step};

@@ -6,9 +6,11 @@
 
 pub mod abstraction;
 pub mod policy;
+pub mod probability;
 pub mod reachability;
 pub mod scores;
 pub mod steps;
 
 pub use abstraction::{AbstractGraph, AbstractReachable, AbstractState, Projection};
+pub use probability::{DecisionProcess, Distribution};
 pub use reachability::{Expansion, NoAnswer, Oracle, Reachable, Transition};

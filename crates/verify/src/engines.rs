@@ -42,6 +42,8 @@ pub enum EngineChoice {
     Bmc,
     /// IC3 for policies.
     Ic3,
+    /// Bounds of the probability of reaching an unsafe state.
+    Prob,
 }
 
 /// What an engine found.
@@ -149,6 +151,9 @@ pub(crate) fn answer(
         }
         EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
         EngineChoice::Ic3 => settled("ic3", ic3::run(assignment, &mut budget, observer)),
+        EngineChoice::Prob => {
+            return Err(Failure::Internal("prob answers no question about safety".to_owned()));
+        }
     };
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];

@@ -17,6 +17,7 @@
 mod atomic_file;
 mod check;
 mod dataset;
+mod decimal;
 mod digest;
 mod engines;
 mod evidence;
@@ -27,6 +28,7 @@ mod learn;
 mod memory;
 mod output_files;
 mod plots;
+mod probability;
 mod problem;
 mod query;
 mod query_log;
@@ -43,6 +45,7 @@ pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
 pub use policert_explore::{BmcConfig, BmcSolver, Ending, ExplicitConfig};
+pub use policert_mdp::Method as ProbabilityMethod;
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
@@ -73,6 +76,7 @@ pub use plots::{
     CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
     plot_granularity, plot_lines,
 };
+pub use probability::ProbabilityOptions;
 pub use problem::{Problem, ProblemKind};
 pub use query::{
     AnswerWord, NetworkSummary, Queried, QueryReport, QueryRequest, QueryStatistics, VnnlibSummary,

@@ -1,7 +1,6 @@
 //! `policert query`: one VNN-LIB property of one network, over the reals.
 
 mod bounds;
-mod decimal;
 mod report;
 mod witness;
 

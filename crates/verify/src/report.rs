@@ -25,6 +25,10 @@ pub struct Report {
     pub reason: Option<String>,
     /// The same for programs.
     pub reason_code: Option<ReasonCode>,
+    /// Of a question about a probability: lower and upper bound, exact decimals rounded outwards.
+    pub probability: Option<[String; 2]>,
+    /// The exact value, where it is known: an integer or a fraction.
+    pub value: Option<String>,
     /// The exit code.
     pub exit_code: u8,
     /// Name of the property.
@@ -64,6 +68,8 @@ impl Report {
             vacuous: false,
             reason: None,
             reason_code: None,
+            probability: None,
+            value: None,
             exit_code: ExitStatus::Internal.code(),
             property: None,
             engine: None,
@@ -91,6 +97,8 @@ pub enum VerdictWord {
     Unsafe,
     /// Not known.
     Unknown,
+    /// No verdict was asked for but a probability, and it is bounded.
+    Probability,
     /// The input is wrong.
     Invalid,
     /// The input uses an unsupported feature.

@@ -5,7 +5,7 @@ mod options;
 pub(crate) mod policy;
 
 use policert_engine_api::Question;
-use policert_jani::property::TrainingRewards;
+use policert_jani::property::{StandardProperty, TrainingRewards};
 use policert_model::{Condition, DomainRule, Model, SafetyProperty};
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct Task {
     pub model: Model,
     /// The property.
     pub property: SafetyProperty,
+    /// The standard property that `property` stands for, if the question is one: its unsafe states
+    /// are what is to be reached.
+    pub(crate) standard: Option<StandardProperty>,
     /// What its objective says for training.
     pub(crate) rewards: TrainingRewards,
     /// The policy; `None` allows all actions.

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
 use crate::invariant_check;
+use crate::probability::{self, ProbabilityOptions};
 use crate::query_log::QueryLog;
 use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
 use crate::start_states::StartStatesRecord;
@@ -34,6 +35,8 @@ pub struct Request {
     pub cegar: CegarConfig,
     /// How bmc unrolls runs.
     pub bmc: BmcConfig,
+    /// How probabilities are computed.
+    pub probability: ProbabilityOptions,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -92,7 +95,7 @@ fn run(
         _ => (engines::preset(&request.preset)?, Ic3Config::default()),
     };
     observer.event(Event::Phase("load"));
-    let task = Task::load(&request.task, loaded);
+    let task = Task::load_any(&request.task, loaded);
     request.outputs.check_inputs(loaded.inputs.iter().map(|input| input.path.as_path()))?;
     if let Err(Failure::Problems(problems)) = &task {
         request.outputs.check_problems(problems)?;
@@ -100,6 +103,15 @@ fn run(
     let task = task?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
+    if probability::is_asked(&task, request.engine, &request.probability)? {
+        let run = probability::Run {
+            options: &request.probability,
+            limits: &request.limits,
+            begin,
+            cancel,
+        };
+        return probability(&task, request, &run, observer, times);
+    }
     let path = request.record_queries.as_deref();
     let mut log = path.map(|path| QueryLog::create(path, &task)).transpose()?;
     let engines_begin = Instant::now();
@@ -152,6 +164,31 @@ fn run(
     }
     report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
     Ok(Verified { report, evidence, start_states, failure: None, unwritten, status })
+}
+
+/// Answers a question about a probability.
+fn probability(
+    task: &Task,
+    request: &Request,
+    run: &probability::Run<'_>,
+    observer: &mut dyn Observer,
+    mut times: Times,
+) -> Result<Verified, Failure> {
+    let begin = Instant::now();
+    let mut notes = Notes { inner: observer, notes: Vec::new() };
+    let (mut report, status) = probability::answer(task, run, &mut notes)?;
+    times.engines = begin.elapsed().as_secs_f64();
+    if let Some(statistics) = &mut report.statistics {
+        statistics.times_s = times;
+    }
+    report.warnings.splice(0..0, task.warnings.iter().cloned());
+    report.notes.extend(task.notes.iter().cloned().chain(notes.notes));
+    if request.threads > 1 {
+        report.notes.push("prob uses one thread".to_owned());
+    }
+    report.inputs.clone_from(&task.inputs);
+    let (evidence, start_states) = (None, None);
+    Ok(Verified { report, evidence, start_states, failure: None, unwritten: None, status })
 }
 
 /// Replays a trace and writes it down.

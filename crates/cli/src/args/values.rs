@@ -60,6 +60,27 @@ pub fn decimal_number(text: &str) -> Result<Rational, String> {
     decimal(text).ok_or_else(|| format!("`{text}` is no decimal number"))
 }
 
+/// Reads a probability, exactly.
+///
+/// # Errors
+/// What is wrong, for the user.
+pub fn probability(text: &str) -> Result<Rational, String> {
+    decimal(text)
+        .filter(|p| (Rational::ZERO..=Rational::ONE).contains(p))
+        .ok_or_else(|| format!("`{text}` is no decimal number from 0 to 1"))
+}
+
+/// Reads the width of an interval for a probability.
+///
+/// # Errors
+/// What is wrong, for the user.
+pub fn precision(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|width| *width > 0.0 && *width <= 1.0)
+        .ok_or_else(|| format!("`{text}` is no number above 0 and up to 1"))
+}
+
 /// Splits `1.5h30m` into 1.5, `h` and `30m`.
 fn number_and_unit(text: &str) -> Option<(f64, &str, &str)> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';

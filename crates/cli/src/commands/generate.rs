@@ -10,7 +10,8 @@ use policert_generate::{
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, Request, StateSpace, TaskOptions, Verified, verify, write_text,
+    OutputFiles, PolicyChoice, ProbabilityOptions, Request, StateSpace, TaskOptions, Verified,
+    verify, write_text,
 };
 use serde::Serialize;
 
@@ -257,6 +258,7 @@ fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Fai
             ..TaskOptions::new(&report.model)
         },
         engine: EngineChoice::Explicit,
+        probability: ProbabilityOptions::default(),
         preset: "native".to_owned(),
         explicit: ExplicitConfig::default(),
         cegar: CegarConfig::default(),

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use policert_verify::{
     BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
-    ExitStatus, ExplicitConfig, Failure, Limits, Numbers, OutputFiles, Predicates, Request, Scope,
-    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace,
-    TaskOptions, Verified, verify,
+    ExitStatus, ExplicitConfig, Failure, Limits, Numbers, OutputFiles, Predicates,
+    ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder, SplitConfig, SplitPoint,
+    SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified, verify,
 };
 
 use super::{
@@ -15,8 +15,9 @@ use super::{
     print, task_options, terminal, write_data,
 };
 use crate::args::{
-    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, NumbersArg, PredicatesArg, ScopeArg,
-    SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg, VerifyArgs,
+    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, NumbersArg, PredicatesArg,
+    ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg,
+    VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -131,6 +132,7 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Cegar => EngineChoice::Cegar,
             EngineArg::Bmc => EngineChoice::Bmc,
             EngineArg::Ic3 => EngineChoice::Ic3,
+            EngineArg::Prob => EngineChoice::Prob,
         },
         preset: arguments.preset.clone(),
         explicit: ExplicitConfig {
@@ -145,6 +147,15 @@ fn request(arguments: &VerifyArgs) -> Request {
             },
             steps: arguments.bmc_steps,
             loop_free: !arguments.no_loop_free,
+        },
+        probability: ProbabilityOptions {
+            precision: arguments.precision,
+            exact: arguments.exact,
+            method: match arguments.probability_method {
+                ProbabilityMethodArg::Interval => ProbabilityMethod::IntervalIteration,
+                ProbabilityMethodArg::Optimistic => ProbabilityMethod::Optimistic,
+            },
+            bound: arguments.bound.clone(),
         },
         limits: Limits {
             time: arguments.timeout,

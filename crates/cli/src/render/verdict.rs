@@ -49,6 +49,9 @@ pub fn verdict(
         }
         (None, None) => {}
     }
+    if report.probability.is_some() && report.verdict != VerdictWord::Probability {
+        line(out, "probability", &interval(report))?;
+    }
     if let Some(engine) = &report.engine {
         let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
         line(out, "engine", &format!("{engine}{preset}"))?;
@@ -69,7 +72,7 @@ pub fn verdict(
         match statistics.engine.get("bmc").map(|numbers| &numbers["largest_length_checked"]) {
             Some(Value::Null) => line(out, "checked", "no length")?,
             Some(length) => line(out, "checked", &format!("paths of up to {length} steps"))?,
-            None => line(out, "counts", &counts(statistics))?,
+            None => line(out, "counts", &counts(statistics, report.probability.is_some()))?,
         }
         if detail == Detail::Full {
             for (engine, numbers) in &statistics.engine {
@@ -103,6 +106,14 @@ fn headline(report: &Report, style: Style) -> String {
     let under = if policy { "under the policy" } else { "whatever actions are taken" };
     let reason = report.reason.as_deref().unwrap_or("no conclusive answer");
     match report.verdict {
+        VerdictWord::Safe if report.probability.is_some() => format!(
+            "{}: what the property says of the probability holds {under}",
+            style.paint(Mark::Good, "SAFE")
+        ),
+        VerdictWord::Unsafe if report.probability.is_some() => format!(
+            "{}: what the property says of the probability does not hold {under}",
+            style.paint(Mark::Bad, "UNSAFE")
+        ),
         VerdictWord::Safe if report.vacuous => format!(
             "{}: there is no start state, so no unsafe state is reachable",
             style.paint(Mark::Good, "SAFE (vacuous)")
@@ -120,10 +131,24 @@ fn headline(report: &Report, style: Style) -> String {
             };
             format!("{}: {how}", style.paint(Mark::Bad, "UNSAFE"))
         }
+        VerdictWord::Probability => {
+            format!("{}: {}", style.paint(Mark::Name, "PROBABILITY"), interval(report))
+        }
         VerdictWord::Unknown => format!("{}: {reason}", style.paint(Mark::Caution, "UNKNOWN")),
         VerdictWord::Invalid | VerdictWord::Unsupported | VerdictWord::Error => {
             format!("{}: {reason}", style.paint(Mark::Bad, "error"))
         }
+    }
+}
+
+/// The bounds of a probability in words.
+fn interval(report: &Report) -> String {
+    match (&report.value, &report.probability) {
+        (Some(value), Some([lo, hi])) if lo == hi && lo == value => value.clone(),
+        (Some(value), Some([lo, hi])) if lo == hi => format!("{value} = {lo}"),
+        (Some(value), Some([lo, _])) => format!("{value} ≈ {lo}"),
+        (_, Some([lo, hi])) => format!("between {lo} and {hi}"),
+        (_, None) => "not known".to_owned(),
     }
 }
 
@@ -185,7 +210,7 @@ fn changed(values: &Map<String, Value>) -> String {
     }
 }
 
-fn counts(statistics: &Statistics) -> String {
+fn counts(statistics: &Statistics, is_probability: bool) -> String {
     let s = statistics;
     let mut parts = Vec::new();
     if let Some(predicates) = s.predicates {
@@ -197,7 +222,8 @@ fn counts(statistics: &Statistics) -> String {
     parts.push(format!("{} reachable {states}", s.reachable_states));
     parts.push(format!("{} expanded", s.expanded_states));
     parts.push(format!("{} transitions", s.transitions));
-    parts.push(format!("{} unsafe", s.unsafe_states));
+    let kind = if is_probability { "in the target" } else { "unsafe" };
+    parts.push(format!("{} {kind}", s.unsafe_states));
     if s.dropped_outcomes > 0 {
         parts.push(format!("{} dropped outcomes", s.dropped_outcomes));
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::case_file::{Case, Expect, Run};
 use super::json_schema::{breaches, schema};
-use super::{query, reach};
+use super::{probability, query, reach};
 
 /// What differs from what is expected; nothing if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
@@ -52,6 +52,12 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
         wrong.extend(reach::differences(&run.expect, &report));
     } else {
         compare.evidence(&run.expect, evidence.as_ref());
+    }
+    if run.expect.value.is_some() {
+        let words = arguments(&run.command).chain(["--exact", "--quiet", "--json"]);
+        policert(&case.folder, words).arg(&result).output().expect("policert runs");
+        let report = read_json(&result).unwrap_or(Value::Null);
+        wrong.extend(probability::exact_differences(&run.expect, &report));
     }
     if asks_for_sizes(&run.expect) {
         sizes(case, run, &mut wrong);
@@ -105,18 +111,7 @@ impl Comparison<'_> {
         if let Some(verdict) = &expect.verdict {
             self.expect("verdict", &Value::from(verdict.as_str()), &Value::from(word));
         }
-        for (key, text) in [("value", &expect.value), ("width_at_most", &expect.width_at_most)] {
-            if let Some(text) = text {
-                self.expect(key, &Value::from(text.as_str()), &self.report[key].clone());
-            }
-        }
-        if let Some(interval) = &expect.probability {
-            self.expect(
-                "probability",
-                &interval.to_vec().into(),
-                &self.report["probability"].clone(),
-            );
-        }
+        self.wrong.extend(probability::differences(expect, self.report));
         if self.wrong.len() > before {
             self.wrong.push(format!("output: {}", self.text().replace('\n', "\n  ")));
         }
@@ -168,7 +163,8 @@ impl Comparison<'_> {
 
     fn evidence(&mut self, expect: &Expect, evidence: Option<&Value>) {
         let Some(evidence) = evidence else {
-            if self.report["verdict"] == "unsafe" {
+            // Of a probability no run is a proof.
+            if self.report["verdict"] == "unsafe" && self.report["probability"].is_null() {
                 self.wrong.push("no evidence was written".to_owned());
             }
             return;

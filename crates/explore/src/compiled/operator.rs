@@ -1,5 +1,6 @@
 //! Compiled operators: the successors of a packed state.
 
+mod distribution;
 mod sample;
 
 use policert_engine_api::{Budget, EngineError, StopReason};
@@ -12,6 +13,7 @@ use policert_numeric::{IntBox, IntInterval};
 use super::{CompiledCondition, Kleene, value::CompiledValue};
 use crate::packing::StatePacking;
 
+pub(crate) use distribution::DestinationEnds;
 pub(crate) use sample::{Drawn, cumulative};
 
 /// An operator whose guard holds where it is applied.

@@ -6,8 +6,8 @@ use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{ExactEvaluator, Network, precise_scores_at};
 use policert_vnnlib::Property;
 
-use super::decimal::{decimal, exact_decimal, half, places_for, rounded};
 use super::report::{Witness, WitnessValue};
+use crate::decimal::{decimal, exact_decimal, half, places_for, rounded};
 
 /// Decimals are written exactly up to this many digits.
 const MAX_DIGITS: usize = 60;

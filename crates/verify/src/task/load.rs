@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded as LoadedModel, PropertyKey, Selector, Severity, load_model,
-    property::{Property, TrainingRewards},
+    property::{Property, StandardProperty, TrainingRewards},
 };
 use policert_model::{Condition, Model, SafetyProperty};
 use policert_policy::{LoadedPolicy, Semantics};
@@ -15,6 +15,7 @@ use super::{
     InitialStates, Loaded, PolicyChoice, Predicates, Task, TaskOptions, TaskRecord, TerminalChoice,
 };
 use crate::digest::{InputRole, digests};
+use crate::probability;
 use crate::problem::Problem;
 use crate::{Failure, SemanticsRecord, StartRule};
 
@@ -23,8 +24,21 @@ impl Task {
     /// fails.
     ///
     /// # Errors
-    /// Inputs that are wrong or not supported, with all problems of the first stage that fails.
+    /// Inputs that are wrong or not supported, with all problems of the first stage that fails; a
+    /// property that is no safety property.
     pub fn load(options: &TaskOptions, loaded: &mut Loaded) -> Result<Self, Failure> {
+        let task = Self::load_any(options, loaded)?;
+        match task.standard {
+            Some(_) => Err(no_safety_property(&task.property.name)),
+            None => Ok(task),
+        }
+    }
+
+    /// As [`Task::load`], but the property may be a standard one.
+    ///
+    /// # Errors
+    /// As [`Task::load`].
+    pub(crate) fn load_any(options: &TaskOptions, loaded: &mut Loaded) -> Result<Self, Failure> {
         let mut files = vec![(InputRole::Model, options.model.clone())];
         let result = load(options, loaded, &mut files);
         // Also of a run that failed, as far as its files can be read.
@@ -49,7 +63,7 @@ pub(crate) type Files = Vec<(InputRole, PathBuf)>;
 fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result<Task, Failure> {
     let source = model(options, loaded)?;
     let selector = selector(options, &source)?;
-    let (mut property, rewards) = property(&source, &selector, loaded, files)?;
+    let (mut property, rewards, standard) = any_property(&source, &selector, loaded, files)?;
     choose_predicates(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
@@ -63,6 +77,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
     Ok(Task {
         model,
         property,
+        standard,
         rewards,
         policy: policy.map(|fitted| fitted.policy),
         semantics,
@@ -123,13 +138,24 @@ pub(crate) fn selector(options: &TaskOptions, source: &LoadedModel) -> Result<Se
     if let Some(text) = &options.property {
         return Ok(source.selector(text));
     }
-    let first = source.own_properties().iter().position(|property| property.is_policy_property);
-    match first {
-        Some(index) => Ok(Selector::Own(PropertyKey::Index(index))),
-        None => Err(Failure::Usage(format!(
-            "{} has no safety property (PA) of its own: name one with --property FILE:N",
+    let own = source.own_properties();
+    let first = own.iter().position(|property| property.is_policy_property);
+    match (first, own.len()) {
+        (Some(index), _) => Ok(Selector::Own(PropertyKey::Index(index))),
+        (None, 1) => Ok(Selector::Own(PropertyKey::Index(0))),
+        (None, 0) => Err(Failure::Usage(format!(
+            "{} has no property of its own: name one with --property FILE:N",
             options.model.display()
         ))),
+        (None, _) => {
+            let names: Vec<&str> = own.iter().map(|property| property.name.as_str()).collect();
+            Err(Failure::Usage(format!(
+                "{} has no safety property (PA) of its own: name one with --property FILE:N, or \
+                 one of its others with --property NAME: {}",
+                options.model.display(),
+                names.join(", ")
+            )))
+        }
     }
 }
 
@@ -140,16 +166,35 @@ pub(crate) fn property(
     loaded: &mut Loaded,
     files: &mut Files,
 ) -> Result<(SafetyProperty, TrainingRewards), Failure> {
+    let (property, rewards, standard) = any_property(source, selector, loaded, files)?;
+    match standard {
+        Some(_) => Err(no_safety_property(&property.name)),
+        None => Ok((property, rewards)),
+    }
+}
+
+fn no_safety_property(name: &str) -> Failure {
+    Failure::unsupported(format!(
+        "unsupported: property `{name}` is a standard property; here a safety (PA) property is \
+         needed"
+    ))
+}
+
+/// Loads a property; a standard one comes with the safety property that stands for it.
+fn any_property(
+    source: &LoadedModel,
+    selector: &Selector,
+    loaded: &mut Loaded,
+    files: &mut Files,
+) -> Result<(SafetyProperty, TrainingRewards, Option<StandardProperty>), Failure> {
     let found = source.property(selector);
     files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
     accept(&found.diagnostics, loaded)?;
     match found.property {
-        Some(Property::Safety(safety)) => Ok((safety, found.rewards)),
-        Some(other) => Err(Failure::unsupported(format!(
-            "unsupported: property `{}` is a standard property; `verify` answers safety (PA) \
-             properties",
-            other.name()
-        ))),
+        Some(Property::Safety(safety)) => Ok((safety, found.rewards, None)),
+        Some(Property::Standard(standard)) => {
+            Ok((probability::reaching(&standard), found.rewards, Some(standard)))
+        }
         None => Err(Failure::Internal("a property without diagnostics is missing".to_owned())),
     }
 }

@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 
 /// The exact decimal of a number; `None` if it has more than `max_digits` digits, or no end.
-pub(super) fn exact_decimal(number: &Rational, max_digits: usize) -> Option<String> {
+pub(crate) fn exact_decimal(number: &Rational, max_digits: usize) -> Option<String> {
     let mut scaled = number.clone();
     for places in 0..=max_digits {
         if scaled.is_integer() {
@@ -16,19 +16,30 @@ pub(super) fn exact_decimal(number: &Rational, max_digits: usize) -> Option<Stri
 }
 
 /// The nearest number with this many decimal places.
-pub(super) fn rounded(number: &Rational, places: usize) -> Rational {
+pub(crate) fn rounded(number: &Rational, places: usize) -> Rational {
     let scale = power_of_ten(places);
     let integer = (&(number * &scale) + &half()).floor();
     &integer * &scale.recip().unwrap_or_default()
 }
 
+/// The greatest number with this many decimal places that is not above.
+pub(crate) fn rounded_down(number: &Rational, places: usize) -> Rational {
+    let scale = power_of_ten(places);
+    &(number * &scale).floor() * &scale.recip().unwrap_or_default()
+}
+
+/// The least number with this many decimal places that is not below.
+pub(crate) fn rounded_up(number: &Rational, places: usize) -> Rational {
+    -rounded_down(&-number, places)
+}
+
 /// 1/2.
-pub(super) fn half() -> Rational {
+pub(crate) fn half() -> Rational {
     Rational::new(1, 2).unwrap_or_default()
 }
 
 /// Decimal places that leave about `digits` significant digits of a number.
-pub(super) fn places_for(number: &Rational, digits: i32) -> usize {
+pub(crate) fn places_for(number: &Rational, digits: i32) -> usize {
     let magnitude = number.abs().to_f64().clamp(f64::MIN_POSITIVE, f64::MAX).log10().floor();
     #[expect(clippy::cast_possible_truncation, reason = "between -308 and 308")]
     let magnitude = magnitude as i32;
@@ -36,7 +47,7 @@ pub(super) fn places_for(number: &Rational, digits: i32) -> usize {
 }
 
 /// A number with at most this many decimal places as a decimal, without zeros at its end.
-pub(super) fn decimal(number: &Rational, places: usize) -> String {
+pub(crate) fn decimal(number: &Rational, places: usize) -> String {
     let text = placed(&(number * &power_of_ten(places)), places);
     if places == 0 {
         return text;
@@ -96,6 +107,9 @@ mod tests {
             let rounded = rounded(&number(text), places);
             assert_eq!(decimal(&rounded, places), expected, "{text}");
         }
+        assert_eq!(rounded_down(&number("2/3"), 2), number("0.66"));
+        assert_eq!(rounded_up(&number("2/3"), 2), number("0.67"));
+        assert_eq!(rounded_up(&number("1/4"), 2), number("0.25"));
         assert_eq!(places_for(&number("1234.5"), 6), 2);
         assert_eq!(places_for(&number("1/3000"), 6), 9);
         assert_eq!(places_for(&number("1e12"), 6), 0);

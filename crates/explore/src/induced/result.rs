@@ -1,0 +1,101 @@
+//! The MDP that was built, and what to know about it.
+
+use policert_engine_api::{Counts, EngineError, StopReason};
+use policert_mdp::{Direction, Mdp, Reachability, StateSet};
+use policert_model::{DomainRule, Semantics, State};
+
+use super::{Search, StateId, Stats};
+use crate::breadth_first::DroppedOutcome;
+use crate::packing::StatePacking;
+use crate::state_table::StateTable;
+
+/// The MDP of a question.
+#[derive(Debug)]
+pub struct Induced {
+    /// States in the order of discovery, with their choices.
+    pub mdp: Mdp,
+    /// The start states.
+    pub initial: Vec<u32>,
+    /// The states to reach.
+    pub target: StateSet,
+    /// The states that have failed: what was to hold does not, or they are terminal.
+    pub avoid: StateSet,
+    /// States that were not expanded although runs go on there; some only after a stop.
+    pub unexplored: StateSet,
+    /// Whether all start states were found.
+    pub starts_complete: bool,
+    /// Why the search ended early.
+    pub stopped: Option<StopReason>,
+    /// The first state in which the choice of the policy could not be decided; every label that
+    /// competes is a choice in such states.
+    pub undecided: Option<State>,
+    /// Operators that dropped an outcome, in the order in which they first did.
+    pub dropped: Vec<DroppedOutcome>,
+    /// Counts; transitions are entries of distributions.
+    pub counts: Counts,
+    /// Counters and times.
+    pub stats: Stats,
+    table: StateTable,
+    packing: StatePacking,
+}
+
+impl Induced {
+    /// The values of a state.
+    #[must_use]
+    pub fn state(&self, id: u32) -> State {
+        let mut state = vec![0; self.packing.variables()];
+        self.packing.unpack(self.table.packed(StateId(id)), &mut state);
+        state
+    }
+
+    /// The problem of reaching the target.
+    #[must_use]
+    pub fn problem(&self, direction: Direction) -> Reachability<'_> {
+        let Self { mdp, initial, target, avoid, .. } = self;
+        Reachability { mdp, initial, target, avoid, direction }
+    }
+}
+
+impl Search<'_> {
+    pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Induced, EngineError> {
+        let built = u32::try_from(self.builder.states()).unwrap_or(u32::MAX);
+        let all = u32::try_from(self.table.len()).unwrap_or(u32::MAX);
+        let mut unexplored = StateSet::empty(self.table.len());
+        for id in (built..all).filter(|&id| !self.target.contains(id) && !self.avoid.contains(id)) {
+            unexplored.insert(id);
+        }
+        self.end_states(all)?;
+        self.target.grow(self.table.len());
+        self.avoid.grow(self.table.len());
+        self.counts.reachable_states = self.table.len() as u64;
+        self.stats.operators = self.operators.composed() as u64;
+        self.stats.exact_decisions = self.labels.exact_decisions();
+        self.stats.undecided_choices = self.undecided_choices;
+        let strict = Semantics { rule: DomainRule::Error, ..self.semantics };
+        let state = |id: StateId| {
+            let mut state = vec![0; self.packing.variables()];
+            self.packing.unpack(self.table.packed(id), &mut state);
+            state
+        };
+        let explain = |&(op, id)| {
+            let (operator, state) = (self.operators.operator(op), state(id));
+            let problem = strict.successors(operator, &state).err()?;
+            Some(DroppedOutcome { operator: operator.key.clone(), state, problem })
+        };
+        Ok(Induced {
+            starts_complete: self.starts_complete,
+            stopped,
+            undecided: self.undecided.map(state),
+            dropped: self.drops.iter().filter_map(explain).collect(),
+            counts: self.counts,
+            stats: self.stats,
+            mdp: self.builder.finish()?,
+            initial: self.initial,
+            target: self.target,
+            avoid: self.avoid,
+            unexplored,
+            table: self.table,
+            packing: self.packing,
+        })
+    }
+}

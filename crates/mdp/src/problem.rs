@@ -1,0 +1,46 @@
+//! What is asked of an MDP: the best probability of reaching a target.
+
+use crate::{Mdp, StateSet};
+
+/// Which probability over all schedulers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+}
+
+impl Direction {
+    /// Whether `a` is better than `b`.
+    #[inline]
+    pub(crate) fn is_better<T: PartialOrd + ?Sized>(self, a: &T, b: &T) -> bool {
+        match self {
+            Self::Max => a > b,
+            Self::Min => a < b,
+        }
+    }
+}
+
+/// The probability of reaching a target before what is to be avoided.
+#[derive(Clone, Copy, Debug)]
+pub struct Reachability<'m> {
+    /// The MDP.
+    pub mdp: &'m Mdp,
+    /// The states asked about.
+    pub initial: &'m [u32],
+    /// The states to reach. What they lead to does not matter.
+    pub target: &'m StateSet,
+    /// States where a run has failed, unless they are in the target.
+    pub avoid: &'m StateSet,
+    /// Which probability.
+    pub direction: Direction,
+}
+
+impl Reachability<'_> {
+    /// Whether a run goes on in this state.
+    #[inline]
+    pub(crate) fn is_open(&self, state: u32) -> bool {
+        !self.target.contains(state) && !self.avoid.contains(state)
+    }
+}

@@ -1,0 +1,198 @@
+//! From a problem to bounds of its values: graph, quotient, numbers.
+
+use policert_engine_api::{Budget, EngineError, StopReason};
+use policert_numeric::Rational;
+
+use crate::exact::exact_values;
+use crate::interval_iteration::IntervalIteration;
+use crate::qualitative::{Qualitative, qualitative};
+use crate::quotient::Quotient;
+use crate::{Direction, Reachability};
+
+/// How upper bounds are found. Both are proved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// Iteration from above and below.
+    #[default]
+    IntervalIteration,
+    /// Besides, guesses a little above the lower bounds, which are taken if a step proves them.
+    Optimistic,
+}
+
+/// How a problem is solved.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SolveOptions {
+    /// Width of the bounds of the initial states. \[default: 1e-6\]
+    pub precision: f64,
+    /// How upper bounds are found. \[default: interval iteration\]
+    pub method: Method,
+    /// Whether to compute exact values. \[default: no\]
+    pub exact: bool,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self { precision: 1e-6, method: Method::default(), exact: false }
+    }
+}
+
+/// Bounds of a value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bounds {
+    /// Lower bound.
+    pub lo: Rational,
+    /// Upper bound.
+    pub hi: Rational,
+}
+
+impl Bounds {
+    /// Nothing is known of a probability.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { lo: Rational::ZERO, hi: Rational::ONE }
+    }
+
+    /// One value.
+    #[must_use]
+    pub fn exact(value: Rational) -> Self {
+        Self { lo: value.clone(), hi: value }
+    }
+
+    /// Between two doubles.
+    #[must_use]
+    pub fn of_floats([lo, hi]: [f64; 2]) -> Self {
+        let lo = Rational::from_f64(lo).unwrap_or(Rational::ZERO);
+        Self { lo, hi: Rational::from_f64(hi).unwrap_or(Rational::ONE) }
+    }
+
+    /// Upper bound minus lower bound.
+    #[must_use]
+    pub fn width(&self) -> Rational {
+        &self.hi - &self.lo
+    }
+
+    /// The bounds of the best of two values.
+    #[must_use]
+    pub fn best(self, other: Self, direction: Direction) -> Self {
+        match direction {
+            Direction::Max => Self { lo: self.lo.max(other.lo), hi: self.hi.max(other.hi) },
+            Direction::Min => Self { lo: self.lo.min(other.lo), hi: self.hi.min(other.hi) },
+        }
+    }
+}
+
+/// What was found about a problem.
+#[derive(Debug)]
+pub struct Solution {
+    /// Bounds of the values of the initial states, in their order.
+    pub initial: Vec<Bounds>,
+    /// Why it ended early; the bounds stand nevertheless.
+    pub stopped: Option<StopReason>,
+    /// What the work was.
+    pub statistics: SolveStatistics,
+    pub(crate) known: Option<Qualitative>,
+    pub(crate) quotient: Option<Quotient>,
+    pub(crate) floats: Vec<[f64; 2]>,
+    /// By block: the choice that reaches its bound, where it was computed; else none, or nothing.
+    pub(crate) taken: Vec<u32>,
+    pub(crate) exact: Option<Vec<Rational>>,
+}
+
+/// What solving took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SolveStatistics {
+    /// States with value 0 by the graph.
+    pub zero_states: usize,
+    /// States with value 1 by the graph.
+    pub one_states: usize,
+    /// Blocks whose value numbers had to decide: states, or end components.
+    pub blocks: usize,
+    /// End components that were collapsed.
+    pub end_components: usize,
+    /// Components of blocks.
+    pub components: usize,
+    /// Sweeps over components.
+    pub sweeps: u64,
+    /// Components that were solved exactly because iteration was slow.
+    pub exact_components: u64,
+}
+
+/// Solves a problem.
+///
+/// # Errors
+/// A contradiction inside, or an MDP that is too large. A stop of the budget is not an error.
+pub fn solve(
+    problem: &Reachability<'_>,
+    options: &SolveOptions,
+    budget: &mut Budget,
+) -> Result<Solution, EngineError> {
+    let mut solution = Solution {
+        initial: vec![Bounds::unknown(); problem.initial.len()],
+        stopped: None,
+        statistics: SolveStatistics::default(),
+        known: None,
+        quotient: None,
+        floats: Vec::new(),
+        taken: Vec::new(),
+        exact: None,
+    };
+    match solution.run(problem, options, budget) {
+        Ok(()) => {}
+        Err(EngineError::Stop(reason)) => solution.stopped = Some(reason),
+        Err(error) => return Err(error),
+    }
+    solution.initial = problem.initial.iter().map(|&state| solution.bounds(state)).collect();
+    Ok(solution)
+}
+
+impl Solution {
+    fn run(
+        &mut self,
+        problem: &Reachability<'_>,
+        options: &SolveOptions,
+        budget: &mut Budget,
+    ) -> Result<(), EngineError> {
+        let known = qualitative(problem, budget)?;
+        self.statistics.zero_states = known.zero.count();
+        self.statistics.one_states = known.one.count();
+        let known = self.known.insert(known);
+        let quotient = Quotient::new(problem, known, budget)?;
+        self.statistics.blocks = quotient.mdp.states() - 1;
+        self.statistics.end_components = quotient.collapsed().len();
+        self.statistics.components = quotient.order.iter().count();
+        let quotient = self.quotient.insert(quotient);
+        let mut iteration = IntervalIteration::new(quotient, problem.direction, options);
+        let ran = iteration.run(budget);
+        self.statistics.sweeps = iteration.sweeps;
+        self.statistics.exact_components = iteration.exact_components;
+        self.floats = iteration.values;
+        self.taken = iteration.choices;
+        ran?;
+        if options.exact {
+            let exact = exact_values(quotient, problem.direction, &self.floats, budget)?;
+            self.exact = Some(exact.values);
+            self.taken = exact.choices;
+        }
+        Ok(())
+    }
+
+    /// Bounds of the value of a state. Of states that the initial ones do not reach through
+    /// states between 0 and 1, nothing is known.
+    #[must_use]
+    pub fn bounds(&self, state: u32) -> Bounds {
+        let Some(known) = &self.known else { return Bounds::unknown() };
+        if known.one.contains(state) {
+            return Bounds::exact(Rational::ONE);
+        }
+        if known.zero.contains(state) {
+            return Bounds::exact(Rational::ZERO);
+        }
+        let block = self.quotient.as_ref().and_then(|quotient| quotient.block_of(state));
+        let Some(block) = block.map(|block| block as usize) else { return Bounds::unknown() };
+        match (&self.exact, self.floats.get(block)) {
+            (Some(exact), _) => Bounds::exact(exact[block].clone()),
+            (None, Some(&bounds)) => Bounds::of_floats(bounds),
+            (None, None) => Bounds::unknown(),
+        }
+    }
+}

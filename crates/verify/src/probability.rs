@@ -1,0 +1,100 @@
+//! Questions whose answer is a probability: from the loaded task to a report.
+//!
+//! The Markov decision process that the policy leaves is built state by state, and solved with
+//! bounds from both sides. Where a limit stops that, what is not known counts as 0 for the lower
+//! bound and as 1 for the upper one.
+
+mod answer;
+mod induced;
+mod question;
+mod record;
+
+use std::time::Instant;
+
+use policert_engine_api::{CancelFlag, EngineError, Limits, Observer};
+use policert_mdp::Method;
+use policert_numeric::Rational;
+
+use crate::engines::EngineChoice;
+use crate::report::Report;
+use crate::{ExitStatus, Failure, Task};
+use answer::Answer;
+use question::Asked;
+
+pub(crate) use question::reaching;
+
+/// How probabilities are computed.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProbabilityOptions {
+    /// Width of the interval. \[default: 1e-6\]
+    pub precision: f64,
+    /// Whether to compute the exact value. \[default: no\]
+    pub exact: bool,
+    /// How upper bounds are found. \[default: interval iteration\]
+    pub method: Method,
+    /// Safe means: the greatest probability of reaching an unsafe state is at most this.
+    /// \[default: the probability itself is asked for\]
+    pub bound: Option<Rational>,
+}
+
+impl Default for ProbabilityOptions {
+    fn default() -> Self {
+        let method = Method::default();
+        Self { precision: 1e-6, exact: false, method, bound: None }
+    }
+}
+
+/// What a run may use, and how it goes.
+pub(crate) struct Run<'a> {
+    /// How probabilities are computed.
+    pub options: &'a ProbabilityOptions,
+    /// Limits of the whole run.
+    pub limits: &'a Limits,
+    /// When it began.
+    pub begin: Instant,
+    /// The flag that stops it.
+    pub cancel: &'a CancelFlag,
+}
+
+/// Whether a task asks for a probability.
+///
+/// # Errors
+/// An engine that cannot answer the question.
+pub(crate) fn is_asked(
+    task: &Task,
+    engine: EngineChoice,
+    options: &ProbabilityOptions,
+) -> Result<bool, Failure> {
+    match (task.standard.is_some(), engine) {
+        (true, EngineChoice::Auto | EngineChoice::Prob) => Ok(true),
+        (true, _) => Err(Failure::Usage(format!(
+            "property `{}` asks for a probability: leave --engine out, or choose prob",
+            task.property.name
+        ))),
+        (false, EngineChoice::Prob) => Ok(true),
+        (false, EngineChoice::Auto) => Ok(options.bound.is_some()),
+        (false, _) if options.bound.is_some() => {
+            Err(Failure::Usage("--bound goes with --engine prob".to_owned()))
+        }
+        (false, _) => Ok(false),
+    }
+}
+
+/// Answers a question about a probability; the report lacks what is common to all runs.
+///
+/// # Errors
+/// A property that is not supported, or a modelling error.
+pub(crate) fn answer(
+    task: &Task,
+    run: &Run<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Report, ExitStatus), Failure> {
+    let asked = Asked::new(task, run.options.bound.as_ref())?;
+    let found = induced::find(task, &asked, run, observer);
+    let found = match found {
+        Err(EngineError::Stop(reason)) => return Err(Failure::Stopped(reason)),
+        other => other?,
+    };
+    let answer = Answer::new(&asked, &found)?;
+    Ok(record::report(task, &asked, &found, &answer, run.options))
+}

@@ -1,0 +1,137 @@
+//! What is asked, in the terms of reaching a target.
+
+use policert_engine_api::Question;
+use policert_explore::ReachQuestion;
+use policert_jani::property::{
+    Comparison, FilterFunction, Path, Quantity, Relation, StandardProperty,
+};
+use policert_mdp::{Bounds, Direction};
+use policert_model::{Condition, SafetyProperty};
+use policert_numeric::Rational;
+
+use crate::{Failure, Task};
+
+/// A question about a probability.
+#[derive(Clone, Debug)]
+pub(super) struct Asked<'t> {
+    /// What is to be reached, and what has to hold before.
+    pub reach: ReachQuestion<'t>,
+    /// The best probability of reaching it.
+    pub direction: Direction,
+    /// Whether the probability asked for is that of not reaching it.
+    pub complement: bool,
+    /// What becomes of the probabilities of the start states.
+    pub function: FilterFunction,
+    /// What each of them is compared with.
+    pub comparison: Option<Comparison>,
+}
+
+impl<'t> Asked<'t> {
+    /// The question of a task; `bound`: whether the greatest probability is at most that.
+    ///
+    /// # Errors
+    /// A standard property that is not supported, or one together with a bound.
+    pub(super) fn new(task: &'t Task, bound: Option<&Rational>) -> Result<Self, Failure> {
+        match &task.standard {
+            Some(_) if bound.is_some() => Err(Failure::Usage(format!(
+                "--bound goes with safety (PA) properties; `{}` is a standard property, which may \
+                 have a bound of its own",
+                task.property.name
+            ))),
+            Some(standard) => Self::standard(task.question(), standard),
+            None => Ok(Self {
+                reach: ReachQuestion { question: task.question(), stay: Condition::True },
+                direction: Direction::Max,
+                complement: false,
+                function: match bound {
+                    Some(_) => FilterFunction::Forall,
+                    None => FilterFunction::Max,
+                },
+                comparison: bound
+                    .map(|bound| Comparison { relation: Relation::AtMost, bound: bound.clone() }),
+            }),
+        }
+    }
+
+    fn standard(question: Question<'t>, property: &StandardProperty) -> Result<Self, Failure> {
+        let refuse = |what: &str| {
+            Failure::unsupported(format!("unsupported: property `{}`: {what}", property.name))
+        };
+        let direction = match property.quantity {
+            Quantity::MaxProbability => Direction::Max,
+            Quantity::MinProbability => Direction::Min,
+            Quantity::Possible | Quantity::Certain => {
+                return Err(refuse(
+                    "whether paths exist is no probability; write Pmax or Pmin, or a safety (PA) \
+                     property",
+                ));
+            }
+        };
+        if property.states.is_some() {
+            return Err(refuse("filters over states other than the initial ones"));
+        }
+        match (property.function, &property.comparison) {
+            (FilterFunction::Count | FilterFunction::ArgMin | FilterFunction::ArgMax, _) => {
+                return Err(refuse("filters with count, argmin or argmax"));
+            }
+            (FilterFunction::Forall | FilterFunction::Exists, None) => {
+                return Err(refuse("∀ or ∃ over numbers"));
+            }
+            (
+                FilterFunction::Min
+                | FilterFunction::Max
+                | FilterFunction::Sum
+                | FilterFunction::Avg,
+                Some(_),
+            ) => {
+                return Err(refuse("min, max, sum or avg over truth values"));
+            }
+            _ => {}
+        }
+        // What holds for ever is what never fails.
+        let (stay, complement) = match &property.path {
+            Path::Until { stay, .. } => (stay.clone(), false),
+            Path::Globally(_) => (Condition::True, true),
+        };
+        Ok(Self {
+            reach: ReachQuestion { question, stay },
+            direction: match (direction, complement) {
+                (direction, false) => direction,
+                (Direction::Max, true) => Direction::Min,
+                (Direction::Min, true) => Direction::Max,
+            },
+            complement,
+            function: property.function,
+            comparison: property.comparison.clone(),
+        })
+    }
+
+    /// Bounds of the probability asked for, from those of reaching the target.
+    pub(super) fn asked_for(&self, reached: &Bounds) -> Bounds {
+        if !self.complement {
+            return reached.clone();
+        }
+        let one = Rational::ONE;
+        Bounds { lo: &one - &reached.hi, hi: &one - &reached.lo }
+    }
+}
+
+/// A safety property that stands for a standard one: its unsafe states are what is to be reached.
+pub(crate) fn reaching(property: &StandardProperty) -> SafetyProperty {
+    SafetyProperty {
+        name: property.name.clone(),
+        start: None,
+        unsafe_condition: match &property.path {
+            Path::Until { target, .. } => target.clone(),
+            Path::Globally(condition) => fails(condition),
+        },
+        goal: None,
+        predicates: Vec::new(),
+        interface: None,
+    }
+}
+
+/// Where a condition does not hold.
+fn fails(condition: &Condition) -> Condition {
+    condition.negate()
+}

@@ -1,0 +1,158 @@
+//! Probabilities on random tiny models with random tiny policies: the exact values of a brute-force
+//! oracle lie in every interval, and are the exact answers.
+
+use policert_engine_api::{Budget, EngineError, Question, Silent};
+use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
+use policert_mdp::{Bounds, Direction, Explicit, Method, SolveOptions, max_probability, solve};
+use policert_model::Condition;
+use policert_numeric::Rational;
+use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_testkit::oracle::{NoAnswer, Oracle};
+use policert_testkit::{Case, Profile, Random, case_numbers};
+
+/// States up to which the oracle is asked.
+const MOST_STATES: usize = 40;
+
+/// What came of the cases.
+#[derive(Debug, Default)]
+struct Tally {
+    compared: usize,
+    between: usize,
+    choices: usize,
+    dropped: usize,
+    traps: u64,
+    least: usize,
+}
+
+struct Setting {
+    case: Case,
+    semantics: Semantics,
+    with_policy: bool,
+    terminal: bool,
+    place: String,
+}
+
+impl Setting {
+    fn new(profile: Profile, number: u64) -> Self {
+        let mut random = Random::new(number ^ 0x7a11);
+        let semantics = Semantics {
+            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+            filter: *random.pick(&[Filter::None, Filter::Applicable]),
+            ..Semantics::default()
+        };
+        Self {
+            case: Case::numbered(profile, number),
+            semantics,
+            with_policy: random.percent(70),
+            terminal: random.percent(30),
+            place: format!("{profile:?} {number}"),
+        }
+    }
+
+    fn question(&self) -> Question<'_> {
+        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
+        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
+    }
+
+    fn policy(&self) -> Option<Policy> {
+        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
+        self.with_policy.then_some(policy)
+    }
+}
+
+#[test]
+fn brute_force_lies_in_every_interval() {
+    let mut tally = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear, Profile::General] {
+        for number in case_numbers(700) {
+            check(&Setting::new(profile, number), &mut tally);
+        }
+    }
+    assert!(tally.compared > 1000 && tally.between > 100, "{tally:?}");
+    assert!(tally.choices > 500 && tally.dropped > 50 && tally.least > 300, "{tally:?}");
+    assert!(tally.traps > 0, "{tally:?}");
+}
+
+fn check(setting: &Setting, tally: &mut Tally) {
+    let place = &setting.place;
+    let question = setting.question();
+    let policy = setting.policy();
+    let acting = setting.with_policy.then_some((&setting.case.policy, setting.semantics));
+    let oracle = Oracle::new(question.clone(), acting);
+    let process = match oracle.decision_process(MOST_STATES) {
+        Ok(Some(process)) => process,
+        Ok(None) | Err(NoAnswer::Undecided) => return,
+        Err(NoAnswer::Broken) => {
+            let error = induce(&question, policy.as_ref()).err();
+            assert!(matches!(error, Some(EngineError::Modelling(_))), "{place}: {error:?}");
+            return;
+        }
+    };
+    let induced = induce(&question, policy.as_ref());
+    let induced = induced.unwrap_or_else(|error| panic!("{place}: {error}"));
+    assert_eq!(induced.counts.reachable_states, process.states.len() as u64, "{place}");
+    assert_eq!(induced.initial.len(), process.start.len(), "{place}");
+    let number = |id: u32| {
+        let state = induced.state(id);
+        process.states.iter().position(|s| *s == state).expect("the same states")
+    };
+    tally.compared += 1;
+    tally.dropped += usize::from(process.dropped);
+    tally.choices += usize::from(process.choices.iter().any(|choices| choices.len() > 1));
+    for direction in [Direction::Max, Direction::Min] {
+        let values = match direction {
+            Direction::Max => process.greatest(),
+            // There the oracle lacks what loses all.
+            Direction::Min if process.dropped => continue,
+            Direction::Min => process.least(),
+        };
+        tally.least += usize::from(direction == Direction::Min);
+        let starts: Vec<Rational> =
+            induced.initial.iter().map(|&id| values[number(id)].clone()).collect();
+        let is_between = |v: &Rational| !v.is_zero() && *v != Rational::ONE;
+        tally.between += usize::from(starts.iter().any(is_between));
+        compare(&induced, direction, &starts, place);
+        if direction == Direction::Max {
+            tally.traps += on_the_fly(&induced, &starts, place);
+        }
+    }
+}
+
+fn induce(question: &Question<'_>, policy: Option<&Policy>) -> Result<Induced, EngineError> {
+    let question = ReachQuestion { question: question.clone(), stay: Condition::True };
+    let config = ExplicitConfig::default();
+    induced_mdp(&question, policy, &config, &mut Budget::unlimited(), &mut Silent)
+}
+
+fn compare(induced: &Induced, direction: Direction, starts: &[Rational], place: &str) {
+    let problem = induced.problem(direction);
+    for (method, exact) in [
+        (Method::IntervalIteration, false),
+        (Method::Optimistic, false),
+        (Method::IntervalIteration, true),
+    ] {
+        let options = SolveOptions { method, exact, ..SolveOptions::default() };
+        let solution = solve(&problem, &options, &mut Budget::unlimited()).expect("solvable");
+        for (bounds, value) in solution.initial.iter().zip(starts) {
+            assert!(bounds.lo <= *value && *value <= bounds.hi, "{place}: {bounds:?}, {value}");
+            assert!(is_narrow(bounds), "{place}: {bounds:?}");
+            assert!(!exact || bounds.lo == bounds.hi, "{place}: {bounds:?}");
+        }
+    }
+}
+
+/// The search on the fly; how many traps it met.
+fn on_the_fly(induced: &Induced, starts: &[Rational], place: &str) -> u64 {
+    let mut implicit = Explicit::new(induced.problem(Direction::Max)).expect("a maximum");
+    let found = max_probability(&mut implicit, 1e-6, &mut Budget::unlimited());
+    let found = found.expect("solvable");
+    let value = starts.iter().cloned().fold(Rational::ZERO, Rational::max);
+    let bounds = &found.bounds;
+    assert!(bounds.lo <= value && value <= bounds.hi, "{place}: {bounds:?}, {value}");
+    assert!(is_narrow(bounds), "{place}: {bounds:?}");
+    found.traps
+}
+
+fn is_narrow(bounds: &Bounds) -> bool {
+    bounds.width() <= Rational::from_f64(1e-6).expect("finite")
+}
