@@ -129,7 +129,7 @@ impl Check<'_> {
             while let Some(mut sides) = open.pop() {
                 budget.poll().map_err(EngineError::from)?;
                 condition.tighten(&mut sides);
-                if sides.is_empty() || self.boxes.iter().any(|b| b.includes(&sides)) {
+                if sides.is_empty() || self.is_inside(&sides) {
                     continue;
                 }
                 if let Some(cut) = self.cut_at_a_face(&sides, &|d| Some((d, 1, 0)), &sides) {
@@ -142,6 +142,15 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether one of the boxes includes a whole one.
+    fn is_inside(&self, sides: &IntBox) -> bool {
+        let includes = |b: &IntBox| {
+            let mut pairs = b.sides().iter().zip(sides.sides());
+            pairs.all(|(outer, inner)| outer.lo <= inner.lo && inner.hi <= outer.hi)
+        };
+        sides.is_empty() || self.boxes.iter().any(includes)
     }
 
     fn start_outside(&self, state: &[i64]) -> InvariantError {
@@ -192,7 +201,7 @@ impl Check<'_> {
                 continue;
             }
             let image = self.image(destination, &piece);
-            if self.boxes.iter().any(|b| b.includes(&image)) {
+            if self.is_inside(&image) {
                 continue;
             }
             let mut states = piece.clone();
@@ -299,14 +308,16 @@ impl Check<'_> {
         direct: &dyn Fn(usize) -> Option<(usize, i64, i64)>,
         piece: &IntBox,
     ) -> Option<[IntBox; 2]> {
-        let overlap = |b: &IntBox| {
-            let sides = b.sides().iter().zip(image.sides());
-            sides.fold(1.0, |share, (b, side)| share * shared(*b, *side))
+        // `None` once it is no more than `least`: shares only shrink.
+        let overlap = |b: &IntBox, least: f64| {
+            let mut sides = b.sides().iter().zip(image.sides());
+            sides.try_fold(1.0, |share, (b, side)| {
+                Some(share * shared(*b, *side)).filter(|&share| share > least)
+            })
         };
         let mut best: Option<(f64, &IntBox)> = None;
         for b in self.boxes {
-            let share = overlap(b);
-            if share > best.map_or(0.0, |(most, _)| most) {
+            if let Some(share) = overlap(b, best.map_or(0.0, |(most, _)| most)) {
                 best = Some((share, b));
             }
         }
