@@ -4,6 +4,7 @@ mod bench;
 mod dataset;
 mod generate;
 mod plot;
+mod probability;
 mod query;
 mod reach;
 mod simulate;
@@ -15,8 +16,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use policert_verify::Rational;
-
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
@@ -24,13 +23,12 @@ pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
+pub use probability::{ProbabilityArgs, ProbabilityMethodArg};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{
-    Constants, MemorySize, PredicatesArg, decimal_number, duration, precision, probability,
-};
+pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -252,33 +250,9 @@ pub struct VerifyArgs {
     #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
     pub no_loop_free: bool,
 
-    /// Of a probability, compute the exact value
-    #[arg(long, help_heading = "Probability")]
-    pub exact: bool,
-
-    /// Width of the interval for a probability
-    #[arg(
-        long,
-        value_name = "WIDTH",
-        default_value = "1e-6",
-        value_parser = precision,
-        help_heading = "Probability"
-    )]
-    pub precision: f64,
-
-    /// Safe means: an unsafe state is reached with at most this probability, a decimal such as 0.1
-    /// [default: no unsafe state is reachable]
-    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probability")]
-    pub bound: Option<Rational>,
-
-    /// How upper bounds of a probability are found; all are proved
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = ProbabilityMethodArg::Interval,
-        help_heading = "Probability"
-    )]
-    pub probability_method: ProbabilityMethodArg,
+    /// How probabilities are computed.
+    #[command(flatten)]
+    pub probability: ProbabilityArgs,
 
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
@@ -403,15 +377,6 @@ pub enum EngineArg {
     Ic3,
     /// Bounds of the greatest probability of reaching an unsafe state
     Prob,
-}
-
-/// Values of `--probability-method`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ProbabilityMethodArg {
-    /// Iteration from above and below
-    Interval,
-    /// Besides, guesses a little above the lower bounds, which a step proves
-    Optimistic,
 }
 
 /// Values of `--bmc-solver`.

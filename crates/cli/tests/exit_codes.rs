@@ -81,6 +81,22 @@ fn unrolling(example: &Example) {
 }
 
 #[test]
+fn probabilities() {
+    let example = Example::new();
+    let run = |arguments: &str, code: i32| {
+        expect(&example, &format!("verify model.jani --property {arguments}"), code)
+    };
+    assert!(run("0 --engine prob", 0).starts_with("PROBABILITY: 0\n"));
+    assert!(run("1 --engine prob --exact", 0).starts_with("PROBABILITY: "));
+    assert!(run("0 --bound 0", 0).starts_with("SAFE"));
+    assert!(run("1 --bound 1", 0).starts_with("SAFE"));
+    assert!(run("1 --bound 0", 10).starts_with("UNSAFE"));
+    assert!(run("1 --bound 0 --engine ppa", 42).contains("--engine prob"));
+    run("1 --bound 1.5", 42);
+    run("1 --precision 0", 42);
+}
+
+#[test]
 fn limits() {
     let example = endless();
     let verify = "verify model.jani --engine explicit";

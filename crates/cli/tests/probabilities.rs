@@ -1,19 +1,16 @@
 //! Questions about probabilities: published models with published results, what a limit leaves,
 //! and what is refused by name.
 
-#[path = "support/example.rs"]
-mod example;
 #[path = "support/program.rs"]
 mod program;
 #[path = "cases/shared_folder.rs"]
 mod shared_folder;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-use example::Example;
 use policert_numeric::Rational;
-use program::{code, text};
+use program::{code, policert, text};
 use serde_json::Value;
 use shared_folder::shared_folder;
 
@@ -103,14 +100,8 @@ const ALMOST_SURE: [(&str, &str, &str); 5] = [
 fn verify(folder: &Path, arguments: &str) -> (Output, Value) {
     let scratch = tempfile::tempdir().expect("a folder for results");
     let result = scratch.path().join("result.json");
-    let output = Command::new(env!("CARGO_BIN_EXE_policert"))
-        .current_dir(folder)
-        .arg("verify")
-        .args(arguments.split_whitespace())
-        .arg("--json")
-        .arg(&result)
-        .output()
-        .expect("policert runs");
+    let mut command = policert(folder, &format!("verify {arguments}"));
+    let output = command.arg("--json").arg(&result).output().expect("policert runs");
     let report = std::fs::read(&result).ok().and_then(|text| serde_json::from_slice(&text).ok());
     (output, report.unwrap_or(Value::Null))
 }
@@ -251,25 +242,4 @@ fn a_limit_leaves_an_interval() {
     }
     assert!(widths[0] == Rational::ONE, "{widths:?}");
     assert!(widths.iter().is_sorted_by(|a, b| a >= b), "{widths:?}");
-}
-
-#[test]
-fn safety_properties_have_probabilities() {
-    let example = Example::new();
-    let run = |arguments: &str, expected: i32| {
-        let output = example.run(&format!("verify model.jani {arguments}"));
-        assert_eq!(code(&output), expected, "{arguments}: {}", text(&output));
-        text(&output)
-    };
-    let text = run("--property 0 --engine prob", 0);
-    assert!(text.starts_with("PROBABILITY: 0\n"), "{text}");
-    run("--property 0 --bound 0", 0);
-    let text = run("--property 1 --engine prob --exact", 0);
-    assert!(text.starts_with("PROBABILITY: "), "{text}");
-    let text = run("--property 1 --bound 1", 0);
-    assert!(text.starts_with("SAFE"), "{text}");
-    run("--property 1 --bound 0", 10);
-    run("--property 1 --bound 0 --engine ppa", 42);
-    run("--property 1 --bound 1.5", 42);
-    run("--property 1 --precision 0", 42);
 }

@@ -52,6 +52,9 @@ fn undetermined() -> EngineError {
     EngineError::Internal("a scheduler that stays for ever was left in the quotient".to_owned())
 }
 
+/// Bounds of a block, and a choice that reaches one of them.
+type BoundsAndChoice = ([f64; 2], u32);
+
 /// Bounds of the blocks of one component, by exact solution for the lower and for the upper
 /// bounds of what it leads to; with choices that reach the lower bound for [`Direction::Max`], the
 /// upper one for [`Direction::Min`].
@@ -61,7 +64,7 @@ pub(crate) fn exact_component_bounds(
     members: &[u32],
     values: &[[f64; 2]],
     budget: &mut Budget,
-) -> Result<Option<Vec<([f64; 2], u32)>>, StopReason> {
+) -> Result<Option<Vec<BoundsAndChoice>>, StopReason> {
     let mut position = vec![OUTSIDE; mdp.states()];
     let mut side = |side: usize, budget: &mut Budget| {
         let border =

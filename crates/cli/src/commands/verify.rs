@@ -149,13 +149,13 @@ fn request(arguments: &VerifyArgs) -> Request {
             loop_free: !arguments.no_loop_free,
         },
         probability: ProbabilityOptions {
-            precision: arguments.precision,
-            exact: arguments.exact,
-            method: match arguments.probability_method {
+            precision: arguments.probability.precision,
+            exact: arguments.probability.exact,
+            method: match arguments.probability.probability_method {
                 ProbabilityMethodArg::Interval => ProbabilityMethod::IntervalIteration,
                 ProbabilityMethodArg::Optimistic => ProbabilityMethod::Optimistic,
             },
-            bound: arguments.bound.clone(),
+            bound: arguments.probability.bound.clone(),
         },
         limits: Limits {
             time: arguments.timeout,

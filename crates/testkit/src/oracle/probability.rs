@@ -187,14 +187,14 @@ impl DecisionProcess {
             }
         }
         let mut rows = vec![vec![Rational::ZERO; n + 1]; n];
-        for s in 0..n {
-            rows[s][s] = Rational::ONE;
+        for (s, row) in rows.iter_mut().enumerate() {
+            row[s] = Rational::ONE;
             if self.unsafe_states.contains(&s) {
-                rows[s][n] = Rational::ONE;
+                row[n] = Rational::ONE;
             } else if reaching.contains(&s) {
                 for (to, p) in chosen(s).into_iter().flatten() {
                     if reaching.contains(to) {
-                        rows[s][*to] = &rows[s][*to] - p;
+                        row[*to] = &row[*to] - p;
                     }
                 }
             }

@@ -72,11 +72,15 @@ fn sum(a: Bounds, b: Bounds) -> Bounds {
 
 /// Whether some truth value is true; `None` where that is open.
 fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    truths.fold(Some(false), |all, truth| match (all, truth) {
-        (Some(true), _) | (_, Some(true)) => Some(true),
-        (Some(false), Some(false)) => Some(false),
-        _ => None,
-    })
+    let mut all = Some(false);
+    for truth in truths {
+        match truth {
+            Some(true) => return truth,
+            Some(false) => {}
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// Whether a comparison holds for a number between bounds.
