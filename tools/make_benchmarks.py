@@ -79,11 +79,16 @@ for planes in (4, 5, 6):
 ROUNDS, ROLLOUTS = 10, 1000
 ENSEMBLES = [
     (folder, kind, depth, trees)
-    for folder in (
-        "blocksworld_4_ci", "blocksworld_6_ci", "blocksworld_8_ci", "transport_10_15",
-        "beluga_4_2", "beluga_5_2", "beluga_6_2",
+    for folder, boosts in (
+        ("blocksworld_4_ci", 10),
+        ("blocksworld_6_ci", 10),
+        ("blocksworld_8_ci", 20),
+        ("transport_10_15", 10),
+        ("beluga_4_2", 10),
+        ("beluga_5_2", 10),
+        ("beluga_6_2", 10),
     )
-    for kind, depth, trees in (("xgboost", 6, 10), ("lightgbm", 8, 5), ("forest", 10, 10))
+    for kind, depth, trees in (("xgboost", 8, boosts), ("lightgbm", 10, 5), ("forest", 15, 10))
 ]
 
 

@@ -45,6 +45,8 @@ def train_forest(x, y, classes, options):
     forest = RandomForestClassifier(
         n_estimators=options.trees,
         max_depth=options.depth,
+        # Every row of a table of decisions is right, and none is there twice.
+        bootstrap=False,
         random_state=options.seed,
         n_jobs=1,
     )

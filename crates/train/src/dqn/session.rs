@@ -215,7 +215,11 @@ impl<'m> Session<'m> {
         let is_done = score.is_perfect() && self.judge_finally(&mut now.network)?.is_perfect();
         let competent = self.config.competent;
         let best = match self.best.take() {
-            Some(best) if score.compare(&best.score, competent) != Ordering::Greater => best,
+            Some(best)
+                if !is_done && score.compare(&best.score, competent) != Ordering::Greater =>
+            {
+                best
+            }
             _ => now,
         };
         observer.progress(&DqnProgress {
