@@ -104,17 +104,9 @@ impl<'q> IntervalIteration<'q> {
         for sweep in 1u64.. {
             self.sweeps += 1;
             let mut change = 0.0f64;
-            // What a sweep in one direction carries far, the other one does not.
-            if sweep.is_multiple_of(2) {
-                for &block in members.iter().rev() {
-                    budget.poll()?;
-                    change = change.max(self.update(block));
-                }
-            } else {
-                for &block in members {
-                    budget.poll()?;
-                    change = change.max(self.update(block));
-                }
+            for &block in members {
+                budget.poll()?;
+                change = change.max(self.update(block));
             }
             let (width, greatest) = self.width(members);
             if change <= 0.0 || width <= self.precision * greatest {
@@ -128,8 +120,8 @@ impl<'q> IntervalIteration<'q> {
                 }
             }
             if self.method == Method::Optimistic && sweep >= next_guess {
-                next_guess = sweep + sweep / 4 + 1;
-                self.guess_upper_bounds(members, 0.95 * goal_width, budget)?;
+                next_guess = 2 * sweep;
+                self.guess_upper_bounds(members, 0.95 * goal_width, sweep, budget)?;
             }
             if !sweep.is_multiple_of(PATIENCE.into()) {
                 continue;
@@ -203,13 +195,14 @@ impl<'q> IntervalIteration<'q> {
         (transitions <= EXACT_TRANSITIONS).then(|| EXACT_SWEEPS * f64::from(transitions).powf(0.7))
     }
 
-    /// Guesses upper bounds this much above the lower ones, and keeps them if a step proves them:
-    /// what does not grow under Bellman's operator is an upper bound (Hartmanns and Kaminski,
-    /// *Optimistic value iteration*).
+    /// Guesses upper bounds this much above the lower ones, and iterates from there for so many
+    /// sweeps. If one raises none of them, what it ends with does not grow under Bellman's
+    /// operator, and is an upper bound (Hartmanns and Kaminski, *Optimistic value iteration*).
     fn guess_upper_bounds(
         &mut self,
         members: &[u32],
         above: f64,
+        sweeps: u64,
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
         self.known.clear();
@@ -218,18 +211,28 @@ impl<'q> IntervalIteration<'q> {
             self.known.push(*hi);
             *hi = hi.min(*lo + above);
         }
-        let mut proved = true;
-        for &block in members {
-            if let Err(stop) = budget.poll() {
-                self.restore(members);
-                return Err(stop);
+        for _ in 0..sweeps {
+            self.sweeps += 1;
+            let mut raised = false;
+            for &block in members {
+                if let Err(stop) = budget.poll() {
+                    self.restore(members);
+                    return Err(stop);
+                }
+                let [_, new] = backup(&self.quotient.mdp, self.direction, block, &self.values);
+                let hi = &mut self.values[block as usize][1];
+                raised |= new > *hi;
+                *hi = new;
             }
-            let [_, hi] = backup(&self.quotient.mdp, self.direction, block, &self.values);
-            proved &= hi <= self.values[block as usize][1];
+            if !raised {
+                for (&block, &known) in members.iter().zip(&self.known) {
+                    let hi = &mut self.values[block as usize][1];
+                    *hi = hi.min(known);
+                }
+                return Ok(());
+            }
         }
-        if !proved {
-            self.restore(members);
-        }
+        self.restore(members);
         Ok(())
     }
 
