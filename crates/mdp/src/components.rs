@@ -115,7 +115,7 @@ mod tests {
         fn components_are_mutually_reachable(
             edges in prop::collection::vec(prop::collection::vec(0u32..8, 0..4), 8),
         ) {
-            let mut reach = vec![[false; 8]; 8];
+            let mut reach = [[false; 8]; 8];
             for (from, row) in reach.iter_mut().enumerate() {
                 row[from] = true;
                 for &to in &edges[from] {

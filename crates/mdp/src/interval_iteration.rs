@@ -42,7 +42,10 @@ pub(crate) struct IntervalIteration<'q> {
     pub sweeps: u64,
     /// Number of components that were solved exactly.
     pub exact_components: u64,
-    guess: Vec<[f64; 2]>,
+    /// By block: whether it is in the component at hand.
+    inside: Vec<bool>,
+    /// Upper bounds of its members before a guess.
+    known: Vec<f64>,
 }
 
 impl<'q> IntervalIteration<'q> {
@@ -63,7 +66,8 @@ impl<'q> IntervalIteration<'q> {
             choices: Vec::new(),
             sweeps: 0,
             exact_components: 0,
-            guess: Vec::new(),
+            inside: vec![false; quotient.mdp.states()],
+            known: Vec::new(),
         }
     }
 
@@ -93,7 +97,8 @@ impl<'q> IntervalIteration<'q> {
     }
 
     fn component(&mut self, members: &[u32], budget: &mut Budget) -> Result<(), StopReason> {
-        let goal_width = self.border_width(members) + self.precision;
+        let goal_width = self.start_from_border(members) + self.precision;
+        let mut next_guess = 1;
         let mut extra_until = None;
         let (mut last_width, exact_cost) = (1.0, self.exact_cost(members));
         for sweep in 1u64.. {
@@ -114,8 +119,9 @@ impl<'q> IntervalIteration<'q> {
                     return Ok(());
                 }
             }
-            if self.method == Method::Optimistic && sweep.is_power_of_two() {
-                self.guess_upper_bounds(members, budget)?;
+            if self.method == Method::Optimistic && sweep >= next_guess {
+                next_guess = 2 * sweep;
+                self.guess_upper_bounds(members, 0.95 * goal_width, sweep, budget)?;
             }
             if !sweep.is_multiple_of(PATIENCE.into()) {
                 continue;
@@ -152,16 +158,33 @@ impl<'q> IntervalIteration<'q> {
         })
     }
 
-    /// The widest bounds of the blocks that a component leads to.
-    fn border_width(&self, members: &[u32]) -> f64 {
-        // Those inside are [0, 1] before the first sweep.
+    /// The values of a component are means of those of the blocks that it leads to, if nothing is
+    /// lost: every scheduler leaves it with probability 1. Returns the widest bounds there.
+    fn start_from_border(&mut self, members: &[u32]) -> f64 {
         let mdp = &self.quotient.mdp;
-        let outside =
-            members.iter().flat_map(|&block| mdp.all_successors(block)).filter_map(|&b| {
-                let [lo, hi] = self.values[b as usize];
-                (lo > 0.0 || hi < 1.0).then_some(hi - lo)
-            });
-        outside.fold(0.0, f64::max)
+        for &block in members {
+            self.inside[block as usize] = true;
+        }
+        let (mut lo, mut hi, mut width) = (1.0f64, 0.0f64, 0.0f64);
+        for &block in members {
+            for choice in mdp.choices_of(block) {
+                if !mdp.distributions().is_complete(mdp.distribution(choice)) {
+                    lo = 0.0;
+                }
+                for &to in mdp.successors(choice) {
+                    if !self.inside[to as usize] {
+                        let value = self.values[to as usize];
+                        (lo, hi) = (lo.min(value[0]), hi.max(value[1]));
+                        width = width.max(value[1] - value[0]);
+                    }
+                }
+            }
+        }
+        for &block in members {
+            self.inside[block as usize] = false;
+            self.values[block as usize] = [lo.min(hi), hi];
+        }
+        width
     }
 
     /// How many sweeps an exact solution is worth; `None` for large components.
@@ -172,33 +195,52 @@ impl<'q> IntervalIteration<'q> {
         (transitions <= EXACT_TRANSITIONS).then(|| EXACT_SWEEPS * f64::from(transitions).powf(0.7))
     }
 
-    /// Guesses upper bounds a little above the lower ones, and takes them if a step proves them:
-    /// what does not grow under Bellman's operator is an upper bound (Hartmanns and Kaminski,
-    /// *Optimistic value iteration*).
+    /// Guesses upper bounds this much above the lower ones, and iterates from there for so many
+    /// sweeps. If one raises none of them, what it ends with does not grow under Bellman's
+    /// operator, and is an upper bound (Hartmanns and Kaminski, *Optimistic value iteration*).
     fn guess_upper_bounds(
         &mut self,
         members: &[u32],
+        above: f64,
+        sweeps: u64,
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
-        let mut guess = std::mem::take(&mut self.guess);
-        guess.clone_from(&self.values);
+        self.known.clear();
         for &block in members {
-            let [lo, hi] = self.values[block as usize];
-            guess[block as usize][1] = hi.min(lo + 0.9 * self.precision);
+            let [lo, hi] = &mut self.values[block as usize];
+            self.known.push(*hi);
+            *hi = hi.min(*lo + above);
         }
-        let mut proved = true;
-        for &block in members {
-            budget.poll()?;
-            let [_, hi] = backup(&self.quotient.mdp, self.direction, block, &guess);
-            proved &= hi <= guess[block as usize][1];
-        }
-        if proved {
+        for _ in 0..sweeps {
+            self.sweeps += 1;
+            let mut raised = false;
             for &block in members {
-                self.values[block as usize][1] = guess[block as usize][1];
+                if let Err(stop) = budget.poll() {
+                    self.restore(members);
+                    return Err(stop);
+                }
+                let [_, new] = backup(&self.quotient.mdp, self.direction, block, &self.values);
+                let hi = &mut self.values[block as usize][1];
+                raised |= new > *hi;
+                *hi = new;
+            }
+            if !raised {
+                for (&block, &known) in members.iter().zip(&self.known) {
+                    let hi = &mut self.values[block as usize][1];
+                    *hi = hi.min(known);
+                }
+                return Ok(());
             }
         }
-        self.guess = guess;
+        self.restore(members);
         Ok(())
+    }
+
+    /// The upper bounds before a guess.
+    fn restore(&mut self, members: &[u32]) {
+        for (&block, &hi) in members.iter().zip(&self.known) {
+            self.values[block as usize][1] = hi;
+        }
     }
 }
 

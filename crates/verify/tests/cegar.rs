@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExplicitConfig, Filter, Limits, OutputFiles,
-    PolicyChoice, Predicates, Report, Request, SearchOrder, Silent, TaskOptions, TerminalChoice,
-    VerdictWord, verify,
+    PolicyChoice, Predicates, ProbabilityOptions, Report, Request, SearchOrder, Silent,
+    TaskOptions, TerminalChoice, VerdictWord, verify,
 };
 
 /// The folder in the collection that `POLICERT_SHARED` names, or that is beside the repository.
@@ -31,6 +31,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         explicit: ExplicitConfig::default(),
         cegar,
         bmc: BmcConfig::default(),
+        probability: ProbabilityOptions::default(),
         limits: Limits::default(),
         threads: 1,
         record_queries: None,

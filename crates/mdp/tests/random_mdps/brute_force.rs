@@ -75,10 +75,11 @@ pub fn chain(problem: &Reachability<'_>, policy: &[Option<u32>]) -> Vec<Rational
         for entry in &mut rows[s] {
             *entry = &*entry * &scale;
         }
-        for r in (0..n).filter(|&r| r != s) {
-            let factor = rows[r][s].clone();
-            for c in 0..=n {
-                rows[r][c] = &rows[r][c] - &(&factor * &rows[s][c]);
+        let scaled = rows[s].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(r, _)| *r != s) {
+            let factor = row[s].clone();
+            for (entry, own) in row.iter_mut().zip(&scaled) {
+                *entry = &*entry - &(&factor * own);
             }
         }
     }

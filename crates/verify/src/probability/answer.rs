@@ -32,7 +32,10 @@ impl Answer {
             )));
         }
         let vacuous = values.is_empty() && found.starts_complete;
-        if !found.starts_complete {
+        if let (false, Some(reason)) = (found.starts_complete, found.stopped) {
+            if matches!(asked.function, FilterFunction::Sum | FilterFunction::Avg) {
+                return Err(Failure::Stopped(reason));
+            }
             // Some more start states, of which nothing is known.
             values.push(Bounds::unknown());
         }
