@@ -26,10 +26,13 @@ def decisions(policert, task, interface, table, *options):
     """A table of what a policy chooses."""
     Path(table).unlink(missing_ok=True)
     command = [policert, "dataset", *task, "--interface", interface, "--output", table]
-    done = subprocess.run(
-        [str(part) for part in [*command, *options]],
-        capture_output=True, text=True, check=False,
-    )
+    try:
+        done = subprocess.run(
+            [str(part) for part in [*command, *options]],
+            capture_output=True, text=True, check=False,
+        )
+    except OSError as error:
+        sys.exit(f"{policert}: {error}")
     if not Path(table).exists():
         sys.exit(f"{interface}: {done.stderr.strip()}")
 
@@ -73,8 +76,8 @@ def main():
     parser.add_argument("--no-initial", action="store_true", help="as for `policert dataset`")
     parser.add_argument("--const", action="append", default=[], help="as for `policert dataset`")
     parser.add_argument("--interface", required=True, help="the policy's interface (.jani2nnet)")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--rollouts", type=int, default=1000, help="runs in each round")
+    parser.add_argument("--rounds", type=train_trees.count, default=5)
+    parser.add_argument("--rollouts", type=train_trees.count, default=1000, help="runs in each round")
     train_trees.add_options(parser)
     arguments = parser.parse_args()
     task = [arguments.model, "--property", arguments.property]

@@ -23,12 +23,21 @@ import numpy as np
 
 def read_table(path):
     """The inputs and label indices of a table, and the names of its inputs."""
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{path}: {error}")
+    if not rows:
+        sys.exit(f"{path}: it is empty")
     if not rows or rows[0][-2:] != ["label_index", "label"]:
         sys.exit(f"{path}: the last columns are not label_index and label")
     if len(rows) < 2:
         sys.exit(f"{path}: there are no rows")
+    for number, row in enumerate(rows[1:], start=2):
+        whole = all(field.removeprefix("-").isdigit() for field in row[:-1])
+        if len(row) != len(rows[0]) or not whole:
+            sys.exit(f"{path}, line {number}: {len(rows[0])} fields are expected, whole numbers but the last")
     numbers = np.array([[int(field) for field in row[:-1]] for row in rows[1:]], dtype=np.int64)
     return numbers[:, :-1].astype(np.float32), numbers[:, -1], rows[0][:-2]
 
@@ -148,17 +157,36 @@ def save(kind, model, name, inputs, with_onnx):
 TRAIN = {"forest": train_forest, "xgboost": train_xgboost, "lightgbm": train_lightgbm}
 
 
+def count(text):
+    """A whole number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
 def numbers(text):
-    """Whole numbers between commas."""
-    return [int(part) for part in text.split(",")]
+    """Such numbers between commas."""
+    return [count(part) for part in text.split(",")]
+
+
+def share(text):
+    """A share that leaves something."""
+    value = float(text)
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not from 0 to less than 1")
+    return value
 
 
 def fit(options):
     """Trains one ensemble and writes it with its interface; the interface and a line about it."""
     x, y, columns = read_table(options.table)
-    interface = json.loads(pathlib.Path(options.interface).read_text(encoding="utf-8"))
-    classes = len(interface["output"])
-    if len(interface["input"]) != len(columns) or y.max() >= classes:
+    try:
+        interface = json.loads(pathlib.Path(options.interface).read_text(encoding="utf-8"))
+        classes = len(interface["output"])
+        inputs = len(interface["input"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{options.interface}: no interface (.jani2nnet): {error!r}")
+    if inputs != len(columns) or y.max() >= classes:
         sys.exit(f"{options.interface}: it does not fit the table {options.table}")
     order = np.random.default_rng(options.seed).permutation(len(y))
     held_out = order[: int(len(y) * options.held_out)]
@@ -199,7 +227,7 @@ def add_options(parser):
     parser.add_argument("--rate", type=float, default=0.4, help="learning rate of boosting")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--held-out", type=float, default=0.1, help="share of rows that are only judged by"
+        "--held-out", type=share, default=0.1, help="share of rows that are only judged by"
     )
     parser.add_argument("--onnx", action="store_true", help="write ONNX-ML besides")
     parser.add_argument(

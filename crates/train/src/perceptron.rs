@@ -115,6 +115,11 @@ impl Perceptron {
         self.parameters.is_empty()
     }
 
+    /// Whether all parameters are numbers of single precision.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.parameters.iter().all(|&parameter| single(parameter).is_finite())
+    }
+
     /// Evaluates a batch (batch × input width, row by row); the outputs, batch × output width.
     pub fn forward<'t>(&self, inputs: &[f64], trace: &'t mut Trace) -> &'t [f64] {
         trace.values.resize(self.layers.len() + 1, Vec::new());

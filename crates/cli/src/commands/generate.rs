@@ -236,12 +236,16 @@ fn write_files(
         let what = format!("{} is there already; --force replaces it", path.display());
         return Err(Failure::Refused(what));
     }
-    for file in files {
-        let path = common.folder.join(&file.path);
+    let paths: Vec<_> = files.iter().map(|file| common.folder.join(&file.path)).collect();
+    for path in &paths {
         let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)
-            .map_err(|source| Failure::Output { what: folder.display().to_string(), source })?;
-        write_text(&path, &file.text)?;
+        fs::create_dir_all(folder).map_err(|error| {
+            Failure::Refused(format!("--output: {}: {error}", folder.display()))
+        })?;
+    }
+    OutputFiles::new(paths.iter().map(|path| ("--output", Some(path.as_path())))).check([])?;
+    for (path, file) in paths.iter().zip(&files) {
+        write_text(path, &file.text)?;
     }
     Ok(())
 }

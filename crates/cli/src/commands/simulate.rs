@@ -85,7 +85,7 @@ fn picture(run: &SimulatedRun, track: Option<Track>) -> Result<Picture, Failure>
         run.variables.iter().map(|v| (v.name.as_str(), v.lower, v.upper)).collect();
     Picture::new(&run.model, &variables, track).ok_or_else(|| {
         let message = "--render: the variables of the model are of no domain that is drawn: \
-                       blocksworld, npuzzle, transport or racetrack";
+                       blocksworld, npuzzle, transport, racetrack or beluga";
         Failure::Usage(message.to_owned())
     })
 }

@@ -66,7 +66,8 @@ impl Score {
     }
 }
 
-/// Runs a network from start states; always the same ones for the same random numbers.
+/// Runs a network from start states; always the same ones for the same random numbers. Where
+/// `go_on` says no, it ends with the runs so far, of which there is at least one.
 pub(crate) fn evaluate(
     environment: &mut Environment<'_>,
     network: &mut LabelNetwork,
@@ -74,11 +75,12 @@ pub(crate) fn evaluate(
     stuck: f64,
     runs: u32,
     mut random: Random,
+    go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Score, TrainError> {
     let mut score = Score::default();
     let mut row = Vec::new();
     let (mut rewards, mut choices) = (0.0, 0.0);
-    while score.runs < runs {
+    'runs: while score.runs < runs {
         // Each run has numbers of its own, whatever the network did in those before.
         let mut random = random.fork();
         let mut at_start = None;
@@ -89,6 +91,12 @@ pub(crate) fn evaluate(
         let end = loop {
             if let Some(end) = at_start {
                 break end;
+            }
+            if !go_on() {
+                if score.runs > 0 {
+                    break 'runs;
+                }
+                break End::CutOff;
             }
             row.clear();
             environment.observe(&mut row);
@@ -106,9 +114,12 @@ pub(crate) fn evaluate(
             }
         };
         score.count(end);
+        if !go_on() {
+            break;
+        }
     }
-    score.mean_return = rewards / f64::from(runs.max(1));
-    score.mean_choices = choices / f64::from(runs.max(1));
+    score.mean_return = rewards / f64::from(score.runs.max(1));
+    score.mean_choices = choices / f64::from(score.runs.max(1));
     Ok(score)
 }
 

@@ -1,6 +1,7 @@
 //! The training loop: runs with exploration, steps of learning, evaluations, checkpoints.
 
 use std::cmp::Ordering;
+use std::time::{Duration, Instant};
 
 use policert_engine_api::{Budget, StopReason};
 use policert_explore::Random;
@@ -61,6 +62,17 @@ struct Buffers {
     mask: Vec<bool>,
 }
 
+/// What comes of an evaluation.
+enum Assessment {
+    GoOn,
+    /// Nothing is left to be learnt.
+    Perfect,
+    Stopped(StopReason),
+}
+
+/// How long the last evaluation may take after a stop.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Keep the random numbers of evaluations apart from those of training.
 const EVALUATION: u64 = 0x5ca1_ab1e_0000_0001;
 const LAST_EVALUATION: u64 = 0x5ca1_ab1e_0000_0002;
@@ -109,17 +121,30 @@ impl<'m> Session<'m> {
         budget: &mut Budget,
         observer: &mut dyn DqnObserver,
     ) -> Result<DqnTrained, TrainError> {
-        let ending = match self.train(budget, observer)? {
-            None => DqnEnding::Done,
-            Some(reason) => DqnEnding::Stopped(reason),
+        let stop = self.train(budget, observer)?;
+        let begin = Instant::now();
+        // After a stop there is little time left.
+        let mut go_on = || match stop {
+            None => budget.poll().is_ok(),
+            Some(_) => begin.elapsed() < GRACE,
         };
         let mut best = match self.best.take() {
             Some(best) => best,
-            None => self.evaluate()?,
+            None => self.evaluate(&mut || false)?,
+        };
+        if !best.network.perceptron.is_finite() {
+            let message = "training diverged, some weights are no finite numbers any more: smaller \
+                           steps (rate) or smaller rewards may help";
+            return Err(TrainError::Config(message.to_owned()));
+        }
+        let score = self.judge_finally(&mut best.network, &mut go_on)?;
+        let ending = match stop.or_else(|| budget.poll().err()) {
+            None => DqnEnding::Done,
+            Some(reason) => DqnEnding::Stopped(reason),
         };
         Ok(DqnTrained {
             seed: best.seed,
-            score: self.judge_finally(&mut best.network)?,
+            score,
             network: best.network,
             ending,
             steps: self.steps_before + self.run.step,
@@ -140,10 +165,12 @@ impl<'m> Session<'m> {
                 }
                 self.advance()?;
                 let is_last = self.run.step == self.config.steps;
-                if (self.run.step.is_multiple_of(self.config.evaluate_every) || is_last)
-                    && self.assess(observer)?
-                {
-                    return Ok(None);
+                if self.run.step.is_multiple_of(self.config.evaluate_every) || is_last {
+                    match self.assess(budget, observer)? {
+                        Assessment::GoOn => {}
+                        Assessment::Perfect => return Ok(None),
+                        Assessment::Stopped(reason) => return Ok(Some(reason)),
+                    }
                 }
             }
             if self.seed + 1 >= self.config.seeds {
@@ -208,11 +235,21 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    /// Evaluates, keeps the best and writes a checkpoint; whether nothing is left to be learnt.
-    fn assess(&mut self, observer: &mut dyn DqnObserver) -> Result<bool, TrainError> {
-        let mut now = self.evaluate()?;
+    /// Evaluates, keeps the best and writes a checkpoint.
+    fn assess(
+        &mut self,
+        budget: &mut Budget,
+        observer: &mut dyn DqnObserver,
+    ) -> Result<Assessment, TrainError> {
+        let mut go_on = || budget.poll().is_ok();
+        let mut now = self.evaluate(&mut go_on)?;
         let score = now.score;
-        let is_done = score.is_perfect() && self.judge_finally(&mut now.network)?.is_perfect();
+        let is_done =
+            score.is_perfect() && self.judge_finally(&mut now.network, &mut go_on)?.is_perfect();
+        // A score of fewer runs is not compared with others.
+        if let Err(reason) = budget.poll() {
+            return Ok(Assessment::Stopped(reason));
+        }
         let competent = self.config.competent;
         let best = match self.best.take() {
             Some(best)
@@ -230,24 +267,31 @@ impl<'m> Session<'m> {
             best: best.score,
         });
         self.best = Some(best);
-        if observer.wants_checkpoints() && !is_done {
+        if is_done {
+            return Ok(Assessment::Perfect);
+        }
+        if observer.wants_checkpoints() {
             observer.checkpoint(self.checkpoint()?)?;
         }
-        Ok(is_done)
+        Ok(Assessment::GoOn)
     }
 
     /// The network as it would be written, and how it does.
-    fn evaluate(&mut self) -> Result<Best, TrainError> {
+    fn evaluate(&mut self, go_on: &mut dyn FnMut() -> bool) -> Result<Best, TrainError> {
         let learner = &self.run.learner;
         let mut network = LabelNetwork::new(learner.online.clone().reading_raw(&learner.scaling));
         let random = Random::new(self.config.seed ^ EVALUATION);
-        let score = self.judge(&mut network, self.config.evaluation_runs, random)?;
+        let score = self.judge(&mut network, self.config.evaluation_runs, random, go_on)?;
         Ok(Best { network, score, seed: self.seed_now() })
     }
 
-    fn judge_finally(&mut self, network: &mut LabelNetwork) -> Result<Score, TrainError> {
+    fn judge_finally(
+        &mut self,
+        network: &mut LabelNetwork,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Score, TrainError> {
         let random = Random::new(self.config.seed ^ LAST_EVALUATION);
-        self.judge(network, self.config.final_runs, random)
+        self.judge(network, self.config.final_runs, random, go_on)
     }
 
     fn judge(
@@ -255,9 +299,10 @@ impl<'m> Session<'m> {
         network: &mut LabelNetwork,
         runs: u32,
         random: Random,
+        go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Score, TrainError> {
         let stuck = self.config.rewards.stuck;
-        evaluate(&mut self.judge, network, self.config.mask, stuck, runs, random)
+        evaluate(&mut self.judge, network, self.config.mask, stuck, runs, random, go_on)
     }
 
     /// What training can be continued from.

@@ -245,6 +245,12 @@ fn a_stop_before_the_first_evaluation_still_gives_a_network() {
 }
 
 #[test]
+fn divergence_is_named() {
+    let error = quietly("0", &DqnConfig { rate: 1e38, ..config() }).expect_err("no numbers");
+    assert!(error.to_string().contains("diverged"), "{error}");
+}
+
+#[test]
 fn outcomes_are_drawn_by_their_probability() {
     let (model, property) = walk("0.25");
     let question = Question::new(&model, &property);
