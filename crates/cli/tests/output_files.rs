@@ -106,6 +106,15 @@ fn what_cannot_be_written_is_noticed_before_the_work() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_filled_stays_as_it_is() {
+    let example = example();
+    expect(&example, "generate blocksworld 4 --output model.jani/new", 42);
+    fs::create_dir_all(example.path("part/reach.jani")).expect("a folder");
+    expect(&example, "generate blocksworld 4 --output part --force", 42);
+    assert!(!example.path("part/start.jani").exists(), "nothing is half-written");
+}
+
+#[test]
 fn no_input_is_overwritten() {
     let example = example();
     for (writer, input) in [
