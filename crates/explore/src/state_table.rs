@@ -1,5 +1,7 @@
 //! The states found so far: each one packed, once, with an id in the order of discovery.
 
+use policert_engine_api::{Budget, EngineError, StopReason, resident_memory};
+
 /// A stored state: its place in the order of discovery.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct StateId(pub(crate) u32);
@@ -16,6 +18,17 @@ impl StateId {
 /// No more ids.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TableFull;
+
+impl From<TableFull> for EngineError {
+    fn from(_: TableFull) -> Self {
+        StopReason::States(StateId::LIMIT).into()
+    }
+}
+
+/// How many look-ups are prepared together: enough that the memory system works on several.
+const LOOK_AHEAD: usize = 16;
+/// Growth of the table below which the memory limit is not asked, in bytes.
+const SMALL_GROWTH: usize = 1 << 24;
 
 /// Packed states in one arena, found by an open-addressing table with linear probing.
 ///
@@ -60,9 +73,19 @@ impl StateTable {
         })
     }
 
+    /// Prepares the look-ups of the next hashes at every [`LOOK_AHEAD`]th place.
+    #[inline]
+    pub(crate) fn look_ahead(&self, hashes: &[u64], at: usize) {
+        if at.is_multiple_of(LOOK_AHEAD) {
+            let ahead = &hashes[at..hashes.len().min(at + LOOK_AHEAD)];
+            let read = ahead.iter().fold(0, |all, &hash| all ^ self.touch(hash));
+            std::hint::black_box(read);
+        }
+    }
+
     /// Reads what [`StateTable::insert`] will read, so that it is in the cache by then.
     #[inline]
-    pub(crate) fn touch(&self, hash: u64) -> u64 {
+    fn touch(&self, hash: u64) -> u64 {
         let slot = self.slots[self.slot_of(hash)];
         if slot != 0 && slot & TAG == hash & TAG {
             self.arena[(id_in(slot)).index() * self.words]
@@ -99,8 +122,23 @@ impl StateTable {
         Ok((StateId(id), true))
     }
 
+    /// Whether the table may grow by `more` states within the memory limit.
+    pub(crate) fn check_growth(&self, more: usize, budget: &Budget) -> Result<(), StopReason> {
+        let growth = self.growth(more);
+        match budget.limits().memory {
+            Some(limit) if growth >= SMALL_GROWTH => {
+                let used = resident_memory().unwrap_or(0);
+                if used.saturating_add(growth as u64) > limit {
+                    return Err(StopReason::Memory);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// How many bytes more it takes to insert `more` states.
-    pub(crate) fn growth(&self, more: usize) -> usize {
+    fn growth(&self, more: usize) -> usize {
         let mut slots = self.slots.len();
         while (self.len + more) * 8 > slots * 5 {
             slots *= 2;

@@ -1,12 +1,9 @@
 //! Storing what was found: start states and successors.
 
-use policert_engine_api::resident_memory;
 use policert_model::OpId;
 
-use super::{
-    Budget, EngineError, Kleene, NO_PARENT, Search, Stage, StateId, StopReason, UndecidedState,
-};
-use crate::state_table::{StateTable, TableFull};
+use super::{Budget, EngineError, Kleene, NO_PARENT, Search, Stage, StateId, UndecidedState};
+use crate::state_table::StateTable;
 
 /// Successors that wait to be stored.
 #[derive(Debug, Default)]
@@ -57,11 +54,6 @@ impl Pending {
     }
 }
 
-/// How many look-ups are prepared together: enough that the memory system works on several.
-const LOOK_AHEAD: usize = 16;
-/// Growth of the table below which the memory limit is not asked, in bytes.
-const SMALL_GROWTH: usize = 1 << 24;
-
 impl Search<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
@@ -76,7 +68,7 @@ impl Search<'_> {
         self.pending.packed.resize(self.packing.words(), 0);
         self.packing.pack(state, &mut self.pending.packed);
         let hash = StateTable::hash(&self.pending.packed);
-        let (id, new) = self.table.insert(&self.pending.packed, hash).map_err(full)?;
+        let (id, new) = self.table.insert(&self.pending.packed, hash)?;
         self.pending.packed.clear();
         if new {
             self.parents.push(NO_PARENT);
@@ -98,7 +90,7 @@ impl Search<'_> {
 
     fn store_all(&mut self, pending: &mut Pending, budget: &Budget) -> Result<(), EngineError> {
         let words = self.packing.words();
-        self.check_memory(pending.packed.len() / words, budget)?;
+        self.table.check_growth(pending.packed.len() / words, budget)?;
         pending.hashes.clear();
         pending.hashes.extend(pending.packed.chunks_exact(words).map(StateTable::hash));
         let (mut next, mut drop) = (0, 0);
@@ -106,14 +98,9 @@ impl Search<'_> {
             let source = pending.sources[i];
             pending.targets.clear();
             while next * words < source.end && !self.is_answered() {
-                if next.is_multiple_of(LOOK_AHEAD) {
-                    let end = pending.hashes.len().min(next + LOOK_AHEAD);
-                    let ahead = &pending.hashes[next..end];
-                    let read = ahead.iter().fold(0, |all, &hash| all ^ self.table.touch(hash));
-                    std::hint::black_box(read);
-                }
+                self.table.look_ahead(&pending.hashes, next);
                 let packed = &pending.packed[next * words..][..words];
-                let (id, new) = self.table.insert(packed, pending.hashes[next]).map_err(full)?;
+                let (id, new) = self.table.insert(packed, pending.hashes[next])?;
                 pending.targets.push(id);
                 if new {
                     self.parents.push(source.id.0);
@@ -166,23 +153,4 @@ impl Search<'_> {
             Stage::BehindTerminal => {}
         }
     }
-
-    /// Whether the table may grow by `more` states within the memory limit.
-    fn check_memory(&self, more: usize, budget: &Budget) -> Result<(), StopReason> {
-        let growth = self.table.growth(more);
-        match budget.limits().memory {
-            Some(limit) if growth >= SMALL_GROWTH => {
-                let used = resident_memory().unwrap_or(0);
-                if used.saturating_add(growth as u64) > limit {
-                    return Err(StopReason::Memory);
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn full(_: TableFull) -> EngineError {
-    StopReason::States(StateId::LIMIT).into()
 }

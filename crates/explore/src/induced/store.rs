@@ -1,11 +1,11 @@
 //! Storing what was found: start states, successors and choices.
 
-use policert_engine_api::{Budget, EngineError, StopReason, resident_memory};
+use policert_engine_api::{Budget, EngineError};
 use policert_model::OpId;
 
 use super::Search;
 use super::choices::PendingChoices;
-use crate::state_table::{StateId, StateTable, TableFull};
+use crate::state_table::{StateId, StateTable};
 
 /// Successors that wait to be stored.
 #[derive(Debug, Default)]
@@ -55,11 +55,6 @@ impl Pending {
     }
 }
 
-/// How many look-ups are prepared together: enough that the memory system works on several.
-const LOOK_AHEAD: usize = 16;
-/// Growth of the table below which the memory limit is not asked, in bytes.
-const SMALL_GROWTH: usize = 1 << 24;
-
 impl Search<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
@@ -73,7 +68,7 @@ impl Search<'_> {
         }
         let mut packed = vec![0; self.packing.words()];
         self.packing.pack(state, &mut packed);
-        let (id, new) = self.table.insert(&packed, StateTable::hash(&packed)).map_err(full)?;
+        let (id, new) = self.table.insert(&packed, StateTable::hash(&packed))?;
         if new {
             self.initial.push(id.0);
             self.counts.start_states += 1;
@@ -93,16 +88,11 @@ impl Search<'_> {
 
     fn store_all(&mut self, pending: &mut Pending, budget: &Budget) -> Result<(), EngineError> {
         let words = self.packing.words();
-        self.check_memory(pending.packed.len() / words, budget)?;
+        self.table.check_growth(pending.packed.len() / words, budget)?;
         pending.hashes.extend(pending.packed.chunks_exact(words).map(StateTable::hash));
         for (at, packed) in pending.packed.chunks_exact(words).enumerate() {
-            if at.is_multiple_of(LOOK_AHEAD) {
-                let end = pending.hashes.len().min(at + LOOK_AHEAD);
-                let ahead = &pending.hashes[at..end];
-                let read = ahead.iter().fold(0, |all, &hash| all ^ self.table.touch(hash));
-                std::hint::black_box(read);
-            }
-            let (id, new) = self.table.insert(packed, pending.hashes[at]).map_err(full)?;
+            self.table.look_ahead(&pending.hashes, at);
+            let (id, new) = self.table.insert(packed, pending.hashes[at])?;
             pending.targets.push(id.0);
             if new {
                 self.classify(id);
@@ -160,23 +150,4 @@ impl Search<'_> {
             self.avoid.insert(id.0);
         }
     }
-
-    /// Whether the table may grow by `more` states within the memory limit.
-    fn check_memory(&self, more: usize, budget: &Budget) -> Result<(), StopReason> {
-        let growth = self.table.growth(more);
-        match budget.limits().memory {
-            Some(limit) if growth >= SMALL_GROWTH => {
-                let used = resident_memory().unwrap_or(0);
-                if used.saturating_add(growth as u64) > limit {
-                    return Err(StopReason::Memory);
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-fn full(_: TableFull) -> EngineError {
-    StopReason::States(StateId::LIMIT).into()
 }
