@@ -73,8 +73,8 @@ pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{
-    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
-    plot_granularity, plot_lines,
+    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, PairsPlot, ReachResult, TimePair,
+    plot_counts, plot_granularity, plot_lines, plot_pairs,
 };
 pub use probability::ProbabilityOptions;
 pub use problem::{Problem, ProblemKind};
