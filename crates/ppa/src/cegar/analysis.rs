@@ -17,7 +17,7 @@ use crate::engine::Abstraction;
 use crate::queries::Queries;
 
 /// What became of an abstract unsafe path.
-pub(super) enum Analysis {
+pub(crate) enum Analysis {
     /// A run that follows it.
     Run(Trace),
     /// It is spurious.
@@ -27,7 +27,7 @@ pub(super) enum Analysis {
 }
 
 /// What a path is analysed with.
-pub(super) struct Analyst<'r, 's, 'q> {
+pub(crate) struct Analyst<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
     pub config: CegarConfig,
