@@ -13,10 +13,13 @@
 mod abstract_mdp;
 mod bound_search;
 mod concrete_runs;
+mod counterexample;
 mod distribution;
 mod divergence;
 mod expansion;
 mod max_prob;
+mod maximal_realisation;
+mod unsafe_paths;
 
 use std::collections::BTreeMap;
 
@@ -30,7 +33,7 @@ use crate::cegar::{CegarConfig, Origin};
 use crate::config::Config;
 use crate::engine::Abstraction;
 use crate::predicates::require_total;
-use crate::queries::{Queries, QueryStats};
+use crate::queries::QueryStats;
 
 pub use max_prob::MaxProbMethod;
 
@@ -49,8 +52,8 @@ pub struct ProbConfig {
     /// The bound: safe means that the greatest probability is at most this. `None` asks for the
     /// probability.
     pub bound: Option<Rational>,
-    /// The most paths that an analysis of a counterexample looks at.
-    pub path_limit: usize,
+    /// The most steps, of all paths together, that an analysis of a counterexample looks at.
+    pub path_step_limit: usize,
     /// The most concrete states that runs from a start state may meet.
     pub run_limit: usize,
     /// Which counterexample analysis comes first.
@@ -76,7 +79,7 @@ impl Default for ProbConfig {
             method: MaxProbMethod::default(),
             precision: 0.05,
             bound: None,
-            path_limit: 2000,
+            path_step_limit: 2000,
             run_limit: 20_000,
             analysis: CounterexampleAnalysis::default(),
             cegar: CegarConfig::default(),

@@ -30,6 +30,8 @@ pub enum Origin {
     Target,
     /// The outcome of an operator, or the terminal condition.
     Outcome,
+    /// Start states that several paths do not have in common.
+    StartStates,
     /// A concretisation and a witness that nothing else tells apart.
     Separation,
 }

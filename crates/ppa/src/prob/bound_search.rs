@@ -5,7 +5,7 @@
 //! | [P_u^lo, P_u^up] | `lower`, `upper` |
 //! | p_u, p_Δ | `BoundSearch::bound`, `ProbConfig::precision` |
 //! | max-prob(…) (line 4) | [`max_prob`], [`Adversary`] |
-//! | CeAna (line 11) | `analyse` |
+//! | CeAna (line 11) | [`CeAna`], for `CounterexampleAnalysis::Paths` |
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,12 @@ use policert_numeric::Rational;
 
 use super::abstract_mdp::{AbstractMdp, Expanding};
 use super::concrete_runs::{ConcreteRuns, Runner};
+use super::counterexample::{CeAna, Finding, Spuriousness};
 use super::max_prob::{Adversary, MaxProbMethod, max_prob};
-use super::{ProbConfig, ProbReport, Spurious, counts_of, divergence, notes, solve_options};
+use super::{
+    CounterexampleAnalysis, ProbConfig, ProbReport, Spurious, counts_of, divergence, notes,
+    solve_options,
+};
 use crate::cegar::cell::Literal;
 use crate::cegar::config::Scope;
 use crate::cegar::path::AbstractPath;
@@ -38,6 +42,10 @@ pub(crate) struct BoundSearch<'r> {
     config: ProbConfig,
     lower: Rational,
     upper: Rational,
+    /// p_u.
+    bound: Rational,
+    /// p_Δ.
+    step: Rational,
     /// How precisely abstract probabilities are computed.
     solving: SolveOptions,
     method: MaxProbMethod,
@@ -53,6 +61,8 @@ pub(crate) struct BoundSearch<'r> {
 
 /// How many start states of an abstract start state are tried in an iteration.
 const STARTS_TRIED: usize = 4;
+/// Up to how many start states of an abstract start state are compared one by one.
+const STARTS_LISTED: usize = 64;
 /// How many divergences are refined on in an iteration.
 const DIVERGENCES: usize = 8;
 /// Below this, comparisons are left to exact arithmetic.
@@ -67,6 +77,8 @@ impl<'r> BoundSearch<'r> {
             mdp,
             lower: Rational::ZERO,
             upper: Rational::ONE,
+            bound: config.bound.clone().unwrap_or(Rational::ZERO),
+            step: Rational::from_f64(config.precision).unwrap_or(Rational::ONE),
             solving: solve_options(precision),
             method: config.method,
             run_limit: config.run_limit,
@@ -137,7 +149,12 @@ impl<'r> BoundSearch<'r> {
             let adversary = Adversary::new(&self.mdp, &self.solving, budget)?;
             let Some(adversary) = adversary else { return Ok(None) };
             observer.event(Event::Phase("counterexample"));
-            if let Some(reason) = self.analyse(&adversary, queries, budget, observer)? {
+            let is_refined = self.config.analysis == CounterexampleAnalysis::Paths
+                && self.analyse_paths(&adversary, queries, budget, observer)?;
+            if !is_refined
+                && !self.is_settled()
+                && let Some(reason) = self.analyse_runs(&adversary, queries, budget, observer)?
+            {
                 return Ok(Some(reason));
             }
             if self.is_settled() {
@@ -162,8 +179,84 @@ impl<'r> BoundSearch<'r> {
         });
     }
 
+    /// Analyses the adversary's unsafe paths, for bounds that grow while they are exceeded
+    /// (lines 7 to 15); whether the abstraction was refined.
+    fn analyse_paths(
+        &mut self,
+        adversary: &Adversary,
+        queries: &mut Queries<'_>,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, EngineError> {
+        self.best_runs(adversary, queries, budget)?;
+        self.move_bound();
+        let starts = self.listed_starts(adversary);
+        let limits = (self.config.cegar, self.config.path_step_limit);
+        let mut analysis =
+            CeAna::new(self.abstraction, &self.mdp, adversary, limits, starts, budget)?;
+        let (lower, bound) = (&mut self.lower, &mut self.bound);
+        let spurious = loop {
+            if adversary.bounds.lo <= *bound {
+                break None;
+            }
+            match analysis.analyse(bound, queries, budget)? {
+                Finding::Spurious(kind, refined) => break Some((kind, refined)),
+                Finding::Real(start, probability) => {
+                    self.spurious.real += 1;
+                    if probability > *lower {
+                        *lower = probability;
+                        self.best_start = Some(start);
+                    }
+                    if self.config.bound.is_some() {
+                        break None;
+                    }
+                    while *lower > *bound {
+                        *bound = &*bound + &self.step; // l.15
+                    }
+                }
+                Finding::Undecided | Finding::TooManyPaths => break None,
+            }
+        };
+        self.tell(observer);
+        let Some((kind, refined)) = spurious else { return Ok(false) };
+        let count = match kind {
+            Spuriousness::Path => &mut self.spurious.path,
+            Spuriousness::PathUnderPolicy => &mut self.spurious.path_under_policy,
+            Spuriousness::Set => &mut self.spurious.set,
+            Spuriousness::SetUnderPolicy => &mut self.spurious.set_under_policy,
+        };
+        *count += 1;
+        Ok(self.split(&refined.0, &refined.1))
+    }
+
+    /// Moves p_u into the interval (lines 7 and 15).
+    fn move_bound(&mut self) {
+        if self.config.bound.is_some() {
+            return;
+        }
+        while self.upper <= self.bound && !self.bound.is_zero() {
+            self.bound = (&self.bound - &self.step).max(Rational::ZERO);
+        }
+        while self.lower > self.bound {
+            self.bound = &self.bound + &self.step;
+        }
+    }
+
+    /// The start states in the adversary's abstract start state, where they are few.
+    fn listed_starts(&self, adversary: &Adversary) -> Option<Vec<State>> {
+        let Some(StartList::All(states)) = &self.mdp.start_list else { return None };
+        let cell = self.mdp.tree.cell(self.mdp.node(adversary.start));
+        let inside: Vec<State> = states
+            .iter()
+            .filter(|state| cell.contains(state))
+            .take(STARTS_LISTED + 1)
+            .cloned()
+            .collect();
+        (inside.len() <= STARTS_LISTED).then_some(inside)
+    }
+
     /// Follows the adversary from concrete start states, and refines where it is left.
-    fn analyse(
+    fn analyse_runs(
         &mut self,
         adversary: &Adversary,
         queries: &mut Queries<'_>,

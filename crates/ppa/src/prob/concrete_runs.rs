@@ -45,8 +45,6 @@ pub(crate) struct ConcreteRuns {
     pub divergences: Vec<Divergence>,
     /// Whether all states that these runs reach were looked at.
     pub is_complete: bool,
-    /// Number of states.
-    pub states: usize,
 }
 
 /// What runs are followed with.
@@ -73,7 +71,7 @@ struct Met {
     /// By state: the most probable way to it.
     ways: Vec<Way>,
     choices: Vec<Vec<Outcomes>>,
-    waiting: BinaryHeap<(ordered::Weight, std::cmp::Reverse<u32>)>,
+    waiting: BinaryHeap<(Weight, std::cmp::Reverse<u32>)>,
 }
 
 /// How a state was reached, and how probably.
@@ -84,25 +82,21 @@ struct Way {
     is_done: bool,
 }
 
-mod ordered {
-    //! Probabilities in an order.
+/// A number that is no NaN, in its order.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Weight(pub f64);
 
-    /// A number that is no NaN.
-    #[derive(Clone, Copy, PartialEq, Debug)]
-    pub(super) struct Weight(pub f64);
+impl Eq for Weight {}
 
-    impl Eq for Weight {}
-
-    impl Ord for Weight {
-        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-            self.0.total_cmp(&other.0)
-        }
+impl Ord for Weight {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
     }
+}
 
-    impl PartialOrd for Weight {
-        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-            Some(self.cmp(other))
-        }
+impl PartialOrd for Weight {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -143,7 +137,7 @@ impl Runner<'_, '_, '_> {
             found.push(divergence);
         }
         found.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        Ok(ConcreteRuns { lower, divergences: found, is_complete, states: met.states.len() })
+        Ok(ConcreteRuns { lower, divergences: found, is_complete })
     }
 
     /// Takes the adversary's operator, or all that are allowed where that is not possible.
@@ -310,7 +304,7 @@ impl Runner<'_, '_, '_> {
                 id
             }
         };
-        met.waiting.push((ordered::Weight(way.probability), std::cmp::Reverse(id)));
+        met.waiting.push((Weight(way.probability), std::cmp::Reverse(id)));
         id
     }
 
