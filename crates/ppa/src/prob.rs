@@ -21,6 +21,9 @@ mod max_prob;
 mod maximal_realisation;
 mod unsafe_paths;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question, UnknownReason};
