@@ -54,6 +54,7 @@ impl Setting {
                 box_limit: *random.pick(&[None, Some(1), Some(8)]),
                 ..CegarConfig::default()
             },
+            path_step_limit: *random.pick(&[30, 300]),
             run_limit: *random.pick(&[3, 1000]),
             ..ProbConfig::default()
         };
