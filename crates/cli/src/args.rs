@@ -25,7 +25,7 @@ pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
-pub use probability::{ProbabilityArgs, ProbabilityMethodArg};
+pub use probability::{CounterexamplesArg, MaxProbArg, ProbabilityArgs, ProbabilityMethodArg};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
@@ -382,6 +382,10 @@ pub enum EngineArg {
     Ic3,
     /// Bounds of the greatest probability of reaching an unsafe state
     Prob,
+    /// The same by policy predicate abstraction
+    ProbPpa,
+    /// The same by policy predicate abstraction that finds its predicates
+    ProbCegar,
 }
 
 /// Values of `--bmc-solver`.

@@ -52,8 +52,8 @@ pub use policert_mdp::Method as ProbabilityMethod;
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
-    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits,
+    BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 pub use policert_train::{DqnConfig, Rewards};

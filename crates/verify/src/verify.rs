@@ -105,6 +105,9 @@ fn run(
 
     if probability::is_asked(&task, request.engine, &request.probability)? {
         let run = probability::Run {
+            engine: request.engine,
+            ppa: &ppa,
+            cegar: request.cegar,
             options: &request.probability,
             limits: &request.limits,
             begin,
@@ -198,7 +201,7 @@ fn probability(
     report.warnings.splice(0..0, task.warnings.iter().cloned());
     report.notes.extend(task.notes.iter().cloned().chain(notes.notes));
     if request.threads > 1 {
-        report.notes.push("prob uses one thread".to_owned());
+        report.notes.push("questions about probabilities use one thread".to_owned());
     }
     report.inputs.clone_from(&task.inputs);
     let (evidence, start_states) = (None, None);
