@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use policert_verify::{Evidence, Proof, Report, Statistics, StepRecord, VerdictWord};
+use policert_verify::{
+    Evidence, Proof, Report, Statistics, StepRecord, VerdictWord, WitnessPathRecord,
+};
 use serde_json::{Map, Value};
 
 use crate::style::{Mark, Style};
@@ -41,10 +43,13 @@ pub fn verdict(
                 counterexample(out, (*steps, start, trace), evidence_file)?;
             }
             Proof::Invariant { invariant } => invariant_of(out, invariant.len(), evidence_file)?,
+            Proof::Probability { values, paths, .. } => {
+                bounds_of(out, values.len(), paths, evidence_file)?;
+            }
         },
         (None, Some(path)) => {
-            let text = "is not written: there is evidence for unsafe verdicts, and for safe ones \
-                        of engine ic3";
+            let text = "is not written: there is evidence for unsafe verdicts, for safe ones of \
+                        engine ic3, and for greatest probabilities";
             line(out, "evidence", &format!("{} {text}", path.display()))?;
         }
         (None, None) => {}
@@ -187,6 +192,25 @@ fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::R
         None => "checked; --evidence FILE writes it".to_owned(),
     };
     line(out, "invariant", &format!("{boxes} boxes of states, {place}"))
+}
+
+/// What the bounds of a probability rest on, and where to find it.
+fn bounds_of(
+    out: &mut dyn Write,
+    states: usize,
+    paths: &[WitnessPathRecord],
+    file: Option<&Path>,
+) -> io::Result<()> {
+    if let Some(path) = paths.first() {
+        let text = format!("{} steps, probability {}", path.steps.len(), path.decimal);
+        line(out, "path", &format!("the most probable one to the target: {text}"))?;
+    }
+    let place = match file {
+        Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
+        Some(path) => format!("written to {}; policert certify checks it", path.display()),
+        None => "checked".to_owned(),
+    };
+    line(out, "evidence", &format!("bounds of {states} states, {place}"))
 }
 
 /// Variables with their values, in one line.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use policert_certify::ValuedState;
 use policert_engine_api::{Budget, Counts, EngineError, Event, Limits, Observer, StopReason};
 use policert_explore::{DroppedOutcome, ExplicitConfig, Induced, Stats, induced_mdp};
 use policert_mdp::{
@@ -9,8 +10,8 @@ use policert_mdp::{
 };
 use policert_model::State;
 
-use super::Run;
 use super::question::Asked;
+use super::{Run, evidence};
 use crate::Task;
 
 /// What was found out about the start states.
@@ -28,6 +29,8 @@ pub(super) struct Found {
     pub dropped: Vec<DroppedOutcome>,
     /// Counts of the states.
     pub counts: Counts,
+    /// States with bounds, for evidence; or why there are none.
+    pub values: Result<Vec<ValuedState>, &'static str>,
     /// What building took.
     pub building: Stats,
     /// Number of choices.
@@ -67,6 +70,9 @@ pub(super) fn find(
         Some(_) => solved.reached.into_iter().map(|b| one_sided(b, asked.direction)).collect(),
     };
     Ok(Found {
+        values: solved.values.ok_or_else(|| {
+            evidence::refusal(asked, &induced).unwrap_or("the states were not solved")
+        }),
         reached,
         starts_complete: induced.starts_complete,
         stopped: induced.stopped.or(solved.stopped),
@@ -89,6 +95,7 @@ fn one_sided(bounds: Bounds, direction: Direction) -> Bounds {
 }
 
 struct Solved {
+    values: Option<Vec<ValuedState>>,
     reached: Vec<Bounds>,
     stopped: Option<StopReason>,
     statistics: SolveStatistics,
@@ -120,8 +127,10 @@ fn solve_bounds(
             solution = exact;
         }
     }
+    let values = (run.evidence && evidence::refusal(asked, induced).is_none())
+        .then(|| evidence::values(induced, &solution));
     let Solution { initial, stopped, statistics, .. } = solution;
-    Ok(Solved { reached: initial, stopped, statistics })
+    Ok(Solved { values, reached: initial, stopped, statistics })
 }
 
 /// Whether the bounds of some start state leave open what is compared.
@@ -156,6 +165,7 @@ fn partial(
     let lower = solve(&Reachability { avoid: &avoid, ..*problem }, &options, budget)?;
     let both = lower.initial.into_iter().zip(upper.initial);
     Ok(Solved {
+        values: None,
         reached: both.map(|(lower, upper)| Bounds { lo: lower.lo, hi: upper.hi }).collect(),
         stopped: upper.stopped.or(lower.stopped),
         statistics: lower.statistics,

@@ -124,7 +124,7 @@ fn is_narrow(bounds: &Bounds, options: &ProbabilityOptions) -> bool {
 }
 
 /// Bounds as decimals, rounded outwards.
-fn decimals(bounds: &Bounds) -> [String; 2] {
+pub(super) fn decimals(bounds: &Bounds) -> [String; 2] {
     let places = |bound: &Rational| match bound.is_zero() {
         true => 0,
         false => places_for(bound, DIGITS).min(400),
