@@ -19,7 +19,7 @@ use policert_policy::Policy;
 use thiserror::Error;
 
 use crate::scores::Scorer;
-use moves::Move;
+use moves::{Move, Taken};
 
 pub use paths::{WitnessPath, WitnessStep};
 
@@ -127,7 +127,8 @@ pub fn check_probability(
         Some(start) if most_paths > 0 => check.paths(&start, &taken, most_paths, budget)?,
         _ => Vec::new(),
     };
-    let keys = taken.iter().map(|taken| taken.map(|op| check.operators[op].key.clone()));
+    let key = |taken: &Taken| check.operators[taken.operator].key.clone();
+    let keys = taken.iter().map(|taken| taken.as_ref().map(key));
     Ok(CertifiedProbability { lower, upper, starts, taken: keys.collect(), paths })
 }
 
@@ -199,12 +200,12 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks all steps; by listed state: the operator that its lower bound rests on.
-    fn steps(&self, budget: &mut Budget) -> Result<Vec<Option<usize>>, ProbabilityError> {
+    /// Checks all steps; by listed state: what its lower bound rests on.
+    fn steps(&self, budget: &mut Budget) -> Result<Vec<Option<Taken>>, ProbabilityError> {
         let count = self.values.len();
-        // By state: the states and operators that may lead to it, and keep their lower bound.
-        let mut sources: Vec<Vec<(usize, usize)>> = vec![Vec::new(); count];
-        let mut taken: Vec<Option<usize>> = vec![None; count];
+        // By state: the states and steps that may lead to it, and keep their lower bound.
+        let mut sources: Vec<Vec<(usize, Taken)>> = vec![Vec::new(); count];
+        let mut taken: Vec<Option<Taken>> = vec![None; count];
         let mut reached = Vec::new();
         let mut needed = vec![false; count];
         for (at, value) in self.values.iter().enumerate() {
@@ -228,14 +229,19 @@ impl<'a> Check<'a> {
                 if !needed[at] || !step.is_sure || step.mean(self, 0) < *lower {
                     continue;
                 }
-                self.note(at, &step, &mut sources, &mut taken, &mut reached);
+                if let Some(leaving) = self.note(at, &step, &mut sources)
+                    && taken[at].is_none()
+                {
+                    taken[at] = Some(leaving);
+                    reached.push(at);
+                }
             }
         }
         while let Some(at) = reached.pop() {
-            for &(source, operator) in &sources[at] {
-                if taken[source].is_none() {
-                    taken[source] = Some(operator);
-                    reached.push(source);
+            for (source, step) in &sources[at] {
+                if taken[*source].is_none() {
+                    taken[*source] = Some(*step);
+                    reached.push(*source);
                 }
             }
         }
@@ -248,28 +254,17 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Notes where a step that keeps a lower bound leads to: out of the states with one, or to
-    /// others of them.
-    fn note(
-        &self,
-        at: usize,
-        step: &Move,
-        sources: &mut [Vec<(usize, usize)>],
-        taken: &mut [Option<usize>],
-        reached: &mut Vec<usize>,
-    ) {
-        let mut leaves = step.loses();
-        for outcome in step.picks(self) {
-            match outcome.place {
-                Place::Listed(to) if !self.exact[to][0].is_zero() => {
-                    sources[to].push((at, step.operator));
-                }
-                _ => leaves = true,
+    /// Notes to which states with a lower bound a step leads that keeps one; and how it leaves
+    /// these states, if it may.
+    fn note(&self, at: usize, step: &Move, sources: &mut [Vec<(usize, Taken)>]) -> Option<Taken> {
+        let mut leaving =
+            step.loses().then_some(Taken { operator: step.operator, outcome: 0, option: None });
+        for (taken, place) in step.ways(self) {
+            match place {
+                Place::Listed(to) if !self.exact[to][0].is_zero() => sources[to].push((at, taken)),
+                _ => leaving = leaving.or(Some(taken)),
             }
         }
-        if leaves && taken[at].is_none() {
-            taken[at] = Some(step.operator);
-            reached.push(at);
-        }
+        leaving
     }
 }

@@ -18,6 +18,17 @@ pub(super) struct Move {
     outcomes: Vec<Outcome>,
 }
 
+/// What a scheduler takes: an operator and, where an outcome has values that are chosen freely, one
+/// of those with the greatest lower bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Taken {
+    pub operator: usize,
+    /// Among the outcomes that exist.
+    pub outcome: usize,
+    /// Which state of that outcome; the first of the best ones otherwise.
+    pub option: Option<usize>,
+}
+
 /// An outcome of an operator: one state, or several by values that are chosen freely.
 struct Outcome {
     destination: usize,
@@ -32,7 +43,7 @@ pub(super) struct Reached {
     pub place: Place,
 }
 
-/// An outcome with the option that has the greatest lower bound.
+/// An outcome with the option that is taken.
 pub(super) struct Pick<'m> {
     pub destination: usize,
     pub probability: &'m Rational,
@@ -58,26 +69,41 @@ impl Move {
         sum < Rational::ONE
     }
 
-    /// The outcomes, each with one option: the first of those with the greatest lower bound.
-    pub(super) fn picks<'m>(&'m self, check: &Check<'_>) -> Vec<Pick<'m>> {
-        let pick = |outcome: &'m Outcome| {
-            let mut best: Option<(Rational, &Reached)> = None;
-            for option in &outcome.options {
-                let value = value(check, option.place, 0);
-                if best.as_ref().is_none_or(|(most, _)| value > *most) {
-                    best = Some((value, option));
-                }
-            }
-            let (destination, probability) = (outcome.destination, &outcome.probability);
-            best.map(|(_, reached)| Pick {
-                destination,
-                probability,
-                reached,
-                place: reached.place,
+    /// Where it may lead to if its lower bound is kept: by outcome, the options with the greatest
+    /// lower bound.
+    pub(super) fn ways<'m>(
+        &'m self,
+        check: &'m Check<'_>,
+    ) -> impl Iterator<Item = (Taken, Place)> + 'm {
+        let operator = self.operator;
+        self.outcomes.iter().enumerate().flat_map(move |(outcome, o)| {
+            let best = best(check, o);
+            let options = o.options.iter().enumerate();
+            let good = options.filter(move |(_, option)| value(check, option.place, 0) == best);
+            good.map(move |(option, reached)| {
+                (Taken { operator, outcome, option: Some(option) }, reached.place)
             })
-        };
-        self.outcomes.iter().filter_map(pick).collect()
+        })
     }
+
+    /// The outcomes, each with the option that is taken.
+    pub(super) fn picks<'m>(&'m self, check: &Check<'_>, taken: Taken) -> Vec<Pick<'m>> {
+        let pick = |(at, outcome): (usize, &'m Outcome)| {
+            let chosen = taken.option.filter(|_| taken.outcome == at);
+            let best = best(check, outcome);
+            let first = || outcome.options.iter().position(|o| value(check, o.place, 0) == best);
+            let reached = outcome.options.get(chosen.or_else(first)?)?;
+            let (destination, probability) = (outcome.destination, &outcome.probability);
+            Some(Pick { destination, probability, reached, place: reached.place })
+        };
+        self.outcomes.iter().enumerate().filter_map(pick).collect()
+    }
+}
+
+/// The greatest lower bound of an outcome's options.
+fn best(check: &Check<'_>, outcome: &Outcome) -> Rational {
+    let values = outcome.options.iter().map(|option| value(check, option.place, 0));
+    values.fold(Rational::ZERO, Rational::max)
 }
 
 fn value(check: &Check<'_>, place: Place, side: usize) -> Rational {

@@ -7,6 +7,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_model::{OperatorKey, State};
 use policert_numeric::Rational;
 
+use super::moves::Taken;
 use super::{Check, Place, ProbabilityError};
 
 /// States after which the search ends.
@@ -72,7 +73,7 @@ impl Check<'_> {
     pub(super) fn paths(
         &self,
         start: &State,
-        taken: &[Option<usize>],
+        taken: &[Option<Taken>],
         most: usize,
         budget: &mut Budget,
     ) -> Result<Vec<WitnessPath>, ProbabilityError> {
@@ -95,13 +96,14 @@ impl Check<'_> {
                 Place::Failed | Place::Elsewhere => continue,
             };
             expansions += 1;
-            let Some(operator) = taken[at] else { continue };
+            let Some(chosen) = taken[at] else { continue };
+            let operator = chosen.operator;
             if expansions > MOST_EXPANSIONS {
                 break;
             }
             let moves = self.moves(&nodes[node].state.clone())?;
             let Some(step) = moves.iter().find(|step| step.operator == operator) else { continue };
-            for pick in step.picks(self) {
+            for pick in step.picks(self, chosen) {
                 let step = WitnessStep {
                     operator: self.operators[operator].key.clone(),
                     destination: pick.destination,
