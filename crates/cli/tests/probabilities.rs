@@ -17,7 +17,8 @@ use shared_folder::shared_folder;
 /// File, property, constants, published result.
 type Published = (&'static str, &'static str, &'static str, f64);
 
-/// Results of the QComp collection; they are floating-point numbers of other programs.
+/// Results of the QComp collection; they are floating-point numbers of other programs. `qcomp.rs` has all
+/// of them.
 const PUBLISHED: [Published; 32] = [
     ("other/consensus/consensus.2.jani", "c2", "K=2", 0.382_812_5),
     ("other/consensus/consensus.2.jani", "disagree", "K=2", 0.108_333_333_333_333_33),
@@ -73,20 +74,6 @@ const PUBLISHED: [Published; 32] = [
     ("planning/triangle-tireworld/triangle-tireworld.9.jani", "goal", "", 1.0),
 ];
 
-/// The same where it takes long; only if the environment variable `SLOW_TESTS` is 1.
-const SLOW: [Published; 10] = [
-    ("other/consensus/consensus.4.jani", "disagree", "K=2", 0.294_431_854_289_586_24),
-    ("other/consensus/consensus.4.jani", "c2", "K=4", 0.406_275_272_369_382_77),
-    ("other/consensus/consensus.4.jani", "disagree", "K=4", 0.156_073_063_988_063_95),
-    ("other/echoring/echoring.jani", "MinFailed", "ITERATIONS=50", 2.273_367_372_242_777_8e-6),
-    ("other/echoring/echoring.jani", "MaxOffline1", "ITERATIONS=50", 8.937_828_982_896_732e-7),
-    ("other/pnueli-zuck/pnueli-zuck.5.jani", "live", "", 1.0),
-    ("planning/tireworld/tireworld.25.jani", "goal", "", 1.0),
-    ("planning/elevators/elevators.b-11-9.jani", "goal", "", 1.0),
-    ("planning/tireworld/tireworld.35.jani", "goal", "", 1.0),
-    ("other/echoring/echoring.jani", "MinOffline2", "ITERATIONS=50", 6.938_552_838_271_255e-7),
-];
-
 /// A file of the collection and its constants, and a truth that holds almost surely.
 const ALMOST_SURE: [(&str, &str, &str); 5] = [
     ("other/consensus/consensus.2.jani", "c1", "K=2"),
@@ -128,11 +115,8 @@ fn benchmarks(name: &str) -> Option<PathBuf> {
 #[test]
 fn published_results_lie_in_the_interval() {
     let Some(folder) = benchmarks("qcomp_mdp") else { return };
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
     let narrow = Rational::from_f64(1e-6).expect("finite");
-    for (file, property, constants, expected) in
-        PUBLISHED.iter().chain(SLOW.iter().filter(|_| slow))
-    {
+    for (file, property, constants, expected) in &PUBLISHED {
         let arguments = with_constants(file, property, constants);
         let (output, report) = verify(&folder, &arguments);
         assert_eq!(code(&output), 0, "{arguments}: {}", text(&output));
