@@ -78,7 +78,7 @@ fn evidence_is_confirmed_or_rejected() {
     let example = Example::new();
     let question = "verify model.jani --property 1 --engine prob --evidence evidence.json";
     let text = expect(&example, question, 0);
-    assert!(text.contains("the most probable one to the target"), "{text}");
+    assert!(text.contains("the most probable one to the target takes 4 steps"), "{text}");
     let text = expect(&example, "certify evidence.json --json certified.json", 0);
     assert!(text.starts_with("CONFIRMED"), "{text}");
     let evidence: Value = serde_json::from_str(&example.read("evidence.json")).expect("JSON");

@@ -169,6 +169,41 @@ fn other_quantities_are_refused_by_name() {
     }
 }
 
+/// A chain in which x becomes 1 or 2 by two edges: `SECOND` is where the second one starts.
+const CHAIN: &str = r#"{"jani-version": 1, "name": "chain", "type": "TYPE",
+  "variables": [{"name": "x", "initial-value": 0,
+    "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2}}],
+  "properties": [{"name": "p", "expression": {"op": "filter", "fun": "max",
+    "values": {"op": "Pmax", "exp": {"op": "F", "exp": {"op": "=", "left": "x", "right": 2}}},
+    "states": {"op": "initial"}}}],
+  "automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": [
+    {"location": "l", "guard": {"exp": {"op": "=", "left": "x", "right": 0}},
+     "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 1}]}]},
+    {"location": "l", "guard": {"exp": {"op": "=", "left": "x", "right": SECOND}},
+     "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 2}]}]}]}],
+  "system": {"elements": [{"automaton": "a"}]}}"#;
+
+#[test]
+fn a_markov_chain_has_no_choices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (kind, second, expected) in
+        [("mdp", "0", 0), ("mdp", "1", 0), ("dtmc", "1", 0), ("dtmc", "0", 41)]
+    {
+        let model = CHAIN.replace("TYPE", kind).replace("SECOND", second);
+        std::fs::write(folder.path().join("chain.jani"), model).expect("a file");
+        let (output, report) = verify(folder.path(), "chain.jani --property p");
+        assert_eq!(code(&output), expected, "{kind} {second}: {}", text(&output));
+        if expected == 0 {
+            assert_eq!(report["value"], "1", "{kind} {second}");
+        } else {
+            assert!(text(&output).contains("dtmc") && text(&output).contains("x=0"));
+        }
+        let drn = policert(folder.path(), "convert chain.jani --property p --to drn --out c.drn");
+        let output = { drn }.output().expect("policert runs");
+        assert_eq!(code(&output), expected, "{kind} {second}: {}", text(&output));
+    }
+}
+
 #[test]
 fn networks_on_cdrive() {
     let Some(folder) = benchmarks("mogym/derived") else { return };

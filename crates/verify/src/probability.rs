@@ -7,6 +7,7 @@
 mod answer;
 mod evidence;
 mod induced;
+mod path;
 mod question;
 mod record;
 
@@ -22,6 +23,7 @@ use crate::{Evidence, ExitStatus, Failure, Task};
 use answer::Answer;
 
 pub(crate) use evidence::check as check_bounds;
+pub(crate) use induced::check_chain;
 pub(crate) use question::{Asked, reaching};
 
 /// How probabilities are computed.

@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use policert_verify::{
-    Evidence, Proof, Report, Statistics, StepRecord, VerdictWord, WitnessPathRecord,
-};
+use policert_verify::{Evidence, Proof, Report, Statistics, StepRecord, VerdictWord};
 use serde_json::{Map, Value};
 
 use crate::style::{Mark, Style};
@@ -43,9 +41,7 @@ pub fn verdict(
                 counterexample(out, (*steps, start, trace), evidence_file)?;
             }
             Proof::Invariant { invariant } => invariant_of(out, invariant.len(), evidence_file)?,
-            Proof::Probability { values, paths, .. } => {
-                bounds_of(out, values.len(), paths, evidence_file)?;
-            }
+            Proof::Probability { values, .. } => bounds_of(out, values.len(), evidence_file)?,
         },
         (None, Some(path)) => {
             let text = "is not written: there is evidence for unsafe verdicts, for safe ones of \
@@ -56,6 +52,9 @@ pub fn verdict(
     }
     if report.probability.is_some() && report.verdict != VerdictWord::Probability {
         line(out, "probability", &interval(report))?;
+    }
+    if let Some(path) = probable_path(report) {
+        line(out, "path", &path)?;
     }
     if let Some(engine) = &report.engine {
         let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
@@ -146,6 +145,20 @@ fn headline(report: &Report, style: Style) -> String {
     }
 }
 
+/// The most probable path to the target in words.
+fn probable_path(report: &Report) -> Option<String> {
+    let numbers = report.statistics.as_ref()?.engine.get("prob")?;
+    let path = numbers.get("most_probable_path").filter(|path| !path.is_null())?;
+    let (steps, probability) = (&path["steps"], path["probability"].as_f64()?);
+    let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+    let probability = if probability >= 0.001 {
+        format!("{probability:.6}")
+    } else {
+        format!("{probability:.3e}")
+    };
+    Some(format!("the most probable one to the target takes {steps}, probability {probability}"))
+}
+
 /// The bounds of a probability in words.
 fn interval(report: &Report) -> String {
     match (&report.value, &report.probability) {
@@ -195,16 +208,7 @@ fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::R
 }
 
 /// What the bounds of a probability rest on, and where to find it.
-fn bounds_of(
-    out: &mut dyn Write,
-    states: usize,
-    paths: &[WitnessPathRecord],
-    file: Option<&Path>,
-) -> io::Result<()> {
-    if let Some(path) = paths.first() {
-        let text = format!("{} steps, probability {}", path.steps.len(), path.decimal);
-        line(out, "path", &format!("the most probable one to the target: {text}"))?;
-    }
+fn bounds_of(out: &mut dyn Write, states: usize, file: Option<&Path>) -> io::Result<()> {
     let place = match file {
         Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
         Some(path) => format!("written to {}; policert certify checks it", path.display()),
