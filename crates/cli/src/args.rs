@@ -1,6 +1,7 @@
 //! The command line: commands, options and their values.
 
 mod bench;
+mod certify;
 mod convert;
 mod dataset;
 mod generate;
@@ -21,6 +22,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use certify::CertifyArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
@@ -73,6 +75,8 @@ pub enum Command {
     Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
+    /// Check the evidence of a probability from its file, without any engine
+    Certify(CertifyArgs),
     /// Write the question for other model checkers: JANI or PRISM, with the policy as an automaton, or
     /// the explicit process
     Convert(Box<ConvertArgs>),
