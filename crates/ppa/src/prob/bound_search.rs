@@ -290,7 +290,7 @@ impl<'r> BoundSearch<'r> {
                 self.abstraction,
                 &mut self.mdp,
                 divergence,
-                self.config.cegar,
+                (self.config.cegar, !progress),
                 queries,
                 budget,
             );
