@@ -60,7 +60,7 @@ pub(crate) struct BoundSearch<'r> {
 }
 
 /// How many start states of an abstract start state are tried in an iteration.
-const STARTS_TRIED: usize = 4;
+const STARTS_TRIED: usize = 2;
 /// Up to how many start states of an abstract start state are compared one by one.
 const STARTS_LISTED: usize = 64;
 /// How many divergences are refined on in an iteration.
@@ -275,6 +275,11 @@ impl<'r> BoundSearch<'r> {
             let text = "whether an abstract start state holds a start state";
             return Ok(Some(UnknownReason::SolverGaveUp(text.to_owned())));
         };
+        let at_stake: f64 = runs.divergences.iter().map(|divergence| divergence.weight).sum();
+        let gap = (&self.upper - &self.lower).to_f64_interval().0;
+        if !runs.is_complete && at_stake < gap / 4.0 {
+            self.run_limit = self.run_limit.saturating_mul(2);
+        }
         let mut progress = false;
         let mut undecided = None;
         let most = runs.divergences.first().map_or(0.0, |d| d.weight);
@@ -318,7 +323,7 @@ impl<'r> BoundSearch<'r> {
             ));
         }
         if !runs.is_complete {
-            self.run_limit = self.run_limit.saturating_mul(2);
+            // More of them are followed from now on.
         } else if self.solving.precision > FINEST {
             self.solving.precision = (self.solving.precision / 100.0).max(FINEST);
         } else if !self.solving.exact {
