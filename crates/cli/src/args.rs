@@ -1,6 +1,7 @@
 //! The command line: commands, options and their values.
 
 mod bench;
+mod convert;
 mod dataset;
 mod generate;
 mod plot;
@@ -20,6 +21,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
@@ -28,7 +30,7 @@ pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration};
+pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration, policy_encoding};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -71,6 +73,9 @@ pub enum Command {
     Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
+    /// Write the question for other model checkers: JANI or PRISM, with the policy as an automaton, or
+    /// the explicit process
+    Convert(Box<ConvertArgs>),
     /// Generate an instance of a domain: model, property, predicates, interface
     Generate(Box<GenerateArgs>),
 }

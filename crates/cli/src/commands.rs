@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod convert;
 mod dataset;
 mod generate;
 mod plot;
@@ -37,6 +38,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Train(arguments) => train::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
     }
 }

@@ -1,6 +1,7 @@
 //! Results for people: the verdict first, then how it came about, then what to know about it.
 
 mod check;
+mod convert;
 mod dataset;
 mod generate;
 mod query;
@@ -16,6 +17,7 @@ use policert_verify::Failure;
 use crate::style::{Mark, Style};
 
 pub use check::check_report;
+pub use convert::convert_report;
 pub use dataset::dataset_report;
 pub use generate::generate_report;
 pub use query::{answer, query_details};

@@ -9,7 +9,6 @@ mod blocksworld;
 mod error;
 mod failing;
 mod instance;
-mod jani;
 mod npuzzle;
 mod probability;
 mod race;
@@ -20,6 +19,8 @@ mod render;
 mod splits;
 mod track;
 mod transport;
+
+use policert_jani::write as jani;
 
 pub use beluga::{Beluga, MAX_CARGO, MAX_RACKS};
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};

@@ -6,7 +6,7 @@
 //! format apart from those that are merely not supported.
 //!
 //! The way of a file: `json` (text with places) → `parse` → `ast` → `check` (names, types,
-//! constants) → `lower` → [`policert_model::Model`].
+//! constants) → `lower` → [`policert_model::Model`]. Files are written with [`mod@write`].
 
 mod ast;
 mod check;
@@ -22,6 +22,7 @@ pub mod property;
 mod selector;
 mod source;
 mod summary;
+pub mod write;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};
 pub use load::{LoadOptions, Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};

@@ -9,12 +9,17 @@
 use policert_engine_api::{Budget, StopReason};
 
 use crate::exact::exact_component_bounds;
+use crate::proved_guess::guess_bounds;
 use crate::quotient::{GOAL, Quotient};
 use crate::solve::{Method, SolveOptions};
 use crate::{Direction, Mdp};
 
 /// Sweeps after which it is estimated, each time, how many more a component takes.
 const PATIENCE: u32 = 500;
+/// Sweeps before the first guess of the values; the next ones wait twice as long each.
+const FIRST_GUESS: u64 = 60;
+/// How many sweeps a guess is worth.
+const GUESS_SWEEPS: f64 = 200.0;
 /// Greatest number of transitions of a component that is solved exactly when iteration is slow.
 const EXACT_TRANSITIONS: u32 = 20_000;
 /// Exact solution takes about as long as this many sweeps times the number of transitions to the
@@ -42,6 +47,10 @@ pub(crate) struct IntervalIteration<'q> {
     pub sweeps: u64,
     /// Number of components that were solved exactly.
     pub exact_components: u64,
+    /// Number of components whose values were guessed, and proved.
+    pub guessed_components: u64,
+    /// By block: its position in the component at hand; `u32::MAX` outside a guess.
+    position: Vec<u32>,
     /// By block: whether it is in the component at hand.
     inside: Vec<bool>,
     /// Upper bounds of its members before a guess.
@@ -66,6 +75,8 @@ impl<'q> IntervalIteration<'q> {
             choices: Vec::new(),
             sweeps: 0,
             exact_components: 0,
+            guessed_components: 0,
+            position: vec![u32::MAX; quotient.mdp.states()],
             inside: vec![false; quotient.mdp.states()],
             known: Vec::new(),
         }
@@ -101,6 +112,7 @@ impl<'q> IntervalIteration<'q> {
         let mut next_guess = 1;
         let mut extra_until = None;
         let (mut last_width, exact_cost) = (1.0, self.exact_cost(members));
+        let (mut next_proved_guess, mut seen_width) = (FIRST_GUESS, 1.0);
         for sweep in 1u64.. {
             self.sweeps += 1;
             let mut change = 0.0f64;
@@ -123,10 +135,22 @@ impl<'q> IntervalIteration<'q> {
                 next_guess = 2 * sweep;
                 self.guess_upper_bounds(members, 0.95 * goal_width, sweep, budget)?;
             }
+            if sweep == next_proved_guess / 2 {
+                seen_width = width;
+            } else if sweep == next_proved_guess {
+                let window = sweep - sweep / 2;
+                let more = remaining_sweeps(window, seen_width, width, goal_width);
+                next_proved_guess *= 2;
+                seen_width = width;
+                if more > GUESS_SWEEPS && self.guess(members, budget)? {
+                    self.guessed_components += 1;
+                    return Ok(());
+                }
+            }
             if !sweep.is_multiple_of(PATIENCE.into()) {
                 continue;
             }
-            let more = remaining_sweeps(last_width, width, goal_width);
+            let more = remaining_sweeps(PATIENCE.into(), last_width, width, goal_width);
             last_width = width;
             if exact_cost.is_some_and(|cost| more > cost) {
                 self.exact_components += 1;
@@ -148,6 +172,13 @@ impl<'q> IntervalIteration<'q> {
             }
         }
         Ok(())
+    }
+
+    /// Guesses the values of a component; whether that gave bounds as narrow as asked for.
+    fn guess(&mut self, members: &[u32], budget: &mut Budget) -> Result<bool, StopReason> {
+        let (mdp, direction) = (&self.quotient.mdp, self.direction);
+        let Self { values, position, precision, .. } = self;
+        guess_bounds(mdp, direction, members, values, position, *precision, budget)
     }
 
     /// The widest bounds, and the greatest upper bound.
@@ -245,13 +276,15 @@ impl<'q> IntervalIteration<'q> {
 }
 
 /// How many sweeps it takes until bounds of some width are as narrow as asked for, by their widths
-/// before and after [`PATIENCE`] sweeps. Only an estimate.
-fn remaining_sweeps(before: f64, width: f64, goal: f64) -> f64 {
+/// before and after some sweeps. Only an estimate.
+fn remaining_sweeps(sweeps: u64, before: f64, width: f64, goal: f64) -> f64 {
     let rate = (width / before).ln();
     if rate >= 0.0 {
         return f64::INFINITY;
     }
-    f64::from(PATIENCE) * (goal / width).ln() / rate
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    let sweeps = sweeps as f64;
+    sweeps * (goal / width).ln() / rate
 }
 
 /// The bounds of a block after one step.

@@ -20,6 +20,7 @@ mod lrtdp;
 mod mdp;
 mod predecessors;
 mod problem;
+mod proved_guess;
 mod qualitative;
 mod quotient;
 mod scheduler;

@@ -115,6 +115,9 @@ pub struct SolveStatistics {
     pub sweeps: u64,
     /// Components that were solved exactly because iteration was slow.
     pub exact_components: u64,
+    /// Components whose bounds were guessed by policy iteration, and proved, because iteration was
+    /// slow.
+    pub guessed_components: u64,
 }
 
 /// Solves a problem.
@@ -165,6 +168,7 @@ impl Solution {
         let ran = iteration.run(budget);
         self.statistics.sweeps = iteration.sweeps;
         self.statistics.exact_components = iteration.exact_components;
+        self.statistics.guessed_components = iteration.guessed_components;
         self.floats = iteration.values;
         self.taken = iteration.choices;
         ran?;

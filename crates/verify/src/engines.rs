@@ -156,7 +156,9 @@ pub(crate) fn answer(
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
         EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
-        EngineChoice::Ic3 => settled("ic3", ic3::run(assignment, &mut budget, observer)),
+        EngineChoice::Ic3 => {
+            settled("ic3", ic3::run(assignment, assignment.threads, &mut budget, observer))
+        }
         EngineChoice::Prob | EngineChoice::ProbPpa | EngineChoice::ProbCegar => {
             return Err(Failure::Internal("prob answers no question about safety".to_owned()));
         }

@@ -7,6 +7,7 @@
 //! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
 //!   labels of a model.
 //! - [`dataset()`] writes states and what a policy chooses in them.
+//! - [`convert()`] writes a question for other model checkers.
 //! - [`simulate()`] runs a policy at random.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
@@ -16,6 +17,7 @@
 
 mod atomic_file;
 mod check;
+mod convert;
 mod dataset;
 mod decimal;
 mod digest;
@@ -41,6 +43,7 @@ mod task;
 mod train;
 mod verify;
 
+pub use policert_convert::PolicyEncoding;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
 };
@@ -60,6 +63,7 @@ pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
 };
+pub use convert::{ConvertFormat, ConvertOutcome, ConvertReport, ConvertRequest, convert};
 pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
@@ -73,8 +77,8 @@ pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{
-    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
-    plot_granularity, plot_lines,
+    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, PairsPlot, ReachResult, TimePair,
+    plot_counts, plot_granularity, plot_lines, plot_pairs,
 };
 pub use probability::ProbabilityOptions;
 pub use problem::{Problem, ProblemKind};

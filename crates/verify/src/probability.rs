@@ -21,9 +21,8 @@ use crate::engines::EngineChoice;
 use crate::report::Report;
 use crate::{ExitStatus, Failure, Task};
 use answer::Answer;
-use question::Asked;
 
-pub(crate) use question::reaching;
+pub(crate) use question::{Asked, reaching};
 
 /// How probabilities are computed.
 #[derive(Clone, PartialEq, Debug)]

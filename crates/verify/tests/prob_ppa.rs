@@ -87,7 +87,6 @@ fn brute_force_lies_in_every_interval() {
             check(&Setting::new(profile, number), &mut tally);
         }
     }
-    println!("{tally:?}");
     assert!(tally.compared > 500 && tally.between > 50, "{tally:?}");
     assert!(tally.dropped > 20 && tally.choices > 100, "{tally:?}");
     assert!(tally.exact_ppa > 100 && tally.refined > 100 && tally.real > 20, "{tally:?}");

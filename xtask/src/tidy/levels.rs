@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Finding;
 
 /// Crate, level. A crate may use crates of lower levels only; `docs/STYLE.md` has the same table in words.
-const LEVELS: [(&str, u8); 21] = [
+const LEVELS: [(&str, u8); 22] = [
     ("policert-numeric", 0),
     ("policert-model", 1),
     ("policert-policy", 2),
@@ -21,6 +21,7 @@ const LEVELS: [(&str, u8); 21] = [
     ("policert-ic3", 4),
     ("policert-reach", 4),
     ("policert-certify", 4),
+    ("policert-convert", 5),
     ("policert-train", 5),
     ("policert-verify", 6),
     ("policert-bench", 7),

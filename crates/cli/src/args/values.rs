@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use policert_verify::{Rational, decimal};
+use policert_verify::{PolicyEncoding, Rational, decimal};
 
 /// Values for constants, from `N=3,M=0.5,flag=true`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,6 +50,19 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         (rest, units) = (after, &units[at + 1..]);
     }
     if text.is_empty() { Err(wrong()) } else { Ok(total) }
+}
+
+/// Reads `real` or `discrete:N`.
+///
+/// # Errors
+/// What is wrong, for the user.
+pub fn policy_encoding(text: &str) -> Result<PolicyEncoding, String> {
+    let digits = text.strip_prefix("discrete:").and_then(|digits| digits.parse().ok());
+    match (text, digits) {
+        ("real", _) => Ok(PolicyEncoding::Real),
+        (_, Some(digits @ 0..=15)) => Ok(PolicyEncoding::Discrete(digits)),
+        _ => Err(format!("`{text}` is neither `real` nor `discrete:N` with N from 0 to 15")),
+    }
 }
 
 /// Reads a decimal number, exactly.

@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod generator;
+mod slow_walks;
 
 use generator::{Instance, instance};
 use policert_engine_api::Budget;

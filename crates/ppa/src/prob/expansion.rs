@@ -143,15 +143,15 @@ impl Expansion<'_, '_, '_> {
             if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted() {
                 continue;
             }
-            if let Some(output) = group.output {
-                if !chosen.iter().any(|state| is_in(&applicable, state)) {
-                    if self.queries.is_app_pi_relaxed(&applicable, output, self.budget)?.refuted() {
-                        continue;
-                    }
-                    match self.queries.is_app_pi(&applicable, output, self.budget)? {
-                        Answer::Refuted => continue,
-                        Answer::Possible(state) => chosen.extend(state.map(Arc::from)),
-                    }
+            if let Some(output) = group.output
+                && !chosen.iter().any(|state| is_in(&applicable, state))
+            {
+                if self.queries.is_app_pi_relaxed(&applicable, output, self.budget)?.refuted() {
+                    continue;
+                }
+                match self.queries.is_app_pi(&applicable, output, self.budget)? {
+                    Answer::Refuted => continue,
+                    Answer::Possible(state) => chosen.extend(state.map(Arc::from)),
                 }
             }
             if candidates.is_none() {

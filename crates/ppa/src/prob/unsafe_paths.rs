@@ -25,6 +25,9 @@ pub(crate) struct UnsafePath {
     pub probability: Rational,
 }
 
+/// A path begun that goes on: its position, operator and outcome.
+type Extended = (u32, u32, usize);
+
 /// The enumeration.
 pub(crate) struct UnsafePaths<'m> {
     mdp: &'m AbstractMdp,
@@ -32,7 +35,7 @@ pub(crate) struct UnsafePaths<'m> {
     /// By state: the probability of the most probable way to an unsafe state.
     nearest: Vec<f64>,
     /// Paths begun: the one before with the step after it, the state.
-    begun: Vec<(Option<(u32, u32, usize)>, u32)>,
+    begun: Vec<(Option<Extended>, u32)>,
     waiting: BinaryHeap<(Weight, Reverse<u32>, Weight)>,
 }
 

@@ -13,7 +13,7 @@ use crate::{Failure, Task};
 
 /// A question about a probability.
 #[derive(Clone, Debug)]
-pub(super) struct Asked<'t> {
+pub(crate) struct Asked<'t> {
     /// What is to be reached, and what has to hold before.
     pub reach: ReachQuestion<'t>,
     /// The best probability of reaching it.
@@ -31,7 +31,7 @@ impl<'t> Asked<'t> {
     ///
     /// # Errors
     /// A standard property that is not supported, or one together with a bound.
-    pub(super) fn new(task: &'t Task, bound: Option<&Rational>) -> Result<Self, Failure> {
+    pub(crate) fn new(task: &'t Task, bound: Option<&Rational>) -> Result<Self, Failure> {
         match &task.standard {
             Some(_) if bound.is_some() => Err(Failure::Usage(format!(
                 "--bound goes with safety (PA) properties; `{}` is a standard property, which may \
@@ -107,7 +107,7 @@ impl<'t> Asked<'t> {
     }
 
     /// Bounds of the probability asked for, from those of reaching the target.
-    pub(super) fn asked_for(&self, reached: &Bounds) -> Bounds {
+    pub(crate) fn asked_for(&self, reached: &Bounds) -> Bounds {
         if !self.complement {
             return reached.clone();
         }

@@ -152,6 +152,7 @@ fn numbers(found: &Found) -> Value {
         "components": solving.components,
         "sweeps": solving.sweeps,
         "exact_components": solving.exact_components,
+        "guessed_components": solving.guessed_components,
         "times_s": {
             "build": found.times[0].as_secs_f64(),
             "solve": found.times[1].as_secs_f64(),

@@ -1,0 +1,40 @@
+//! The result of `policert convert`.
+
+use std::io::{self, Write};
+
+use policert_verify::ConvertReport;
+
+use super::Detail;
+use crate::style::{Mark, Style};
+
+/// Prints the result.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn convert_report(
+    out: &mut dyn Write,
+    report: &ConvertReport,
+    detail: Detail,
+    style: Style,
+) -> io::Result<()> {
+    let head = style.paint(Mark::Good, "WRITTEN");
+    let model = report.model.as_deref().unwrap_or("model");
+    let property = report.property.as_deref().unwrap_or_default();
+    writeln!(out, "{head}: {model}, property {property}")?;
+    if detail == Detail::Quiet {
+        return Ok(());
+    }
+    for file in &report.outputs {
+        writeln!(out, "  file: {}", file.display())?;
+    }
+    if let (Some(variables), Some(edges)) = (report.variables, report.edges) {
+        writeln!(out, "  {variables} variables, {edges} edges; {:.1} s", report.time_s)?;
+    }
+    if let Some(states) = report.states {
+        writeln!(out, "  {states} states; {:.1} s", report.time_s)?;
+    }
+    for note in &report.notes {
+        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
+    }
+    Ok(())
+}

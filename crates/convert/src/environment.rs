@@ -1,0 +1,226 @@
+//! The model as one automaton: an edge for each operator of the composed model.
+
+use policert_engine_api::{EngineError, Question, StartStates};
+use policert_model::{
+    BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, Operator,
+    Probability, Truth, VarId,
+};
+use policert_numeric::{IntBox, IntInterval, Rational};
+
+use crate::error::{ConvertError, unsupported};
+use crate::identifiers::Identifiers;
+use crate::network::{
+    Action, Automaton, Destination, Edge, Variable, VariableKind, check_expression,
+};
+
+/// The most operators that are written.
+const MOST_OPERATORS: usize = 200_000;
+/// The most start states that are listed.
+const MOST_STARTS: usize = 10_000;
+
+/// The model's part of the network; it is automaton 0.
+pub(crate) struct Environment {
+    pub variables: Vec<Variable>,
+    pub automaton: Automaton,
+    pub actions: Vec<Action>,
+    /// By action: the label that it stands for.
+    pub labels: Vec<LabelId>,
+    pub initial: Option<Expr>,
+}
+
+impl Environment {
+    pub(crate) fn new(
+        question: &Question<'_>,
+        names: &mut Identifiers,
+    ) -> Result<Self, ConvertError> {
+        let model = question.model;
+        let (initial, values) = start_states(question)?;
+        let mut variables = Vec::with_capacity(model.variables.len());
+        for (variable, initial) in model.variables.iter().zip(values) {
+            let IntInterval { lo, hi } = variable.domain;
+            if lo == IntInterval::UNBOUNDED_BELOW || hi == IntInterval::UNBOUNDED_ABOVE {
+                return unsupported(format!("the variable `{}` without bounds", variable.name));
+            }
+            let name = names.take(&variable.name);
+            let kind = VariableKind::Integer { lo, hi };
+            variables.push(Variable { name, kind, initial, owner: 0 });
+        }
+        let operators = model.operators(MOST_OPERATORS).map_err(EngineError::from)?;
+        let lost = VarId::new(variables.len());
+        let mut builder = Builder { question, lost, loses: false, labels: Vec::new() };
+        let mut edges = Vec::with_capacity(operators.len());
+        for operator in &operators {
+            edges.extend(builder.edge(operator)?);
+        }
+        if builder.loses {
+            let kind = VariableKind::Integer { lo: 0, hi: 1 };
+            let name = names.take("lost");
+            variables.push(Variable { name, kind, initial: Some(0), owner: 0 });
+            let going = Expr::var_equals(lost, 0);
+            for edge in &mut edges {
+                edge.guard = Expr::and(going.clone(), edge.guard.clone());
+            }
+        }
+        let labels = builder.labels;
+        let action = |&label: &LabelId| {
+            let name = names.take(model.label_name(Some(label)));
+            Action { name, silent: false }
+        };
+        let actions = labels.iter().map(action).collect();
+        let automaton = Automaton { name: "environment".to_owned(), edges };
+        Ok(Self { variables, automaton, actions, labels, initial })
+    }
+}
+
+struct Builder<'a> {
+    question: &'a Question<'a>,
+    /// The variable that is 1 after an outcome that left a domain.
+    lost: VarId,
+    loses: bool,
+    labels: Vec<LabelId>,
+}
+
+impl Builder<'_> {
+    /// The edge of an operator; none if it is never enabled.
+    fn edge(&mut self, operator: &Operator) -> Result<Option<Edge>, ConvertError> {
+        let model = self.question.model;
+        let terminal = self.question.terminal.iter().map(Condition::negate);
+        let guard = Condition::and([operator.guard.clone()].into_iter().chain(terminal));
+        let mut sides = model.domains();
+        guard.tighten(&mut sides);
+        if sides.is_empty() || guard.truth(&sides) == Truth::False {
+            return Ok(None);
+        }
+        let refuse = |what: String| {
+            let operator = model.display_operator(&operator.key);
+            unsupported(format!("{what}, in {operator}"))
+        };
+        let mut destinations = Vec::with_capacity(operator.destinations.len());
+        for outcome in &operator.destinations {
+            if !outcome.choices.is_empty() {
+                return refuse("values that are chosen freely".to_owned());
+            }
+            if outcome.conflict.condition.truth(&sides) != Truth::False {
+                let variables = outcome.conflict.variables.join(", ");
+                return refuse(format!("two values that may be written to {variables}"));
+            }
+            match self.destination(outcome, &sides) {
+                Err(ConvertError::Unsupported(what)) => return refuse(what),
+                other => destinations.push(other?),
+            }
+        }
+        let guard = guard.to_expr();
+        check_expression(&guard)?;
+        let action = operator.label.map(|label| {
+            self.labels.iter().position(|&known| known == label).unwrap_or_else(|| {
+                self.labels.push(label);
+                self.labels.len() - 1
+            })
+        });
+        Ok(Some(Edge { action, guard, destinations }))
+    }
+
+    fn destination(
+        &mut self,
+        outcome: &Outcome,
+        sides: &IntBox,
+    ) -> Result<Destination, ConvertError> {
+        let probability = match &outcome.probability {
+            Probability::Constant(p) => Expr::Constant(p.clone()),
+            Probability::Expr(expr) => expr.clone(),
+        };
+        check_expression(&probability)?;
+        let exists = outcome.exists(&self.question.model.variables);
+        let may_be_lost =
+            self.question.domain_rule == DomainRule::Drop && exists.truth(sides) != Truth::True;
+        let exists = exists.to_expr();
+        let mut updates = Vec::with_capacity(outcome.updates.len() + 1);
+        for update in &outcome.updates {
+            let mut value = update.value.to_expr();
+            check_expression(&value)?;
+            if !value.is_integral() {
+                return unsupported("a new value that may be no integer");
+            }
+            if may_be_lost {
+                value = Expr::ite(exists.clone(), value, Expr::Var(update.variable));
+            }
+            updates.push((update.variable.index(), value));
+        }
+        if may_be_lost {
+            check_expression(&exists)?;
+            self.loses = true;
+            updates.push((self.lost.index(), Expr::ite(exists, Expr::int(0), Expr::int(1))));
+        }
+        Ok(Destination { probability, updates })
+    }
+}
+
+/// What start states satisfy, and initial values by variable: one of them.
+fn start_states(question: &Question<'_>) -> Result<(Option<Expr>, Vec<Option<i64>>), ConvertError> {
+    let model = question.model;
+    let mut sources = question.start_states();
+    // A property whose start is what the model's is anyway.
+    sources.dedup_by(|a, b| matches!((a, b), (StartStates::Region(c, s), StartStates::Region(d, t)) if c == d && s == t));
+    if let [StartStates::Region(condition, sides)] = &sources[..]
+        && sides.is_point()
+        && condition.truth(sides) == Truth::True
+    {
+        return Ok((None, sides.lower_corner().into_iter().map(Some).collect()));
+    }
+    let mut parts = Vec::new();
+    for source in sources {
+        match source {
+            StartStates::Region(condition, sides) => {
+                let part = Expr::and(within(model, &sides), condition.to_expr());
+                check_expression(&part)?;
+                parts.push(part);
+            }
+            StartStates::List(states) if states.len() > MOST_STARTS => {
+                return unsupported(format!("a list of {} start states", states.len()));
+            }
+            StartStates::List(states) => {
+                for state in states {
+                    let sides = state.iter().map(|&value| IntInterval::point(value)).collect();
+                    parts.push(within(model, &IntBox::new(sides)));
+                }
+            }
+        }
+    }
+    let initial = balanced(BinaryOp::Or, parts).unwrap_or_else(|| Expr::bool(false));
+    Ok((Some(initial), vec![None; model.variables.len()]))
+}
+
+/// That a state lies in a box.
+fn within(model: &Model, sides: &IntBox) -> Expr {
+    let mut parts = Vec::new();
+    for (i, (side, variable)) in sides.sides().iter().zip(&model.variables).enumerate() {
+        let (value, IntInterval { lo, hi }) = (Expr::Var(VarId::new(i)), *side);
+        if side.is_point() {
+            parts.push(Expr::binary(BinaryOp::Eq, value, Expr::int(lo)));
+            continue;
+        }
+        if lo > variable.domain.lo {
+            parts.push(Expr::binary(BinaryOp::Le, Expr::int(lo), value.clone()));
+        }
+        if hi < variable.domain.hi {
+            parts.push(Expr::binary(BinaryOp::Le, value, Expr::int(hi)));
+        }
+    }
+    balanced(BinaryOp::And, parts).unwrap_or_else(|| Expr::bool(true))
+}
+
+/// A tree of logarithmic depth, for readers of limited depth.
+pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Option<Expr> {
+    match terms.len() {
+        0 | 1 => terms.pop(),
+        n => {
+            let right = terms.split_off(n.div_ceil(2));
+            Some(Expr::binary(op, balanced(op, terms)?, balanced(op, right)?))
+        }
+    }
+}
+
+/// A rational constant.
+pub(crate) fn constant(value: &Rational) -> Expr {
+    Expr::Constant(value.clone())
+}

@@ -1,0 +1,171 @@
+//! Random tiny models with random tiny policies, written as JANI with the policy as an automaton and
+//! read again: the exact probabilities are those of the model under the policy.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use policert_convert::{
+    Conversion, ConvertError, PolicyEncoding, Reach, WrittenNetwork, drn_text, jani_text,
+    prism_properties, prism_text,
+};
+use policert_engine_api::{Budget, EngineError, Question, Silent};
+use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
+use policert_jani::property::{Path as PropertyPath, Property};
+use policert_jani::{LoadOptions, load_bytes};
+use policert_mdp::{Direction, SolveOptions, solve};
+use policert_model::{Condition, SafetyProperty};
+use policert_numeric::Rational;
+use policert_policy::{Filter, Op, Policy, Semantics, Ties};
+use policert_testkit::{Case, Profile, Random, case_numbers};
+
+/// States up to which a case is compared.
+const MOST_STATES: u64 = 300;
+
+#[derive(Debug, Default)]
+struct Tally {
+    compared: usize,
+    with_policy: usize,
+    filtered: usize,
+    between: usize,
+    lost: usize,
+    several_starts: usize,
+    refused: BTreeMap<String, usize>,
+}
+
+#[test]
+fn probabilities_are_the_same() {
+    let mut tally = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear, Profile::General] {
+        for number in case_numbers(90) {
+            check(profile, number, &mut tally);
+        }
+    }
+    assert!(tally.compared > 60 && tally.with_policy > 25, "{tally:#?}");
+    assert!(tally.filtered > 10 && tally.between > 10, "{tally:#?}");
+    assert!(tally.lost > 4 && tally.several_starts > 20, "{tally:#?}");
+    let known = [
+        "tree",
+        "network",
+        "tanh",
+        "leaky",
+        "division",
+        "remainder",
+        "powers",
+        "values",
+        "two",
+        "new",
+    ];
+    let is_known = |reason: &String| known.iter().any(|start| reason.contains(start));
+    assert!(tally.refused.keys().all(is_known), "{tally:#?}");
+}
+
+fn check(profile: Profile, number: u64, tally: &mut Tally) {
+    let place = format!("{profile:?} {number}");
+    let case = Case::numbered(profile, number);
+    let mut random = Random::new(number ^ 0xc0de);
+    let semantics = Semantics {
+        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+        filter: *random.pick(&[Filter::None, Filter::Applicable]),
+        ..Semantics::default()
+    };
+    // With weights of one binary digit and at most three layers, six decimals are exact.
+    let with_policy = random.percent(75) && is_exact(&case);
+    let policy = case.policy.policy(&case.model, semantics).expect("it fits");
+    let policy = with_policy.then_some(policy);
+    let terminal = case.property.goal.clone().filter(|_| random.percent(30));
+    let question = Question { terminal, ..Question::new(&case.model, &case.property) };
+    let Some(original) = induce(&question, policy.as_ref()) else { return };
+    for direction in [Direction::Max, Direction::Min] {
+        let reach = Reach { question: question.clone(), stay: Condition::True, direction };
+        let written = policy.as_ref().map(|policy| (policy, PolicyEncoding::Discrete(6)));
+        let network = match WrittenNetwork::new(&Conversion { reach, policy: written }) {
+            Ok(network) => network,
+            Err(ConvertError::Unsupported(reason)) => {
+                *tally.refused.entry(reason).or_default() += 1;
+                return;
+            }
+            Err(error) => panic!("{place}: {error}"),
+        };
+        let text = jani_text(&network).unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert!(prism_text(&network).expect("no real numbers").contains("module environment"));
+        assert!(prism_properties(&network).contains("target"));
+        let (again, question) = read(&place, &text);
+        let question = Question::new(&again, &question);
+        let converted = induce(&question, None).unwrap_or_else(|| panic!("{place}: {text}"));
+        let expected = best(&original, direction, &place);
+        assert_eq!(best(&converted, direction, &place), expected, "{place} {direction:?}\n{text}");
+        assert_eq!(original.initial.len(), converted.initial.len(), "{place}");
+        if policy.is_none() && !text.contains("\"lost\"") {
+            assert_eq!(original.mdp.states(), converted.mdp.states(), "{place}");
+        }
+        tally.lost += usize::from(!original.dropped.is_empty());
+        tally.between += usize::from(!expected.is_zero() && expected != Rational::ONE);
+    }
+    let explicit = drn_text(&original).expect("it was built");
+    assert_eq!(explicit.matches("\nstate ").count(), count(&explicit, "@nr_states"), "{place}");
+    assert_eq!(explicit.matches("\taction ").count(), count(&explicit, "@nr_choices"), "{place}");
+    tally.compared += 1;
+    tally.with_policy += usize::from(policy.is_some());
+    tally.filtered += usize::from(policy.is_some() && semantics.filter == Filter::Applicable);
+    tally.several_starts += usize::from(original.initial.len() > 1);
+}
+
+/// The number in the line after a heading.
+fn count(text: &str, heading: &str) -> usize {
+    let mut lines = text.lines().skip_while(|line| *line != heading).skip(1);
+    lines.next().and_then(|line| line.parse().ok()).expect("a number")
+}
+
+fn is_exact(case: &Case) -> bool {
+    let halves = |numbers: &[f64]| numbers.iter().all(|number| (2.0 * number).fract() == 0.0);
+    case.policy.trees.is_none()
+        && case.policy.network.nodes().iter().all(|node| match &node.op {
+            Op::Affine { weights, bias, .. } => halves(weights.entries()) && halves(bias),
+            _ => true,
+        })
+}
+
+/// The MDP; nothing for models with mistakes and those that are too large.
+fn induce(question: &Question<'_>, policy: Option<&Policy>) -> Option<Induced> {
+    let question = ReachQuestion { question: question.clone(), stay: Condition::True };
+    let config = ExplicitConfig::default();
+    match induced_mdp(&question, policy, &config, &mut Budget::unlimited(), &mut Silent) {
+        Ok(induced) if induced.counts.reachable_states > 20 * MOST_STATES => None,
+        Ok(induced) if induced.undecided.is_some() => None,
+        Ok(induced) => Some(induced),
+        Err(EngineError::Modelling(_)) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The model of a text, and its target as a property.
+fn read(place: &str, text: &str) -> (policert_model::Model, SafetyProperty) {
+    let loaded = load_bytes(Path::new("model.jani"), text.into(), &LoadOptions::default());
+    let property = loaded.property(&loaded.selector("reach"));
+    let Some(Property::Standard(property)) = property.property else {
+        panic!("{place}: {:?} {:?}\n{text}", loaded.diagnostics(), property.diagnostics);
+    };
+    let PropertyPath::Until { target, .. } = property.path else { panic!("{place}") };
+    let property = SafetyProperty {
+        name: property.name,
+        start: None,
+        unsafe_condition: target,
+        goal: None,
+        predicates: Vec::new(),
+        interface: None,
+    };
+    (loaded.into_model().unwrap_or_else(|| panic!("{place}\n{text}")), property)
+}
+
+/// The best value of the start states.
+fn best(induced: &Induced, direction: Direction, place: &str) -> Rational {
+    let options = SolveOptions { exact: true, ..SolveOptions::default() };
+    let problem = induced.problem(direction);
+    let solution = solve(&problem, &options, &mut Budget::unlimited());
+    let solution = solution.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let values = solution.initial.into_iter().map(|bounds| bounds.lo);
+    match direction {
+        Direction::Max => values.fold(Rational::ZERO, Rational::max),
+        Direction::Min => values.fold(Rational::ONE, Rational::min),
+    }
+}
