@@ -48,6 +48,8 @@ pub(crate) struct BoundSearch<'r> {
     step: Rational,
     /// How precisely abstract probabilities are computed.
     solving: SolveOptions,
+    /// Whether this is left to the width of the interval as long as that is large.
+    is_rough: bool,
     method: MaxProbMethod,
     run_limit: usize,
     /// The start state that the lower bound comes from.
@@ -80,6 +82,7 @@ impl<'r> BoundSearch<'r> {
             bound: config.bound.clone().unwrap_or(Rational::ZERO),
             step: Rational::from_f64(config.precision).unwrap_or(Rational::ONE),
             solving: solve_options(precision),
+            is_rough: true,
             method: config.method,
             run_limit: config.run_limit,
             best_start: None,
@@ -123,6 +126,7 @@ impl<'r> BoundSearch<'r> {
         loop {
             self.iterations += 1;
             observer.event(Event::Phase("abstract probability"));
+            let solving = self.solving();
             // l.4
             let mut expanding = Expanding {
                 mdp: &mut self.mdp,
@@ -132,7 +136,7 @@ impl<'r> BoundSearch<'r> {
                 expanded: 0,
                 transitions: 0,
             };
-            let found = max_prob(&mut expanding, self.method, &self.solving, budget);
+            let found = max_prob(&mut expanding, self.method, &solving, budget);
             let (expanded, transitions) = (expanding.expanded, expanding.transitions);
             self.counts = counts_of(&self.mdp, expanded, transitions);
             let found = found?;
@@ -146,7 +150,7 @@ impl<'r> BoundSearch<'r> {
             if self.is_settled() {
                 return Ok(None); // l.6
             }
-            let adversary = Adversary::new(&self.mdp, &self.solving, budget)?;
+            let adversary = Adversary::new(&self.mdp, &solving, budget)?;
             let Some(adversary) = adversary else { return Ok(None) };
             observer.event(Event::Phase("counterexample"));
             let is_refined = self.config.analysis == CounterexampleAnalysis::Paths
@@ -161,6 +165,18 @@ impl<'r> BoundSearch<'r> {
                 return Ok(None); // l.14
             }
         }
+    }
+
+    /// How precisely abstract probabilities are computed in this iteration: not much more than
+    /// the interval is wide.
+    fn solving(&self) -> SolveOptions {
+        let gap = (&self.upper - &self.lower).to_f64_interval().0;
+        let precision = if self.is_rough {
+            self.solving.precision.max(gap / 10.0)
+        } else {
+            self.solving.precision
+        };
+        SolveOptions { precision, ..self.solving }
     }
 
     /// Whether the interval tells what was asked.
@@ -324,6 +340,8 @@ impl<'r> BoundSearch<'r> {
         }
         if !runs.is_complete {
             // More of them are followed from now on.
+        } else if self.is_rough {
+            self.is_rough = false;
         } else if self.solving.precision > FINEST {
             self.solving.precision = (self.solving.precision / 100.0).max(FINEST);
         } else if !self.solving.exact {
