@@ -216,6 +216,11 @@ def write_table():
     readme.write_text(head + begin + table() + end + rest.split(end)[1])
 
 
+def domain(folder):
+    """The domain of an instance: its folder's name without sizes, and how actions cost."""
+    return " ".join(part for part in folder.split("_") if not part.isdigit())
+
+
 def write_suites():
     """The studies of all networks and of all ensembles under `auto`."""
     for suite, kind, ending in (
@@ -245,6 +250,7 @@ def write_suites():
                     "",
                     "[[instance]]",
                     f'name = "{folder} {name}"',
+                    f'domain = "{domain(folder)}, {kind.lower()}"',
                     "arguments = [",
                     *(f'  "{argument}",' for argument in arguments),
                     "]",

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+from trees import Trees
+
 
 class Unsupported(Exception):
     """A query or a network that the scripts cannot put to another solver."""
@@ -73,10 +75,10 @@ def read_nnet(path):
 
 @dataclass
 class QueryLog:
-    """The header of a log, its network and its queries."""
+    """The header of a log, its network or ensemble, and its queries."""
 
     header: dict
-    network: Network
+    network: Network | Trees
     queries: list[dict]
 
     @property
@@ -182,16 +184,16 @@ def arguments(description):
     return parser
 
 
-def read_log(options):
-    """The log with the queries that were asked for."""
+def read_log(options, readers={".nnet": read_nnet}):
+    """The log with the queries that were asked for; `readers` by the ending of the policy's file."""
     with options.log.open() as file:
         header = json.loads(next(file))
         queries = [json.loads(line) for line in file]
     if header["format"] != "policert-queries" or header["version"] != 1:
         raise SystemExit(f"{options.log}: not a query log of version 1")
     path = options.network or Path(header["network"])
-    if path.suffix != ".nnet":
-        raise SystemExit(f"{path}: only NNet files are read here")
+    if path.suffix not in readers:
+        raise SystemExit(f"{path}: only {' and '.join(readers)} files are read here")
     if hashlib.sha256(path.read_bytes()).hexdigest() != header["network_sha256"]:
         raise SystemExit(f"{path}: not the network that the queries are about")
     if header["numbers"] != "real":
@@ -201,7 +203,7 @@ def read_log(options):
         chosen = sorted(random.Random(options.seed).sample(chosen, options.sample))
     queries = [queries[number] | {"number": number} for number in chosen]
     try:
-        return QueryLog(header, read_nnet(path), queries)
+        return QueryLog(header, readers[path.suffix](path), queries)
     except Unsupported as error:
         raise SystemExit(str(error)) from error
 

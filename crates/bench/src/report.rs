@@ -1,5 +1,7 @@
-//! Tables and figures of a journal, as in PPA 2022: Figure 1 (a to i), Table 2 and Figure 2.
+//! Tables and figures of a journal, as in PPA 2022: Figure 1 (a to i), Table 2 and Figure 2; and as
+//! in POLIC3: Table 1 and Figure 1.
 
+mod coverage;
 mod figures;
 mod tables;
 
@@ -36,6 +38,11 @@ pub fn write_report(
     for (name, figure) in figures::figures(suite, entries) {
         let path = folder.join(format!("{name}.{ending}"));
         policert_verify::plot_lines(&figure, &path)?;
+        written.push(path);
+    }
+    for (name, figure) in figures::comparisons(suite, entries) {
+        let path = folder.join(format!("{name}.{ending}"));
+        policert_verify::plot_pairs(&figure, &path)?;
         written.push(path);
     }
     Ok(written)

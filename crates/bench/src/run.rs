@@ -129,12 +129,12 @@ fn run(
     let begin = Instant::now();
     let process = Command::new(&options.program)
         .args(&arguments)
-        .current_dir(suite.data())
+        .current_dir(suite.data(key))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(standard_error)
         .spawn();
-    let what = format!("{} in {}", options.program.display(), suite.data().display());
+    let what = format!("{} in {}", options.program.display(), suite.data(key).display());
     let mut process = process.map_err(|source| Failure::Output { what, source })?;
     let longest = Duration::try_from_secs_f64(limit).ok().map(|limit| limit + GRACE);
     let Some(status) = wait(&mut process, cancel, longest)? else {

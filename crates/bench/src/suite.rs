@@ -20,14 +20,18 @@ pub struct Suite {
     pub seconds: f64,
     /// Limit of the memory of each run, as for `--memory`.
     pub memory: String,
+    /// Other suites whose instances are this one's as well, relative to the suite's file.
+    #[serde(default)]
+    pub include: Vec<PathBuf>,
     /// The instances.
-    #[serde(rename = "instance")]
+    #[serde(rename = "instance", default)]
     pub instances: Vec<Instance>,
     /// The configurations.
     #[serde(rename = "configuration")]
     pub configurations: Vec<Configuration>,
-    #[serde(skip)]
-    file: PathBuf,
+    /// Pairs of configurations whose times are compared, instance by instance.
+    #[serde(rename = "comparison", default)]
+    pub comparisons: Vec<Comparison>,
 }
 
 /// A question.
@@ -47,6 +51,21 @@ pub struct Instance {
     pub shares: Vec<u32>,
     /// Which variables are split last, for `--last`.
     pub last: Option<String>,
+    /// What it counts for in the table of coverage.
+    pub domain: Option<String>,
+    /// The folder that its paths are relative to.
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// Two configurations whose times are compared (POLIC3, Figure 1).
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// The configuration along the horizontal axis.
+    pub x: String,
+    /// The one along the vertical axis.
+    pub y: String,
 }
 
 /// How a question is answered.
@@ -89,6 +108,11 @@ impl Suite {
     /// # Errors
     /// If the file cannot be read or is no suite.
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        Self::read_nested(path, 1)
+    }
+
+    /// Reads a suite that may include others, so deep.
+    fn read_nested(path: &Path, depth: usize) -> Result<Self, Failure> {
         let invalid = |what: String| {
             let message = format!("{}: {what}", path.display());
             let file = Some(path.to_owned());
@@ -96,6 +120,22 @@ impl Suite {
         };
         let text = std::fs::read_to_string(path).map_err(|error| invalid(error.to_string()))?;
         let mut suite: Self = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
+        let data = beside(Path::new(&with_variables(&suite.folder)));
+        if !data.is_dir() {
+            return Err(invalid(format!("`folder`: {} is no folder", data.display())));
+        }
+        for instance in &mut suite.instances {
+            instance.folder.clone_from(&data);
+        }
+        for other in &suite.include {
+            let other = beside(other);
+            if depth == 0 {
+                let what = format!("`include`: {} includes others itself", path.display());
+                return Err(invalid(what));
+            }
+            suite.instances.extend(Self::read_nested(&other, depth - 1)?.instances);
+        }
         let mut names: Vec<&str> = suite.instances.iter().map(|i| i.name.as_str()).collect();
         names.extend(suite.configurations.iter().map(|c| c.name.as_str()));
         names.sort_unstable();
@@ -122,19 +162,20 @@ impl Suite {
             let what = "differ in letters and digits too little: figures are named after them";
             return Err(invalid(format!("names of two instances (`{}`) {what}", pair[0])));
         }
-        suite.file = path.to_owned();
-        let data = suite.data();
-        if !data.is_dir() {
-            return Err(invalid(format!("`folder`: {} is no folder", data.display())));
+        for Comparison { x, y } in &suite.comparisons {
+            let known = |name: &str| suite.configurations.iter().any(|c| c.name == name);
+            if let Some(name) = [x, y].into_iter().find(|name| !known(name)) {
+                return Err(invalid(format!("`comparison`: there is no configuration `{name}`")));
+            }
         }
         Ok(suite)
     }
 
-    /// The folder that paths of instances are relative to.
+    /// The folder that paths of a run are relative to.
     #[must_use]
-    pub fn data(&self) -> PathBuf {
-        let folder = self.file.parent().unwrap_or(Path::new(""));
-        folder.join(with_variables(&self.folder))
+    pub fn data(&self, key: &RunKey) -> &Path {
+        let instance = self.instances.iter().find(|instance| instance.name == key.instance);
+        instance.map_or(Path::new(""), |instance| &instance.folder)
     }
 
     /// All runs, in the order in which they are made.

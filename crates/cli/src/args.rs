@@ -2,6 +2,7 @@
 
 mod bench;
 mod certify;
+mod check;
 mod convert;
 mod dataset;
 mod generate;
@@ -23,11 +24,12 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
+pub use check::CheckArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
-pub use probability::{ProbabilityArgs, ProbabilityMethodArg};
+pub use probability::{CounterexamplesArg, MaxProbArg, ProbabilityArgs, ProbabilityMethodArg};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
@@ -346,18 +348,6 @@ pub struct VerifyArgs {
     pub output: OutputArgs,
 }
 
-/// Arguments of `policert check`.
-#[derive(Args, Debug)]
-pub struct CheckArgs {
-    /// The question.
-    #[command(flatten)]
-    pub task: TaskArgs,
-
-    /// Output.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
 /// Values of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum ColorWhen {
@@ -386,6 +376,10 @@ pub enum EngineArg {
     Ic3,
     /// Bounds of the greatest probability of reaching an unsafe state
     Prob,
+    /// The same by policy predicate abstraction
+    ProbPpa,
+    /// The same by policy predicate abstraction that finds its predicates
+    ProbCegar,
 }
 
 /// Values of `--bmc-solver`.

@@ -58,6 +58,9 @@ impl Observer for Progress {
                     self.phase
                 ));
             }
+            Event::Interval { lower, upper } => {
+                bar.set_message(format!("{}: between {lower:.6} and {upper:.6}", self.phase));
+            }
             Event::Training { attempt, episode, solved, runs } => {
                 bar.set_message(format!(
                     "{}: attempt {attempt}, episode {episode}, {solved} of {runs} runs do as asked",

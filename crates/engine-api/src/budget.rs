@@ -82,6 +82,13 @@ impl Budget {
         Self::new(Limits::default(), CancelFlag::default())
     }
 
+    /// The same budget for another thread: it began at the same time and stops by the same flag.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let (limits, cancel) = (self.limits.clone(), self.cancel.clone());
+        Self { limits, cancel, polls: 0, ..*self }
+    }
+
     /// Time since the start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {

@@ -17,6 +17,13 @@ pub enum Event {
         /// Transitions found so far.
         transitions: u64,
     },
+    /// Proved bounds of a probability, tighter than those before.
+    Interval {
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
     /// How a network does that is being trained.
     Training {
         /// The attempt, from 1.

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::algorithm::{Outcome, SearchStatistics, note};
 use crate::contract;
 use crate::frames::FOREVER;
-use crate::{Frames, SubProcedures, Succession};
+use crate::{Frames, Generalized, SubProcedures, Succession};
 
 /// A state that the search has reached from the present start state.
 struct Visited<S> {
@@ -39,7 +39,20 @@ struct Search<S> {
     positions: FxHashMap<State, usize>,
 }
 
+/// How a search from one start state ended.
+enum End<S> {
+    /// The start state is in a reason now.
+    Blocked,
+    /// A path from it: the start state, and each step with the state that it reaches.
+    Path(State, Vec<(S, State)>),
+    /// More states were open than may be.
+    TooManyOpen,
+}
+
 /// Searches for a path from each start state; `None` if more than `limit` states were open.
+///
+/// With several threads that many start states are searched from side by side, each with the reasons
+/// known before; what they learn is put together.
 pub(crate) fn depth_first<P: SubProcedures>(
     system: &mut P,
     frames: &mut Frames,
@@ -50,41 +63,34 @@ pub(crate) fn depth_first<P: SubProcedures>(
 ) -> Result<Option<Outcome<P::Step>>, EngineError> {
     frames.set_limit(FOREVER);
     note(frames, statistics);
-    while let Some(start) = system.select_start_state(frames, budget)? {
-        contract::check_start(frames, &start);
-        statistics.start_states += 1;
-        let mut search =
-            Search { open: Vec::new(), path: Vec::new(), positions: FxHashMap::default() };
-        search.enter(start, None);
-        while let Some(&at) = search.path.last() {
-            budget.poll_clock()?;
-            if search.open.len() > limit {
-                frames.set_limit(1);
-                return Ok(None);
+    loop {
+        let starts = system.select_start_states(frames, system.threads(), budget)?;
+        if starts.is_empty() {
+            return Ok(Some(Outcome::Invariant(frames.of_frame(FOREVER).cloned().collect())));
+        }
+        for start in &starts {
+            contract::check_start(frames, start);
+        }
+        let ends = match <[State; 1]>::try_from(starts) {
+            Ok([start]) => {
+                let run = SearchFrom { system, frames, limit, learnt: None };
+                vec![run.search(start, statistics, budget)?]
             }
-            if search.is_new(at) {
-                statistics.obligations += 1;
-                let mut successors = system.successors(&search.open[at].state)?;
-                if let Some(i) = successors.iter().position(|next| system.is_target(&next.state)) {
-                    return Ok(Some(search.path_to(successors.swap_remove(i))));
-                }
-                successors.reverse();
-                search.open[at].waiting = successors;
-            }
-            if !search.advance(at, frames) {
-                search.path.pop();
-                let low = search.open[at].low;
-                if let Some(&before) = search.path.last() {
-                    search.open[before].low = search.open[before].low.min(low);
-                }
-                if low == at {
-                    let states = search.close(at);
-                    block(system, frames, states, budget)?;
-                    note(frames, statistics);
-                    budget.check_states(frames.reasons().len())?;
-                }
+            Err(starts) => side_by_side(system, frames, limit, starts, statistics, budget)?,
+        };
+        let mut gives_up = false;
+        for end in ends {
+            match end {
+                End::Blocked => {}
+                End::Path(start, steps) => return Ok(Some(Outcome::Path(start, steps))),
+                End::TooManyOpen => gives_up = true,
             }
         }
+        if gives_up {
+            frames.set_limit(1);
+            return Ok(None);
+        }
+        note(frames, statistics);
         observer.event(Event::Progress {
             expanded: statistics.obligations,
             reached: statistics.reasons,
@@ -92,26 +98,106 @@ pub(crate) fn depth_first<P: SubProcedures>(
             transitions: 0,
         });
     }
-    Ok(Some(Outcome::Invariant(frames.of_frame(FOREVER).cloned().collect())))
 }
 
-/// Finds reasons for states that have no transitions but to each other and out of ℱ_∞.
-fn block<P: SubProcedures>(
+/// Searches from several start states at once.
+fn side_by_side<P: SubProcedures>(
     system: &mut P,
     frames: &mut Frames,
-    mut states: Vec<State>,
-    budget: &mut Budget,
-) -> Result<(), EngineError> {
-    states.retain(|state| frames.blocking(FOREVER, state).is_none());
-    if states.is_empty() {
-        return Ok(());
+    limit: usize,
+    starts: Vec<State>,
+    statistics: &mut SearchStatistics,
+    budget: &Budget,
+) -> Result<Vec<End<P::Step>>, EngineError> {
+    let known = &*frames;
+    let work = starts.into_iter().map(|start| (start, budget.fork())).collect();
+    let results = system.side_by_side(work, |system, (start, mut budget)| {
+        let (mut frames, mut learnt) = (known.clone(), Vec::new());
+        let mut statistics = SearchStatistics::default();
+        let run = SearchFrom { system, frames: &mut frames, limit, learnt: Some(&mut learnt) };
+        let end = run.search(start, &mut statistics, &mut budget);
+        (end, learnt, statistics)
+    });
+    let mut ends = Vec::with_capacity(results.len());
+    for (end, learnt, of_run) in results {
+        ends.push(end?);
+        learnt.into_iter().for_each(|found| frames.add_all(found));
+        statistics.start_states += of_run.start_states;
+        statistics.obligations += of_run.obligations;
     }
-    // Those first that were reached last.
-    states.reverse();
-    let found = system.generalize_reason(&states, frames, FOREVER, budget)?;
-    contract::check_reason(system, frames, FOREVER, &states, &found, budget)?;
-    frames.add_all(found);
-    Ok(())
+    Ok(ends)
+}
+
+/// What a search from one start state works on.
+struct SearchFrom<'r, P> {
+    system: &'r mut P,
+    frames: &'r mut Frames,
+    limit: usize,
+    /// What it adds to the frames, where that is wanted.
+    learnt: Option<&'r mut Vec<Generalized>>,
+}
+
+impl<P: SubProcedures> SearchFrom<'_, P> {
+    fn search(
+        mut self,
+        start: State,
+        statistics: &mut SearchStatistics,
+        budget: &mut Budget,
+    ) -> Result<End<P::Step>, EngineError> {
+        statistics.start_states += 1;
+        let mut search =
+            Search { open: Vec::new(), path: Vec::new(), positions: FxHashMap::default() };
+        search.enter(start.clone(), None);
+        while let Some(&at) = search.path.last() {
+            budget.poll_clock()?;
+            if search.open.len() > self.limit {
+                return Ok(End::TooManyOpen);
+            }
+            if search.is_new(at) {
+                statistics.obligations += 1;
+                let mut successors = self.system.successors(&search.open[at].state)?;
+                let target = successors.iter().position(|next| self.system.is_target(&next.state));
+                if let Some(i) = target {
+                    let steps = search.path_to(successors.swap_remove(i));
+                    return Ok(End::Path(start, steps));
+                }
+                successors.reverse();
+                search.open[at].waiting = successors;
+            }
+            if !search.advance(at, self.frames) {
+                search.path.pop();
+                let low = search.open[at].low;
+                if let Some(&before) = search.path.last() {
+                    search.open[before].low = search.open[before].low.min(low);
+                }
+                if low == at {
+                    let states = search.close(at);
+                    self.block(states, budget)?;
+                    note(self.frames, statistics);
+                    budget.check_states(self.frames.reasons().len())?;
+                }
+            }
+        }
+        Ok(End::Blocked)
+    }
+
+    /// Finds reasons for states that have no transitions but to each other and out of ℱ_∞.
+    fn block(&mut self, mut states: Vec<State>, budget: &mut Budget) -> Result<(), EngineError> {
+        let Self { system, frames, .. } = self;
+        states.retain(|state| frames.blocking(FOREVER, state).is_none());
+        if states.is_empty() {
+            return Ok(());
+        }
+        // Those first that were reached last.
+        states.reverse();
+        let found = system.generalize_reason(&states, frames, FOREVER, budget)?;
+        contract::check_reason(*system, frames, FOREVER, &states, &found, budget)?;
+        if let Some(learnt) = &mut self.learnt {
+            learnt.push(found.clone());
+        }
+        frames.add_all(found);
+        Ok(())
+    }
 }
 
 impl<S: Clone> Search<S> {
@@ -158,18 +244,10 @@ impl<S: Clone> Search<S> {
         states
     }
 
-    /// The present path with one more step, as an outcome.
-    fn path_to(&self, last: Succession<S>) -> Outcome<S> {
-        let mut start = State::new();
-        let mut steps = Vec::new();
-        for &at in &self.path {
-            let Visited { state, step, .. } = &self.open[at];
-            match step {
-                None => start.clone_from(state),
-                Some(step) => steps.push((step.clone(), state.clone())),
-            }
-        }
-        steps.push((last.step, last.state));
-        Outcome::Path(start, steps)
+    /// The steps of the present path and one more.
+    fn path_to(&self, last: Succession<S>) -> Vec<(S, State)> {
+        let visited = self.path.iter().map(|&at| &self.open[at]);
+        let steps = visited.filter_map(|v| Some((v.step.clone()?, v.state.clone())));
+        steps.chain([(last.step, last.state)]).collect()
     }
 }

@@ -29,7 +29,8 @@ pub struct Report {
 
 /// Searches for a path to an unsafe state, and for an invariant that excludes all.
 ///
-/// A stop of the budget is a verdict *unknown*. Without policy every label is allowed.
+/// A stop of the budget is a verdict *unknown*. Without policy every label is allowed. Reasons are
+/// generalised by so many threads.
 ///
 /// # Errors
 /// What the engine cannot take, and modelling errors in reachable states.
@@ -37,6 +38,7 @@ pub fn run(
     question: &Question<'_>,
     policy: Option<&Policy>,
     config: &Config,
+    threads: usize,
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Report, EngineError> {
@@ -47,7 +49,7 @@ pub fn run(
                 .to_owned(),
         ));
     }
-    let mut system = PolicySystem::new(question, policy, config)?;
+    let mut system = PolicySystem::new(question, policy, config, threads)?;
     let mut search = SearchStatistics::default();
     let found = answer(question, config, &mut system, &mut search, budget, observer);
     let (verdict, invariant) = match found {

@@ -15,6 +15,7 @@ use crate::frames::Escape;
 use crate::generalize::Target;
 use crate::joint::Joins;
 use crate::order::Ordering;
+use crate::parallel::Helper;
 use crate::start_states::StartSelection;
 use crate::sub_procedures::{Generalized, Succession};
 use crate::successors::{escapes_into, is_target};
@@ -36,11 +37,13 @@ pub struct PolicySystem<'a> {
     pub(crate) ordering: Ordering,
     pub(crate) statistics: SystemStatistics,
     pub(crate) joins: Joins,
-    pub(crate) decisions: Option<Box<dyn Decisions + 'a>>,
-    z3: Option<Box<dyn EnvironmentTransition + 'a>>,
-    start: StartSelection,
+    pub(crate) decisions: Option<Box<dyn Decisions + Send + 'a>>,
+    pub(crate) z3: Option<Box<dyn EnvironmentTransition + 'a>>,
+    pub(crate) start: StartSelection,
     /// The latest states that were found to have transitions into some frame.
     pub(crate) escapes: VecDeque<Escape>,
+    /// The same system for each further thread.
+    pub(crate) helpers: Vec<Helper<'a>>,
 }
 
 /// Questions that were asked.
@@ -60,6 +63,12 @@ pub struct SystemStatistics {
     pub propagated: u64,
 }
 
+impl SystemStatistics {
+    pub(crate) fn with_queries(self, decisions: Option<&(dyn Decisions + Send + '_)>) -> Self {
+        Self { policy_queries: decisions.map_or(0, Decisions::asked), ..self }
+    }
+}
+
 impl std::fmt::Debug for PolicySystem<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PolicySystem").field("statistics", &self.statistics).finish_non_exhaustive()
@@ -67,11 +76,29 @@ impl std::fmt::Debug for PolicySystem<'_> {
 }
 
 impl<'a> PolicySystem<'a> {
-    /// Prepares a question.
+    /// Prepares a question, to be answered by at least one thread.
     ///
     /// # Errors
     /// What the engine cannot take: unsupported.
     pub fn new(
+        question: &'a Question<'a>,
+        policy: Option<&'a Policy>,
+        config: &'a Config,
+        threads: usize,
+    ) -> Result<Self, EngineError> {
+        let z3 = config.environment == EnvironmentSolver::Z3;
+        if threads > 1 && z3 {
+            let message = format!("preset `{}` asks Z3, on one thread", config.name);
+            return Err(EngineError::Unsupported(message));
+        }
+        let mut system = Self::of_thread(question, policy, config)?;
+        for _ in 1..threads {
+            system.helpers.push(Self::of_thread(question, policy, config)?.into());
+        }
+        Ok(system)
+    }
+
+    fn of_thread(
         question: &'a Question<'a>,
         policy: Option<&'a Policy>,
         config: &'a Config,
@@ -80,7 +107,7 @@ impl<'a> PolicySystem<'a> {
         let decisions = policy.map(|policy| {
             let applicable = environment.operators.applicability(policy.outputs().len());
             let decisions = NetworkDecisions::new(policy, applicable, config.box_limit);
-            Box::new(decisions) as Box<dyn Decisions + 'a>
+            Box::new(decisions) as Box<dyn Decisions + Send + 'a>
         });
         Ok(Self {
             config,
@@ -92,6 +119,7 @@ impl<'a> PolicySystem<'a> {
             z3: z3_environment(question, config)?,
             start: StartSelection::new(question)?,
             escapes: VecDeque::new(),
+            helpers: Vec::new(),
         })
     }
 
@@ -103,8 +131,15 @@ impl<'a> PolicySystem<'a> {
     /// Questions that were asked.
     #[must_use]
     pub fn statistics(&self) -> SystemStatistics {
-        let policy_queries = self.decisions.as_ref().map_or(0, |decisions| decisions.asked());
-        SystemStatistics { policy_queries, ..self.statistics }
+        let mut sum = self.statistics.with_queries(self.decisions.as_deref());
+        for other in self.helpers.iter().map(Helper::statistics) {
+            sum.generalizations += other.generalizations;
+            sum.frame_transitions += other.frame_transitions;
+            sum.recalled += other.recalled;
+            sum.probed += other.probed;
+            sum.policy_queries += other.policy_queries;
+        }
+        sum
     }
 
     /// Whether some state of a box, part of one of some reasons, has a transition into ℱₙ; with
@@ -166,6 +201,27 @@ impl SubProcedures for PolicySystem<'_> {
         budget: &mut Budget,
     ) -> Result<Option<State>, EngineError> {
         self.start.select(frames, budget)
+    }
+
+    fn threads(&self) -> usize {
+        self.helpers.len() + 1
+    }
+
+    fn select_start_states(
+        &mut self,
+        frames: &Frames,
+        count: usize,
+        budget: &mut Budget,
+    ) -> Result<Vec<State>, EngineError> {
+        self.start.select_several(frames, count, budget)
+    }
+
+    fn side_by_side<T: Send, R: Send>(
+        &mut self,
+        work: Vec<T>,
+        run: impl Fn(&mut Self, T) -> R + Sync,
+    ) -> Vec<R> {
+        self.on_threads(work, run)
     }
 
     fn select_successor_state(

@@ -21,6 +21,7 @@ mod joint;
 mod obligations;
 mod operators;
 mod order;
+mod parallel;
 mod start_states;
 mod sub_procedures;
 mod successors;

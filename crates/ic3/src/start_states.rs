@@ -81,6 +81,51 @@ impl StartSelection {
         Ok(None)
     }
 
+    /// Different start states in the last frame, at most `count`, from parts of the start condition
+    /// that lie apart; none only if there is none. They are taken as searched from: none is selected
+    /// again before N changes.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn select_several(
+        &mut self,
+        frames: &Frames,
+        count: usize,
+        budget: &mut Budget,
+    ) -> Result<Vec<State>, EngineError> {
+        let Some(first) = self.select(frames, budget)? else { return Ok(Vec::new()) };
+        let mut states = vec![first];
+        if count > 1
+            && let Some(region) = self.open.pop()
+        {
+            cut_away(&region, &IntBox::point(&states[0]), &mut self.open);
+        }
+        for k in 1..count {
+            // From evenly spaced places; parts that are done with are not missed.
+            let at = self.open.len() * (count - k) / count;
+            while at < self.open.len() && states.len() == k {
+                budget.poll()?;
+                let region = self.open.remove(at);
+                if frames.including(frames.limit(), &region.sides).is_some() {
+                    continue;
+                }
+                let Some(state) = point_in(&region, budget)? else { continue };
+                let mut rest = Vec::new();
+                match frames.blocking(frames.limit(), &state) {
+                    None => {
+                        cut_away(&region, &IntBox::point(&state), &mut rest);
+                        if !states.contains(&state) {
+                            states.push(state);
+                        }
+                    }
+                    Some(reason) => cut_away(&region, reason, &mut rest),
+                }
+                self.open.splice(at..at, rest);
+            }
+        }
+        Ok(states)
+    }
+
     /// A start state in the last frame; `None` if there is none.
     ///
     /// # Errors

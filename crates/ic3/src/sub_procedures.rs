@@ -33,7 +33,7 @@ pub struct Generalized {
 /// [`is_target`]: SubProcedures::is_target
 pub trait SubProcedures {
     /// What a path says about a step.
-    type Step: Clone;
+    type Step: Clone + Send;
 
     /// The box of all states.
     fn domains(&self) -> IntBox;
@@ -53,6 +53,41 @@ pub trait SubProcedures {
         frames: &Frames,
         budget: &mut Budget,
     ) -> Result<Option<State>, EngineError>;
+
+    /// How many threads may work on it side by side.
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// *Assertion 1* for several start states, which are searched from side by side.
+    ///
+    /// # Ensures
+    /// Different start states s ⊨ ℱ_N, at most `count`; none only if there is none. Those that are
+    /// not in a reason once all were searched from may not be selected again while N stays.
+    ///
+    /// # Errors
+    /// A stop of the budget, or what cannot be decided.
+    fn select_start_states(
+        &mut self,
+        frames: &Frames,
+        _count: usize,
+        budget: &mut Budget,
+    ) -> Result<Vec<State>, EngineError> {
+        Ok(self.select_start_state(frames, budget)?.into_iter().collect())
+    }
+
+    /// Does pieces of work side by side, each on a copy of the system; at most as many as there are
+    /// threads. Results come in the order of the work.
+    fn side_by_side<T: Send, R: Send>(
+        &mut self,
+        work: Vec<T>,
+        run: impl Fn(&mut Self, T) -> R + Sync,
+    ) -> Vec<R>
+    where
+        Self: Sized,
+    {
+        work.into_iter().map(|piece| run(self, piece)).collect()
+    }
 
     /// *Assertion 2.*
     ///

@@ -275,7 +275,7 @@ fn random_case(profile: Profile, number: u64, sums: &mut Sums) {
             if open_states > config.depth_first {
                 continue;
             }
-            let system = PolicySystem::new(&question, policy, &config)
+            let system = PolicySystem::new(&question, policy, &config, 1)
                 .unwrap_or_else(|error| panic!("{place}: {error}"));
             let settings = SearchSettings { rescheduling: config.rescheduling, open_states };
             check(system, &truth, settings, format!("{place}, {open_states}"), sums);
@@ -299,7 +299,7 @@ fn states_beyond_the_domains_are_in_no_reason() {
     for name in ["native", "assignments", "polic3", "polic3-nog"] {
         let config = Config::preset(name).expect("it is built in");
         let budget = &mut Budget::unlimited();
-        let report = run(&question, None, &config, budget, &mut Silent).expect("an answer");
+        let report = run(&question, None, &config, 1, budget, &mut Silent).expect("an answer");
         assert_eq!(report.verdict, Verdict::Safe { vacuous: false }, "{name}");
         let boxes = report.invariant.expect("an invariant");
         assert!(boxes.iter().all(|sides| model.domains().includes(sides)), "{name}: {boxes:?}");

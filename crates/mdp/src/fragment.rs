@@ -56,7 +56,7 @@ impl Fragment {
         self.values[at] = match standing {
             Standing::Target => [1.0, 1.0],
             Standing::Failed => [0.0, 0.0],
-            Standing::Open => [0.0, 1.0],
+            Standing::Open => [0.0, mdp.upper_bound(state).clamp(0.0, 1.0)],
         };
         Ok(standing)
     }

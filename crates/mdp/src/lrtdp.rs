@@ -18,6 +18,8 @@ use crate::traps::traps;
 pub struct OnTheFly {
     /// Bounds of the greatest probability from an initial state; without any, 0.
     pub bounds: Bounds,
+    /// By state: bounds of its greatest probability.
+    pub values: Vec<[f64; 2]>,
     /// Why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
     /// States that were named.
@@ -62,6 +64,9 @@ pub fn max_probability(
             (true, Some(_)) => Bounds::unknown(),
             _ => Bounds::of_floats(search.value()),
         },
+        values: (0..u32::try_from(search.fragment.states()).unwrap_or(u32::MAX))
+            .map(|state| search.fragment.value(state))
+            .collect(),
         stopped,
         states: search.fragment.states(),
         expanded: search.fragment.expansions,

@@ -13,22 +13,22 @@
 //! and the weakest preconditions of these predicates at all steps before
 //! (`weakest_precondition.rs`).
 
-mod analysis;
-mod cell;
-mod choice_split;
-mod config;
-mod path;
-mod path_condition;
-mod policy_choice;
-mod policy_realisability;
-mod reachability;
-mod realisability;
-mod refinement;
-mod run;
-mod start_states;
-mod state_tree;
-mod successors;
-mod weakest_precondition;
+pub(crate) mod analysis;
+pub(crate) mod cell;
+pub(crate) mod choice_split;
+pub(crate) mod config;
+pub(crate) mod path;
+pub(crate) mod path_condition;
+pub(crate) mod policy_choice;
+pub(crate) mod policy_realisability;
+pub(crate) mod reachability;
+pub(crate) mod realisability;
+pub(crate) mod refinement;
+pub(crate) mod run;
+pub(crate) mod start_states;
+pub(crate) mod state_tree;
+pub(crate) mod successors;
+pub(crate) mod weakest_precondition;
 
 use std::collections::BTreeMap;
 

@@ -12,6 +12,7 @@
 //! | from an abstract path to a concrete run | `concretise.rs` |
 //! | recording of tests | `recording.rs` |
 //! | counterexample-guided abstraction refinement | `cegar.rs` and `cegar/` |
+//! | bounds of probabilities: given predicates, and refined | `prob.rs` and `prob/` |
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
 mod abstract_state;
@@ -24,6 +25,7 @@ mod expansion;
 mod native;
 mod operators;
 mod predicates;
+mod prob;
 mod queries;
 mod recording;
 mod region;
@@ -41,6 +43,9 @@ pub use cegar::{
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
 pub use engine::{Abstraction, Report, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
+pub use prob::{
+    CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa,
+};
 pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;
 pub use search::{Fragment, StateInfo};

@@ -15,7 +15,8 @@ use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::Budget;
 use policert_model::{Condition, LabelId, VarId};
 use policert_numeric::IntBox;
-use policert_policy::{Policy, Semantics, read_network};
+use policert_policy::trees::IntegerTrees;
+use policert_policy::{Policy, Semantics, read_network, read_trees};
 use policert_verify::{AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord};
 
 /// A query of the log, ready to be asked.
@@ -131,10 +132,18 @@ fn conditions(records: &[ConditionRecord]) -> Result<Vec<Condition>, Box<dyn Err
 
 /// The policy of the log; labels are numbered as the outputs.
 fn policy(header: &QueryLogHeader) -> Result<Policy, Box<dyn Error>> {
-    let network = read_network(&header.network)?.network;
     let domains: Vec<SideRecord> = header.variables.iter().map(|v| v.domain).collect();
     let inputs = header.inputs.iter().map(|&v| VarId::new(v)).collect();
     let outputs = (0..header.outputs.len()).map(LabelId::new).collect();
     let semantics = Semantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
-    Ok(Policy::new(network, inputs, outputs, semantics, &sides(&domains))?)
+    let domains = sides(&domains);
+    Ok(match read_trees(&header.network)? {
+        Some(trees) => {
+            Policy::of_trees(IntegerTrees::new(&trees)?, inputs, outputs, semantics, &domains)?
+        }
+        None => {
+            let network = read_network(&header.network)?.network;
+            Policy::new(network, inputs, outputs, semantics, &domains)?
+        }
+    })
 }

@@ -23,8 +23,10 @@ use serde_json::Value;
 use crate::report::Attempt;
 use crate::{Failure, Task};
 
+pub(crate) use cegar::name as origin_name;
 pub(crate) use ic3::preset as ic3_preset;
 pub(crate) use ppa::preset;
+pub(crate) use ppa::tests as tests_record;
 
 /// What answers a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -44,6 +46,10 @@ pub enum EngineChoice {
     Ic3,
     /// Bounds of the probability of reaching an unsafe state.
     Prob,
+    /// The same by policy predicate abstraction.
+    ProbPpa,
+    /// The same by policy predicate abstraction that finds its predicates.
+    ProbCegar,
 }
 
 /// What an engine found.
@@ -150,8 +156,10 @@ pub(crate) fn answer(
             settled("cegar", cegar::run(assignment, &mut budget, observer, recorder))
         }
         EngineChoice::Bmc => settled("bmc", bmc::run(assignment, &mut budget, observer)),
-        EngineChoice::Ic3 => settled("ic3", ic3::run(assignment, &mut budget, observer)),
-        EngineChoice::Prob => {
+        EngineChoice::Ic3 => {
+            settled("ic3", ic3::run(assignment, assignment.threads, &mut budget, observer))
+        }
+        EngineChoice::Prob | EngineChoice::ProbPpa | EngineChoice::ProbCegar => {
             return Err(Failure::Internal("prob answers no question about safety".to_owned()));
         }
     };

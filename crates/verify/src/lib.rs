@@ -54,8 +54,8 @@ pub use policert_mdp::Method as ProbabilityMethod;
 pub use policert_numeric::Rational;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::{
-    BrokenRequirements, CegarConfig, Scope, SearchOrder, SplitConfig, SplitPoint, SplitUntil,
-    SplitVariable, Splits,
+    BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits,
 };
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 pub use policert_train::{DqnConfig, Rewards};
@@ -80,8 +80,8 @@ pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord
 pub use memory::{available_memory, peak_memory_mb};
 pub use output_files::OutputFiles;
 pub use plots::{
-    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, ReachResult, plot_counts,
-    plot_granularity, plot_lines,
+    CountsPicture, GranularityPicture, ImageFormat, LinesPlot, PairsPlot, ReachResult, TimePair,
+    plot_counts, plot_granularity, plot_lines, plot_pairs,
 };
 pub use probability::ProbabilityOptions;
 pub use problem::{Problem, ProblemKind};

@@ -3,6 +3,7 @@
 //! - `boxes`: reachable boxes, trajectories, goal and unsafe set in planes of two variables.
 //! - [`counts`]: how many boxes there are at each step.
 //! - [`lines`]: lines over a common axis, for studies.
+//! - [`pairs`]: two times of each instance against each other, for studies.
 //! - [`granularity`]: time, boxes and verified parts against the width of cells.
 //!
 //! The same drawing becomes an image of either format. Text is set in a font that is part of the
@@ -16,6 +17,7 @@ mod granularity;
 mod legend;
 mod lines;
 mod outline;
+mod pairs;
 mod results;
 mod view;
 
@@ -28,6 +30,7 @@ pub use canvas::ImageFormat;
 pub use counts::CountsPicture;
 pub use granularity::GranularityPicture;
 pub use lines::LinesPlot;
+pub use pairs::{PairsPlot, TimePair};
 pub use results::ReachResult;
 
 pub(crate) use canvas::{Picture, image};
@@ -59,6 +62,14 @@ pub fn plot_granularity(results: &[PathBuf], out: &Path) -> Result<(), Failure> 
 /// If the output's name has no known ending, or it cannot be written.
 pub fn plot_lines(plot: &LinesPlot, out: &Path) -> Result<(), Failure> {
     save(&lines::LinesPicture::new(plot), ImageFormat::of(out)?, out)
+}
+
+/// Draws two times of each instance against each other.
+///
+/// # Errors
+/// If the output's name has no known ending, or it cannot be written.
+pub fn plot_pairs(plot: &PairsPlot, out: &Path) -> Result<(), Failure> {
+    save(&pairs::PairsPicture::new(plot), ImageFormat::of(out)?, out)
 }
 
 /// Draws a picture into a file.

@@ -4,6 +4,7 @@
 //! bounds from both sides. Where a limit stops that, what is not known counts as 0 for the lower
 //! bound and as 1 for the upper one.
 
+mod abstraction;
 mod answer;
 mod evidence;
 mod induced;
@@ -16,6 +17,7 @@ use std::time::Instant;
 use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
 use policert_mdp::Method;
 use policert_numeric::Rational;
+use policert_ppa::{CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod};
 
 use crate::engines::EngineChoice;
 use crate::report::Report;
@@ -38,17 +40,34 @@ pub struct ProbabilityOptions {
     /// Safe means: the greatest probability of reaching an unsafe state is at most this.
     /// \[default: the probability itself is asked for\]
     pub bound: Option<Rational>,
+    /// Which part of an abstraction is built. \[default: on the fly\]
+    pub max_prob: MaxProbMethod,
+    /// What prob-cegar learns from. \[default: concrete runs\]
+    pub counterexamples: CounterexampleAnalysis,
 }
 
 impl Default for ProbabilityOptions {
     fn default() -> Self {
         let method = Method::default();
-        Self { precision: 1e-6, exact: false, method, bound: None }
+        Self {
+            precision: 1e-6,
+            exact: false,
+            method,
+            bound: None,
+            max_prob: MaxProbMethod::default(),
+            counterexamples: CounterexampleAnalysis::default(),
+        }
     }
 }
 
 /// What a run may use, and how it goes.
 pub(crate) struct Run<'a> {
+    /// What answers.
+    pub engine: EngineChoice,
+    /// Configuration of the tests of prob-ppa and prob-cegar.
+    pub ppa: &'a Config,
+    /// Options of the refinement of prob-cegar.
+    pub cegar: CegarConfig,
     /// How probabilities are computed.
     pub options: &'a ProbabilityOptions,
     /// Limits of the whole run.
@@ -84,11 +103,11 @@ pub(crate) fn is_asked(
             "property `{}` asks for a probability: leave --engine out, or choose prob",
             task.property.name
         ))),
-        (false, EngineChoice::Prob) => Ok(true),
+        (false, EngineChoice::Prob | EngineChoice::ProbPpa | EngineChoice::ProbCegar) => Ok(true),
         (false, EngineChoice::Auto) => Ok(options.bound.is_some()),
-        (false, _) if options.bound.is_some() => {
-            Err(Failure::Usage("--bound goes with --engine prob".to_owned()))
-        }
+        (false, _) if options.bound.is_some() => Err(Failure::Usage(
+            "--bound goes with --engine prob, prob-ppa or prob-cegar".to_owned(),
+        )),
         (false, _) => Ok(false),
     }
 }
@@ -102,6 +121,17 @@ pub(crate) fn answer(
     run: &Run<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Report, ExitStatus, Option<Evidence>), Failure> {
+    if matches!(run.engine, EngineChoice::ProbPpa | EngineChoice::ProbCegar) {
+        if task.is_markov_chain {
+            let what = "abstraction of models of the type dtmc: choose --engine prob";
+            return Err(Failure::unsupported(format!("unsupported: {what}")));
+        }
+        let (mut report, status) = abstraction::answer(task, run, observer)?;
+        if run.evidence {
+            report.warnings.push("no evidence: engine prob has some".to_owned());
+        }
+        return Ok((report, status, None));
+    }
     let asked = Asked::new(task, run.options.bound.as_ref())?;
     let found = induced::find(task, &asked, run, observer);
     let found = match found {

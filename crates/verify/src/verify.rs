@@ -107,6 +107,9 @@ fn run(
 
     if probability::is_asked(&task, request.engine, &request.probability)? {
         let run = probability::Run {
+            engine: request.engine,
+            ppa: &ppa,
+            cegar: request.cegar,
             options: &request.probability,
             limits: &request.limits,
             begin,
@@ -134,7 +137,7 @@ fn run(
         threads,
     };
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
-    let answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
+    let mut answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;
     let mut unwritten = None;
     match log.map(QueryLog::finish) {
@@ -147,12 +150,26 @@ fn run(
     times.engines = engines_begin.elapsed().as_secs_f64();
 
     let replay_begin = Instant::now();
-    let evidence = match (&answered.run.verdict, &answered.run.invariant) {
-        (Verdict::Unsafe(trace), _) => Some(evidence(&task, &answered.run, trace)?),
+    let run = &mut answered.run;
+    let evidence = match (&run.verdict, &run.invariant) {
+        (Verdict::Unsafe(trace), _) => Some(evidence(&task, run, trace)?),
         (Verdict::Safe { .. }, Some(boxes)) => {
-            let checked = invariant_check::check(&task, boxes, limits, begin, cancel)?;
-            notes.push(checked.note(boxes.len()));
-            Some(Evidence::of_invariant(&task, answered.run.engine, boxes))
+            match invariant_check::check(&task, boxes, limits, begin, cancel) {
+                Ok(checked) => {
+                    notes.push(checked.note(boxes.len()));
+                    Some(Evidence::of_invariant(&task, run.engine, boxes))
+                }
+                Err(Failure::Stopped(reason)) => {
+                    notes.push(format!(
+                        "an inductive invariant ({} boxes) was found, but checking it again did \
+                         not end",
+                        boxes.len()
+                    ));
+                    run.verdict = Verdict::Unknown(UnknownReason::Stopped(reason));
+                    None
+                }
+                Err(other) => return Err(other),
+            }
         }
         _ => None,
     };
@@ -187,7 +204,7 @@ fn probability(
     report.warnings.splice(0..0, task.warnings.iter().cloned());
     report.notes.extend(task.notes.iter().cloned().chain(notes.notes));
     if request.threads > 1 {
-        report.notes.push("prob uses one thread".to_owned());
+        report.notes.push("questions about probabilities use one thread".to_owned());
     }
     report.inputs.clone_from(&task.inputs);
     Ok(Verified { report, evidence, start_states: None, failure: None, unwritten: None, status })
@@ -241,8 +258,12 @@ fn report(
             notes.push(note);
         }
     }
-    if request.threads > 1 && request.engine != EngineChoice::Auto {
-        notes.push("one engine uses one thread; `--engine auto` runs several".to_owned());
+    let several = [EngineChoice::Auto, EngineChoice::Ic3].contains(&request.engine);
+    if request.threads > 1 && !several {
+        notes.push(
+            "this engine uses one thread; `ic3` uses several, and `auto` runs several engines"
+                .to_owned(),
+        );
     }
     let (reason, reason_code) = match &run.verdict {
         Verdict::Unknown(reason) => {

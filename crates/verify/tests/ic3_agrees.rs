@@ -138,7 +138,9 @@ fn check(setting: &Setting, number: u64, tally: &mut Tally) {
     for config in configs(number) {
         let place = format!("{}, {config:?}", setting.place);
         let budget = &mut Budget::unlimited();
-        let report = match run(&question, policy.as_ref(), &config, budget, &mut Silent) {
+        let threads =
+            if number % 4 == 3 && config.environment == EnvironmentSolver::Native { 3 } else { 1 };
+        let report = match run(&question, policy.as_ref(), &config, threads, budget, &mut Silent) {
             Ok(report) => report,
             Err(EngineError::Unsupported(text)) => {
                 let z3 = config.environment == EnvironmentSolver::Z3;

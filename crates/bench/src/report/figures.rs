@@ -1,6 +1,8 @@
-//! Figures: lines over the share of predicates.
+//! Figures: lines over the share of predicates, times of two configurations against each other.
 
-use policert_verify::LinesPlot;
+use std::collections::BTreeMap;
+
+use policert_verify::{LinesPlot, PairsPlot, TimePair};
 
 use crate::journal::{Entry, RunResult};
 use crate::suite::{Figure, Instance, Suite, plain};
@@ -33,6 +35,41 @@ pub(super) fn figures(suite: &Suite, entries: &[Entry]) -> Vec<(String, LinesPlo
     }
     figures.retain(|(_, plot)| plot.lines.iter().any(|(_, line)| !line.is_empty()));
     figures
+}
+
+/// TimePair of pairs of configurations on all instances, with names of files.
+pub(super) fn comparisons(suite: &Suite, entries: &[Entry]) -> Vec<(String, PairsPlot)> {
+    let limit = entries.first().map_or(suite.seconds, |entry| entry.limits.0);
+    let time = |instance: &str, configuration: &str| {
+        let of_run = |entry: &&Entry| {
+            entry.key.instance == instance && entry.key.configuration == configuration
+        };
+        let result = &entries.iter().find(of_run)?.result;
+        let solved = matches!(result.exit_code, Some(0 | 10));
+        Some(solved.then_some(result.time_s.min(limit)))
+    };
+    let figure = |x: &str, y: &str| {
+        let mut groups: BTreeMap<&str, Vec<TimePair>> = BTreeMap::new();
+        for instance in &suite.instances {
+            let domain = instance.domain.as_deref().unwrap_or("instances");
+            if let (Some(x), Some(y)) = (time(&instance.name, x), time(&instance.name, y)) {
+                groups.entry(domain).or_default().push(TimePair { x, y });
+            }
+        }
+        PairsPlot {
+            title: format!("{y} against {x}: time of each instance"),
+            x: format!("{x} (s)"),
+            y: format!("{y} (s)"),
+            limit,
+            groups: groups.into_iter().map(|(name, pairs)| (name.to_owned(), pairs)).collect(),
+        }
+    };
+    let pairs = suite.comparisons.iter();
+    let figures = pairs.map(|pair| {
+        let name = format!("comparison-{}-{}", plain(&pair.y), plain(&pair.x));
+        (name, figure(&pair.x, &pair.y))
+    });
+    figures.filter(|(_, plot)| !plot.groups.is_empty()).collect()
 }
 
 /// Runs that a limit ended, or that failed, are left out.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::coverage::coverage;
 use crate::journal::{Entry, RunResult};
 use crate::suite::{Figure, Instance, Suite};
 
@@ -71,6 +72,7 @@ pub(super) fn markdown(suite: &Suite, entries: &[Entry]) -> String {
         "# {}\n\nLimits of each run: {seconds} s, {memory}. Times are those of the whole process.\n",
         suite.name
     );
+    coverage(&mut text, suite, entries);
     for instance in &suite.instances {
         let _ = writeln!(text, "\n## {}\n", instance.name);
         table(&mut text, instance, entries);

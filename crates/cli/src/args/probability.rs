@@ -12,15 +12,9 @@ pub struct ProbabilityArgs {
     #[arg(long, help_heading = "Probability")]
     pub exact: bool,
 
-    /// Width of the interval for a probability
-    #[arg(
-        long,
-        value_name = "WIDTH",
-        default_value = "1e-6",
-        value_parser = precision,
-        help_heading = "Probability"
-    )]
-    pub precision: f64,
+    /// Width of the interval for a probability [default: 1e-6; of prob-cegar 0.05]
+    #[arg(long, value_name = "WIDTH", value_parser = precision, help_heading = "Probability")]
+    pub precision: Option<f64>,
 
     /// Safe means: an unsafe state is reached with at most this probability, a decimal such as 0.1
     /// [default: no unsafe state is reachable]
@@ -35,6 +29,43 @@ pub struct ProbabilityArgs {
         help_heading = "Probability"
     )]
     pub probability_method: ProbabilityMethodArg,
+
+    /// Which part of the abstraction prob-ppa and prob-cegar build for the greatest abstract
+    /// probability
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = MaxProbArg::OnTheFly,
+        help_heading = "Probability"
+    )]
+    pub max_prob: MaxProbArg,
+
+    /// What prob-cegar learns from where an abstract adversary is spurious
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = CounterexamplesArg::Runs,
+        help_heading = "Probability"
+    )]
+    pub counterexamples: CounterexamplesArg,
+}
+
+/// Values of `--max-prob`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum MaxProbArg {
+    /// What good adversaries visit (FRET-LRTDP)
+    OnTheFly,
+    /// All that is reachable
+    Complete,
+}
+
+/// Values of `--counterexamples`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum CounterexamplesArg {
+    /// Sets of abstract unsafe paths, the probable ones first
+    Paths,
+    /// Concrete runs under the adversary
+    Runs,
 }
 
 /// Values of `--probability-method`.

@@ -4,10 +4,11 @@ use std::io;
 use std::path::Path;
 
 use policert_verify::{
-    BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, Domain, EngineChoice,
-    ExitStatus, ExplicitConfig, Failure, Limits, Numbers, OutputFiles, Predicates,
-    ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder, SplitConfig, SplitPoint,
-    SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified, verify,
+    BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, CounterexampleAnalysis,
+    Domain, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits, MaxProbMethod, Numbers,
+    OutputFiles, Predicates, ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified,
+    verify,
 };
 
 use super::{
@@ -15,9 +16,9 @@ use super::{
     print, task_options, terminal, write_data,
 };
 use crate::args::{
-    BmcSolverArg, BrokenRequirementsArg, DomainArg, EngineArg, NumbersArg, PredicatesArg,
-    ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg, SplitUntilArg, SplitVariableArg,
-    VerifyArgs,
+    BmcSolverArg, BrokenRequirementsArg, CounterexamplesArg, DomainArg, EngineArg, MaxProbArg,
+    NumbersArg, PredicatesArg, ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg,
+    SplitUntilArg, SplitVariableArg, VerifyArgs,
 };
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
@@ -133,6 +134,8 @@ fn request(arguments: &VerifyArgs) -> Request {
             EngineArg::Bmc => EngineChoice::Bmc,
             EngineArg::Ic3 => EngineChoice::Ic3,
             EngineArg::Prob => EngineChoice::Prob,
+            EngineArg::ProbPpa => EngineChoice::ProbPpa,
+            EngineArg::ProbCegar => EngineChoice::ProbCegar,
         },
         preset: arguments.preset.clone(),
         explicit: ExplicitConfig {
@@ -149,13 +152,24 @@ fn request(arguments: &VerifyArgs) -> Request {
             loop_free: !arguments.no_loop_free,
         },
         probability: ProbabilityOptions {
-            precision: arguments.probability.precision,
+            precision: arguments.probability.precision.unwrap_or(match arguments.engine {
+                EngineArg::ProbCegar => 0.05,
+                _ => ProbabilityOptions::default().precision,
+            }),
             exact: arguments.probability.exact,
             method: match arguments.probability.probability_method {
                 ProbabilityMethodArg::Interval => ProbabilityMethod::IntervalIteration,
                 ProbabilityMethodArg::Optimistic => ProbabilityMethod::Optimistic,
             },
             bound: arguments.probability.bound.clone(),
+            max_prob: match arguments.probability.max_prob {
+                MaxProbArg::OnTheFly => MaxProbMethod::OnTheFly,
+                MaxProbArg::Complete => MaxProbMethod::Complete,
+            },
+            counterexamples: match arguments.probability.counterexamples {
+                CounterexamplesArg::Paths => CounterexampleAnalysis::Paths,
+                CounterexamplesArg::Runs => CounterexampleAnalysis::Runs,
+            },
         },
         limits: Limits {
             time: arguments.timeout,

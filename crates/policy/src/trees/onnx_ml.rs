@@ -1,10 +1,12 @@
 //! Reader of ONNX-ML tree ensembles: `TreeEnsembleClassifier` and `TreeEnsembleRegressor`.
 //!
 //! Values, weights and thresholds are single precision, or double in the attributes `…_as_tensor`.
-//! The graph may have `Cast`, `Identity` and `ZipMap` nodes around the ensemble. The transformation
-//! of the scores (`post_transform`) keeps their order and is left out. Of a classifier of two
+//! What may stand around the ensemble in the graph is said in `surroundings`. The transformation of
+//! the scores (`post_transform`) keeps their order and is left out. Of a classifier of two
 //! classes with one score the second class is chosen above 0.5 if all weights are positive, else
 //! above 0 (as in ONNX Runtime).
+
+mod surroundings;
 
 use std::collections::BTreeMap;
 
@@ -39,13 +41,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Ensemble, PolicyError> {
         let message = "one TreeEnsembleClassifier or TreeEnsembleRegressor is expected";
         return Err(PolicyError::unsupported("", message));
     };
-    for other in &graph.node {
-        let known = ["Cast", "Identity", "ZipMap"].contains(&other.op_type.as_str());
-        if !is_ensemble(other) && !known {
-            let message = "beside a tree ensemble, Cast, Identity and ZipMap are supported";
-            return Err(PolicyError::unsupported(place(other), message));
-        }
-    }
+    surroundings::check(graph, node)?;
     read(graph, node).map_err(|error| error.at(&place(node)))
 }
 

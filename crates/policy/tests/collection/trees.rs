@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use policert_policy::PolicyError;
 use policert_policy::trees::{Ensemble, IntegerTrees, parse_onnx_trees, parse_trees};
 use serde_json::Value;
 
@@ -12,14 +13,13 @@ fn read(cases: &Path, case: &str, file: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn ensemble(cases: &Path, case: &str, file: &str) -> Ensemble {
+fn parse(cases: &Path, case: &str, file: &str) -> Result<Ensemble, PolicyError> {
     let bytes = read(cases, case, file);
-    let result = if file.ends_with(".onnx") {
-        parse_onnx_trees(file, &bytes)
-    } else {
-        parse_trees(file, &bytes)
-    };
-    result.unwrap_or_else(|error| panic!("{case}: {error}"))
+    if file.ends_with(".onnx") { parse_onnx_trees(file, &bytes) } else { parse_trees(file, &bytes) }
+}
+
+fn ensemble(cases: &Path, case: &str, file: &str) -> Ensemble {
+    parse(cases, case, file).unwrap_or_else(|error| panic!("{case}: {error}"))
 }
 
 fn number(value: &Value) -> f64 {
@@ -54,10 +54,10 @@ fn compare(cases: &Path, case: &str) -> usize {
     };
     let mut compared = 0;
     for (file, outputs) in files {
+        assert_eq!(inputs.len(), outputs.len());
         let ensemble = ensemble(cases, case, &file);
         let trees = IntegerTrees::new(&ensemble).expect("it fits");
         let unit = trees.unit().to_f64();
-        assert_eq!(inputs.len(), outputs.len());
         for (input, expected) in inputs.iter().zip(&outputs) {
             let scores = ensemble.approximate_scores(input);
             assert_eq!(scores.len(), expected.len(), "{case}, {file}");
@@ -103,6 +103,26 @@ fn scores_are_those_of_the_libraries() {
         "xgboost-f32-threshold",
     ] {
         assert!(compare(&cases, case) >= 20, "{case}");
+    }
+}
+
+#[test]
+fn scores_of_ensembles_made_for_the_tests() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/trees");
+    let mut cases: Vec<String> = std::fs::read_dir(&golden)
+        .expect("the folder is part of the repository")
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
+        .collect();
+    cases.sort();
+    assert!(cases.len() >= 23, "{cases:?}");
+    // Splits by categories are refused, in both formats.
+    let refused = "lightgbm-categories";
+    for file in ["policy.txt", "policy.json"] {
+        let error = parse(&golden, refused, file).expect_err("it has categories");
+        assert!(error.to_string().contains("by categories"), "{file}: {error}");
+    }
+    for case in cases.into_iter().filter(|case| case != refused) {
+        assert!(compare(&golden, &case) >= 80, "{case}");
     }
 }
 

@@ -17,7 +17,7 @@ use crate::engine::Abstraction;
 use crate::queries::Queries;
 
 /// What became of an abstract unsafe path.
-pub(super) enum Analysis {
+pub(crate) enum Analysis {
     /// A run that follows it.
     Run(Trace),
     /// It is spurious.
@@ -26,8 +26,16 @@ pub(super) enum Analysis {
     Undecided(State),
 }
 
+/// What became of an abstract unsafe path in the environment.
+pub(crate) enum InEnvironment {
+    /// It can be followed from this start state, with these free choices.
+    Point(State),
+    /// It is spurious.
+    Spurious(Refinement),
+}
+
 /// What a path is analysed with.
-pub(super) struct Analyst<'r, 's, 'q> {
+pub(crate) struct Analyst<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
     pub config: CegarConfig,
@@ -43,11 +51,30 @@ impl<'r, 's> Analyst<'r, 's, '_> {
     pub fn analyse(&mut self) -> Result<Analysis, EngineError> {
         let encoding = PathCondition::new(self.abstraction, self.path);
         let parts = start_parts(self.abstraction, self.path, &encoding);
+        match self.in_the_environment(&encoding, &parts)? {
+            InEnvironment::Spurious(refinement) => Ok(Analysis::Spurious(refinement)),
+            InEnvironment::Point(_) => self.under_the_policy(&encoding, &parts),
+        }
+    }
+
+    /// Analyses whether a path can be followed in the environment (i-a).
+    ///
+    /// # Errors
+    /// As [`Analyst::analyse`].
+    pub fn in_the_environment(
+        &mut self,
+        encoding: &PathCondition,
+        parts: &[StartPart],
+    ) -> Result<InEnvironment, EngineError> {
+        let mut point = State::new();
         // Runs that take the operators of the path, then runs that also stay in its abstract
         // states.
         for targets in [false, true] {
-            let prefix = self.furthest_prefix(&encoding, &parts, targets)?;
-            let Some(broken) = encoding.requirements.get(prefix.met) else { continue };
+            let prefix = self.furthest_prefix(encoding, parts, targets)?;
+            let Some(broken) = encoding.requirements.get(prefix.met) else {
+                point = prefix.point;
+                continue;
+            };
             let further: Vec<&Requirement> = match self.config.broken {
                 BrokenRequirements::First => Vec::new(),
                 BrokenRequirements::All => prefix
@@ -59,15 +86,16 @@ impl<'r, 's> Analyst<'r, 's, '_> {
             let requirement = &broken.requirement;
             let refined = self.refiner().by_requirement(requirement, &further, targets)?;
             if let Some(refinement) = refined {
-                return Ok(Analysis::Spurious(refinement));
+                return Ok(InEnvironment::Spurious(refinement));
             }
             if targets {
-                let mut follower = self.follower(&encoding, None);
+                let mut follower = self.follower(encoding, None);
                 let run = follower.follow(&prefix.point, self.queries, self.budget)?;
-                return self.separate(&run);
+                let refinement = self.refiner().by_separation(run.last(), run.steps())?;
+                return Ok(InEnvironment::Spurious(refinement));
             }
         }
-        self.under_the_policy(&encoding, &parts)
+        Ok(InEnvironment::Point(point))
     }
 
     /// How far the path can be followed in the environment from some part of the start states.
@@ -91,8 +119,11 @@ impl<'r, 's> Analyst<'r, 's, '_> {
         })
     }
 
-    /// Analyses a path that can be followed in the environment.
-    fn under_the_policy(
+    /// Analyses a path that can be followed in the environment (i-b).
+    ///
+    /// # Errors
+    /// As [`Analyst::analyse`].
+    pub fn under_the_policy(
         &mut self,
         encoding: &PathCondition,
         parts: &[StartPart],

@@ -8,11 +8,11 @@ use policert_numeric::{IntBox, IntInterval};
 use crate::region::Region;
 
 /// The two literals of a predicate: that it is false, that it is true.
-pub(super) type Literals = Arc<[Condition; 2]>;
+pub(crate) type Literals = Arc<[Condition; 2]>;
 
 /// A predicate with a truth value.
 #[derive(Clone, Debug)]
-pub(super) struct Literal {
+pub(crate) struct Literal {
     pub literals: Literals,
     pub value: bool,
 }
@@ -26,7 +26,7 @@ impl Literal {
 
 /// The states of a node.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(crate) struct Cell {
     /// Contains all of them.
     pub sides: IntBox,
     /// The literals that the box does not say yet.
@@ -63,7 +63,7 @@ impl Cell {
 
 /// What a cell has beyond the cell that it is a part of.
 #[derive(Clone, Debug)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     /// The sides that are smaller, by dimension.
     sides: Box<[(u32, IntInterval)]>,
     /// All literals that the box does not say.

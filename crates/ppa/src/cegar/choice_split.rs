@@ -24,7 +24,7 @@ const CUT_LIMIT: usize = 512;
 
 /// A bound of the box, by which it lost a witness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     /// The variable.
     pub variable: usize,
     /// The greatest value on the lower side.
@@ -55,7 +55,7 @@ impl Cut {
 
 /// What cuts are chosen with.
 #[derive(Debug)]
-pub(super) struct ChoiceSplit<'r, 'p, 'f, 's, 'q> {
+pub(crate) struct ChoiceSplit<'r, 'p, 'f, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub config: SplitConfig,
     pub policy: &'f mut PolicyChoice<'p>,

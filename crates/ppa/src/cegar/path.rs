@@ -10,7 +10,7 @@ use crate::region::Region;
 /// A path of abstract states with the operators between them, from an abstract start state to an
 /// abstract unsafe state.
 #[derive(Clone, Debug)]
-pub(super) struct AbstractPath {
+pub(crate) struct AbstractPath {
     /// The abstract states; one more than there are steps.
     pub states: Vec<PathState>,
     /// The steps between them.
@@ -19,7 +19,7 @@ pub(super) struct AbstractPath {
 
 /// An abstract state of a path.
 #[derive(Clone, Debug)]
-pub(super) struct PathState {
+pub(crate) struct PathState {
     /// Where it is in the tree.
     pub node: NodeId,
     /// Its states.
@@ -30,7 +30,7 @@ pub(super) struct PathState {
 
 /// A step of a path.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PathStep {
+pub(crate) struct PathStep {
     /// Position of the operator.
     pub operator: usize,
     /// Which of its outcomes.
@@ -41,7 +41,7 @@ pub(super) struct PathStep {
 
 /// What a condition on a step comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum RequirementKind {
+pub(crate) enum RequirementKind {
     /// The state is not terminal.
     NotTerminal,
     /// The guard holds.
@@ -57,7 +57,7 @@ pub(super) enum RequirementKind {
 /// A condition on one step of a path, over the state before it and the free choices of its
 /// outcome.
 #[derive(Clone, Debug)]
-pub(super) struct Requirement {
+pub(crate) struct Requirement {
     /// Which step; the number of steps for the last state.
     pub step: usize,
     /// What it comes from.

@@ -15,7 +15,7 @@ const VALUE_LIMIT: usize = 512;
 
 /// The requirements of a path, over the start state and all free choices on the way.
 #[derive(Debug)]
-pub(super) struct PathCondition {
+pub(crate) struct PathCondition {
     /// The domains of the variables, then the sides of the free choices of all steps.
     pub sides: IntBox,
     /// In the order of the steps.
@@ -26,7 +26,7 @@ pub(super) struct PathCondition {
 
 /// A requirement in both forms.
 #[derive(Debug)]
-pub(super) struct EncodedRequirement {
+pub(crate) struct EncodedRequirement {
     /// Over the state and the choices of its step.
     pub requirement: Requirement,
     /// Over the start state and all choices.
@@ -35,7 +35,7 @@ pub(super) struct EncodedRequirement {
 
 /// The state after a number of steps.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     /// The values of the variables over the start state and all choices; `None` for the value in
     /// the start state.
     values: Vec<Option<Expr>>,

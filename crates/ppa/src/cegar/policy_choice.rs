@@ -9,7 +9,7 @@ use crate::engine::Abstraction;
 
 /// The policy, asked about single states.
 #[derive(Debug)]
-pub(super) struct PolicyChoice<'p> {
+pub(crate) struct PolicyChoice<'p> {
     policy: &'p Policy,
     chooser: Chooser<'p>,
     scorer: Scorer<'p>,
@@ -49,7 +49,7 @@ impl<'p> PolicyChoice<'p> {
         Ok(self.choice(abstraction, state)?.contains(output))
     }
 
-    fn choice(
+    pub fn choice(
         &mut self,
         abstraction: &Abstraction<'_>,
         state: &[i64],

@@ -25,7 +25,7 @@ const TRIES: usize = 4;
 
 /// What the search works on.
 #[derive(Debug)]
-pub(super) struct PolicyRealisability<'r, 'p, 'f, 's, 'q> {
+pub(crate) struct PolicyRealisability<'r, 'p, 'f, 's, 'q> {
     pub follower: &'f mut Follower<'r, 'p>,
     /// The variables that the policy's choice depends on.
     pub choice_variables: &'f [usize],

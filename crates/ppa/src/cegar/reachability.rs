@@ -21,7 +21,7 @@ use crate::queries::Queries;
 
 /// What the searches of all iterations share.
 #[derive(Debug)]
-pub(super) struct Reachability {
+pub(crate) struct Reachability {
     pub tree: StateTree,
     /// By operator and outcome: the weakest preconditions of predicates, by position; `None` where
     /// they were not needed yet.
@@ -38,7 +38,7 @@ pub(super) struct Reachability {
 }
 
 /// One search.
-pub(super) struct Search<'r, 's, 'q> {
+pub(crate) struct Search<'r, 's, 'q> {
     pub reachability: &'q mut Reachability,
     pub abstraction: &'r Abstraction<'r>,
     pub queries: &'q mut Queries<'s>,

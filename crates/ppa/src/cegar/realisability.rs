@@ -13,7 +13,7 @@ use crate::region::Region;
 
 /// Start states of a path, one of several parts.
 #[derive(Clone, Debug)]
-pub(super) struct StartPart {
+pub(crate) struct StartPart {
     /// Which of the states in the box.
     conditions: Vec<Condition>,
     /// A box of start states, extended by the free choices of the path.
@@ -29,7 +29,7 @@ impl StartPart {
 
 /// How far the requirements of a path can be met.
 #[derive(Debug)]
-pub(super) struct Prefix {
+pub(crate) struct Prefix {
     /// Position of the first requirement that cannot be met together with all before; their
     /// number if all can.
     pub met: usize,
@@ -41,7 +41,7 @@ pub(super) struct Prefix {
 }
 
 /// The start states in the first abstract state of a path, in parts.
-pub(super) fn start_parts(
+pub(crate) fn start_parts(
     abstraction: &Abstraction<'_>,
     path: &AbstractPath,
     encoding: &PathCondition,
@@ -84,7 +84,7 @@ pub(super) fn start_parts(
 ///
 /// # Errors
 /// A stop of the budget, or a query that is not decided.
-pub(super) fn longest_prefix(
+pub(crate) fn longest_prefix(
     encoding: &PathCondition,
     part: &StartPart,
     targets: bool,
@@ -127,7 +127,7 @@ pub(super) fn longest_prefix(
 ///
 /// # Errors
 /// A stop of the budget, or a query that is not decided.
-pub(super) fn solution(
+pub(crate) fn solution(
     region: &Region<'_>,
     queries: &mut Queries<'_>,
     budget: &mut Budget,

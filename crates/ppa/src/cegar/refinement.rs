@@ -30,6 +30,8 @@ pub enum Origin {
     Target,
     /// The outcome of an operator, or the terminal condition.
     Outcome,
+    /// Start states that several paths do not have in common.
+    StartStates,
     /// A concretisation and a witness that nothing else tells apart.
     Separation,
 }
@@ -46,7 +48,7 @@ impl Origin {
 
 /// Predicates that refine an abstraction.
 #[derive(Clone, Debug)]
-pub(super) struct Refinement {
+pub(crate) struct Refinement {
     /// What it comes from.
     pub origin: Origin,
     /// The predicates, each with the abstract state of the path that it is for.
@@ -57,7 +59,7 @@ pub(super) struct Refinement {
 
 /// What refinements are computed with.
 #[derive(Debug)]
-pub(super) struct Refiner<'r, 's, 'q> {
+pub(crate) struct Refiner<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
     pub queries: &'q mut Queries<'s>,
@@ -197,7 +199,7 @@ impl Refiner<'_, '_, '_> {
 
 /// For each variable whether the path fixes its value after `step` steps: predicates about it are
 /// entailed there.
-pub(super) fn fixed_values(
+pub(crate) fn fixed_values(
     encoding: &PathCondition,
     sides: &policert_numeric::IntBox,
     step: usize,

@@ -14,7 +14,7 @@ use crate::region::Region;
 
 /// Where a run along a path ends.
 #[derive(Clone, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// It follows the whole path: the last state is unsafe.
     Unsafe,
     /// A requirement of the step does not hold in the last state.
@@ -27,7 +27,7 @@ pub(super) enum End {
 
 /// A run as far as it follows a path.
 #[derive(Clone, Debug)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// The states, from the start state on: all steps before the last state were taken.
     pub states: Vec<State>,
     /// The free choices of the steps taken.
@@ -67,7 +67,7 @@ impl Run {
 
 /// What runs are followed with.
 #[derive(Debug)]
-pub(super) struct Follower<'r, 'p> {
+pub(crate) struct Follower<'r, 'p> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
     pub encoding: &'r PathCondition,

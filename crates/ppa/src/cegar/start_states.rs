@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use policert_engine_api::{EngineError, StartStates};
+use policert_engine_api::{Budget, EngineError, StartStates};
 use policert_model::State;
 use policert_numeric::IntInterval;
 
 use super::cell::Literal;
 use super::reachability::Search;
-use super::state_tree::NodeId;
+use super::state_tree::{NodeId, StateTree};
+use crate::engine::Abstraction;
+use crate::queries::Queries;
 use crate::region::Region;
 
 /// Up to how many start states are listed one by one, with repetitions.
@@ -16,7 +18,7 @@ const LIST_LIMIT: usize = 1 << 14;
 
 /// The start states one by one, where they are few.
 #[derive(Debug)]
-pub(super) enum StartList {
+pub(crate) enum StartList {
     /// All of them, each once.
     All(BTreeSet<State>),
     /// There are too many.
@@ -26,24 +28,51 @@ pub(super) enum StartList {
 impl Search<'_, '_, '_> {
     /// Reaches the abstract start states.
     pub fn start(&mut self) -> Result<(), EngineError> {
-        if self.reachability.start_list.is_none() {
-            self.reachability.start_list = Some(self.start_list()?);
-        }
-        let mut found = BTreeSet::new();
-        match &self.reachability.start_list {
-            Some(StartList::All(states)) => {
-                for state in states {
-                    self.budget.poll()?;
-                    found.insert(self.reachability.tree.leaf_of(state));
-                }
-            }
-            _ => self.start_leaves_of_sources(&mut found)?,
-        }
-        for leaf in found {
+        let mut search = StartSearch {
+            abstraction: self.abstraction,
+            tree: &mut self.reachability.tree,
+            list: &mut self.reachability.start_list,
+            queries: self.queries,
+            budget: self.budget,
+        };
+        for leaf in search.leaves()? {
             self.reachability.counts.start_states += 1;
             self.reach(leaf, None)?;
         }
         Ok(())
+    }
+}
+
+/// What looks for the leaves that hold start states.
+pub(crate) struct StartSearch<'r, 's, 'q> {
+    pub abstraction: &'r Abstraction<'r>,
+    pub tree: &'q mut StateTree,
+    /// The start states, once they were looked at.
+    pub list: &'q mut Option<StartList>,
+    pub queries: &'q mut Queries<'s>,
+    pub budget: &'q mut Budget,
+}
+
+impl StartSearch<'_, '_, '_> {
+    /// The leaves that hold start states.
+    ///
+    /// # Errors
+    /// A stop of the budget, a start state outside the domains, or a query that is not decided.
+    pub fn leaves(&mut self) -> Result<BTreeSet<NodeId>, EngineError> {
+        if self.list.is_none() {
+            *self.list = Some(self.start_list()?);
+        }
+        let mut found = BTreeSet::new();
+        match &*self.list {
+            Some(StartList::All(states)) => {
+                for state in states {
+                    self.budget.poll()?;
+                    found.insert(self.tree.leaf_of(state));
+                }
+            }
+            _ => self.start_leaves_of_sources(&mut found)?,
+        }
+        Ok(found)
     }
 
     fn start_list(&mut self) -> Result<StartList, EngineError> {
@@ -76,7 +105,7 @@ impl Search<'_, '_, '_> {
         let sources = self.abstraction.question.start_states();
         for (number, source) in sources.iter().enumerate() {
             for locations in self.start_locations(source)? {
-                let root = self.reachability.tree.root(&locations);
+                let root = self.tree.root(&locations);
                 self.start_leaves(root, number, source, found)?;
             }
         }
@@ -85,7 +114,7 @@ impl Search<'_, '_, '_> {
 
     /// The locations in which there may be start states.
     fn start_locations(&mut self, source: &StartStates<'_>) -> Result<Vec<Vec<i64>>, EngineError> {
-        let locations = self.reachability.tree.locations().to_vec();
+        let locations = self.tree.locations().to_vec();
         match source {
             StartStates::List(states) => {
                 let mut all = BTreeSet::new();
@@ -134,19 +163,19 @@ impl Search<'_, '_, '_> {
         found: &mut BTreeSet<NodeId>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
-        let known = self.reachability.tree.node(id).holds_start(number);
+        let known = self.tree.node(id).holds_start(number);
         let any = match known {
             Some(any) => any,
             None => {
                 let any = self.holds_start(id, source)?;
-                self.reachability.tree.node_mut(id).note_start(number, any);
+                self.tree.node_mut(id).note_start(number, any);
                 any
             }
         };
         if !any {
             return Ok(());
         }
-        match self.reachability.tree.open(id) {
+        match self.tree.open(id) {
             None => {
                 found.insert(id);
             }
@@ -160,7 +189,7 @@ impl Search<'_, '_, '_> {
     }
 
     fn holds_start(&mut self, id: NodeId, source: &StartStates<'_>) -> Result<bool, EngineError> {
-        let cell = self.reachability.tree.cell(id);
+        let cell = self.tree.cell(id);
         match source {
             StartStates::List(states) => Ok(states.iter().any(|state| cell.contains(state))),
             StartStates::Region(condition, sides) => {

@@ -23,15 +23,15 @@ impl PredicateId {
 
 /// A node of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct NodeId(u32);
+pub(crate) struct NodeId(u32);
 
 /// Position of a predicate among all of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct PredicateId(u32);
+pub(crate) struct PredicateId(u32);
 
 /// A transition that is known or possible.
 #[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// Position of the operator.
     pub operator: u32,
     /// Which of its outcomes.
@@ -44,7 +44,7 @@ pub(super) struct Candidate {
 
 /// What is known of a transition.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// Nothing: it was not tested.
     Nothing,
     /// It exists: from this state.
@@ -55,7 +55,7 @@ pub(super) enum Found {
 
 /// How a leaf was reached first in the latest search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     pub source: NodeId,
     pub operator: u32,
     pub destination: u32,
@@ -63,7 +63,7 @@ pub(super) struct Arrival {
 
 /// A node with what is known of it.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     /// The node that it is a part of, the literal that tells it apart, and what it adds.
     parent: Option<(NodeId, PredicateId, bool)>,
     difference: Option<Difference>,
@@ -92,7 +92,7 @@ pub(super) struct Node {
 
 /// The tree.
 #[derive(Debug)]
-pub(super) struct StateTree {
+pub(crate) struct StateTree {
     domains: IntBox,
     locations: Vec<VarId>,
     nodes: Vec<Node>,
@@ -295,6 +295,11 @@ impl StateTree {
 }
 
 impl Node {
+    /// The node that it is a part of; `None` for a root.
+    pub fn parent(&self) -> Option<NodeId> {
+        self.parent.map(|(parent, ..)| parent)
+    }
+
     /// Whether it has a start state of a source, as far as it is known.
     pub fn holds_start(&self, source: usize) -> Option<bool> {
         let bit = 1u64.checked_shl(u32::try_from(source).ok()?)?;

@@ -357,7 +357,7 @@ impl Outgoing {
 }
 
 /// Whether a state without free choices belongs to a region.
-fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
+pub(crate) fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
     region.sides.dimensions() == state.len()
         && region.sides.contains(state)
         && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))

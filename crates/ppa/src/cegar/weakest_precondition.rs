@@ -12,7 +12,7 @@ const ATOM_LIMIT: usize = 256;
 
 /// An atom at a step of a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct AtomAtStep {
+pub(crate) struct AtomAtStep {
     /// The number of steps before it.
     pub step: usize,
     /// What it says of the state there.
@@ -20,7 +20,7 @@ pub(super) struct AtomAtStep {
 }
 
 /// The atoms of a condition, each in one of its two polarities, in the order of occurrence.
-pub(super) fn atoms(condition: &Condition, found: &mut Vec<Condition>) {
+pub(crate) fn atoms(condition: &Condition, found: &mut Vec<Condition>) {
     match condition {
         Condition::True | Condition::False => {}
         Condition::And(parts) | Condition::Or(parts) => {
@@ -47,7 +47,7 @@ fn oriented(atom: &Condition) -> Condition {
 
 /// Whether a condition can be a predicate that says something: it is about states alone, has a
 /// truth value in each, not the same in all, and is not decided by the locations.
-pub(super) fn is_predicate(abstraction: &Abstraction<'_>, atom: &Condition) -> bool {
+pub(crate) fn is_predicate(abstraction: &Abstraction<'_>, atom: &Condition) -> bool {
     let predicates = &abstraction.predicates;
     let (domains, locations) = (predicates.domains(), predicates.layout().locations());
     let variables = atom.variables();
@@ -63,7 +63,7 @@ pub(super) fn is_predicate(abstraction: &Abstraction<'_>, atom: &Condition) -> b
 /// Where a predicate is entailed by its abstract state nothing is gained by it. With
 /// `until_entailed` its weakest preconditions are not followed either: runs that stay on the path
 /// agree on them.
-pub(super) fn propagate(
+pub(crate) fn propagate(
     abstraction: &Abstraction<'_>,
     path: &AbstractPath,
     step: usize,

@@ -56,7 +56,7 @@ impl Member {
             Self::Guided => guided::run(assignment, budget, observer),
             Self::Explicit(_) => explicit::run(assignment, budget, observer),
             Self::Cegar => cegar::run(assignment, budget, observer, recorder),
-            Self::Ic3 => ic3::run(assignment, budget, observer),
+            Self::Ic3 => ic3::run(assignment, 1, budget, observer),
         }
     }
 

@@ -68,12 +68,14 @@ fn numbers(report: &CegarReport) -> Value {
     Value::Object(numbers)
 }
 
-fn name(origin: Origin) -> &'static str {
+/// The name of an origin in reports.
+pub(crate) fn name(origin: Origin) -> &'static str {
     match origin {
         Origin::Guard => "guard",
         Origin::Choice => "action_selection",
         Origin::Target => "target",
         Origin::Outcome => "outcome",
+        Origin::StartStates => "start_states",
         Origin::Separation => "separation",
         _ => "property",
     }

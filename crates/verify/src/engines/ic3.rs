@@ -23,12 +23,14 @@ pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
 
 pub(super) fn run(
     assignment: &Assignment<'_>,
+    threads: u16,
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
     let task = assignment.task;
     let question = task.question();
-    let report = ic3(&question, task.policy.as_ref(), assignment.ic3, budget, observer)?;
+    let report =
+        ic3(&question, task.policy.as_ref(), assignment.ic3, threads.into(), budget, observer)?;
     Ok(EngineRun {
         engine: "ic3",
         preset: Some(assignment.ic3.name.clone()),

@@ -61,7 +61,7 @@ fn numbers(report: &Report) -> Value {
 }
 
 /// The tests that were asked, by kind.
-pub(super) fn tests(queries: &QueryStats) -> Value {
+pub(crate) fn tests(queries: &QueryStats) -> Value {
     let kinds = [
         ("is_select_pi_relaxed", &queries.is_select_pi_relaxed),
         ("is_select_pi", &queries.is_select_pi),

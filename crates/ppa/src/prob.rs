@@ -1,0 +1,305 @@
+//! Probabilistic policy predicate abstraction: bounds of the greatest probability of reaching an
+//! unsafe state under the policy (the appendix on probabilistic safety verification of neural
+//! policies via predicate abstraction).
+//!
+//! | looking for | file |
+//! |---|---|
+//! | abstract state expansion (Algorithm 3) | `expansion.rs`, `distribution.rs` |
+//! | the abstract MDP, MaxProb, the adversary | `abstract_mdp.rs`, `max_prob.rs` |
+//! | refinement for a bound, and with the search for one (Algorithm 2) | `bound_search.rs` |
+//! | counterexample analysis (CeAna) | `counterexample.rs`, `unsafe_paths.rs`, `maximal_realisation.rs` |
+//! | proved lower bounds: concrete runs | `concrete_runs.rs`, `divergence.rs` |
+
+mod abstract_mdp;
+mod bound_search;
+mod concrete_runs;
+mod counterexample;
+mod distribution;
+mod divergence;
+mod expansion;
+mod max_prob;
+mod maximal_realisation;
+mod unsafe_paths;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question, UnknownReason};
+use policert_mdp::{Bounds, SolveOptions};
+use policert_model::{Condition, DomainRule, Probability};
+use policert_numeric::Rational;
+use policert_policy::Policy;
+
+use crate::cegar::{CegarConfig, Origin};
+use crate::config::Config;
+use crate::engine::Abstraction;
+use crate::predicates::require_total;
+use crate::queries::QueryStats;
+
+pub use max_prob::MaxProbMethod;
+
+use abstract_mdp::{AbstractMdp, Expanding};
+use bound_search::BoundSearch;
+use max_prob::max_prob;
+
+/// Options of the probabilistic engines.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProbConfig {
+    /// How the greatest abstract probability is found.
+    pub method: MaxProbMethod,
+    /// Width of the interval: of the abstract probability for given predicates, of the whole
+    /// answer (p_Δ) where predicates are found.
+    pub precision: f64,
+    /// The bound: safe means that the greatest probability is at most this. `None` asks for the
+    /// probability.
+    pub bound: Option<Rational>,
+    /// The most steps, of all paths together, that an analysis of a counterexample looks at.
+    pub path_step_limit: usize,
+    /// The most concrete states that runs from a start state may meet.
+    pub run_limit: usize,
+    /// Which counterexample analysis comes first.
+    pub analysis: CounterexampleAnalysis,
+    /// Options of the refinement.
+    pub cegar: CegarConfig,
+}
+
+/// What a refinement is learnt from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CounterexampleAnalysis {
+    /// Sets of abstract unsafe paths, the probable ones first (CeAna); concrete runs where these
+    /// are too many.
+    Paths,
+    /// Concrete runs under the abstract adversary.
+    #[default]
+    Runs,
+}
+
+impl Default for ProbConfig {
+    fn default() -> Self {
+        Self {
+            method: MaxProbMethod::default(),
+            precision: 0.05,
+            bound: None,
+            path_step_limit: 2000,
+            run_limit: 20_000,
+            analysis: CounterexampleAnalysis::default(),
+            cegar: CegarConfig::default(),
+        }
+    }
+}
+
+/// What a probabilistic engine found.
+#[derive(Debug)]
+pub struct ProbReport {
+    /// Bounds of the greatest probability of reaching an unsafe state, proved whatever ended the
+    /// run.
+    pub bounds: Bounds,
+    /// Whether there is no start state.
+    pub vacuous: bool,
+    /// Why it ended before it had what was asked for.
+    pub unknown: Option<UnknownReason>,
+    /// Counts of the last abstraction.
+    pub counts: Counts,
+    /// Tests by kind.
+    pub queries: QueryStats,
+    /// Abstractions that were built.
+    pub iterations: u64,
+    /// Abstract states that were expanded, in all iterations; what was kept is not counted.
+    pub expansions: u64,
+    /// Refinements by what they came from.
+    pub refinements: BTreeMap<Origin, u64>,
+    /// What the counterexamples were.
+    pub spurious: Spurious,
+    /// What the user should know besides.
+    pub notes: Vec<String>,
+}
+
+/// Why counterexamples were spurious, and how often they were real.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spurious {
+    /// (i-a) A path has no run in the environment.
+    pub path: u64,
+    /// (i-b) A path has no run under the policy.
+    pub path_under_policy: u64,
+    /// (ii-a) Paths have runs in the environment, but not from one start state.
+    pub set: u64,
+    /// (ii-b) Paths have runs under the policy, but not from one start state.
+    pub set_under_policy: u64,
+    /// A concrete run leaves the abstract paths.
+    pub run: u64,
+    /// Counterexamples that are real.
+    pub real: u64,
+}
+
+/// A stop or an open query as a reason; other errors stay errors.
+fn reason_of(error: EngineError) -> Result<UnknownReason, EngineError> {
+    match error {
+        EngineError::Stop(reason) => Ok(UnknownReason::Stopped(reason)),
+        EngineError::Undecided(text) => Ok(UnknownReason::SolverGaveUp(text)),
+        error => Err(error),
+    }
+}
+
+/// Bounds the greatest probability with the predicates of the property (prob-PPA).
+///
+/// # Errors
+/// What the engine cannot take, and modelling errors. A stop is not an error: the bounds stand.
+pub fn prob_ppa(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    prob: &ProbConfig,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<ProbReport, EngineError> {
+    refuse(question, "prob-ppa")?;
+    let mut property = question.property.clone();
+    let listed = std::mem::take(&mut property.predicates);
+    let question = &Question { property: &property, ..question.clone() };
+    let abstraction = Abstraction::new(question, policy)?;
+    refuse_probabilities(&abstraction)?;
+    let mut queries = abstraction.queries(config)?;
+    let mut mdp = AbstractMdp::new(&abstraction);
+    for predicate in &listed {
+        require_total(&predicate.condition, abstraction.predicates.domains(), &predicate.text)?;
+        let (predicate, _) = mdp.tree.predicate(&predicate.condition);
+        mdp.tree.split_everywhere(predicate);
+    }
+    observer.event(Event::Phase("abstract probability"));
+    let mut expanding = Expanding {
+        mdp: &mut mdp,
+        abstraction: &abstraction,
+        queries: &mut queries,
+        observer,
+        expanded: 0,
+        transitions: 0,
+    };
+    let found = max_prob(&mut expanding, prob.method, &solve_options(prob.precision), budget);
+    let (expanded, transitions) = (expanding.expanded, expanding.transitions);
+    let (mut bounds, mut unknown) = match found {
+        Ok(found) => (found.bounds, found.stopped.map(UnknownReason::Stopped)),
+        Err(error) => (Bounds::unknown(), Some(reason_of(error)?)),
+    };
+    bounds.lo = Rational::ZERO;
+    if unknown.is_none() {
+        observer.event(Event::Phase("concrete runs"));
+        let mut search = BoundSearch::new(&abstraction, mdp, prob.clone());
+        match search.lower_bound(&mut queries, budget) {
+            Ok(lower) => bounds.lo = lower.min(bounds.hi.clone()),
+            Err(EngineError::Stop(_)) => {}
+            Err(error) => unknown = Some(reason_of(error)?),
+        }
+        mdp = search.into_mdp();
+    }
+    let mut counts = counts_of(&mdp, expanded, transitions);
+    counts.predicates = Some(listed.len() as u64);
+    Ok(ProbReport {
+        vacuous: mdp.start().is_some_and(<[u32]>::is_empty),
+        bounds,
+        unknown,
+        counts,
+        queries: *queries.stats(),
+        iterations: 1,
+        expansions: mdp.expansions,
+        refinements: BTreeMap::new(),
+        spurious: Spurious::default(),
+        notes: notes(&mdp),
+    })
+}
+
+/// Bounds the greatest probability, or compares it with a bound, with predicates that it finds
+/// (prob-CEGAR).
+///
+/// # Errors
+/// What the engine cannot take, and modelling errors. A stop is not an error: the bounds stand.
+pub fn prob_cegar(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+    prob: &ProbConfig,
+    budget: &mut Budget,
+    observer: &mut dyn Observer,
+) -> Result<ProbReport, EngineError> {
+    refuse(question, "prob-cegar")?;
+    if policy.is_some() && !config.t_sat_pi.is_on() {
+        return Err(EngineError::Unsupported(format!(
+            "engine prob-cegar needs the exact transition test, which preset {} leaves out: an \
+             abstract step that only the relaxed test allows could not be refined away",
+            config.name
+        )));
+    }
+    let mut property = question.property.clone();
+    let listed = std::mem::take(&mut property.predicates);
+    let question = &Question { property: &property, ..question.clone() };
+    let abstraction = Abstraction::new(question, policy)?;
+    refuse_probabilities(&abstraction)?;
+    let mut queries = abstraction.queries(config)?;
+    queries.limit_boxes(prob.cegar.box_limit);
+    let mut first: Vec<Condition> = Vec::new();
+    for predicate in listed {
+        require_total(&predicate.condition, abstraction.predicates.domains(), &predicate.text)?;
+        first.push(predicate.condition);
+    }
+    let mut search = BoundSearch::new(&abstraction, AbstractMdp::new(&abstraction), prob.clone());
+    search.begin_with(first);
+    let unknown = match search.run(&mut queries, budget, observer) {
+        Ok(unknown) => unknown,
+        Err(error) => Some(reason_of(error)?),
+    };
+    Ok(search.report(unknown, &queries))
+}
+
+fn refuse(question: &Question<'_>, engine: &str) -> Result<(), EngineError> {
+    if question.domain_rule == DomainRule::Error {
+        return Err(EngineError::Unsupported(format!(
+            "engine {engine} takes `--domain drop` only: whether an update that leaves its domain \
+             is reachable is for engine explicit to say"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses operators whose probabilities depend on the state.
+fn refuse_probabilities(abstraction: &Abstraction<'_>) -> Result<(), EngineError> {
+    for prepared in abstraction.operators.all() {
+        let operator = &prepared.operator;
+        if operator.destinations.iter().any(|d| matches!(d.probability, Probability::Expr(_))) {
+            return Err(EngineError::Unsupported(format!(
+                "{} has a probability that depends on the state; engine prob takes it",
+                abstraction.question.model.display_operator(&operator.key)
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn counts_of(mdp: &AbstractMdp, expanded: u64, transitions: u64) -> Counts {
+    Counts {
+        reachable_states: mdp.states() as u64,
+        expanded_states: expanded,
+        transitions,
+        start_states: mdp.start().map_or(0, |start| start.len() as u64),
+        unsafe_states: (0..u32::try_from(mdp.states()).unwrap_or(u32::MAX))
+            .filter(|&state| mdp.is_unsafe(state))
+            .count() as u64,
+        dropped_outcomes: mdp.may_drop.len() as u64,
+        ..Counts::default()
+    }
+}
+
+fn notes(mdp: &AbstractMdp) -> Vec<String> {
+    match mdp.may_drop.len() {
+        0 => Vec::new(),
+        count => vec![format!(
+            "{count} abstract outcomes may leave a variable's domain; such an outcome is no \
+             transition, its probability is lost"
+        )],
+    }
+}
+
+/// What the abstract MDP is solved with.
+fn solve_options(precision: f64) -> SolveOptions {
+    SolveOptions { precision, ..SolveOptions::default() }
+}

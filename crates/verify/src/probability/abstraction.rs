@@ -1,0 +1,165 @@
+//! Bounds of a probability by policy predicate abstraction: `prob-ppa` and `prob-cegar`.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use policert_engine_api::{Budget, Limits, Observer, UnknownReason};
+use policert_mdp::Bounds;
+use policert_numeric::Rational;
+use policert_ppa::{Origin, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa};
+use serde_json::{Value, json};
+
+use super::record::decimals;
+use super::{ProbabilityOptions, Run};
+use crate::engines::{EngineChoice, origin_name, tests_record};
+use crate::report::{Attempt, ReasonCode, Report, Statistics, Times, VerdictWord};
+use crate::{ExitStatus, Failure, Task};
+
+/// Answers by an abstraction.
+pub(super) fn answer(
+    task: &Task,
+    run: &Run<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Report, ExitStatus), Failure> {
+    let options = run.options;
+    let is_refined = run.engine == EngineChoice::ProbCegar;
+    let engine = if is_refined { "prob-cegar" } else { "prob-ppa" };
+    if options.exact {
+        return Err(Failure::Usage(format!("--exact goes with --engine prob, not {engine}")));
+    }
+    let begin = Instant::now();
+    let limits = run.limits;
+    let left = limits.time.map(|limit| limit.saturating_sub(run.begin.elapsed()));
+    let mut budget = Budget::new(Limits { time: left, ..limits.clone() }, run.cancel.clone());
+    let config = ProbConfig {
+        method: options.max_prob,
+        precision: options.precision,
+        bound: options.bound.clone(),
+        analysis: options.counterexamples,
+        cegar: run.cegar,
+        ..ProbConfig::default()
+    };
+    let ask = if is_refined { prob_cegar } else { prob_ppa };
+    let question = task.question();
+    let found = ask(&question, task.policy.as_ref(), run.ppa, &config, &mut budget, observer)?;
+    let (verdict, status, reason) = verdict(&found, options);
+    let mut warnings = Vec::new();
+    if found.vacuous {
+        warnings.push(
+            "the answer is vacuous: no state satisfies the start condition, so nothing is reached"
+                .to_owned(),
+        );
+    }
+    let mut notes = found.notes.clone();
+    if verdict == VerdictWord::Probability && !is_narrow(&found.bounds, options) {
+        notes.push(
+            "the predicates are too coarse for an interval as narrow as --precision asks for; \
+             prob-cegar finds others"
+                .to_owned(),
+        );
+    }
+    if is_refined {
+        notes.push(format!(
+            "iterations: {}; predicates: {}",
+            found.iterations,
+            found.counts.predicates.unwrap_or(0)
+        ));
+    }
+    let words = match verdict {
+        VerdictWord::Probability => "probability bounded".to_owned(),
+        VerdictWord::Safe => "safe".to_owned(),
+        VerdictWord::Unsafe => "unsafe".to_owned(),
+        _ => reason.as_ref().map_or("unknown".to_owned(), |(text, _)| format!("unknown: {text}")),
+    };
+    let time_s = begin.elapsed().as_secs_f64();
+    let mut statistics = Statistics::new(&found.counts, None, Times::default());
+    statistics.engine.insert(engine.to_owned(), numbers(&found, is_refined));
+    let exact = (found.bounds.lo == found.bounds.hi).then(|| found.bounds.lo.to_string());
+    let report = Report {
+        verdict,
+        vacuous: found.vacuous,
+        reason: reason.as_ref().map(|(text, _)| text.clone()),
+        reason_code: reason.map(|(_, code)| code),
+        probability: Some(decimals(&found.bounds)),
+        value: exact,
+        exit_code: status.code(),
+        property: Some(task.property.name.clone()),
+        engine: Some(engine.to_owned()),
+        preset: Some(run.ppa.name.clone()),
+        attempts: vec![Attempt { engine: engine.to_owned(), result: words, time_s: Some(time_s) }],
+        semantics: Some(task.semantics.clone()),
+        statistics: Some(statistics),
+        warnings,
+        notes,
+        ..Report::empty()
+    };
+    Ok((report, status))
+}
+
+type Verdict = (VerdictWord, ExitStatus, Option<(String, ReasonCode)>);
+
+fn verdict(found: &ProbReport, options: &ProbabilityOptions) -> Verdict {
+    let bounds = &found.bounds;
+    match &options.bound {
+        Some(bound) if bounds.hi <= *bound => {
+            return (VerdictWord::Safe, ExitStatus::Safe, None);
+        }
+        Some(bound) if bounds.lo > *bound => {
+            return (VerdictWord::Unsafe, ExitStatus::Unsafe, None);
+        }
+        Some(_) => {}
+        None if found.unknown.is_none() || is_narrow(bounds, options) => {
+            return (VerdictWord::Probability, ExitStatus::Safe, None);
+        }
+        None => {}
+    }
+    let Some(reason) = &found.unknown else {
+        let text = "the bound lies inside the interval: the predicates are too coarse to tell";
+        let reason = (text.to_owned(), ReasonCode::Other);
+        return (VerdictWord::Unknown, ExitStatus::Unknown, Some(reason));
+    };
+    let status = match reason {
+        UnknownReason::Stopped(reason) => ExitStatus::of_stop(*reason),
+        _ => ExitStatus::Unknown,
+    };
+    let code = ReasonCode::of_unknown(reason);
+    (VerdictWord::Unknown, status, Some((reason.to_string(), code)))
+}
+
+fn is_narrow(bounds: &Bounds, options: &ProbabilityOptions) -> bool {
+    Rational::from_f64(options.precision).is_some_and(|precision| bounds.width() <= precision)
+}
+
+fn numbers(found: &ProbReport, is_refined: bool) -> Value {
+    let tests = tests_record(&found.queries);
+    if !is_refined {
+        return json!({ "expansions": found.expansions, "tests": tests });
+    }
+    json!({
+        "iterations": found.iterations,
+        "expansions": found.expansions,
+        "refinements": refinements(&found.refinements),
+        "counterexamples": counterexamples(&found.spurious),
+        "tests": tests,
+    })
+}
+
+fn refinements(counts: &BTreeMap<Origin, u64>) -> Value {
+    Value::Object(
+        counts
+            .iter()
+            .map(|(origin, count)| (origin_name(*origin).to_owned(), json!(count)))
+            .collect(),
+    )
+}
+
+fn counterexamples(spurious: &Spurious) -> Value {
+    json!({
+        "path": spurious.path,
+        "path_under_policy": spurious.path_under_policy,
+        "set": spurious.set,
+        "set_under_policy": spurious.set_under_policy,
+        "run": spurious.run,
+        "real": spurious.real,
+    })
+}

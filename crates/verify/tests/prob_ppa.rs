@@ -1,0 +1,180 @@
+//! Probabilistic policy predicate abstraction on random tiny models with random tiny policies: the
+//! exact values of a brute-force oracle lie in every interval, and every claim is true.
+
+use policert_engine_api::{Budget, EngineError, Question, Silent};
+use policert_numeric::Rational;
+use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_ppa::{
+    CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Scope,
+    prob_cegar, prob_ppa,
+};
+use policert_testkit::oracle::Oracle;
+use policert_testkit::{Case, Profile, Random, case_numbers};
+
+/// States up to which the oracle is asked.
+const MOST_STATES: usize = 40;
+
+/// What came of the cases.
+#[derive(Debug, Default)]
+struct Tally {
+    compared: usize,
+    between: usize,
+    dropped: usize,
+    choices: usize,
+    exact_ppa: usize,
+    refined: usize,
+    real: usize,
+    safe: usize,
+    violated: usize,
+    unsupported: usize,
+}
+
+struct Setting {
+    case: Case,
+    semantics: Semantics,
+    with_policy: bool,
+    terminal: bool,
+    config: ProbConfig,
+    place: String,
+}
+
+impl Setting {
+    fn new(profile: Profile, number: u64) -> Self {
+        let mut random = Random::new(number ^ 0x9a0b);
+        let semantics = Semantics {
+            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+            filter: *random.pick(&[Filter::None, Filter::Applicable]),
+            ..Semantics::default()
+        };
+        let config = ProbConfig {
+            method: *random.pick(&[MaxProbMethod::OnTheFly, MaxProbMethod::Complete]),
+            analysis: *random.pick(&[CounterexampleAnalysis::Paths, CounterexampleAnalysis::Runs]),
+            cegar: CegarConfig {
+                scope: *random.pick(&[Scope::Local, Scope::Global]),
+                box_limit: *random.pick(&[None, Some(1), Some(8)]),
+                ..CegarConfig::default()
+            },
+            path_step_limit: *random.pick(&[30, 300]),
+            run_limit: *random.pick(&[3, 1000]),
+            ..ProbConfig::default()
+        };
+        Self {
+            case: Case::numbered(profile, number),
+            semantics,
+            with_policy: random.percent(80),
+            terminal: random.percent(30),
+            config,
+            place: format!("{profile:?} {number}"),
+        }
+    }
+
+    fn question(&self) -> Question<'_> {
+        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
+        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
+    }
+
+    fn policy(&self) -> Option<Policy> {
+        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
+        self.with_policy.then_some(policy)
+    }
+}
+
+#[test]
+fn brute_force_lies_in_every_interval() {
+    let mut tally = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear, Profile::General] {
+        for number in case_numbers(400) {
+            check(&Setting::new(profile, number), &mut tally);
+        }
+    }
+    assert!(tally.compared > 500 && tally.between > 50, "{tally:?}");
+    assert!(tally.dropped > 20 && tally.choices > 100, "{tally:?}");
+    assert!(tally.exact_ppa > 100 && tally.refined > 100 && tally.real > 20, "{tally:?}");
+    assert!(tally.safe > 100 && tally.violated > 100, "{tally:?}");
+}
+
+fn check(setting: &Setting, tally: &mut Tally) {
+    let place = &setting.place;
+    let question = setting.question();
+    let policy = setting.policy();
+    let acting = setting.with_policy.then_some((&setting.case.policy, setting.semantics));
+    let oracle = Oracle::new(question.clone(), acting);
+    let Ok(Some(process)) = oracle.decision_process(MOST_STATES) else { return };
+    let values = process.greatest();
+    let starts = process.start.iter().map(|&state| values[state].clone());
+    let value = starts.fold(Rational::ZERO, Rational::max);
+    let config = Config::default();
+    let abstracted = prob_ppa(
+        &question,
+        policy.as_ref(),
+        &config,
+        &setting.config,
+        &mut Budget::unlimited(),
+        &mut Silent,
+    );
+    let abstracted = match abstracted {
+        Err(EngineError::Unsupported(_)) => {
+            tally.unsupported += 1;
+            return;
+        }
+        other => other.unwrap_or_else(|error| panic!("{place}: {error}")),
+    };
+    inside(&abstracted, &value, place);
+    assert_eq!(abstracted.unknown, None, "{place}");
+    tally.compared += 1;
+    tally.dropped += usize::from(process.dropped);
+    tally.choices += usize::from(process.choices.iter().any(|choices| choices.len() > 1));
+    tally.between += usize::from(!value.is_zero() && value != Rational::ONE);
+    tally.exact_ppa += usize::from(abstracted.bounds.width() <= decimal("0.05"));
+    refined(setting, &question, policy.as_ref(), &value, tally);
+}
+
+fn refined(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    value: &Rational,
+    tally: &mut Tally,
+) {
+    let place = &setting.place;
+    let ask = |prob: &ProbConfig| {
+        let budget = &mut Budget::unlimited();
+        prob_cegar(question, policy, &Config::default(), prob, budget, &mut Silent)
+    };
+    let found = ask(&setting.config).unwrap_or_else(|error| panic!("{place}: {error}"));
+    inside(&found, value, place);
+    if found.unknown.is_none() {
+        assert!(found.bounds.width() <= decimal("0.05"), "{place}: {:?}", found.bounds);
+    } else {
+        panic!("{place}: {:?}", found.unknown);
+    }
+    tally.refined += usize::from(found.iterations > 1);
+    tally.real += usize::from(found.spurious.real > 0);
+    // Bounds around the value, and the value itself: that is decided too.
+    let tenth = decimal("0.1");
+    for bound in [value.clone(), value - &tenth, value + &tenth, Rational::ZERO] {
+        if bound < Rational::ZERO || bound > Rational::ONE {
+            continue;
+        }
+        let prob = ProbConfig { bound: Some(bound.clone()), ..setting.config.clone() };
+        let found = ask(&prob).unwrap_or_else(|error| panic!("{place}, {bound}: {error}"));
+        inside(&found, value, place);
+        assert_eq!(found.unknown, None, "{place}, {bound}");
+        if *value <= bound {
+            tally.safe += 1;
+            assert!(found.bounds.hi <= bound, "{place}, {bound}: {:?}", found.bounds);
+        } else {
+            tally.violated += 1;
+            assert!(found.bounds.lo > bound, "{place}, {bound}: {:?}", found.bounds);
+        }
+    }
+}
+
+fn inside(report: &ProbReport, value: &Rational, place: &str) {
+    let bounds = &report.bounds;
+    assert!(bounds.lo <= *value && *value <= bounds.hi, "{place}: {bounds:?}, {value}");
+}
+
+fn decimal(text: &str) -> Rational {
+    text.parse().expect("a number")
+}
