@@ -52,6 +52,7 @@ pub fn max_probability(
         consistent: precision / 10.0,
         trials: 0,
         traps: 0,
+        seen: Marks::default(),
     };
     let stopped = match search.run(budget) {
         Ok(()) => None,
@@ -87,6 +88,37 @@ struct Search<'a, M> {
     consistent: f64,
     trials: u64,
     traps: u64,
+    seen: Marks,
+}
+
+/// Marks of states, all wiped out at once.
+#[derive(Debug, Default)]
+struct Marks {
+    round: u32,
+    by_state: Vec<u32>,
+}
+
+impl Marks {
+    fn wipe(&mut self) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.by_state.clear();
+            self.round = 1;
+        }
+    }
+
+    /// Marks a state; whether it was not.
+    fn insert(&mut self, state: u32) -> bool {
+        let at = state as usize;
+        if self.by_state.len() <= at {
+            self.by_state.resize(at + 1, 0);
+        }
+        std::mem::replace(&mut self.by_state[at], self.round) != self.round
+    }
+
+    fn contains(&self, state: u32) -> bool {
+        self.by_state.get(state as usize).is_some_and(|&round| round == self.round)
+    }
 }
 
 /// Below this, consistency is left to rounding errors.
@@ -182,12 +214,12 @@ impl<M: ImplicitMdp> Search<'_, M> {
     fn trial(&mut self, start: u32, budget: &mut Budget) -> Result<(), EngineError> {
         self.trials += 1;
         let mut path: Vec<u32> = Vec::new();
-        let mut seen = std::collections::BTreeSet::new();
+        self.seen.wipe();
         let mut at = self.fragment.find(start);
-        while !self.is_solved(at) && seen.insert(at) {
+        while !self.is_solved(at) && self.seen.insert(at) {
             path.push(at);
             let (greedy, _) = self.visit(at, budget)?;
-            let next = greedy.and_then(|choice| self.most_open(choice, at, &seen));
+            let next = greedy.and_then(|choice| self.most_open(choice, at));
             let Some(next) = next else { break };
             at = next;
         }
@@ -203,12 +235,7 @@ impl<M: ImplicitMdp> Search<'_, M> {
     }
 
     /// The outcome of a choice that leaves most open, among those that are new to the trial.
-    fn most_open(
-        &self,
-        choice: u32,
-        leader: u32,
-        seen: &std::collections::BTreeSet<u32>,
-    ) -> Option<u32> {
+    fn most_open(&self, choice: u32, leader: u32) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for (&to, p) in
             self.fragment.successors(choice).iter().zip(self.fragment.probabilities(choice))
@@ -216,7 +243,7 @@ impl<M: ImplicitMdp> Search<'_, M> {
             let to = self.fragment.find(to);
             let [lo, hi] = self.fragment.value(to);
             let open = p * (hi - lo);
-            let is_new = to != leader && !seen.contains(&to) && !self.is_solved(to);
+            let is_new = to != leader && !self.seen.contains(to) && !self.is_solved(to);
             if is_new && best.is_none_or(|(most, _)| open > most) {
                 best = Some((open, to));
             }
@@ -229,7 +256,8 @@ impl<M: ImplicitMdp> Search<'_, M> {
     fn check_solved(&mut self, start: u32, budget: &mut Budget) -> Result<bool, EngineError> {
         let mut consistent = true;
         let mut closed: Vec<u32> = Vec::new();
-        let mut seen = std::collections::BTreeSet::from([start]);
+        self.seen.wipe();
+        self.seen.insert(start);
         let mut stack = vec![start];
         while let Some(leader) = stack.pop() {
             if self.is_solved(leader) {
@@ -243,7 +271,7 @@ impl<M: ImplicitMdp> Search<'_, M> {
             }
             for &to in greedy.iter().flat_map(|&choice| self.fragment.successors(choice)) {
                 let to = self.fragment.find(to);
-                if seen.insert(to) {
+                if self.seen.insert(to) {
                     stack.push(to);
                 }
             }

@@ -57,7 +57,8 @@ pub struct ProbConfig {
     pub bound: Option<Rational>,
     /// The most steps, of all paths together, that an analysis of a counterexample looks at.
     pub path_step_limit: usize,
-    /// The most concrete states that runs from a start state may meet.
+    /// The most concrete states that runs from a start state may meet; more where these show too
+    /// little.
     pub run_limit: usize,
     /// Which counterexample analysis comes first.
     pub analysis: CounterexampleAnalysis,
@@ -83,7 +84,7 @@ impl Default for ProbConfig {
             precision: 0.05,
             bound: None,
             path_step_limit: 2000,
-            run_limit: 20_000,
+            run_limit: 1000,
             analysis: CounterexampleAnalysis::default(),
             cegar: CegarConfig::default(),
         }

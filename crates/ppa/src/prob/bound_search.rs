@@ -48,6 +48,8 @@ pub(crate) struct BoundSearch<'r> {
     step: Rational,
     /// How precisely abstract probabilities are computed.
     solving: SolveOptions,
+    /// Whether this is left to the width of the interval as long as that is large.
+    is_rough: bool,
     method: MaxProbMethod,
     run_limit: usize,
     /// The start state that the lower bound comes from.
@@ -60,7 +62,7 @@ pub(crate) struct BoundSearch<'r> {
 }
 
 /// How many start states of an abstract start state are tried in an iteration.
-const STARTS_TRIED: usize = 4;
+const STARTS_TRIED: usize = 2;
 /// Up to how many start states of an abstract start state are compared one by one.
 const STARTS_LISTED: usize = 64;
 /// How many divergences are refined on in an iteration.
@@ -80,6 +82,7 @@ impl<'r> BoundSearch<'r> {
             bound: config.bound.clone().unwrap_or(Rational::ZERO),
             step: Rational::from_f64(config.precision).unwrap_or(Rational::ONE),
             solving: solve_options(precision),
+            is_rough: true,
             method: config.method,
             run_limit: config.run_limit,
             best_start: None,
@@ -123,6 +126,7 @@ impl<'r> BoundSearch<'r> {
         loop {
             self.iterations += 1;
             observer.event(Event::Phase("abstract probability"));
+            let solving = self.solving();
             // l.4
             let mut expanding = Expanding {
                 mdp: &mut self.mdp,
@@ -132,7 +136,7 @@ impl<'r> BoundSearch<'r> {
                 expanded: 0,
                 transitions: 0,
             };
-            let found = max_prob(&mut expanding, self.method, &self.solving, budget);
+            let found = max_prob(&mut expanding, self.method, &solving, budget);
             let (expanded, transitions) = (expanding.expanded, expanding.transitions);
             self.counts = counts_of(&self.mdp, expanded, transitions);
             let found = found?;
@@ -146,7 +150,7 @@ impl<'r> BoundSearch<'r> {
             if self.is_settled() {
                 return Ok(None); // l.6
             }
-            let adversary = Adversary::new(&self.mdp, &self.solving, budget)?;
+            let adversary = Adversary::new(&self.mdp, &solving, budget)?;
             let Some(adversary) = adversary else { return Ok(None) };
             observer.event(Event::Phase("counterexample"));
             let is_refined = self.config.analysis == CounterexampleAnalysis::Paths
@@ -161,6 +165,18 @@ impl<'r> BoundSearch<'r> {
                 return Ok(None); // l.14
             }
         }
+    }
+
+    /// How precisely abstract probabilities are computed in this iteration: not much more than
+    /// the interval is wide.
+    fn solving(&self) -> SolveOptions {
+        let gap = (&self.upper - &self.lower).to_f64_interval().0;
+        let precision = if self.is_rough {
+            self.solving.precision.max(gap / 10.0)
+        } else {
+            self.solving.precision
+        };
+        SolveOptions { precision, ..self.solving }
     }
 
     /// Whether the interval tells what was asked.
@@ -275,6 +291,11 @@ impl<'r> BoundSearch<'r> {
             let text = "whether an abstract start state holds a start state";
             return Ok(Some(UnknownReason::SolverGaveUp(text.to_owned())));
         };
+        let at_stake: f64 = runs.divergences.iter().map(|divergence| divergence.weight).sum();
+        let gap = (&self.upper - &self.lower).to_f64_interval().0;
+        if !runs.is_complete && at_stake < gap / 4.0 {
+            self.run_limit = self.run_limit.saturating_mul(2);
+        }
         let mut progress = false;
         let mut undecided = None;
         let most = runs.divergences.first().map_or(0.0, |d| d.weight);
@@ -290,7 +311,7 @@ impl<'r> BoundSearch<'r> {
                 self.abstraction,
                 &mut self.mdp,
                 divergence,
-                self.config.cegar,
+                (self.config.cegar, !progress),
                 queries,
                 budget,
             );
@@ -318,7 +339,9 @@ impl<'r> BoundSearch<'r> {
             ));
         }
         if !runs.is_complete {
-            self.run_limit = self.run_limit.saturating_mul(2);
+            // More of them are followed from now on.
+        } else if self.is_rough {
+            self.is_rough = false;
         } else if self.solving.precision > FINEST {
             self.solving.precision = (self.solving.precision / 100.0).max(FINEST);
         } else if !self.solving.exact {

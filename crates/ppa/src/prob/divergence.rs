@@ -27,7 +27,9 @@ pub(crate) fn path_step(abstraction: &Abstraction<'_>, operator: u32, d: usize) 
 }
 
 /// What separates the state of a divergence from those that have the abstract transition; with
-/// the path along which the predicates were found.
+/// the path along which the predicates were found. `None` if nothing is to be separated. Only if
+/// `thoroughly`, thresholds around the state do where the reason of the divergence does not: what
+/// was split since may have settled it.
 ///
 /// # Errors
 /// A stop of the budget, or a query that is not decided.
@@ -35,7 +37,7 @@ pub(crate) fn refine(
     abstraction: &Abstraction<'_>,
     mdp: &mut AbstractMdp,
     divergence: &Divergence,
-    config: CegarConfig,
+    (config, thoroughly): (CegarConfig, bool),
     queries: &mut Queries<'_>,
     budget: &mut Budget,
 ) -> Result<Option<(AbstractPath, Refinement)>, EngineError> {
@@ -72,7 +74,8 @@ pub(crate) fn refine(
     };
     let refinement = match refinement {
         Some(refinement) => refinement,
-        None => refiner.by_separation(last, at)?,
+        None if thoroughly => refiner.by_separation(last, at)?,
+        None => return Ok(None),
     };
     Ok(Some((path, refinement)))
 }
