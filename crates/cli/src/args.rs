@@ -2,6 +2,7 @@
 
 mod bench;
 mod certify;
+mod check;
 mod convert;
 mod dataset;
 mod generate;
@@ -23,6 +24,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
+pub use check::CheckArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
@@ -340,18 +342,6 @@ pub struct VerifyArgs {
     /// Write every query that ppa asks about the policy, with its answer, as lines of JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub record_queries: Option<PathBuf>,
-
-    /// Output.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policert check`.
-#[derive(Args, Debug)]
-pub struct CheckArgs {
-    /// The question.
-    #[command(flatten)]
-    pub task: TaskArgs,
 
     /// Output.
     #[command(flatten)]

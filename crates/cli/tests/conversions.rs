@@ -110,4 +110,7 @@ fn evidence_is_confirmed_or_rejected() {
     expect(&example, "verify model.jani --property 1 --evidence trace.json", 10);
     let text = expect(&example, "certify trace.json", 41);
     assert!(text.contains("unsupported"), "{text}");
+    example.replace("model.jani", "\"middle\"", "\"centre\"");
+    let text = expect(&example, "certify evidence.json", 40);
+    assert!(text.contains("model.jani is not the file"), "{text}");
 }

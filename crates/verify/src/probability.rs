@@ -122,7 +122,14 @@ pub(crate) fn answer(
     observer: &mut dyn Observer,
 ) -> Result<(Report, ExitStatus, Option<Evidence>), Failure> {
     if matches!(run.engine, EngineChoice::ProbPpa | EngineChoice::ProbCegar) {
-        let (report, status) = abstraction::answer(task, run, observer)?;
+        if task.is_markov_chain {
+            let what = "abstraction of models of the type dtmc: choose --engine prob";
+            return Err(Failure::unsupported(format!("unsupported: {what}")));
+        }
+        let (mut report, status) = abstraction::answer(task, run, observer)?;
+        if run.evidence {
+            report.warnings.push("no evidence: engine prob has some".to_owned());
+        }
         return Ok((report, status, None));
     }
     let asked = Asked::new(task, run.options.bound.as_ref())?;
