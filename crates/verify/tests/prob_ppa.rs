@@ -1,7 +1,10 @@
 //! Probabilistic policy predicate abstraction on random tiny models with random tiny policies: the
 //! exact values of a brute-force oracle lie in every interval, and every claim is true.
 
-use policert_engine_api::{Budget, EngineError, Question, Silent};
+use policert_engine_api::{
+    Budget, CancelFlag, EngineError, Event, Limits, Observer, Question, Silent, StopReason,
+    UnknownReason,
+};
 use policert_numeric::Rational;
 use policert_policy::{Filter, Policy, Semantics, Ties};
 use policert_ppa::{
@@ -27,6 +30,22 @@ struct Tally {
     safe: usize,
     violated: usize,
     unsupported: usize,
+    stopped: usize,
+}
+
+/// Raises a flag at an event, as an impatient user does.
+struct Impatient {
+    flag: CancelFlag,
+    events: usize,
+}
+
+impl Observer for Impatient {
+    fn event(&mut self, _: Event) {
+        match self.events.checked_sub(1) {
+            Some(left) => self.events = left,
+            None => self.flag.raise(),
+        }
+    }
 }
 
 struct Setting {
@@ -90,6 +109,7 @@ fn brute_force_lies_in_every_interval() {
     assert!(tally.compared > 500 && tally.between > 50, "{tally:?}");
     assert!(tally.dropped > 20 && tally.choices > 100, "{tally:?}");
     assert!(tally.exact_ppa > 100 && tally.refined > 100 && tally.real > 20, "{tally:?}");
+    assert!(tally.stopped > 100, "{tally:?}");
     assert!(tally.safe > 100 && tally.violated > 100, "{tally:?}");
 }
 
@@ -127,6 +147,35 @@ fn check(setting: &Setting, tally: &mut Tally) {
     tally.between += usize::from(!value.is_zero() && value != Rational::ONE);
     tally.exact_ppa += usize::from(abstracted.bounds.width() <= decimal("0.05"));
     refined(setting, &question, policy.as_ref(), &value, tally);
+    interrupted(setting, &question, policy.as_ref(), &value, tally);
+}
+
+/// Whatever stops the search, the interval stands.
+fn interrupted(
+    setting: &Setting,
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    value: &Rational,
+    tally: &mut Tally,
+) {
+    let mut random = Random::new(setting.case.number ^ 0x3c3c);
+    for ask in [prob_ppa, prob_cegar] {
+        let flag = CancelFlag::default();
+        let mut observer = Impatient { flag: flag.clone(), events: random.below(12) };
+        let states = random.percent(30).then(|| 1 + random.below(6) as u64);
+        let limits = Limits { states, ..Limits::default() };
+        let budget = &mut Budget::new(limits, flag);
+        let config = Config::default();
+        let found = ask(question, policy, &config, &setting.config, budget, &mut observer);
+        let found = found.unwrap_or_else(|error| panic!("{}: {error}", setting.place));
+        inside(&found, value, &setting.place);
+        if let Some(reason) = &found.unknown {
+            use StopReason::{Interrupted, States};
+            let is_stop = matches!(reason, UnknownReason::Stopped(Interrupted | States(_)));
+            assert!(is_stop, "{}: {reason}", setting.place);
+            tally.stopped += 1;
+        }
+    }
 }
 
 fn refined(
