@@ -26,6 +26,7 @@ pub(crate) struct Scorer<'p> {
 }
 
 /// A contender that has a better claim, or of which that is not known.
+#[derive(Debug)]
 pub(crate) enum Contest {
     /// The output satisfies what the tie rule requires against all others.
     Won,
@@ -71,6 +72,23 @@ impl<'p> Scorer<'p> {
             }
         }
         last.unwrap_or((Contest::Open, Scores::Enclosed(Vec::new())))
+    }
+
+    /// For each of the `competing` outputs, whether it is chosen among them.
+    pub(crate) fn contests(&self, competing: &[usize], inputs: &[i64]) -> Vec<(usize, Contest)> {
+        let rationals = match (&self.exact, self.policy.scoring()) {
+            (Some(exact), _) => Some(exact.scores(inputs).to_rationals()),
+            (None, Scoring::Trees(trees)) => Some(trees.exact_scores(inputs)),
+            (None, Scoring::Network(_)) => None,
+        };
+        let contest = |&output: &usize| match &rationals {
+            Some(scores) => {
+                let order = |other: usize| Some(scores[output].cmp(&scores[other]));
+                (output, self.won(output, competing, order))
+            }
+            None => (output, self.contest(output, competing, inputs).0),
+        };
+        competing.iter().map(contest).collect()
     }
 
     /// What the tie rule requires of the chosen output against each other one.

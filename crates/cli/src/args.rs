@@ -1,6 +1,8 @@
 //! The command line: commands, options and their values.
 
 mod bench;
+mod certify;
+mod check;
 mod convert;
 mod dataset;
 mod generate;
@@ -21,6 +23,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use certify::CertifyArgs;
+pub use check::CheckArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
@@ -73,6 +77,8 @@ pub enum Command {
     Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
+    /// Check the evidence of a probability from its file, without any engine
+    Certify(CertifyArgs),
     /// Write the question for other model checkers: JANI or PRISM, with the policy as an automaton, or
     /// the explicit process
     Convert(Box<ConvertArgs>),
@@ -336,18 +342,6 @@ pub struct VerifyArgs {
     /// Write every query that ppa asks about the policy, with its answer, as lines of JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub record_queries: Option<PathBuf>,
-
-    /// Output.
-    #[command(flatten)]
-    pub output: OutputArgs,
-}
-
-/// Arguments of `policert check`.
-#[derive(Args, Debug)]
-pub struct CheckArgs {
-    /// The question.
-    #[command(flatten)]
-    pub task: TaskArgs,
 
     /// Output.
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
 mod bench;
+mod certify;
 mod check;
 mod convert;
 mod dataset;
@@ -38,6 +39,7 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Train(arguments) => train::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
+        Command::Certify(arguments) => certify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
     }

@@ -1,5 +1,6 @@
 //! Results for people: the verdict first, then how it came about, then what to know about it.
 
+mod certify;
 mod check;
 mod convert;
 mod dataset;
@@ -16,6 +17,7 @@ use policert_verify::Failure;
 
 use crate::style::{Mark, Style};
 
+pub use certify::certify_report;
 pub use check::check_report;
 pub use convert::convert_report;
 pub use dataset::dataset_report;

@@ -17,7 +17,8 @@ use shared_folder::shared_folder;
 /// File, property, constants, published result.
 type Published = (&'static str, &'static str, &'static str, f64);
 
-/// Results of the QComp collection; they are floating-point numbers of other programs.
+/// Results of the QComp collection; they are floating-point numbers of other programs. `qcomp.rs` has all
+/// of them.
 const PUBLISHED: [Published; 32] = [
     ("other/consensus/consensus.2.jani", "c2", "K=2", 0.382_812_5),
     ("other/consensus/consensus.2.jani", "disagree", "K=2", 0.108_333_333_333_333_33),
@@ -73,20 +74,6 @@ const PUBLISHED: [Published; 32] = [
     ("planning/triangle-tireworld/triangle-tireworld.9.jani", "goal", "", 1.0),
 ];
 
-/// The same where it takes long; only if the environment variable `SLOW_TESTS` is 1.
-const SLOW: [Published; 10] = [
-    ("other/consensus/consensus.4.jani", "disagree", "K=2", 0.294_431_854_289_586_24),
-    ("other/consensus/consensus.4.jani", "c2", "K=4", 0.406_275_272_369_382_77),
-    ("other/consensus/consensus.4.jani", "disagree", "K=4", 0.156_073_063_988_063_95),
-    ("other/echoring/echoring.jani", "MinFailed", "ITERATIONS=50", 2.273_367_372_242_777_8e-6),
-    ("other/echoring/echoring.jani", "MaxOffline1", "ITERATIONS=50", 8.937_828_982_896_732e-7),
-    ("other/pnueli-zuck/pnueli-zuck.5.jani", "live", "", 1.0),
-    ("planning/tireworld/tireworld.25.jani", "goal", "", 1.0),
-    ("planning/elevators/elevators.b-11-9.jani", "goal", "", 1.0),
-    ("planning/tireworld/tireworld.35.jani", "goal", "", 1.0),
-    ("other/echoring/echoring.jani", "MinOffline2", "ITERATIONS=50", 6.938_552_838_271_255e-7),
-];
-
 /// A file of the collection and its constants, and a truth that holds almost surely.
 const ALMOST_SURE: [(&str, &str, &str); 5] = [
     ("other/consensus/consensus.2.jani", "c1", "K=2"),
@@ -128,11 +115,8 @@ fn benchmarks(name: &str) -> Option<PathBuf> {
 #[test]
 fn published_results_lie_in_the_interval() {
     let Some(folder) = benchmarks("qcomp_mdp") else { return };
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
     let narrow = Rational::from_f64(1e-6).expect("finite");
-    for (file, property, constants, expected) in
-        PUBLISHED.iter().chain(SLOW.iter().filter(|_| slow))
-    {
+    for (file, property, constants, expected) in &PUBLISHED {
         let arguments = with_constants(file, property, constants);
         let (output, report) = verify(&folder, &arguments);
         assert_eq!(code(&output), 0, "{arguments}: {}", text(&output));
@@ -182,6 +166,41 @@ fn other_quantities_are_refused_by_name() {
         assert_eq!(code(&output), 41, "{arguments}: {}", text(&output));
         assert!(text(&output).contains(reason), "{arguments}: {}", text(&output));
         assert_eq!(report["verdict"], "unsupported", "{arguments}");
+    }
+}
+
+/// A chain in which x becomes 1 or 2 by two edges: `SECOND` is where the second one starts.
+const CHAIN: &str = r#"{"jani-version": 1, "name": "chain", "type": "TYPE",
+  "variables": [{"name": "x", "initial-value": 0,
+    "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 2}}],
+  "properties": [{"name": "p", "expression": {"op": "filter", "fun": "max",
+    "values": {"op": "Pmax", "exp": {"op": "F", "exp": {"op": "=", "left": "x", "right": 2}}},
+    "states": {"op": "initial"}}}],
+  "automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": [
+    {"location": "l", "guard": {"exp": {"op": "=", "left": "x", "right": 0}},
+     "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 1}]}]},
+    {"location": "l", "guard": {"exp": {"op": "=", "left": "x", "right": SECOND}},
+     "destinations": [{"location": "l", "assignments": [{"ref": "x", "value": 2}]}]}]}],
+  "system": {"elements": [{"automaton": "a"}]}}"#;
+
+#[test]
+fn a_markov_chain_has_no_choices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (kind, second, expected) in
+        [("mdp", "0", 0), ("mdp", "1", 0), ("dtmc", "1", 0), ("dtmc", "0", 41)]
+    {
+        let model = CHAIN.replace("TYPE", kind).replace("SECOND", second);
+        std::fs::write(folder.path().join("chain.jani"), model).expect("a file");
+        let (output, report) = verify(folder.path(), "chain.jani --property p");
+        assert_eq!(code(&output), expected, "{kind} {second}: {}", text(&output));
+        if expected == 0 {
+            assert_eq!(report["value"], "1", "{kind} {second}");
+        } else {
+            assert!(text(&output).contains("dtmc") && text(&output).contains("x=0"));
+        }
+        let drn = policert(folder.path(), "convert chain.jani --property p --to drn --out c.drn");
+        let output = { drn }.output().expect("policert runs");
+        assert_eq!(code(&output), expected, "{kind} {second}: {}", text(&output));
     }
 }
 

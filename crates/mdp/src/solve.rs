@@ -180,6 +180,22 @@ impl Solution {
         Ok(())
     }
 
+    /// As [`Solution::bounds`], from iteration alone: they satisfy Bellman's inequalities together, those
+    /// below as those above.
+    #[must_use]
+    pub fn float_bounds(&self, state: u32) -> [f64; 2] {
+        let Some(known) = &self.known else { return [0.0, 1.0] };
+        if known.one.contains(state) {
+            return [1.0, 1.0];
+        }
+        if known.zero.contains(state) {
+            return [0.0, 0.0];
+        }
+        let block = self.quotient.as_ref().and_then(|quotient| quotient.block_of(state));
+        let bounds = block.and_then(|block| self.floats.get(block as usize).copied());
+        bounds.unwrap_or([0.0, 1.0])
+    }
+
     /// Bounds of the value of a state. Of states that the initial ones do not reach through
     /// states between 0 and 1, nothing is known.
     #[must_use]

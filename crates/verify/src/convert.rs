@@ -12,7 +12,7 @@ use policert_explore::{ExplicitConfig, induced_mdp};
 use serde::Serialize;
 
 use crate::atomic_file::write_text;
-use crate::probability::Asked;
+use crate::probability::{Asked, check_chain};
 use crate::report::SCHEMA_VERSION;
 use crate::{ExitStatus, Failure, Input, Loaded, OutputFiles, Task, TaskOptions, VERSION};
 
@@ -172,6 +172,7 @@ fn run(
         if let Some(reason) = induced.stopped {
             return Err(Failure::Stopped(reason));
         }
+        check_chain(&task, &induced)?;
         report.states = Some(induced.counts.reachable_states);
         write_text(&request.output, &drn_text(&induced)?)?;
         report.outputs.push(request.output.clone());
@@ -191,6 +192,11 @@ fn run(
             return Err(Failure::Usage(message.to_owned()));
         }
     };
+    if task.is_markov_chain {
+        let note = "the model is of the type dtmc and is written as mdp: several operators in a state are a \
+                    choice there";
+        report.notes.push(note.to_owned());
+    }
     let reach = Reach {
         question: asked.reach.question.clone(),
         stay: asked.reach.stay.clone(),

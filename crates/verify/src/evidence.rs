@@ -20,7 +20,7 @@ pub struct Evidence {
     pub schema_version: u32,
     /// Version of the program.
     pub version: String,
-    /// What it is evidence of: `unsafe`, or `safe`.
+    /// What it is evidence of: `unsafe`, `safe`, or `probability`.
     pub verdict: String,
     /// The engine that found it.
     pub engine: String,
@@ -56,6 +56,54 @@ pub enum Proof {
         /// the greatest value.
         invariant: Vec<Map<String, Value>>,
     },
+    /// *probability*: bounds by state that no step contradicts.
+    Probability {
+        /// Lower and upper bound of the greatest probability over start states.
+        probability: [String; 2],
+        /// Names of the variables, in the order of the values of a state.
+        variables: Vec<String>,
+        /// The operators that the scheduler takes.
+        operators: Vec<OperatorRecord>,
+        /// Bounds by state.
+        values: Vec<ValueRecord>,
+        /// The most probable paths of the scheduler to the target.
+        paths: Vec<WitnessPathRecord>,
+    },
+}
+
+/// A state, the lower and the upper bound of its value, and the position of the operator that the
+/// scheduler takes. The bounds are the 64-bit numbers nearest to the decimals written.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ValueRecord(pub Vec<i64>, pub f64, pub f64, pub Option<usize>);
+
+/// A path to the target.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WitnessPathRecord {
+    /// Its probability as a fraction.
+    pub probability: String,
+    /// The same to the nearest 64-bit number.
+    pub decimal: f64,
+    /// The start state.
+    pub start: Map<String, Value>,
+    /// The steps in order.
+    pub steps: Vec<WitnessStepRecord>,
+}
+
+/// A step of a path to the target.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WitnessStepRecord {
+    /// The label; `null` for a silent step.
+    pub label: Option<String>,
+    /// The operator.
+    pub operator: OperatorRecord,
+    /// Which of its outcomes happens, from 0.
+    pub outcome: usize,
+    /// The values of the outcome's free choices.
+    pub choices: Vec<i64>,
+    /// The probability of the outcome as a fraction.
+    pub probability: String,
+    /// The state after the step.
+    pub state: Map<String, Value>,
 }
 
 /// One step of a trace.

@@ -28,11 +28,13 @@ pub enum ExitStatus {
     Usage = 42,
     /// A mistake of this program.
     Internal = 50,
+    /// Evidence that does not show what it claims.
+    Rejected = 51,
 }
 
 impl ExitStatus {
     /// All of them, in the order of their codes.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Safe,
         Self::Unsafe,
         Self::Unknown,
@@ -44,6 +46,7 @@ impl ExitStatus {
         Self::Unsupported,
         Self::Usage,
         Self::Internal,
+        Self::Rejected,
     ];
 
     /// The code.

@@ -31,6 +31,9 @@ pub enum Failure {
         /// What the system says.
         source: std::io::Error,
     },
+    /// Evidence that does not show what it claims.
+    #[error("{0}")]
+    Rejected(String),
     /// A mistake of this program.
     #[error("internal error: {0}")]
     Internal(String),
@@ -48,6 +51,7 @@ impl Failure {
             Self::Problems(problems) => ProblemKind::status(problems.iter().map(|p| p.kind)),
             Self::Usage(_) | Self::Refused(_) => ExitStatus::Usage,
             Self::Stopped(reason) => ExitStatus::of_stop(*reason),
+            Self::Rejected(_) => ExitStatus::Rejected,
             Self::Output { .. } | Self::Internal(_) => ExitStatus::Internal,
         }
     }

@@ -9,6 +9,7 @@
 //! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`convert()`] writes a question for other model checkers.
 //! - [`simulate()`] runs a policy at random.
+//! - [`certify()`] checks evidence of a probability from its file.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -16,6 +17,7 @@
 //! replayed by `policert-certify`, and *sat* only after its witness was checked exactly. Stops, errors and panics are no verdicts.
 
 mod atomic_file;
+mod certify;
 mod check;
 mod convert;
 mod dataset;
@@ -59,6 +61,7 @@ pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rou
 pub use policert_train::{DqnConfig, Rewards};
 
 pub use atomic_file::{Destination, write_json, write_text};
+pub use certify::{CertifyOutcome, CertifyReport, CertifyRequest, certify};
 pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,
     PolicySummary, PropertySummary, check,
@@ -69,7 +72,7 @@ pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
     EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, Proof,
-    ScoreRecord, StepRecord,
+    ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord, WitnessStepRecord,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;

@@ -6,22 +6,26 @@
 
 mod abstraction;
 mod answer;
+mod evidence;
 mod induced;
+mod path;
 mod question;
 mod record;
 
 use std::time::Instant;
 
-use policert_engine_api::{CancelFlag, EngineError, Limits, Observer};
+use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
 use policert_mdp::Method;
 use policert_numeric::Rational;
 use policert_ppa::{CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod};
 
 use crate::engines::EngineChoice;
 use crate::report::Report;
-use crate::{ExitStatus, Failure, Task};
+use crate::{Evidence, ExitStatus, Failure, Task};
 use answer::Answer;
 
+pub(crate) use evidence::check as check_bounds;
+pub(crate) use induced::check_chain;
 pub(crate) use question::{Asked, reaching};
 
 /// How probabilities are computed.
@@ -72,6 +76,16 @@ pub(crate) struct Run<'a> {
     pub begin: Instant,
     /// The flag that stops it.
     pub cancel: &'a CancelFlag,
+    /// Whether evidence is wanted.
+    pub evidence: bool,
+}
+
+impl Run<'_> {
+    /// What is left of the limits.
+    pub(crate) fn left(&self) -> Limits {
+        let time = self.limits.time.map(|limit| limit.saturating_sub(self.begin.elapsed()));
+        Limits { time, ..self.limits.clone() }
+    }
 }
 
 /// Whether a task asks for a probability.
@@ -106,9 +120,17 @@ pub(crate) fn answer(
     task: &Task,
     run: &Run<'_>,
     observer: &mut dyn Observer,
-) -> Result<(Report, ExitStatus), Failure> {
+) -> Result<(Report, ExitStatus, Option<Evidence>), Failure> {
     if matches!(run.engine, EngineChoice::ProbPpa | EngineChoice::ProbCegar) {
-        return abstraction::answer(task, run, observer);
+        if task.is_markov_chain {
+            let what = "abstraction of models of the type dtmc: choose --engine prob";
+            return Err(Failure::unsupported(format!("unsupported: {what}")));
+        }
+        let (mut report, status) = abstraction::answer(task, run, observer)?;
+        if run.evidence {
+            report.warnings.push("no evidence: engine prob has some".to_owned());
+        }
+        return Ok((report, status, None));
     }
     let asked = Asked::new(task, run.options.bound.as_ref())?;
     let found = induced::find(task, &asked, run, observer);
@@ -117,5 +139,24 @@ pub(crate) fn answer(
         other => other?,
     };
     let answer = Answer::new(&asked, &found)?;
-    Ok(record::report(task, &asked, &found, &answer, run.options))
+    let (mut report, status) = record::report(task, &asked, &found, &answer, run.options);
+    let mut proved = None;
+    if run.evidence {
+        match &found.values {
+            Ok(values) => {
+                let mut budget = Budget::new(run.left(), run.cancel.clone());
+                observer.event(Event::Phase("evidence"));
+                match evidence::evidence(task, &asked, values, &mut budget)? {
+                    Ok(evidence) => proved = Some(evidence),
+                    // Bounds of exact solutions are rounded state by state.
+                    Err(why) if why.is_stop() || found.solving.exact_components > 0 => {
+                        report.warnings.push(format!("no evidence: {why}"));
+                    }
+                    Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
+                }
+            }
+            Err(why) => report.warnings.push(format!("no evidence: {why}")),
+        }
+    }
+    Ok((report, status, proved))
 }

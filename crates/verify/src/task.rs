@@ -38,6 +38,9 @@ pub struct Task {
     /// The standard property that `property` stands for, if the question is one: its unsafe states
     /// are what is to be reached.
     pub(crate) standard: Option<StandardProperty>,
+    /// Whether the model calls itself a Markov chain (`dtmc`): several operators in a state are no
+    /// choice then.
+    pub(crate) is_markov_chain: bool,
     /// What its objective says for training.
     pub(crate) rewards: TrainingRewards,
     /// The policy; `None` allows all actions.

@@ -43,6 +43,8 @@ pub struct Request {
     pub threads: u16,
     /// Where the queries about the policy are written: `docs/formats/queries.md`.
     pub record_queries: Option<PathBuf>,
+    /// Whether evidence of probabilities is wanted; that of other verdicts comes in any case.
+    pub evidence: bool,
     /// Whether to say which start states are proved safe.
     pub start_states: bool,
     /// All files that are written, also by the caller; none of them may be an input.
@@ -112,6 +114,7 @@ fn run(
             limits: &request.limits,
             begin,
             cancel,
+            evidence: request.evidence,
         };
         return probability(&task, request, &run, observer, times);
     }
@@ -193,7 +196,7 @@ fn probability(
 ) -> Result<Verified, Failure> {
     let begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let (mut report, status) = probability::answer(task, run, &mut notes)?;
+    let (mut report, status, evidence) = probability::answer(task, run, &mut notes)?;
     times.engines = begin.elapsed().as_secs_f64();
     if let Some(statistics) = &mut report.statistics {
         statistics.times_s = times;
@@ -204,8 +207,7 @@ fn probability(
         report.notes.push("questions about probabilities use one thread".to_owned());
     }
     report.inputs.clone_from(&task.inputs);
-    let (evidence, start_states) = (None, None);
-    Ok(Verified { report, evidence, start_states, failure: None, unwritten: None, status })
+    Ok(Verified { report, evidence, start_states: None, failure: None, unwritten: None, status })
 }
 
 /// Replays a trace and writes it down.

@@ -35,6 +35,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         limits: Limits::default(),
         threads: 1,
         record_queries: None,
+        evidence: false,
         start_states: false,
         outputs: OutputFiles::default(),
     };

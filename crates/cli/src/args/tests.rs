@@ -111,6 +111,7 @@ fn help_texts() {
     insta::assert_snapshot!("help_plot_boxes", help("plot boxes"));
     insta::assert_snapshot!("help_train", help("train"));
     insta::assert_snapshot!("help_simulate", help("simulate"));
+    insta::assert_snapshot!("help_certify", help("certify"));
     insta::assert_snapshot!("help_convert", help("convert"));
     insta::assert_snapshot!("help_dataset", help("dataset"));
     insta::assert_snapshot!("help_generate", help("generate"));

@@ -270,6 +270,7 @@ fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Fai
         limits: Limits { time: None, memory: None, states: Some(common.max_states) },
         threads: 1,
         record_queries: None,
+        evidence: false,
         start_states: false,
         outputs: OutputFiles::default(),
     };

@@ -178,6 +178,7 @@ fn request(arguments: &VerifyArgs) -> Request {
         },
         threads: arguments.threads,
         record_queries: arguments.record_queries.clone(),
+        evidence: arguments.evidence.is_some(),
         start_states: arguments.start_states.is_some(),
         outputs: OutputFiles::new([
             ("--json", arguments.output.json.as_deref()),

@@ -41,16 +41,20 @@ pub fn verdict(
                 counterexample(out, (*steps, start, trace), evidence_file)?;
             }
             Proof::Invariant { invariant } => invariant_of(out, invariant.len(), evidence_file)?,
+            Proof::Probability { values, .. } => bounds_of(out, values.len(), evidence_file)?,
         },
         (None, Some(path)) => {
-            let text = "is not written: there is evidence for unsafe verdicts, and for safe ones \
-                        of engine ic3";
+            let text = "is not written: there is evidence for unsafe verdicts, for safe ones of \
+                        engine ic3, and for greatest probabilities";
             line(out, "evidence", &format!("{} {text}", path.display()))?;
         }
         (None, None) => {}
     }
     if report.probability.is_some() && report.verdict != VerdictWord::Probability {
         line(out, "probability", &interval(report))?;
+    }
+    if let Some(path) = probable_path(report) {
+        line(out, "path", &path)?;
     }
     if let Some(engine) = &report.engine {
         let preset = report.preset.as_ref().map_or(String::new(), |p| format!(", preset {p}"));
@@ -141,6 +145,20 @@ fn headline(report: &Report, style: Style) -> String {
     }
 }
 
+/// The most probable path to the target in words.
+fn probable_path(report: &Report) -> Option<String> {
+    let numbers = report.statistics.as_ref()?.engine.get("prob")?;
+    let path = numbers.get("most_probable_path").filter(|path| !path.is_null())?;
+    let (steps, probability) = (&path["steps"], path["probability"].as_f64()?);
+    let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+    let probability = if probability >= 0.001 {
+        format!("{probability:.6}")
+    } else {
+        format!("{probability:.3e}")
+    };
+    Some(format!("the most probable one to the target takes {steps}, probability {probability}"))
+}
+
 /// The bounds of a probability in words.
 fn interval(report: &Report) -> String {
     match (&report.value, &report.probability) {
@@ -187,6 +205,16 @@ fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::R
         None => "checked; --evidence FILE writes it".to_owned(),
     };
     line(out, "invariant", &format!("{boxes} boxes of states, {place}"))
+}
+
+/// What the bounds of a probability rest on, and where to find it.
+fn bounds_of(out: &mut dyn Write, states: usize, file: Option<&Path>) -> io::Result<()> {
+    let place = match file {
+        Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
+        Some(path) => format!("written to {}; policert certify checks it", path.display()),
+        None => "checked".to_owned(),
+    };
+    line(out, "evidence", &format!("bounds of {states} states, {place}"))
 }
 
 /// Variables with their values, in one line.

@@ -39,6 +39,7 @@ impl Example {
     }
 
     /// Replaces a text that occurs once in a file.
+    #[allow(dead_code, reason = "not every test that has the example spoils it")]
     pub fn replace(&self, name: &str, old: &str, new: &str) {
         let text = self.read(name);
         assert_eq!(text.matches(old).count(), 1, "`{old}` in {name}");

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use policert_certify::ValuedState;
 use policert_engine_api::{Budget, Counts, EngineError, Event, Limits, Observer, StopReason};
 use policert_explore::{DroppedOutcome, ExplicitConfig, Induced, Stats, induced_mdp};
 use policert_mdp::{
@@ -9,8 +10,9 @@ use policert_mdp::{
 };
 use policert_model::State;
 
-use super::Run;
+use super::path::ProbablePath;
 use super::question::Asked;
+use super::{Run, evidence, path};
 use crate::Task;
 
 /// What was found out about the start states.
@@ -28,6 +30,10 @@ pub(super) struct Found {
     pub dropped: Vec<DroppedOutcome>,
     /// Counts of the states.
     pub counts: Counts,
+    /// States with bounds, for evidence; or why there are none.
+    pub values: Result<Vec<ValuedState>, &'static str>,
+    /// The most probable path to the target, if one was looked for.
+    pub path: Option<ProbablePath>,
     /// What building took.
     pub building: Stats,
     /// Number of choices.
@@ -56,6 +62,7 @@ pub(super) fn find(
     let mut budget = Budget::new(share, run.cancel.clone());
     let config = ExplicitConfig::default();
     let induced = induced_mdp(&asked.reach, task.policy.as_ref(), &config, &mut budget, observer)?;
+    check_chain(task, &induced)?;
     let built = begin.elapsed();
     observer.event(Event::Phase("probability"));
     let rest = Limits { time: left.map(|left| left.saturating_sub(built)), ..limits.clone() };
@@ -67,6 +74,10 @@ pub(super) fn find(
         Some(_) => solved.reached.into_iter().map(|b| one_sided(b, asked.direction)).collect(),
     };
     Ok(Found {
+        values: solved.values.ok_or_else(|| {
+            evidence::refusal(asked, &induced).unwrap_or("the states were not solved")
+        }),
+        path: solved.path,
         reached,
         starts_complete: induced.starts_complete,
         stopped: induced.stopped.or(solved.stopped),
@@ -80,6 +91,26 @@ pub(super) fn find(
     })
 }
 
+/// Whether a model that calls itself a Markov chain is one.
+///
+/// # Errors
+/// It is not: other tools take each of several operators with the same probability, which is no
+/// reading of the model that a scheduler has.
+pub(crate) fn check_chain(task: &Task, induced: &Induced) -> Result<(), EngineError> {
+    let branches = |&state: &u32| {
+        let choices = induced.mdp.choices_of(state);
+        choices.end - choices.start > 1
+    };
+    match induced.mdp.state_range().find(branches).filter(|_| task.is_markov_chain) {
+        None => Ok(()),
+        Some(state) => Err(EngineError::Unsupported(format!(
+            "a model of the type dtmc with several operators in a state ({}); if one of them is to be \
+             chosen, the type is mdp",
+            task.model.display_state(&induced.state(state))
+        ))),
+    }
+}
+
 fn one_sided(bounds: Bounds, direction: Direction) -> Bounds {
     let unknown = Bounds::unknown();
     match direction {
@@ -89,6 +120,8 @@ fn one_sided(bounds: Bounds, direction: Direction) -> Bounds {
 }
 
 struct Solved {
+    path: Option<ProbablePath>,
+    values: Option<Vec<ValuedState>>,
     reached: Vec<Bounds>,
     stopped: Option<StopReason>,
     statistics: SolveStatistics,
@@ -120,8 +153,17 @@ fn solve_bounds(
             solution = exact;
         }
     }
+    let values = (run.evidence && evidence::refusal(asked, induced).is_none())
+        .then(|| evidence::values(induced, &solution));
+    let path = match asked.direction {
+        // After a limit, the bounds are what matters.
+        Direction::Max if induced.undecided.is_none() => {
+            path::most_probable(induced, &solution, budget).unwrap_or(None)
+        }
+        _ => None,
+    };
     let Solution { initial, stopped, statistics, .. } = solution;
-    Ok(Solved { reached: initial, stopped, statistics })
+    Ok(Solved { path, values, reached: initial, stopped, statistics })
 }
 
 /// Whether the bounds of some start state leave open what is compared.
@@ -156,6 +198,8 @@ fn partial(
     let lower = solve(&Reachability { avoid: &avoid, ..*problem }, &options, budget)?;
     let both = lower.initial.into_iter().zip(upper.initial);
     Ok(Solved {
+        path: None,
+        values: None,
         reached: both.map(|(lower, upper)| Bounds { lo: lower.lo, hi: upper.hi }).collect(),
         stopped: upper.stopped.or(lower.stopped),
         statistics: lower.statistics,

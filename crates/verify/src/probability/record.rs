@@ -151,6 +151,10 @@ fn numbers(found: &Found) -> Value {
         "end_components": solving.end_components,
         "components": solving.components,
         "sweeps": solving.sweeps,
+        "most_probable_path": found.path.map(|path| json!({
+            "steps": path.steps,
+            "probability": path.probability,
+        })),
         "exact_components": solving.exact_components,
         "guessed_components": solving.guessed_components,
         "times_s": {

@@ -71,6 +71,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
         let fitted = policy::load(options, model, property.interface.as_deref(), files)?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
+    let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
     let model = source.into_model().ok_or_else(no_model)?;
     remarks(options, &property, policy.as_ref(), loaded);
     let semantics = semantics(options, &model, &property, policy.as_ref(), terminal.as_ref());
@@ -78,6 +79,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
         model,
         property,
         standard,
+        is_markov_chain,
         rewards,
         policy: policy.map(|fitted| fitted.policy),
         semantics,

@@ -1,0 +1,270 @@
+//! Checking bounds of the greatest probability of reaching the unsafe states, given as values by
+//! state.
+//!
+//! **Upper**: u is one if no step that is allowed leads to more: Σ p u(s') ≤ u(s) for every choice in s,
+//! with u = 1 in the target and in states that are not listed. **Lower**: l is one if in every state
+//! with l > 0 some choice has Σ p l(s') ≥ l(s), and these choices leave the states with l > 0 for
+//! ever, to the target or otherwise, with positive probability from each of them. Choices are taken
+//! backwards from there, so that no scheduler has to be given. All sums are exact.
+
+mod moves;
+mod paths;
+
+use std::collections::BTreeMap;
+
+use policert_engine_api::{Budget, EngineError, Question};
+use policert_model::{Condition, ModellingError, Operator, Semantics, State};
+use policert_numeric::Rational;
+use policert_policy::Policy;
+use thiserror::Error;
+
+use crate::scores::Scorer;
+use moves::{Move, Taken};
+
+pub use paths::{WitnessPath, WitnessStep};
+
+/// The most operators that are composed.
+const OPERATOR_LIMIT: usize = 200_000;
+
+/// A state with bounds of its value: 64-bit numbers that are meant exactly.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ValuedState {
+    /// The state.
+    pub state: State,
+    /// Lower and upper bound.
+    pub bounds: [f64; 2],
+}
+
+/// What the bounds are about.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbabilityClaim<'a> {
+    /// Model, start states and target: its unsafe states.
+    pub question: &'a Question<'a>,
+    /// What has to hold until the target is reached.
+    pub stay: &'a Condition,
+    /// The policy; all actions are allowed without.
+    pub policy: Option<&'a Policy>,
+}
+
+/// Bounds that were checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CertifiedProbability {
+    /// From the start state with the greatest lower bound, the target is reached with at least this
+    /// probability, by some scheduler.
+    pub lower: Rational,
+    /// From every start state, the target is reached with at most this probability.
+    pub upper: Rational,
+    /// Number of start states.
+    pub starts: u64,
+    /// By listed state: the operator that the scheduler takes for the lower bounds.
+    pub taken: Vec<Option<policert_model::OperatorKey>>,
+    /// The most probable paths of that scheduler from a start state to the target.
+    pub paths: Vec<WitnessPath>,
+}
+
+/// Why values are no bounds.
+#[derive(Clone, PartialEq, Debug, Error)]
+#[non_exhaustive]
+pub enum ProbabilityError {
+    /// A state that the model does not have, or that is listed twice.
+    #[error("not a state of the model, or listed twice: {0}")]
+    NoState(String),
+    /// Values that are no bounds of a probability.
+    #[error("the bounds of a state are no probabilities in order: {0}")]
+    NoBounds(String),
+    /// A step that leads to more than an upper bound.
+    #[error("{operator} leads from {state} to more than its upper bound")]
+    Upper {
+        /// The operator.
+        operator: String,
+        /// The state.
+        state: String,
+    },
+    /// A state with a lower bound that no scheduler reaches in this way.
+    #[error("the lower bound of a state is not reached: {0}")]
+    Lower(String),
+    /// A modelling error.
+    #[error(transparent)]
+    Modelling(#[from] ModellingError),
+    /// It was not decided.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl ProbabilityError {
+    /// Whether it is a stop of the budget, which says nothing about the values.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Stop(_)))
+    }
+}
+
+/// Checks that `values` are bounds of the greatest probability, and finds up to `most_paths` probable
+/// paths.
+///
+/// # Errors
+/// What is wrong, or a stop of the budget.
+pub fn check_probability(
+    claim: &ProbabilityClaim<'_>,
+    values: &[ValuedState],
+    most_paths: usize,
+    budget: &mut Budget,
+) -> Result<CertifiedProbability, ProbabilityError> {
+    let check = Check::new(claim, values)?;
+    let taken = check.steps(budget)?;
+    let (mut lower, mut upper, mut starts) = (Rational::ZERO, Rational::ZERO, 0);
+    let mut best: Option<State> = None;
+    claim.question.for_each_start_state(budget, &mut |state| {
+        starts += 1;
+        let [lo, hi] = check.bounds_of(&check.place(state));
+        upper = upper.clone().max(hi);
+        if best.is_none() || lo > lower {
+            (lower, best) = (lo, Some(state.to_vec()));
+        }
+        Ok(())
+    })?;
+    let paths = match best {
+        Some(start) if most_paths > 0 => check.paths(&start, &taken, most_paths, budget)?,
+        _ => Vec::new(),
+    };
+    let key = |taken: &Taken| check.operators[taken.operator].key.clone();
+    let keys = taken.iter().map(|taken| taken.as_ref().map(key));
+    Ok(CertifiedProbability { lower, upper, starts, taken: keys.collect(), paths })
+}
+
+struct Check<'a> {
+    claim: &'a ProbabilityClaim<'a>,
+    semantics: Semantics<'a>,
+    scorer: Option<Scorer<'a>>,
+    operators: Vec<Operator>,
+    values: &'a [ValuedState],
+    exact: Vec<[Rational; 2]>,
+    places: BTreeMap<&'a [i64], usize>,
+}
+
+/// Where a state stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    Target,
+    /// What had to hold does not, or the state is terminal.
+    Failed,
+    Listed(usize),
+    Elsewhere,
+}
+
+impl<'a> Check<'a> {
+    fn new(
+        claim: &'a ProbabilityClaim<'a>,
+        values: &'a [ValuedState],
+    ) -> Result<Self, ProbabilityError> {
+        let model = claim.question.model;
+        let domains = model.domains();
+        let mut places = BTreeMap::new();
+        let mut exact = Vec::with_capacity(values.len());
+        for (at, value) in values.iter().enumerate() {
+            let fits = value.state.len() == domains.dimensions() && domains.contains(&value.state);
+            if !fits || places.insert(&value.state[..], at).is_some() {
+                return Err(ProbabilityError::NoState(format!("{:?}", value.state)));
+            }
+            let [lo, hi] = value.bounds.map(Rational::from_f64);
+            match (lo, hi) {
+                (Some(lo), Some(hi)) if lo.signum() >= 0 && lo <= hi && hi <= Rational::ONE => {
+                    exact.push([lo, hi]);
+                }
+                _ => return Err(ProbabilityError::NoBounds(model.display_state(&value.state))),
+            }
+        }
+        let operators = model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
+        let semantics = Semantics { model, rule: claim.question.domain_rule };
+        let scorer = claim.policy.map(Scorer::new);
+        Ok(Self { claim, semantics, scorer, operators, values, exact, places })
+    }
+
+    fn place(&self, state: &[i64]) -> Place {
+        let question = self.claim.question;
+        if question.is_unsafe(state) {
+            Place::Target
+        } else if self.claim.stay.holds(state) != Ok(true) || question.is_terminal(state) {
+            Place::Failed
+        } else {
+            self.places.get(state).map_or(Place::Elsewhere, |&at| Place::Listed(at))
+        }
+    }
+
+    fn bounds_of(&self, place: &Place) -> [Rational; 2] {
+        match place {
+            Place::Target => [Rational::ONE, Rational::ONE],
+            Place::Failed => [Rational::ZERO, Rational::ZERO],
+            Place::Listed(at) => self.exact[*at].clone(),
+            Place::Elsewhere => [Rational::ZERO, Rational::ONE],
+        }
+    }
+
+    /// Checks all steps; by listed state: what its lower bound rests on.
+    fn steps(&self, budget: &mut Budget) -> Result<Vec<Option<Taken>>, ProbabilityError> {
+        let count = self.values.len();
+        // By state: the states and steps that may lead to it, and keep their lower bound.
+        let mut sources: Vec<Vec<(usize, Taken)>> = vec![Vec::new(); count];
+        let mut taken: Vec<Option<Taken>> = vec![None; count];
+        let mut reached = Vec::new();
+        let mut needed = vec![false; count];
+        for (at, value) in self.values.iter().enumerate() {
+            budget.poll().map_err(EngineError::from)?;
+            if !matches!(self.place(&value.state), Place::Listed(_)) {
+                continue;
+            }
+            let [lower, upper] = &self.exact[at];
+            needed[at] = !lower.is_zero();
+            if !needed[at] && *upper == Rational::ONE {
+                continue;
+            }
+            for step in self.moves(&value.state)? {
+                if step.mean(self, 1) > *upper {
+                    let model = self.claim.question.model;
+                    return Err(ProbabilityError::Upper {
+                        operator: model.display_operator(&self.operators[step.operator].key),
+                        state: model.display_state(&value.state),
+                    });
+                }
+                if !needed[at] || !step.is_sure || step.mean(self, 0) < *lower {
+                    continue;
+                }
+                if let Some(leaving) = self.note(at, &step, &mut sources)
+                    && taken[at].is_none()
+                {
+                    taken[at] = Some(leaving);
+                    reached.push(at);
+                }
+            }
+        }
+        while let Some(at) = reached.pop() {
+            for (source, step) in &sources[at] {
+                if taken[*source].is_none() {
+                    taken[*source] = Some(*step);
+                    reached.push(*source);
+                }
+            }
+        }
+        match (0..count).find(|&at| needed[at] && taken[at].is_none()) {
+            Some(at) => {
+                let state = self.claim.question.model.display_state(&self.values[at].state);
+                Err(ProbabilityError::Lower(state))
+            }
+            None => Ok(taken),
+        }
+    }
+
+    /// Notes to which states with a lower bound a step leads that keeps one; and how it leaves
+    /// these states, if it may.
+    fn note(&self, at: usize, step: &Move, sources: &mut [Vec<(usize, Taken)>]) -> Option<Taken> {
+        let mut leaving =
+            step.loses().then_some(Taken { operator: step.operator, outcome: 0, option: None });
+        for (taken, place) in step.ways(self) {
+            match place {
+                Place::Listed(to) if !self.exact[to][0].is_zero() => sources[to].push((at, taken)),
+                _ => leaving = leaving.or(Some(taken)),
+            }
+        }
+        leaving
+    }
+}
