@@ -348,7 +348,9 @@ impl<'r> BoundSearch<'r> {
             self.solving.exact = true;
             self.method = MaxProbMethod::Complete;
         } else {
-            return Err(EngineError::Internal("an exact adversary without divergence".to_owned()));
+            // An abstract unsafe state that no predicate tells from its safe states.
+            let text = "whether an abstract state is unsafe in all of its states";
+            return Ok(Some(UnknownReason::SolverGaveUp(text.to_owned())));
         }
         self.spurious.real += 1;
         Ok(None)

@@ -125,7 +125,7 @@ impl Runner<'_, '_, '_> {
             let state = met.states[id as usize].clone();
             if self.abstraction.question.is_unsafe(&state) {
                 target.push(id);
-            } else if !self.abstraction.question.is_terminal(&state) {
+            } else {
                 self.step(&mut met, id, &state, &mut divergences)?;
             }
         }
@@ -148,6 +148,7 @@ impl Runner<'_, '_, '_> {
         state: &State,
         divergences: &mut Vec<(u32, Divergence)>,
     ) -> Result<(), EngineError> {
+        let is_terminal = self.abstraction.question.is_terminal(state);
         let choice = match &mut self.policy {
             Some(policy) => Some(policy.choice(self.abstraction, state)?),
             None => None,
@@ -165,7 +166,7 @@ impl Runner<'_, '_, '_> {
             let o = transition.operator as usize;
             let operator = &self.abstraction.operators.all()[o].operator;
             let semantics = self.semantics();
-            let is_enabled = semantics.is_enabled(operator, state)?;
+            let is_enabled = !is_terminal && semantics.is_enabled(operator, state)?;
             let allowed = if is_enabled { allows(o) } else { Some(false) };
             let mut broken = None;
             if allowed == Some(true) {
@@ -189,6 +190,9 @@ impl Runner<'_, '_, '_> {
             }
         } else if number.is_some() && value <= 0.0 {
             // Nothing is to be gained here.
+            return Ok(());
+        }
+        if is_terminal {
             return Ok(());
         }
         for o in 0..self.abstraction.operators.all().len() {
