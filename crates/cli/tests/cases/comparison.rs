@@ -29,7 +29,8 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     }
     let output = command.output().expect("policert runs");
     let report = read_json(&result).unwrap_or(Value::Null);
-    let evidence = read_json(&evidence);
+    let evidence_file = evidence;
+    let evidence = read_json(&evidence_file);
     if output.status.code() != Some(42) {
         let name = match (is_query, is_reach) {
             (true, _) => "query",
@@ -40,6 +41,14 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     }
     if let Some(evidence) = &evidence {
         wrong.extend(breaches(&schema("evidence"), evidence));
+        if evidence["verdict"] == "probability" {
+            let mut certify = policert(&case.folder, ["certify"]);
+            let certified = certify.arg(&evidence_file).output().expect("policert runs");
+            if certified.status.code() != Some(0) {
+                let text = String::from_utf8_lossy(&certified.stderr);
+                wrong.push(format!("the evidence is not certified: {text}"));
+            }
+        }
     }
     let mut compare = Comparison { wrong: &mut wrong, output: &output, report: &report };
     compare.verdict(&run.expect);
@@ -169,6 +178,12 @@ impl Comparison<'_> {
             }
             return;
         };
+        if evidence["verdict"] == "probability" {
+            if self.report["probability"].is_null() {
+                self.wrong.push("evidence of a probability that was not asked for".to_owned());
+            }
+            return;
+        }
         let verdict = self.report["verdict"].clone();
         self.expect("verdict of the evidence", &verdict, &evidence["verdict"].clone());
         if verdict == "safe" {

@@ -67,6 +67,26 @@ impl Schema<'_> {
                         found.push(format!("{at}: {value} is below {rule}"));
                     }
                 }
+                "maximum" => {
+                    if value.as_f64().is_some_and(|v| v > rule.as_f64().expect("a number")) {
+                        found.push(format!("{at}: {value} is above {rule}"));
+                    }
+                }
+                "minItems" | "maxItems" => {
+                    let count = value.as_array().map(|items| items.len() as u64);
+                    let limit = rule.as_u64().expect("a count");
+                    let few = keyword.as_str() == "minItems";
+                    if count.is_some_and(|n| if few { n < limit } else { n > limit }) {
+                        found.push(format!("{at}: {keyword} is {limit}"));
+                    }
+                }
+                "prefixItems" => {
+                    let rules = rule.as_array().expect("a list").iter();
+                    let items = value.as_array().into_iter().flatten();
+                    for (i, (rule, item)) in rules.zip(items).enumerate() {
+                        self.check(rule, item, &format!("{at}/{i}"), found);
+                    }
+                }
                 "pattern" => {
                     assert_eq!(rule, "^[0-9a-f]{64}$", "the only pattern in use");
                     let digest = value.as_str().is_some_and(|text| {
@@ -78,7 +98,10 @@ impl Schema<'_> {
                     }
                 }
                 "items" => {
-                    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+                    let first =
+                        schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+                    let items = value.as_array().into_iter().flatten().enumerate();
+                    for (i, item) in items.skip(first) {
                         self.check(rule, item, &format!("{at}/{i}"), found);
                     }
                 }
