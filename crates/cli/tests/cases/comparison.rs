@@ -12,6 +12,9 @@ use super::{probability, query, reach};
 
 /// What differs from what is expected; nothing if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
+    if matches!(arguments(&run.command).next(), Some("check" | "certify")) {
+        return exit_code_differences(case, run);
+    }
     let mut wrong = Vec::new();
     let scratch = tempfile::tempdir().expect("a folder for results");
     let (result, evidence) =
@@ -73,6 +76,20 @@ pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     }
     if let Some(golden) = &run.expect.golden {
         golden_values(&case.folder, golden, &mut wrong);
+    }
+    wrong
+}
+
+/// Of `check` and `certify` the exit code is compared, and what the message mentions.
+fn exit_code_differences(case: &Case, run: &Run) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let output = policert(&case.folder, arguments(&run.command)).output().expect("policert runs");
+    let mut compare = Comparison { wrong: &mut wrong, output: &output, report: &Value::Null };
+    compare.expect("exit code", &run.expect.exit.into(), &output.status.code().into());
+    compare.messages(&run.expect);
+    let text = compare.text();
+    if !wrong.is_empty() {
+        wrong.push(format!("output: {}", text.replace('\n', "\n  ")));
     }
     wrong
 }
