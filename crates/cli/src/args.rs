@@ -17,6 +17,7 @@ mod values;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
@@ -38,13 +39,15 @@ pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration,
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
-#[command(name = "policert", version, propagate_version = true, styles = STYLES)]
+#[command(name = "policert", version = VERSION.as_str(), propagate_version = true, styles = STYLES)]
 #[command(max_term_width = 100, after_help = EXIT_CODES)]
 pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
+
+static VERSION: LazyLock<String> = LazyLock::new(policert_verify::version_with_parts);
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

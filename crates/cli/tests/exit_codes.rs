@@ -81,6 +81,18 @@ fn unrolling(example: &Example) {
 }
 
 #[test]
+fn the_version_names_the_commit_and_z3() {
+    let example = Example::new();
+    let text = expect(&example, "--version", 0);
+    let z3 = if cfg!(feature = "z3") { "Z3 5" } else { "without Z3" };
+    assert!(text.contains(env!("CARGO_PKG_VERSION")) && text.contains(z3), "{text}");
+    let git = std::process::Command::new("git").args(["rev-parse", "HEAD"]).output();
+    if git.is_ok_and(|output| output.status.success()) {
+        assert!(text.contains("commit "), "{text}");
+    }
+}
+
+#[test]
 fn probabilities() {
     let example = Example::new();
     let run = |arguments: &str, code: i32| {
