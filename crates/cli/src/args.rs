@@ -47,7 +47,8 @@ pub struct CommandLine {
     pub command: Command,
 }
 
-static VERSION: LazyLock<String> = LazyLock::new(policert_verify::version_with_parts);
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| policert_verify::version_with_parts(option_env!("POLICERT_COMMIT")));
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())

@@ -123,11 +123,11 @@ pub fn decimal(text: &str) -> Option<policert_numeric::Rational> {
 /// Version of the program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns the version, the commit that the program was built from if its sources lay in a git
-/// repository, and the version of Z3 if the program has it: `0.1.0 (commit 0123456789ab, Z3 5.4.1.0)`.
+/// Returns the version, the commit that the program was built from if that is known, and the version
+/// of Z3 if the program has it: `0.1.0 (commit 0123456789ab, Z3 5.4.1.0)`.
 #[must_use]
-pub fn version_with_parts() -> String {
-    let commit = option_env!("POLICERT_COMMIT").map(|commit| format!("commit {commit}"));
+pub fn version_with_parts(commit: Option<&str>) -> String {
+    let commit = commit.map(|commit| format!("commit {commit}"));
     let parts: Vec<String> = commit.into_iter().chain(std::iter::once(z3_version())).collect();
     format!("{VERSION} ({})", parts.join(", "))
 }

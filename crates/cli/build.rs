@@ -1,4 +1,4 @@
-//! Tells the crate the commit that it is built from, where the sources lie in a git repository.
+//! Tells the program the commit that it is built from, where the sources lie in a git repository.
 
 use std::path::Path;
 use std::process::Command;
