@@ -107,9 +107,10 @@ pub struct TaskArgs {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// The property: position in a file or in the model, counted from 0, or a name
+    /// The property: a name, or a position in the model or in a file, counted from 0. A name goes
+    /// before a position; #N is always a position
     /// [default: the model's first safety property]
-    #[arg(long, value_name = "FILE:N|FILE|N|NAME", help_heading = "Model and policy")]
+    #[arg(long, value_name = "FILE:N|FILE|NAME|#N|N", help_heading = "Model and policy")]
     pub property: Option<String>,
 
     /// The policy: a network in NNet or ONNX format [default: the interface's file]
@@ -136,6 +137,25 @@ pub struct TaskArgs {
         help_heading = "Model and policy"
     )]
     pub constants: Vec<Constants>,
+
+    /// Probabilities of the model: also those whose sum misses 1 by at most 10⁻⁶, which are scaled,
+    /// or only exact ones
+    #[arg(
+        long,
+        value_enum,
+        default_value_t = ProbabilitiesArg::Rounded,
+        help_heading = "Model and policy"
+    )]
+    pub probabilities: ProbabilitiesArg,
+}
+
+/// Values of `--probabilities`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum ProbabilitiesArg {
+    /// Decimals may be rounded: sums that miss 1 by at most 10⁻⁶ are scaled, with a note
+    Rounded,
+    /// Each sum must be 1, exactly
+    Exact,
 }
 
 /// Options of output; shared by the commands.

@@ -17,11 +17,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use policert_verify::{
-    ExitStatus, Failure, Filter, InitialStates, PolicyChoice, TaskOptions, TerminalChoice, Ties,
-    write_json,
+    ExitStatus, Failure, Filter, InitialStates, PolicyChoice, Probabilities, TaskOptions,
+    TerminalChoice, Ties, write_json,
 };
 
-use crate::args::{Command, CommandLine, FilterArg, OutputArgs, TaskArgs, TiesArg};
+use crate::args::{
+    Command, CommandLine, FilterArg, OutputArgs, ProbabilitiesArg, TaskArgs, TiesArg,
+};
 use crate::render::{self, Detail};
 use crate::style::Style;
 
@@ -51,6 +53,10 @@ fn task_options(arguments: &TaskArgs) -> TaskOptions {
     TaskOptions {
         property: arguments.property.clone(),
         constants: constants.collect(),
+        probabilities: match arguments.probabilities {
+            ProbabilitiesArg::Rounded => Probabilities::Rounded,
+            ProbabilitiesArg::Exact => Probabilities::Exact,
+        },
         policy: if arguments.no_policy {
             PolicyChoice::None
         } else {

@@ -18,6 +18,7 @@ fn load(c: &mut Criterion) {
         constants: [("failing_probability", "0.5"), ("item_cost_bound", "50")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
+        ..LoadOptions::default()
     };
     let legacy = "blocksworld/icaps24/blocksworld/cost_terminal/models/legacy_enc";
     for (name, file, options) in [
@@ -44,7 +45,10 @@ fn load(c: &mut Criterion) {
 }
 
 fn echoring() -> LoadOptions {
-    LoadOptions { constants: vec![("ITERATIONS".to_owned(), "2".to_owned())] }
+    LoadOptions {
+        constants: vec![("ITERATIONS".to_owned(), "2".to_owned())],
+        ..LoadOptions::default()
+    }
 }
 
 fn properties(c: &mut Criterion) {

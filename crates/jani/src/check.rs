@@ -22,10 +22,12 @@ use policert_numeric::Rational;
 use crate::{
     ast,
     diagnostic::{Code, Diagnostics},
+    load::LoadOptions,
     lower::{Reading, Trouble, expression::ExprLowerer},
     names::{Names, Symbol},
     parse::Parser,
     source::At,
+    stop::Watch,
 };
 
 pub(crate) use scope::{Entity, FunctionId, Scope, VariableId};
@@ -59,9 +61,11 @@ pub(crate) struct Checked {
     pub vectors: Vec<Vector>,
     /// Probabilities of the destinations of each edge, by automaton and edge.
     pub probabilities: Vec<Vec<Vec<probabilities::DestinationProbability>>>,
+    /// Whether probabilities must sum to 1 exactly.
+    pub exact_probabilities: bool,
 }
 
-pub(crate) use probabilities::DestinationProbability;
+pub(crate) use probabilities::{DestinationProbability, SCALED, rounding};
 
 impl Checked {
     /// The function of an id.
@@ -78,9 +82,9 @@ impl Checked {
     }
 }
 
-/// Checks a model; values `given` for constants replace those of the file. What is wrong goes to
-/// the diagnostics of `parser`; the result is fit for use only if there are no errors.
-pub(crate) fn check(ast: ast::Model, given: &[(String, String)], parser: &mut Parser) -> Checked {
+/// Checks a model as the options ask. What is wrong goes to the diagnostics of `parser`; the result is
+/// fit for use only if there are no errors.
+pub(crate) fn check(ast: ast::Model, options: &LoadOptions, parser: &mut Parser) -> Checked {
     let checked = Checked {
         scope: Scope::default(),
         constants: Vec::new(),
@@ -88,12 +92,13 @@ pub(crate) fn check(ast: ast::Model, given: &[(String, String)], parser: &mut Pa
         instances: Vec::new(),
         vectors: Vec::new(),
         probabilities: Vec::new(),
+        exact_probabilities: options.exact_probabilities,
         ast: Arc::new(ast),
     };
-    let Parser { diagnostics, names } = parser;
-    let mut checker = Checker { checked, diagnostics, names };
+    let Parser { diagnostics, names, watch } = parser;
+    let mut checker = Checker { checked, diagnostics, names, watch };
     checker.declare();
-    checker.constants(given);
+    checker.constants(&options.constants);
     checker.variables();
     checker.functions();
     checker.system();
@@ -110,6 +115,8 @@ struct Checker<'p> {
     checked: Checked,
     diagnostics: &'p mut Diagnostics,
     names: &'p Names,
+    /// Whether to stop.
+    watch: &'p mut Watch,
 }
 
 impl Checker<'_> {

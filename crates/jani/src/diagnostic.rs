@@ -5,7 +5,7 @@ mod render;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use crate::{
-    json::{Json, JsonError},
+    json::{JsonError, NodeId, pointers},
     source::{At, SourceText, Sources},
 };
 
@@ -53,6 +53,8 @@ pub enum Code {
     MissingKey,
     /// A key that means nothing here.
     UnknownKey,
+    /// A key that means nothing here, where one of nearly the same name is missing.
+    MisspeltKey,
     /// A key twice in one object.
     DuplicateKey,
     /// A value of another kind than must stand here.
@@ -105,6 +107,7 @@ impl Code {
             Self::Nesting => "nesting",
             Self::MissingKey => "missing-key",
             Self::UnknownKey => "unknown-key",
+            Self::MisspeltKey => "misspelt-key",
             Self::DuplicateKey => "duplicate-key",
             Self::Value => "value",
             Self::UnknownWord => "unknown-word",
@@ -187,6 +190,8 @@ pub(crate) struct Diagnostics {
     items: Vec<Diagnostic>,
     /// Warnings that were given already, by code and message.
     known: BTreeMap<(Code, String), usize>,
+    /// How many warnings and notes, and how many errors, there were.
+    kept: [usize; 2],
     dropped: usize,
     errors: usize,
 }
@@ -262,21 +267,46 @@ impl Diagnostics {
         }
         let mut diagnostic = Diagnostic::new(code, severity, kind, message);
         diagnostic.at = Some(at);
-        diagnostic.place = self.sources.get(at).map(Place::of);
         diagnostic.help = help;
         self.push(diagnostic);
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
         self.errors += usize::from(diagnostic.is_error());
-        let same = |d: &&Diagnostic| d.is_error() == diagnostic.is_error();
-        if self.items.len() >= LIMIT && self.items.iter().filter(same).count() >= LIMIT {
+        let kept = &mut self.kept[usize::from(diagnostic.is_error())];
+        *kept += 1;
+        if *kept > LIMIT {
             // The first of a kind are enough; a dropped warning must not be found as known.
             self.known.retain(|_, &mut first| first < self.items.len());
             self.dropped += 1;
             return;
         }
         self.items.push(diagnostic);
+    }
+
+    /// Says of texts that are no JSON what was expected: a model.
+    pub fn expect_jani(&mut self) {
+        for diagnostic in self.items.iter_mut().filter(|d| d.code == Code::Syntax) {
+            let help = "the model must be a JANI file: JSON with the keys `jani-version`, `name`, \
+                        `type`, `automata`, `system`";
+            diagnostic.help = Some(help.to_owned());
+        }
+    }
+
+    /// Gives diagnostics their places: all at once, since each way to a place leads past others.
+    fn find_places(&self, items: &mut [Diagnostic]) {
+        let mut by_place: Vec<(At, &mut Diagnostic)> =
+            items.iter_mut().filter_map(|d| Some((d.at?, d))).collect();
+        by_place.sort_by_key(|(at, _)| *at);
+        for of_source in by_place.chunk_by_mut(|(a, _), (b, _)| a.source == b.source) {
+            let Some(json) = self.sources.get(of_source[0].0) else { continue };
+            let source = json.source();
+            let nodes: Vec<NodeId> = of_source.iter().map(|(at, _)| at.node).collect();
+            for ((at, diagnostic), pointer) in of_source.iter_mut().zip(pointers(source, &nodes)) {
+                let span = source.document().span(at.node);
+                diagnostic.place = Some(Place::new(source.lines(), span, Some(pointer)));
+            }
+        }
     }
 
     pub fn has_errors(&self) -> bool {
@@ -292,7 +322,9 @@ impl Diagnostics {
     pub fn take(&mut self) -> Vec<Diagnostic> {
         self.known.clear();
         self.errors = 0;
+        self.kept = [0; 2];
         let mut items = std::mem::take(&mut self.items);
+        self.find_places(&mut items);
         items.sort_by_key(|d| d.severity);
         if self.dropped > 0 {
             let message = format!("{} more are not shown", self.dropped);
@@ -304,12 +336,6 @@ impl Diagnostics {
 }
 
 impl Place {
-    fn of(json: Json<'_>) -> Self {
-        let source = json.source();
-        let span = source.document().span(json.at().node);
-        Self::new(source.lines(), span, Some(json.pointer()))
-    }
-
     fn new(text: &SourceText, span: std::ops::Range<usize>, pointer: Option<String>) -> Self {
         let (line, column) = text.line_column(span.start);
         let excerpt = render::Excerpt::new(text, span);

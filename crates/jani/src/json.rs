@@ -4,14 +4,21 @@
 //! its content), so reading is a loop without recursion, whatever the nesting, and costs a few
 //! allocations in all. [`Json`] is a cursor into it. Numbers keep their text.
 
+mod members;
+mod pointer;
 mod reader;
 
-use std::{borrow::Cow, fmt::Write as _, ops::Range};
+use std::{borrow::Cow, ops::Range};
 
-use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::source::{At, Source};
+use crate::{
+    source::{At, Source},
+    stop::Watch,
+};
+
+pub(crate) use members::Members;
+pub(crate) use pointer::pointers;
 
 /// Deepest nesting of arrays and objects that is read.
 pub const MAX_DEPTH: usize = 2000;
@@ -98,9 +105,10 @@ impl Document {
     /// Reads `text`, which must be one JSON value, after an optional byte-order mark.
     ///
     /// # Errors
-    /// The first place that is no JSON, or lies deeper than [`MAX_DEPTH`].
-    pub fn parse(text: &str) -> Result<Self, JsonError> {
-        reader::read(text)
+    /// The first place that is no JSON, or lies deeper than [`MAX_DEPTH`]; any place, if `watch`
+    /// stops.
+    pub fn parse(text: &str, watch: &mut Watch) -> Result<Self, JsonError> {
+        reader::read(text, watch)
     }
 
     /// The pieces of a text that is no JSON, so that each has a place.
@@ -229,88 +237,6 @@ impl<'s> Json<'s> {
             Kind::String { escaped: true } => self.as_str().is_some_and(|s| s == key),
             _ => false,
         }
-    }
-
-    /// The path from the root as a JSON pointer (RFC 6901); empty for the root.
-    #[must_use]
-    pub fn pointer(self) -> String {
-        let mut pointer = String::new();
-        let mut here = Json::new(self.source, NodeId::ROOT);
-        while here.node != self.node {
-            let step = match here.kind() {
-                Kind::Object => here
-                    .members()
-                    .find(|(k, v)| k.node == self.node || v.holds(self))
-                    .map(|(key, value)| {
-                        let name = key.as_str().unwrap_or_default();
-                        let name = name.replace('~', "~0").replace('/', "~1");
-                        pointer.push('/');
-                        pointer.push_str(&name);
-                        if key.node == self.node { key } else { value }
-                    }),
-                Kind::Array => {
-                    here.elements().enumerate().find(|(_, v)| v.holds(self)).map(|(i, value)| {
-                        // Writing to a string cannot fail.
-                        let _ = write!(pointer, "/{i}");
-                        value
-                    })
-                }
-                _ => None,
-            };
-            let Some(step) = step else { break };
-            here = step;
-        }
-        pointer
-    }
-
-    /// Whether `other` is this value or inside it.
-    fn holds(self, other: Self) -> bool {
-        let next = self.source.document().node(self.node).next;
-        self.node.0 <= other.node.0 && other.node.0 < next
-    }
-}
-
-/// The members of an object, to be taken one by one; what is left over is unknown.
-pub(crate) struct Members<'s> {
-    object: Json<'s>,
-    members: SmallVec<[(Json<'s>, Json<'s>, bool); 8]>,
-}
-
-impl<'s> Members<'s> {
-    pub fn new(object: Json<'s>) -> Self {
-        Self { object, members: object.members().map(|(k, v)| (k, v, false)).collect() }
-    }
-
-    /// The object whose members they are.
-    pub fn object(&self) -> Json<'s> {
-        self.object
-    }
-
-    /// The value of `key`: the last, if there are several.
-    pub fn take(&mut self, key: &str) -> Option<Json<'s>> {
-        let mut found = None;
-        for (k, value, taken) in &mut self.members {
-            if !*taken && k.is_key(key) {
-                *taken = true;
-                found = Some(*value);
-            }
-        }
-        found
-    }
-
-    /// Takes all that is left: somebody else complains.
-    pub fn take_all(&mut self) {
-        self.members.iter_mut().for_each(|(.., taken)| *taken = true);
-    }
-
-    /// Keys that nobody took, but for comments and extensions (`x-…`).
-    pub fn left_over(&self) -> impl Iterator<Item = Json<'s>> {
-        self.members
-            .iter()
-            .filter(|(key, _, taken)| {
-                !taken && !key.is_key("comment") && !key.text().starts_with("\"x-")
-            })
-            .map(|(key, ..)| *key)
     }
 }
 

@@ -21,10 +21,12 @@ mod parse;
 pub mod property;
 mod selector;
 mod source;
+mod stop;
 mod summary;
 pub mod write;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};
 pub use load::{LoadOptions, Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};
 pub use selector::{PropertyKey, Selector};
+pub use stop::StopCheck;
 pub use summary::Summary;

@@ -19,6 +19,7 @@ use crate::{
     property::{Property, TrainingRewards},
     selector::{PropertyKey, Selector},
     source::Source,
+    stop::{StopCheck, Watch},
     summary::Summary,
 };
 
@@ -27,6 +28,11 @@ use crate::{
 pub struct LoadOptions {
     /// Values for constants, name and text (`("N", "3")`); they replace those of the file.
     pub constants: Vec<(String, String)>,
+    /// Whether probabilities must sum to 1 exactly. Else rounded decimals, which miss it by at most
+    /// 10⁻⁶, are scaled.
+    pub exact_probabilities: bool,
+    /// Asked now and then whether to stop; then there is no model, and [`Loaded::was_stopped`].
+    pub stop: StopCheck,
 }
 
 /// What came of loading a model.
@@ -38,6 +44,7 @@ pub struct Loaded {
     own: Vec<OwnProperty>,
     /// What properties need; only where the model is there.
     task: Option<Task>,
+    stopped: bool,
 }
 
 /// One of the model's own properties, not yet read.
@@ -68,13 +75,15 @@ pub struct LoadedProperty {
     pub diagnostics: Vec<Diagnostic>,
     /// The files that were read for it, beside the model.
     pub files: Vec<PathBuf>,
+    /// Whether reading was stopped before its end.
+    pub stopped: bool,
 }
 
 /// Loads a model from a file.
 #[must_use]
 pub fn load_model(path: &Path, options: &LoadOptions) -> Loaded {
     with_deep_stack(|| {
-        let mut parser = Parser::default();
+        let mut parser = Parser { watch: Watch::new(options.stop.clone()), ..Parser::default() };
         let source = parser.file(path, None);
         load(path, source, parser, options)
     })
@@ -84,7 +93,7 @@ pub fn load_model(path: &Path, options: &LoadOptions) -> Loaded {
 #[must_use]
 pub fn load_bytes(path: &Path, bytes: Vec<u8>, options: &LoadOptions) -> Loaded {
     with_deep_stack(|| {
-        let mut parser = Parser::default();
+        let mut parser = Parser { watch: Watch::new(options.stop.clone()), ..Parser::default() };
         let source = parser.bytes(path, bytes);
         load(path, source, parser, options)
     })
@@ -102,13 +111,23 @@ fn load(
         summary: None,
         own: Vec::new(),
         task: None,
+        stopped: false,
     };
+    if source.is_none() {
+        parser.diagnostics.expect_jani();
+    }
     if let Some(source) = source {
         loaded.own = own_properties(source.root());
         if let Some(ast) = parser.model(source.root()) {
             loaded.summary = Some(Summary::of(&ast, &parser.names, source.root()));
             loaded.task = task(source, ast, &mut parser, options);
         }
+    }
+    loaded.stopped = parser.watch.is_stopped();
+    if loaded.stopped {
+        // Nothing that was found is certain.
+        loaded.task = None;
+        return loaded;
     }
     loaded.diagnostics = parser.diagnostics.take();
     if let Some(task) = &mut loaded.task {
@@ -123,12 +142,12 @@ fn task(
     parser: &mut Parser,
     options: &LoadOptions,
 ) -> Option<Task> {
-    let checked = check::check(ast, &options.constants, parser);
+    let checked = check::check(ast, options, parser);
     lower::unsupported(&checked, &parser.names, &mut parser.diagnostics);
-    if parser.diagnostics.has_errors() {
+    if parser.diagnostics.has_errors() || parser.watch.is_stopped() {
         return None;
     }
-    let lowered = lower::lower(&checked, &parser.names, &mut parser.diagnostics);
+    let lowered = lower::lower(&checked, parser);
     if lowered.is_none() && !parser.diagnostics.has_errors() {
         let message = "the model cannot be used";
         parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
@@ -161,6 +180,12 @@ impl Loaded {
     #[must_use]
     pub fn into_model(self) -> Option<Model> {
         self.task.map(|task| task.lowered.model)
+    }
+
+    /// Whether loading was stopped before its end: then there is nothing, and no diagnostic either.
+    #[must_use]
+    pub fn was_stopped(&self) -> bool {
+        self.stopped
     }
 
     /// The path from which it was loaded.
@@ -198,7 +223,7 @@ impl Loaded {
     /// itself could not be loaded.
     #[must_use]
     pub fn property(&self, selector: &Selector) -> LoadedProperty {
-        let (loaded, diagnostics, files) = self.with_task(|task, parser| {
+        let Read { value: loaded, diagnostics, files, stopped } = self.with_task(|task, parser| {
             let (source, key) = match selector {
                 Selector::Own(key) => (Arc::clone(&task.source), key),
                 Selector::File(path, key) => (parser.file(path, None)?, key),
@@ -227,11 +252,15 @@ impl Loaded {
                 parser.diagnostics.general(Code::Property, Kind::Invalid, message);
                 return None;
             };
+            if let Some(note) = other_meaning(key, position, &properties) {
+                parser.diagnostics.note(Code::Property, properties[position].at(), note);
+            }
             let property = parser.property(properties[position]);
             lower_property(task, parser, root, &property)
         });
         let (property, rewards) = loaded.unzip();
-        LoadedProperty { property, rewards: rewards.unwrap_or_default(), diagnostics, files }
+        let rewards = rewards.unwrap_or_default();
+        LoadedProperty { property, rewards, diagnostics, files, stopped }
     }
 
     /// Loads a property of a file of properties, or of another model's; positions count from 0.
@@ -246,7 +275,7 @@ impl Loaded {
     /// # Errors
     /// What is wrong with it, with the place in the text.
     pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
-        let (condition, diagnostics, _) = self.with_task(|task, parser| {
+        let Read { value: condition, diagnostics, .. } = self.with_task(|task, parser| {
             let known = task.known_names();
             let expr = infix::read(text, parser, &task.lowered.model, &known)?;
             let mut lowerer = PropertyLowerer {
@@ -266,22 +295,59 @@ impl Loaded {
     fn with_task<T: Send>(
         &self,
         f: impl FnOnce(&Task, &mut Parser) -> Option<T> + Send,
-    ) -> (Option<T>, Vec<Diagnostic>, Vec<PathBuf>) {
-        let Some(task) = &self.task else { return (None, Vec::new(), Vec::new()) };
+    ) -> Read<T> {
+        let nothing =
+            Read { value: None, diagnostics: Vec::new(), files: Vec::new(), stopped: false };
+        let Some(task) = &self.task else { return nothing };
         with_deep_stack(|| {
             let mut parser = task.parser.clone();
             let known = parser.diagnostics.sources.len();
             // Whatever came of it in spite of errors is of no use.
             let value = f(task, &mut parser).filter(|_| !parser.diagnostics.has_errors());
+            if parser.watch.is_stopped() {
+                // Nothing that was found is certain.
+                return Read { stopped: true, ..nothing };
+            }
             if value.is_none() && !parser.diagnostics.has_errors() {
                 let message = "this cannot be used with the model";
                 parser.diagnostics.general(Code::Property, Kind::Invalid, message);
             }
             let diagnostics = parser.diagnostics.take();
             let files = parser.diagnostics.sources.paths().skip(known).map(Path::to_owned);
-            (value, diagnostics, files.collect())
+            Read { value, diagnostics, files: files.collect(), stopped: false }
         })
     }
+}
+
+/// What else a number could have meant: the name of another property, or another position.
+fn other_meaning(key: &PropertyKey, taken: usize, properties: &[Json<'_>]) -> Option<String> {
+    let name_of = |at: usize| properties.get(at)?.get("name")?.as_str();
+    match key {
+        PropertyKey::Name(name) => {
+            let position: usize = name.parse().ok()?;
+            let other = name_of(position).filter(|_| position != taken)?;
+            Some(format!(
+                "`{name}` is taken as the name of the property at position {taken}, counted from 0; \
+                 `#{position}` is the one at position {position}, `{other}`"
+            ))
+        }
+        PropertyKey::Index(index) => {
+            let named = |at: &usize| name_of(*at).is_some_and(|name| name == index.to_string());
+            let other = (0..properties.len()).find(named).filter(|other| other != index)?;
+            Some(format!(
+                "{index} is taken as a position, counted from 0; the property named `{index}` is at \
+                 position {other}"
+            ))
+        }
+    }
+}
+
+/// What was read over a model, or why not.
+struct Read<T> {
+    value: Option<T>,
+    diagnostics: Vec<Diagnostic>,
+    files: Vec<PathBuf>,
+    stopped: bool,
 }
 
 impl Task {
@@ -307,7 +373,7 @@ fn lower_property(
     if root.source().id() != task.source.id() {
         labels.extend(parser.labels(task.source.root()));
     }
-    let Parser { diagnostics, names } = parser;
+    let Parser { diagnostics, names, .. } = parser;
     let mut lowerer = PropertyLowerer {
         checked: &task.checked,
         names,

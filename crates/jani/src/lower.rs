@@ -6,6 +6,7 @@ mod condition;
 pub(crate) mod expression;
 mod layout;
 mod network;
+mod probability;
 mod property;
 mod sized;
 mod transients;

@@ -17,6 +17,7 @@ use crate::{
     diagnostic::{Code, Diagnostics},
     json::{Json, Kind, Members},
     names::Names,
+    stop::Watch,
 };
 
 /// Reads JSON into the abstract syntax; holds what all parts share.
@@ -26,11 +27,16 @@ pub(crate) struct Parser {
     pub diagnostics: Diagnostics,
     /// All names.
     pub names: Names,
+    /// Whether to stop. Then what was read so far is of no use.
+    pub watch: Watch,
 }
 
 impl Parser {
     /// The members of what must be an object.
     fn members<'s>(&mut self, json: Json<'s>, what: &str) -> Option<Members<'s>> {
+        if self.watch.step() {
+            return None;
+        }
         if json.kind() == Kind::Object {
             return Some(Members::new(json));
         }
@@ -42,13 +48,19 @@ impl Parser {
     fn finish(&mut self, members: &Members<'_>) {
         for key in members.left_over() {
             let name = key.as_str().unwrap_or_default();
-            let message = format!("unknown key `{name}` is ignored");
-            self.diagnostics.warning(Code::UnknownKey, key.at(), message);
+            let (code, message) = match members.meant_by(&name) {
+                Some(meant) => (
+                    Code::MisspeltKey,
+                    format!("unknown key `{name}` is ignored: is `{meant}` meant?"),
+                ),
+                None => (Code::UnknownKey, format!("unknown key `{name}` is ignored")),
+            };
+            self.diagnostics.warning(code, key.at(), message);
         }
     }
 
     /// The member that an object must have.
-    fn required<'s>(&mut self, members: &mut Members<'s>, key: &str) -> Option<Json<'s>> {
+    fn required<'s>(&mut self, members: &mut Members<'s>, key: &'static str) -> Option<Json<'s>> {
         let value = members.take(key);
         if value.is_none() {
             let message = format!("key `{key}` is missing");
@@ -94,7 +106,7 @@ impl Parser {
     }
 
     /// The name that an object must have.
-    fn required_name<'s>(&mut self, members: &mut Members<'s>, key: &str) -> Option<Name> {
+    fn required_name<'s>(&mut self, members: &mut Members<'s>, key: &'static str) -> Option<Name> {
         let name = self.required(members, key)?;
         self.name(name)
     }
@@ -108,14 +120,21 @@ impl Parser {
         if json.kind() != Kind::Array {
             self.wrong_kind(json, "an array");
         }
-        json.elements().filter_map(|json| element(self, json)).collect()
+        let mut elements = Vec::new();
+        for json in json.elements() {
+            if self.watch.is_stopped() {
+                break;
+            }
+            elements.extend(element(self, json));
+        }
+        elements
     }
 
     /// The elements of a member that may be missing.
     fn optional_list<'s, T>(
         &mut self,
         members: &mut Members<'s>,
-        key: &str,
+        key: &'static str,
         element: impl FnMut(&mut Self, Json<'_>) -> Option<T>,
     ) -> Vec<T> {
         members.take(key).map(|json| self.list(json, element)).unwrap_or_default()
@@ -125,7 +144,7 @@ impl Parser {
     fn required_list<'s, T>(
         &mut self,
         members: &mut Members<'s>,
-        key: &str,
+        key: &'static str,
         element: impl FnMut(&mut Self, Json<'_>) -> Option<T>,
     ) -> Vec<T> {
         self.required(members, key).map(|json| self.list(json, element)).unwrap_or_default()

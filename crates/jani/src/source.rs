@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::json::{Document, Json, JsonError, NodeId};
+use crate::{
+    json::{Document, Json, JsonError, NodeId},
+    stop::Watch,
+};
 
 /// One of the files that were read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -33,14 +36,15 @@ impl Source {
     /// Reads `text` as JSON; `path` is its name for people, and what includes are relative to.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If it is no JSON, or `watch` stops.
     pub fn from_text(
         id: SourceId,
         path: &Path,
         text: String,
+        watch: &mut Watch,
     ) -> Result<Self, (SourceText, JsonError)> {
         let text = SourceText::new(path, text);
-        match Document::parse(text.text()) {
+        match Document::parse(text.text(), watch) {
             Ok(document) => Ok(Self { id, text, document }),
             Err(error) => Err((text, error)),
         }
@@ -109,13 +113,24 @@ pub struct SourceText {
     path: PathBuf,
     text: String,
     line_starts: OnceLock<Vec<usize>>,
+    /// Number of characters before each block of [`BLOCK`] bytes: a line may be as long as the file.
+    characters: OnceLock<Vec<usize>>,
+}
+
+/// Bytes of which the characters are counted once and for all.
+const BLOCK: usize = 1 << 16;
+
+/// Number of characters that start in these bytes of a UTF-8 text.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
 impl SourceText {
     /// A text named `path`.
     #[must_use]
     pub fn new(path: &Path, text: String) -> Self {
-        Self { path: path.to_owned(), text, line_starts: OnceLock::new() }
+        let path = path.to_owned();
+        Self { path, text, line_starts: OnceLock::new(), characters: OnceLock::new() }
     }
 
     /// Its name.
@@ -134,8 +149,32 @@ impl SourceText {
     #[must_use]
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let (line, start) = self.line_at(offset);
-        let before = self.text.get(start..offset).unwrap_or_default();
-        (line + 1, before.trim_start_matches('\u{feff}').chars().count() + 1)
+        let mark = usize::from(self.text[start..].starts_with('\u{feff}') && start < offset);
+        let before = self.characters_before(offset) - self.characters_before(start);
+        (line + 1, before.saturating_sub(mark) + 1)
+    }
+
+    /// Number of characters before a byte offset.
+    fn characters_before(&self, offset: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let blocks = self.characters.get_or_init(|| {
+            let mut count = 0;
+            let counts = bytes.chunks(BLOCK).map(|block| {
+                let before = count;
+                count += characters(block);
+                before
+            });
+            counts.collect()
+        });
+        let block = offset / BLOCK;
+        match blocks.get(block) {
+            Some(before) => before + characters(&bytes[block * BLOCK..offset]),
+            // The end of a text of whole blocks.
+            None => blocks.last().map_or(0, |before| {
+                before + characters(&bytes[(blocks.len() - 1) * BLOCK..offset])
+            }),
+        }
     }
 
     /// The line that holds a byte offset, without its end, and the offset of its first byte.

@@ -6,7 +6,11 @@ use policert_jani::{Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, load
 
 fn load(name: &str, text: &str, constants: &[(&str, &str)]) -> Loaded {
     let constants = constants.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-    load_bytes(Path::new(name), text.as_bytes().to_vec(), &LoadOptions { constants })
+    load_bytes(
+        Path::new(name),
+        text.as_bytes().to_vec(),
+        &LoadOptions { constants, ..LoadOptions::default() },
+    )
 }
 
 fn rendered(diagnostics: &[Diagnostic]) -> String {

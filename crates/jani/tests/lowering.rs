@@ -250,7 +250,11 @@ fn constants_given_by_the_caller() {
     let text = include_str!("models/everything.jani");
     let load = |constants: &[(&str, &str)]| {
         let constants = constants.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        load_bytes(Path::new("m.jani"), text.into(), &LoadOptions { constants })
+        load_bytes(
+            Path::new("m.jani"),
+            text.into(),
+            &LoadOptions { constants, ..LoadOptions::default() },
+        )
     };
     let domain = |loaded: &Loaded| {
         let model = loaded.model().expect("model");

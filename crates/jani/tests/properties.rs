@@ -12,7 +12,11 @@ use policert_numeric::Rational;
 fn load(folder: &Path) -> Loaded {
     let constants = vec![("N".to_owned(), "2".to_owned())];
     let text = include_str!("models/everything.jani");
-    load_bytes(&folder.join("m.jani"), text.into(), &LoadOptions { constants })
+    load_bytes(
+        &folder.join("m.jani"),
+        text.into(),
+        &LoadOptions { constants, ..LoadOptions::default() },
+    )
 }
 
 fn safety(loaded: &Loaded, selector: &Selector) -> SafetyProperty {

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 const EVERYTHING: &str = include_str!("models/everything.jani");
 
 fn load(bytes: &[u8]) -> Loaded {
-    let options = LoadOptions { constants: vec![("N".to_owned(), "2".to_owned())] };
+    let options =
+        LoadOptions { constants: vec![("N".to_owned(), "2".to_owned())], ..LoadOptions::default() };
     let loaded = load_bytes(Path::new("model.jani"), bytes.to_vec(), &options);
     let errors = loaded.diagnostics().iter().filter(|d| d.is_error()).count();
     assert_eq!(loaded.model().is_none(), errors > 0, "{:?}", loaded.diagnostics());

@@ -13,7 +13,7 @@ use crate::{BinaryOp, Expr, UnaryOp};
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// Division or modulus by zero (0/0 reads as 0).
+    /// Division or modulus by zero, see [`BY_ZERO`].
     #[error("division of {0} by zero")]
     DivisionByZero(Rational),
     /// An array cell that does not exist.
@@ -34,6 +34,9 @@ pub enum EvalError {
     #[error("variable {0} outside the state")]
     NoSuchVariable(u32),
 }
+
+/// What division and modulus by zero are, in words.
+pub const BY_ZERO: &str = "0/0 and 0 % 0 are 0; any other division or modulus by 0 has no value";
 
 /// The value of an evaluation, or why there is none.
 pub type EvalResult = Result<Rational, EvalError>;
@@ -131,7 +134,7 @@ fn binary(op: BinaryOp, a: &Rational, b: &Rational) -> EvalResult {
         BinaryOp::Add => a + b,
         BinaryOp::Sub => a - b,
         BinaryOp::Mul => a * b,
-        BinaryOp::Div if a.signum() == 0 && b.signum() == 0 => Rational::ZERO,
+        BinaryOp::Div | BinaryOp::Mod if a.is_zero() && b.is_zero() => Rational::ZERO,
         BinaryOp::Div => a.checked_div(b).ok_or_else(|| EvalError::DivisionByZero(a.clone()))?,
         BinaryOp::Mod => a.modulus(b).ok_or_else(|| EvalError::DivisionByZero(a.clone()))?,
         BinaryOp::Pow => b

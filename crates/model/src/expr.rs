@@ -30,9 +30,10 @@ pub enum BinaryOp {
     Sub,
     /// Product.
     Mul,
-    /// Real division, exact; 0/0 reads as 0, any other division by zero has no value.
+    /// Real division, exact; by zero, see [`BY_ZERO`](crate::BY_ZERO).
     Div,
-    /// Mathematical modulus: the result is in `[0, |divisor|)`.
+    /// Mathematical modulus: the result is in `[0, |divisor|)`; by zero, see
+    /// [`BY_ZERO`](crate::BY_ZERO).
     Mod,
     /// Power with an integer exponent.
     Pow,
@@ -256,6 +257,16 @@ impl Expr {
         }
         for operand in self.operands() {
             operand.for_each_var(f);
+        }
+    }
+
+    /// Calls `f` for every number that occurs.
+    pub fn for_each_constant(&self, f: &mut impl FnMut(&Rational)) {
+        if let Self::Constant(number) = self {
+            f(number);
+        }
+        for operand in self.operands() {
+            operand.for_each_constant(f);
         }
     }
 

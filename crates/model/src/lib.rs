@@ -11,6 +11,7 @@ mod condition;
 mod display;
 mod eval;
 mod expr;
+mod idle;
 mod ids;
 mod linear;
 mod model;
@@ -26,17 +27,19 @@ mod variable;
 
 pub use compose::{ComposeError, Composer};
 pub use condition::Condition;
-pub use eval::{EvalError, EvalResult};
+pub use eval::{BY_ZERO, EvalError, EvalResult};
 pub use expr::{BinaryOp, Expr, UnaryOp};
+pub use idle::Satisfiable;
 pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};
 pub use model::{InitialValue, Model};
 pub use network::{
     AssignedValue, Assignment, Edge, EdgeDestination, Instance, Probability, SyncVector, Target,
-    Transient,
+    Transient, ValueBounds,
 };
 pub use operator::{
-    CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, Update, UpdateValue,
+    CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, TransientValue, Update,
+    UpdateValue,
 };
 pub use property::{Predicate, SafetyProperty, Start, State};
 pub use range::{Range, Truth};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use policert_numeric::Rational;
 
-use crate::{Condition, Expr, InstanceId, LabelId, TransientId, VarId};
+use crate::{BinaryOp, Condition, Expr, InstanceId, LabelId, Range, TransientId, VarId};
 
 /// An automaton instance of the system.
 #[derive(Clone, PartialEq, Debug)]
@@ -105,13 +105,70 @@ pub enum AssignedValue {
 }
 
 /// A transient variable: it holds its initial value in states and at the start of each
-/// transition, and what an edge writes to it lasts for that transition.
+/// transition, and what an edge writes to it lasts for that transition. As with any other variable,
+/// the value at the end of the transition exists and lies within the bounds, or the outcome is none.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Transient {
     /// Its name.
     pub name: String,
     /// Its initial value.
     pub initial: Expr,
+    /// Its least and its greatest value; `None` for unbounded.
+    pub bounds: ValueBounds,
+}
+
+/// Bounds of a number, both included.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ValueBounds {
+    /// The least value.
+    pub lower: Option<Rational>,
+    /// The greatest value.
+    pub upper: Option<Rational>,
+}
+
+impl ValueBounds {
+    /// Whether a value lies between them.
+    #[must_use]
+    pub fn contains(&self, value: &Rational) -> bool {
+        self.lower.as_ref().is_none_or(|lower| lower <= value)
+            && self.upper.as_ref().is_none_or(|upper| value <= upper)
+    }
+
+    /// Whether all values of a range lie between them, and all exist.
+    #[must_use]
+    pub fn contain_all(&self, range: &Range) -> bool {
+        let above = |lower| range.lo.as_ref().is_some_and(|least| lower <= least);
+        let below = |upper| range.hi.as_ref().is_some_and(|greatest| greatest <= upper);
+        !range.partial
+            && self.lower.as_ref().is_none_or(above)
+            && self.upper.as_ref().is_none_or(below)
+    }
+
+    /// Holds where an expression has a value between them.
+    #[must_use]
+    pub fn condition(&self, value: &Expr) -> Condition {
+        let compare =
+            |op, a: &Expr, b: &Expr| Condition::from_expr(&Expr::binary(op, a.clone(), b.clone()));
+        let constant = |bound: &Rational| Expr::Constant(bound.clone());
+        let mut parts = Vec::new();
+        parts.extend(self.lower.as_ref().map(|b| compare(BinaryOp::Le, &constant(b), value)));
+        parts.extend(self.upper.as_ref().map(|b| compare(BinaryOp::Le, value, &constant(b))));
+        if parts.is_empty() && !value.is_total() {
+            parts.push(compare(BinaryOp::Eq, value, value));
+        }
+        Condition::and(parts)
+    }
+}
+
+impl std::fmt::Display for ValueBounds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.lower, &self.upper) {
+            (Some(lower), Some(upper)) => write!(f, "[{lower}, {upper}]"),
+            (Some(lower), None) => write!(f, "[{lower}, ∞)"),
+            (None, Some(upper)) => write!(f, "(−∞, {upper}]"),
+            (None, None) => write!(f, "(−∞, ∞)"),
+        }
+    }
 }
 
 /// A synchronisation vector: the participants take edges of these actions together.

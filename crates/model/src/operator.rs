@@ -3,8 +3,8 @@
 use policert_numeric::{IntBox, IntInterval, Rational};
 
 use crate::{
-    BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearExpr, Probability, VarId,
-    Variable,
+    BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearExpr, Probability,
+    ValueBounds, VarId, Variable,
 };
 
 /// How an operator is composed: by a silent edge alone, or by one edge per participant of a
@@ -35,11 +35,14 @@ pub struct Operator {
 pub struct Destination {
     /// Its probability.
     pub probability: Probability,
-    /// Holds where the outcome exists: array cells that are written exist, and the probability
-    /// is positive. A state in which it is false or has no value has no such outcome.
+    /// Holds where the outcome exists: array cells that are written exist, transient variables get
+    /// values within their bounds, and the probability is positive. A state in which it is false or
+    /// has no value has no such outcome.
     pub defined: Condition,
     /// The array cells that are written by a computed index, for messages.
     pub cell_writes: Vec<CellWrite>,
+    /// The transient variables that may get a value outside their bounds, or none, for messages.
+    pub transient_values: Vec<TransientValue>,
     /// Holds where two participants write different values to one variable: a modelling error.
     pub conflict: Conflict,
     /// Values that are chosen freely. Choice `k` is the variable with id
@@ -58,6 +61,17 @@ pub struct CellWrite {
     pub index: Expr,
     /// Number of cells.
     pub cells: usize,
+}
+
+/// The value of a transient variable at the end of a transition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TransientValue {
+    /// Name of the variable.
+    pub name: String,
+    /// The value, over the state before the transition and the choices.
+    pub value: Expr,
+    /// Where it has to lie.
+    pub bounds: ValueBounds,
 }
 
 /// Where an outcome writes two different values to one variable at one index.

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::{
     Condition, Destination, EvalError, LabelId, LinearExpr, Model, Operator, OperatorKey,
-    Probability, State, UpdateValue, VarId,
+    Probability, State, TransientValue, UpdateValue, ValueBounds, VarId,
 };
 
 /// What becomes of an update that leaves the domain of a variable, or touches an array cell that
@@ -73,6 +73,26 @@ pub enum ModellingProblem {
         index: Rational,
         /// The last cell that exists.
         last: i64,
+    },
+    /// A transient variable gets a value outside its bounds.
+    #[error("transient variable {variable} would become {value}, outside its bounds {bounds}")]
+    LeavesBounds {
+        /// The variable.
+        variable: String,
+        /// The value.
+        value: Rational,
+        /// Its bounds.
+        bounds: ValueBounds,
+    },
+    /// A free choice between bounds that no integer lies between.
+    #[error("variable {variable} would become an integer from {lower} to {upper}: there is none")]
+    EmptyChoice {
+        /// The variable.
+        variable: String,
+        /// The least integer allowed.
+        lower: Rational,
+        /// The greatest integer allowed.
+        upper: Rational,
     },
     /// An outcome that cannot be, for a reason of its own.
     #[error("an outcome is not defined")]
@@ -163,7 +183,8 @@ impl Semantics<'_> {
     }
 
     /// The successors of `state` by `operator`, whose guard must hold. Only the values after the
-    /// last assignment index count: those in between may lie outside of a domain.
+    /// last assignment index count: those in between may lie outside of a domain, and one without
+    /// value does no harm if nothing reads it before a later index overwrites it.
     ///
     /// # Errors
     /// See [`ModellingProblem`].
@@ -222,6 +243,14 @@ impl Semantics<'_> {
             Err(error) => return Err(undefined("a bound of a choice", error)),
         };
         let target = &self.model.variables[choice.target.index()];
+        if lower > upper {
+            if self.rule == DomainRule::Drop {
+                *outside = outside.saturating_add(1);
+                return Ok(());
+            }
+            let variable = target.name.clone();
+            return Err(ModellingProblem::EmptyChoice { variable, lower, upper });
+        }
         let kept = UpdateValue::Linear(LinearExpr::var(VarId::new(point.len())));
         if self.rule == DomainRule::Drop
             && k + 1 == destination.choices.len()
@@ -238,9 +267,9 @@ impl Semantics<'_> {
                 upper = Ord::min(upper, domain.hi.into());
             }
             *outside = outside.saturating_add(all.saturating_sub(span(&lower, &upper)));
-        }
-        if lower > upper {
-            return Ok(());
+            if lower > upper {
+                return Ok(());
+            }
         }
         let machine = |value: Rational| {
             value
@@ -270,7 +299,7 @@ impl Semantics<'_> {
         match destination.defined.holds(point) {
             Ok(true) => {}
             _ if drop => return Ok(Err(())),
-            _ => return Err(Self::missing_cell(destination, point)),
+            _ => return Err(Self::why_undefined(destination, point)),
         }
         let mut next = point[..self.model.variables.len()].to_vec();
         for update in &destination.updates {
@@ -308,8 +337,8 @@ impl Semantics<'_> {
         Ok(Ok(next))
     }
 
-    /// Which cell does not exist, for a message.
-    fn missing_cell(destination: &Destination, point: &[i64]) -> ModellingProblem {
+    /// Which cell does not exist, or which transient variable leaves its bounds, for a message.
+    fn why_undefined(destination: &Destination, point: &[i64]) -> ModellingProblem {
         for write in &destination.cell_writes {
             let last = i64::try_from(write.cells).unwrap_or(i64::MAX) - 1;
             match write.index.eval(point) {
@@ -323,11 +352,22 @@ impl Semantics<'_> {
                 }
             }
         }
+        for transient in &destination.transient_values {
+            let TransientValue { name, value, bounds } = transient;
+            match value.eval(point) {
+                Ok(value) if bounds.contains(&value) => {}
+                Ok(value) => {
+                    let (variable, bounds) = (name.clone(), bounds.clone());
+                    return ModellingProblem::LeavesBounds { variable, value, bounds };
+                }
+                Err(error) => return undefined(&format!("the new value of {name}"), error),
+            }
+        }
         ModellingProblem::Impossible
     }
 
     /// Whether state-dependent probabilities form a distribution (constants were checked when
-    /// the model was read).
+    /// the model was read, and rounded ones scaled).
     fn check_distribution(&self, operator: &Operator, state: &[i64]) -> Result<(), ModellingError> {
         if operator.destinations.iter().all(|d| matches!(d.probability, Probability::Constant(_))) {
             return Ok(());
@@ -346,8 +386,7 @@ impl Semantics<'_> {
             }
             sum = &sum + &p;
         }
-        let tolerance = Rational::new(1, 1_000_000_000).unwrap_or(Rational::ZERO);
-        if (&sum - &Rational::ONE).abs() > tolerance {
+        if sum != Rational::ONE {
             return Err(self.error(operator, state, ModellingProblem::Distribution(sum)));
         }
         Ok(())

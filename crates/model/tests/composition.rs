@@ -7,7 +7,7 @@ use policert_model::{
     AssignedValue, Assignment, BinaryOp, ComposeError, Composer, Condition, DomainRule, Edge,
     EdgeDestination, Expr, InitialValue, Instance, InstanceId, LabelId, Model, ModellingError,
     ModellingProblem, Operator, OperatorKey, Probability, Semantics, State, Successors, SyncVector,
-    Target, Transient, TransientId, VarId, Variable, VariableKind,
+    Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
 
@@ -55,7 +55,11 @@ fn model(first: Vec<Edge>, second: Vec<Edge>, vectors: Vec<SyncVector>) -> Model
         name: "hand-written".to_owned(),
         initial_values: vec![InitialValue::Fixed(0); variables.len()],
         variables,
-        transients: vec![Transient { name: "t".to_owned(), initial: Expr::int(4) }],
+        transients: vec![Transient {
+            name: "t".to_owned(),
+            initial: Expr::int(4),
+            bounds: ValueBounds { lower: Some(0.into()), upper: Some(9.into()) },
+        }],
         labels: vec!["a".to_owned(), "b".to_owned()],
         instances: vec![instance(0, first), instance(1, second)],
         vectors,

@@ -157,6 +157,7 @@ fn destination(value: Expr, defined: &Expr, upper: Expr) -> Destination {
             Condition::from_expr(&Expr::binary(BinaryOp::Le, Expr::Var(VarId(2)), upper.clone())),
         ]),
         cell_writes: Vec::new(),
+        transient_values: Vec::new(),
         conflict: Conflict { condition: Condition::False, variables: Vec::new() },
         choices: vec![Choice { target: y, lower: Expr::int(0), upper }],
         updates: vec![

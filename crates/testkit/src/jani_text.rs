@@ -4,7 +4,7 @@ mod expression;
 
 use policert_model::{
     AssignedValue, Assignment, Condition, Edge, InitialValue, InstanceId, Model, Probability,
-    SafetyProperty, Start, State, Target, VarId, VariableKind,
+    SafetyProperty, Start, State, Target, ValueBounds, VarId, VariableKind,
 };
 use policert_numeric::IntInterval;
 use serde_json::{Map, Value, json};
@@ -170,9 +170,19 @@ impl Writer<'_> {
             }));
         }
         for transient in &self.model.transients {
+            let mut kind = json!("int");
+            let ValueBounds { lower, upper } = &transient.bounds;
+            if lower.is_some() || upper.is_some() {
+                kind = json!({"kind": "bounded", "base": "int"});
+                for (key, bound) in [("lower-bound", lower), ("upper-bound", upper)] {
+                    if let Some(bound) = bound {
+                        kind[key] = number(bound);
+                    }
+                }
+            }
             all.push(json!({
                 "name": transient.name,
-                "type": "int",
+                "type": kind,
                 "transient": true,
                 "initial-value": self.expr(&transient.initial, Type::Number),
             }));

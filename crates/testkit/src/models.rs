@@ -3,8 +3,8 @@
 mod edges;
 
 use policert_model::{
-    Condition, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector, Transient, VarId,
-    Variable, VariableKind,
+    Condition, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector, Transient,
+    ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -81,6 +81,12 @@ pub fn model(random: &mut Random, profile: Profile, size: usize) -> Model {
     let transients = (0..sketch.transients).map(|i| Transient {
         name: format!("t{i}"),
         initial: policert_model::Expr::int(random.between(0, 2)),
+        bounds: if random.percent(60) {
+            let bound = |value: i64| Some(value.into());
+            ValueBounds { lower: bound(random.between(-2, 0)), upper: bound(random.between(2, 5)) }
+        } else {
+            ValueBounds::default()
+        },
     });
     Model {
         name: "tiny".to_owned(),
@@ -145,7 +151,10 @@ fn sketch(random: &mut Random, profile: Profile, size: usize, instances: usize) 
             None => break,
         }
     }
-    let transients = usize::from(profile == Profile::General && random.percent(25));
+    let transients = match profile {
+        Profile::General => random.weighted(&[(65, 0), (20, 1), (15, 2)]),
+        Profile::Unary | Profile::Linear => 0,
+    };
     Sketch { profile, size, variables, array, transients }
 }
 

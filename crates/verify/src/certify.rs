@@ -112,7 +112,8 @@ fn run(
     let [low, high] = [&claimed[0], &claimed[1]].map(|text| text.parse::<Rational>());
     let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
     let mut loaded = Loaded::default();
-    let task = Task::load_any(&options(&record, &semantics), &mut loaded);
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = Task::load_any(&options(&record, &semantics), &budget, &mut loaded);
     report.inputs.clone_from(&loaded.inputs);
     if let Some(changed) = changed(&inputs, &loaded.inputs) {
         return Err(Failure::invalid(format!(
@@ -134,7 +135,6 @@ fn run(
         return Err(Failure::unsupported(message.to_owned()));
     }
     observer.event(Event::Phase("certify"));
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let certified = match check_bounds(&task, &asked, &values, &mut budget) {
         Ok(certified) => certified,
         Err(ProbabilityError::Engine(EngineError::Stop(reason))) => {
@@ -158,7 +158,7 @@ fn run(
 fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
     let property = match (&record.property_file, record.property_index) {
         (Some(file), Some(index)) => format!("{file}:{index}"),
-        (None, Some(index)) => index.to_string(),
+        (None, Some(index)) => format!("#{index}"),
         (Some(file), None) => file.clone(),
         (None, None) => record.property.clone(),
     };

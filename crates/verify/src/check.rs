@@ -8,10 +8,12 @@ use std::time::Instant;
 
 use policert_engine_api::{Budget, CancelFlag, Limits};
 use policert_jani::Loaded as LoadedModel;
+use policert_jani::property::StandardProperty;
 use policert_model::SafetyProperty;
 use serde::Serialize;
 
 use crate::digest::{InputRole, digests};
+use crate::probability;
 use crate::report::SCHEMA_VERSION;
 use crate::task::{load, policy};
 use crate::{ExitStatus, Failure, Input, Loaded, Problem, TaskOptions, VERSION};
@@ -110,15 +112,17 @@ impl Check<'_> {
     /// Fills the report. Property and policy are looked at both, even if one is wrong.
     fn fill(&mut self, report: &mut CheckReport) -> Result<(), Failure> {
         self.files.push((InputRole::Model, self.options.model.clone()));
-        let source = load::model(self.options, &mut self.loaded)?;
+        let source = load::model(self.options, self.budget, &mut self.loaded)?;
         let (Some(model), Some(written)) = (source.model(), source.summary()) else {
             return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
         };
         report.model = Some(ModelSummary::new(model, written, self.budget));
         let mut problems = Vec::new();
         let property = keep(self.property(&source), &mut problems)?.flatten();
-        report.property = property.as_ref().map(|p| PropertySummary::new(model, p));
-        let interface = property.and_then(|property| property.interface);
+        report.property = property
+            .as_ref()
+            .map(|(p, standard)| PropertySummary::new(model, p, standard.as_ref()));
+        let interface = property.and_then(|(property, _)| property.interface);
         let fitted = policy::load(self.options, model, interface.as_deref(), &mut self.files);
         let fitted = keep(fitted, &mut problems)?.flatten();
         let learned = fitted.as_ref().map(|fitted| {
@@ -136,10 +140,22 @@ impl Check<'_> {
     }
 
     /// The property that is meant; none if the model has none and none is named.
-    fn property(&mut self, source: &LoadedModel) -> Result<Option<SafetyProperty>, Failure> {
+    fn property(&mut self, source: &LoadedModel) -> Result<Option<AnyProperty>, Failure> {
         match load::selector(self.options, source) {
-            Ok(selector) => load::property(source, &selector, &mut self.loaded, &mut self.files)
-                .map(|(property, _)| Some(property)),
+            Ok(selector) => {
+                let found = load::any_property(
+                    source,
+                    &selector,
+                    self.budget,
+                    &mut self.loaded,
+                    &mut self.files,
+                );
+                let (property, _, standard) = found?;
+                if let Some(standard) = &standard {
+                    probability::direction(standard)?;
+                }
+                Ok(Some((property, standard)))
+            }
             Err(Failure::Usage(message)) => {
                 self.loaded.notes.push(message);
                 Ok(None)
@@ -148,6 +164,9 @@ impl Check<'_> {
         }
     }
 }
+
+/// A safety property, or the one that stands for a standard one.
+type AnyProperty = (SafetyProperty, Option<StandardProperty>);
 
 /// Keeps problems for later; anything else ends the check.
 fn keep<T>(result: Result<T, Failure>, problems: &mut Vec<Problem>) -> Result<Option<T>, Failure> {

@@ -138,7 +138,8 @@ fn run(
 ) -> Result<(), Failure> {
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
-    let task = Task::load_any(&request.task, &mut loaded);
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = Task::load_any(&request.task, &budget, &mut loaded);
     report.inputs = loaded.inputs;
     let task = task?;
     let properties = request.properties();
@@ -165,7 +166,6 @@ fn run(
             return Err(Failure::Usage(message.to_owned()));
         }
         observer.event(Event::Phase("states"));
-        let mut budget = Budget::new(request.limits.clone(), cancel.clone());
         let config = ExplicitConfig::default();
         let policy = task.policy.as_ref();
         let induced = induced_mdp(&asked.reach, policy, &config, &mut budget, observer)?;

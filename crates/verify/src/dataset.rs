@@ -128,7 +128,8 @@ fn run(
 ) -> Result<Option<StopReason>, Failure> {
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
-    let task = Task::load(&request.task, &mut loaded);
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = Task::load(&request.task, &budget, &mut loaded);
     report.inputs = loaded.inputs;
     let task = task?;
     report.model = Some(task.model.name.clone());
@@ -141,7 +142,6 @@ fn run(
         None => Vec::new(),
     };
     let question = task.question();
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let mut asking = Asking {
         rollout: Rollout::new(&question, policy.outputs()),
         policy,

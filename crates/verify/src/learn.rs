@@ -183,7 +183,8 @@ fn run(
     report: &mut LearnReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
     observer.event(Event::Phase("load"));
-    let task = load(request, report)?;
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = load(request, &budget, report)?;
     report.task = Some((task.model.name.clone(), task.property.name.clone()));
     let property = &task.property;
     let goal = &property.goal;
@@ -228,7 +229,6 @@ fn run(
         step_reward: task.rewards.step_reward.clone(),
     };
     config.check()?;
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     observer.event(Event::Phase("start states"));
     let question = task.question();
     let starts = StartSampler::new(&question, LISTED_STARTS, &mut budget)
@@ -270,10 +270,14 @@ fn end(trained: &DqnTrained, config: &DqnConfig) -> (ExitStatus, Option<String>)
     }
 }
 
-fn load(request: &LearnRequest, report: &mut LearnReport) -> Result<Task, Failure> {
+fn load(
+    request: &LearnRequest,
+    budget: &Budget,
+    report: &mut LearnReport,
+) -> Result<Task, Failure> {
     let options = TaskOptions { policy: PolicyChoice::None, ..request.task.clone() };
     let mut loaded = Loaded::default();
-    let task = Task::load(&options, &mut loaded);
+    let task = Task::load(&options, budget, &mut loaded);
     report.warnings = loaded.warnings;
     report.inputs = loaded.inputs;
     task

@@ -83,6 +83,7 @@ pub use plots::{
     CountsPicture, GranularityPicture, ImageFormat, LinesPlot, PairsPlot, ReachResult, TimePair,
     plot_counts, plot_granularity, plot_lines, plot_pairs,
 };
+pub use policert_model::BY_ZERO;
 pub use probability::ProbabilityOptions;
 pub use problem::{Problem, ProblemKind};
 pub use query::{
@@ -106,8 +107,8 @@ pub use simulate::{
 };
 pub use start_states::{StartStateRecord, StartStatesRecord};
 pub use task::{
-    InitialStates, Loaded, PolicyChoice, Predicates, StateSpace, Task, TaskOptions, TaskRecord,
-    TerminalChoice,
+    HollowFact, InitialStates, Loaded, PolicyChoice, Predicates, Probabilities, StateSpace, Task,
+    TaskOptions, TaskRecord, TerminalChoice,
 };
 pub use train::{
     HiddenActivation, ObservationChoice, TrainOutcome, TrainReport, TrainRequest, train_network,

@@ -26,7 +26,7 @@ use answer::Answer;
 
 pub(crate) use evidence::check as check_bounds;
 pub(crate) use induced::check_chain;
-pub(crate) use question::{Asked, reaching};
+pub(crate) use question::{Asked, direction, is_reachability, reaching};
 
 /// How probabilities are computed.
 #[derive(Clone, PartialEq, Debug)]

@@ -96,7 +96,8 @@ fn run(
 ) -> Result<Option<StopReason>, Failure> {
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
-    let task = Task::load(&request.task, &mut loaded);
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = Task::load(&request.task, &budget, &mut loaded);
     report.warnings = loaded.warnings;
     report.notes = loaded.notes;
     report.inputs = loaded.inputs;
@@ -105,7 +106,6 @@ fn run(
     report.task = Some(task.record.clone());
     report.semantics = Some(task.semantics.clone());
     let question = task.question();
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     observer.event(Event::Phase("start states"));
     let starts = match StartSampler::new(&question, LISTED_STARTS, &mut budget) {
         Ok(starts) => starts,

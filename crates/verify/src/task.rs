@@ -1,5 +1,6 @@
 //! A task: model, property and policy, loaded and fitted together.
 
+mod hollow;
 pub(crate) mod load;
 mod options;
 pub(crate) mod policy;
@@ -13,8 +14,9 @@ use serde_json::{Map, Value};
 
 use crate::{Domain, Input, SemanticsRecord};
 
+pub use hollow::HollowFact;
 pub use options::{
-    InitialStates, PolicyChoice, Predicates, StateSpace, TaskOptions, TerminalChoice,
+    InitialStates, PolicyChoice, Predicates, Probabilities, StateSpace, TaskOptions, TerminalChoice,
 };
 
 /// What was read before loading ended, also if it failed.
@@ -26,6 +28,9 @@ pub struct Loaded {
     pub notes: Vec<String>,
     /// The files.
     pub inputs: Vec<Input>,
+    /// Warnings about keys of the model that are ignored and may be misspelt; they are among the
+    /// warnings, too.
+    pub(crate) ignored_keys: Vec<String>,
 }
 
 /// A question with everything that its answer needs.
@@ -57,6 +62,7 @@ pub struct Task {
     pub inputs: Vec<Input>,
     terminal: Option<Condition>,
     options: TaskOptions,
+    ignored_keys: Vec<String>,
 }
 
 impl Task {

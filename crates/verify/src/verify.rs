@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use policert_bounds::Recorder;
-use policert_engine_api::{CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict};
+use policert_engine_api::{
+    Budget, CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict,
+};
 use policert_explore::{BmcConfig, ExplicitConfig};
 use policert_ic3::Config as Ic3Config;
 use policert_ppa::{CegarConfig, Config as PpaConfig};
@@ -97,7 +99,8 @@ fn run(
         _ => (engines::preset(&request.preset)?, Ic3Config::default()),
     };
     observer.event(Event::Phase("load"));
-    let task = Task::load_any(&request.task, loaded);
+    let budget = Budget::new(request.limits.clone(), cancel.clone());
+    let task = Task::load_any(&request.task, &budget, loaded);
     request.outputs.check_inputs(loaded.inputs.iter().map(|input| input.path.as_path()))?;
     if let Err(Failure::Problems(problems)) = &task {
         request.outputs.check_problems(problems)?;

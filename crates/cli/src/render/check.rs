@@ -36,7 +36,7 @@ pub fn check_report(
         labels(out, &report.labels, shown)?;
     }
     if let Some(property) = &report.property {
-        let mut text = format!("{}, start: {}", property.name, property.start);
+        let mut text = format!("{} ({}), start: {}", property.name, property.asks, property.start);
         if let Some(count) = property.listed_start_states {
             text.push_str(&format!(" of {}", number(count, "state")));
         }
@@ -45,7 +45,8 @@ pub fn check_report(
             text.push_str(", with a goal");
         }
         line(out, "property", &text)?;
-        line(out, "unsafe", &property.unsafe_condition)?;
+        let reached = if property.asks == "safety" { "unsafe" } else { "reached" };
+        line(out, reached, &property.unsafe_condition)?;
     }
     if let Some(summary) = &report.policy {
         policy(out, summary, shown)?;
@@ -58,7 +59,7 @@ pub fn check_report(
         line(
             out,
             "division",
-            &format!("{count} divisors are not constant; 0/0 reads as 0, x/0 has no value"),
+            &format!("{count} divisors are not constant; {}", policert_verify::BY_ZERO),
         )?;
     }
     for warning in &report.warnings {

@@ -177,6 +177,7 @@ fn binary(op: BinaryOp, a: &IntegerExpr, b: &IntegerExpr, point: &[i64]) -> Opti
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
         BinaryOp::Mul => a.checked_mul(b),
+        BinaryOp::Mod if a == 0 && b == 0 => Some(0),
         BinaryOp::Mod => a.checked_rem_euclid(b),
         BinaryOp::Min => Some(a.min(b)),
         BinaryOp::Max => Some(a.max(b)),

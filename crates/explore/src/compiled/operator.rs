@@ -193,9 +193,11 @@ impl CompiledDestination {
         };
         let mut lower = choice.lower.value(point).ok_or(Unsettled::Unknown)?;
         let mut upper = choice.upper.value(point).ok_or(Unsettled::Unknown)?;
+        if lower > upper {
+            return outcomes.drop_or_ask(outcomes.semantics.rule == DomainRule::Drop);
+        }
         if let Some(domain) = choice.kept_in
             && outcomes.semantics.rule == DomainRule::Drop
-            && lower <= upper
         {
             let inside = domain.intersect(IntInterval::new(lower, upper));
             let all = lower.abs_diff(upper).saturating_add(1);

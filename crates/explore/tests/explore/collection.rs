@@ -28,7 +28,7 @@ pub fn benchmarks() -> Option<PathBuf> {
 
 pub fn load(path: &Path, constants: &[(&str, &str)]) -> Loaded {
     let constants = constants.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect();
-    let loaded = load_model(path, &LoadOptions { constants });
+    let loaded = load_model(path, &LoadOptions { constants, ..LoadOptions::default() });
     assert!(loaded.model().is_some(), "{}: {:?}", path.display(), loaded.diagnostics());
     loaded
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policert_model::{
     AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, Expr, InitialValue,
     Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, Start, SyncVector, Target,
-    Transient, TransientId, VarId, Variable, VariableKind,
+    Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
 use policert_testkit::{Expressions, Forms, Random, boolean, integer};
@@ -92,7 +92,11 @@ fn random_model(random: &mut Random) -> Model {
         variables.push(open);
     }
     let transients = if random.percent(20) {
-        vec![Transient { name: "t".to_owned(), initial: Expr::int(random.between(-1, 2)) }]
+        vec![Transient {
+            name: "t".to_owned(),
+            initial: Expr::int(random.between(-1, 2)),
+            bounds: ValueBounds::default(),
+        }]
     } else {
         Vec::new()
     };

@@ -1,5 +1,7 @@
 //! Assignments: what they write, types, and that none contradicts another.
 
+use std::collections::BTreeMap;
+
 use policert_numeric::Rational;
 
 use super::{Checker, Entity, Type};
@@ -69,17 +71,15 @@ impl Checker<'_> {
         assignments: impl Iterator<Item = &'a Assignment>,
     ) {
         let mut lowerer = ExprLowerer::new(&self.checked, Reading::Constant, Some(automaton));
-        let mut seen: Vec<(i64, Symbol, Vec<Rational>, &Assignment)> = Vec::new();
+        let mut seen: BTreeMap<(i64, Symbol, Vec<Rational>), &Assignment> = BTreeMap::new();
         let mut found = Vec::new();
         for assignment in assignments {
             let Some((name, indices)) = target(&assignment.target) else { continue };
             // Cells by computed indices are compared when the transition is taken.
             let indices = indices.into_iter().map(|i| lowerer.constant(i));
             let Some(indices) = indices.collect::<Option<Vec<_>>>() else { continue };
-            let earlier = seen
-                .iter()
-                .find(|(index, n, i, _)| *index == assignment.index && *n == name && *i == indices);
-            if let Some((.., earlier)) = earlier {
+            let earlier = seen.entry((assignment.index, name, indices)).or_insert(assignment);
+            if !std::ptr::eq(*earlier, assignment) {
                 let mut constant = |value: &AssignedValue| match value {
                     AssignedValue::Expr(value) => lowerer.constant(value),
                     AssignedValue::Between(..) => None,
@@ -89,7 +89,6 @@ impl Checker<'_> {
                     found.push((assignment, name));
                 }
             }
-            seen.push((assignment.index, name, indices, assignment));
         }
         for (assignment, name) in found {
             let message = format!(

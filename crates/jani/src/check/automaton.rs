@@ -39,8 +39,13 @@ impl Checker<'_> {
                 self.transient_value(i, given);
             }
         }
-        let probabilities =
-            automaton.edges.iter().map(|edge| self.edge(i, edge)).collect::<Vec<_>>();
+        let mut probabilities = Vec::with_capacity(automaton.edges.len());
+        for edge in &automaton.edges {
+            if self.watch.step() {
+                return;
+            }
+            probabilities.push(self.edge(i, edge));
+        }
         self.checked.probabilities.push(probabilities);
     }
 

@@ -2,7 +2,7 @@
 
 use policert_numeric::Rational;
 
-use super::{Checker, Type, Value, variables::Bounds};
+use super::{Checker, Type, Value};
 use crate::{
     ast::Constant,
     diagnostic::{Code, Kind},
@@ -98,17 +98,6 @@ fn given_value(text: &str, ty: &Type) -> Option<Rational> {
         _ => {
             let value = text.parse::<Rational>().ok()?;
             (*ty != Type::Int || value.is_integer()).then_some(value)
-        }
-    }
-}
-
-impl std::fmt::Display for Bounds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (&self.lower, &self.upper) {
-            (Some(l), Some(u)) => write!(f, "[{l}, {u}]"),
-            (Some(l), None) => write!(f, "[{l}, ∞)"),
-            (None, Some(u)) => write!(f, "(−∞, {u}]"),
-            (None, None) => write!(f, "(−∞, ∞)"),
         }
     }
 }

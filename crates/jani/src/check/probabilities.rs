@@ -9,6 +9,16 @@ use crate::{
     lower::{Reading, Trouble, expression::ExprLowerer},
 };
 
+/// How far a sum of probabilities may be from 1 because its terms are rounded decimals: official
+/// models are written with seven places.
+pub(crate) fn rounding() -> Rational {
+    Rational::new(1, 1_000_000).unwrap_or(Rational::ZERO)
+}
+
+/// What is said where probabilities are scaled.
+pub(crate) const SCALED: &str = "probabilities whose sum misses 1 by at most 10⁻⁶, as rounded decimals \
+                                 do, are scaled to sum to 1";
+
 /// The probability of a destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum DestinationProbability {
@@ -40,7 +50,7 @@ impl Checker<'_> {
                 ExprLowerer::new(&self.checked, Reading::Constant, Some(automaton)).value(expr);
             match value {
                 Ok(super::Value::Scalar(p)) => {
-                    if p.signum() < 0 || p > Rational::ONE {
+                    if p.signum() < 0 || &p - &Rational::ONE > rounding() {
                         let message = format!("a probability is between 0 and 1, not {p}");
                         self.invalid(Code::Probability, expr.at, message);
                         known = false;
@@ -73,10 +83,14 @@ impl Checker<'_> {
         if sum == Rational::ONE {
             return;
         }
-        let tolerance = Rational::new(1, 1_000_000_000).unwrap_or(Rational::ZERO);
-        if (&sum - &Rational::ONE).abs() > tolerance {
-            let message = format!("the probabilities of this edge sum to {sum}, not to 1");
+        let message = format!("the probabilities of this edge sum to {sum}, not to 1");
+        if (&sum - &Rational::ONE).abs() > rounding() {
             self.invalid(Code::Probability, edge.at, message);
+            return;
+        }
+        if self.checked.exact_probabilities {
+            let help = "--probabilities rounded scales sums that miss 1 by at most 10⁻⁶";
+            self.diagnostics.invalid_with_help(Code::Probability, edge.at, message, help);
             return;
         }
         for probability in all {
@@ -86,7 +100,6 @@ impl Checker<'_> {
                 *p = scaled;
             }
         }
-        let message = "probabilities that miss 1 by rounding are scaled to sum to 1";
-        self.diagnostics.note(Code::Probability, edge.at, message);
+        self.diagnostics.note(Code::Probability, edge.at, SCALED);
     }
 }

@@ -69,12 +69,29 @@ impl Checker<'_> {
         }
     }
 
-    /// Warns of edges that never fire: their action is in no vector.
+    /// Warns of edges that never fire: their action is in no vector, or only in vectors that join it
+    /// with an action of which the other automaton has no edge.
     fn uncovered_actions(&mut self) {
-        let mut covered = BTreeSet::new();
+        let actions_of = |&automaton: &usize| -> BTreeSet<usize> {
+            let edges = self.checked.ast.automata[automaton].edges.iter();
+            let names = edges.filter_map(|edge| edge.action);
+            names.filter_map(|name| self.checked.scope.action(name.symbol)).collect()
+        };
+        let on_edges: Vec<BTreeSet<usize>> =
+            self.checked.instances.iter().map(actions_of).collect();
+        // Actions of instances in some vector, and in one whose actions all have edges.
+        let (mut named, mut covered) = (BTreeSet::new(), BTreeSet::new());
         for vector in &self.checked.vectors {
-            for (instance, action) in vector.actions.iter().enumerate() {
-                covered.extend(action.map(|a| (instance, a)));
+            let entries = || {
+                let entries = vector.actions.iter().enumerate();
+                entries.filter_map(|(instance, action)| action.map(|action| (instance, action)))
+            };
+            let has_edge = |(i, action): (usize, usize)| {
+                on_edges.get(i).is_some_and(|on| on.contains(&action))
+            };
+            named.extend(entries());
+            if entries().all(has_edge) {
+                covered.extend(entries());
             }
         }
         let mut found: Vec<(At, String)> = Vec::new();
@@ -83,15 +100,21 @@ impl Checker<'_> {
             let mut seen = BTreeSet::new();
             for name in automaton.edges.iter().filter_map(|e| e.action) {
                 let Some(action) = self.checked.scope.action(name.symbol) else { continue };
-                if !covered.contains(&(i, action)) && seen.insert(action) {
-                    let message = format!(
-                        "no synchronisation vector has action `{}` of instance {i} (`{}`): its \
-                         edges never fire",
-                        self.names.text(name.symbol),
-                        self.names.text(automaton.name.symbol)
-                    );
-                    found.push((name.at, message));
+                if covered.contains(&(i, action)) || !seen.insert(action) {
+                    continue;
                 }
+                let (action_name, instance) =
+                    (self.names.text(name.symbol), self.names.text(automaton.name.symbol));
+                let of = format!("action `{action_name}` of instance {i} (`{instance}`)");
+                let message = if named.contains(&(i, action)) {
+                    format!(
+                        "each synchronisation vector with {of} joins it with an action that the \
+                         other instance has no edge for: its edges never fire"
+                    )
+                } else {
+                    format!("no synchronisation vector has {of}: its edges never fire")
+                };
+                found.push((name.at, message));
             }
         }
         for (at, message) in found {

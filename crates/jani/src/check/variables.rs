@@ -1,5 +1,6 @@
 //! Variables: types, bounds and initial values.
 
+use policert_model::ValueBounds;
 use policert_numeric::Rational;
 
 use super::{Checker, Type, Value};
@@ -20,7 +21,7 @@ pub(crate) struct Variable {
     pub ty: Type,
     pub sort: Sort,
     /// Bounds of the number, or of the numbers in the array.
-    pub bounds: Bounds,
+    pub bounds: ValueBounds,
     pub transient: bool,
     pub initial: Option<Value>,
     /// Lengths of the array, by dimension; empty for what is no array.
@@ -34,20 +35,6 @@ pub(crate) enum Sort {
     Real,
     Clock,
     Continuous,
-}
-
-/// Bounds of a number, both included.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Bounds {
-    pub lower: Option<Rational>,
-    pub upper: Option<Rational>,
-}
-
-impl Bounds {
-    pub fn contains(&self, value: &Rational) -> bool {
-        self.lower.as_ref().is_none_or(|l| l <= value)
-            && self.upper.as_ref().is_none_or(|u| value <= u)
-    }
 }
 
 impl Checker<'_> {
@@ -120,7 +107,7 @@ impl Checker<'_> {
     }
 
     /// The bounds of a type, or of the elements of an array type.
-    pub(super) fn bounds(&mut self, ty: &ast::Type, automaton: Option<usize>) -> Bounds {
+    pub(super) fn bounds(&mut self, ty: &ast::Type, automaton: Option<usize>) -> ValueBounds {
         match &ty.kind {
             TypeKind::Array(base) => self.bounds(base, automaton),
             TypeKind::Bounded { lower, upper, .. } => {
@@ -128,7 +115,7 @@ impl Checker<'_> {
                 let mut bound = |expr: &Option<ast::Expr>| {
                     expr.as_ref().and_then(|e| self.constant_number(e, &number, automaton))
                 };
-                let bounds = Bounds { lower: bound(lower), upper: bound(upper) };
+                let bounds = ValueBounds { lower: bound(lower), upper: bound(upper) };
                 if let (Some(l), Some(u)) = (&bounds.lower, &bounds.upper)
                     && l > u
                 {
@@ -137,7 +124,7 @@ impl Checker<'_> {
                 }
                 bounds
             }
-            _ => Bounds::default(),
+            _ => ValueBounds::default(),
         }
     }
 }
@@ -153,7 +140,7 @@ fn sort(ty: &ast::Type) -> Sort {
 }
 
 /// The first number of a value that is outside of bounds.
-fn first_outside<'v>(value: &'v Value, bounds: &Bounds) -> Option<&'v Rational> {
+fn first_outside<'v>(value: &'v Value, bounds: &ValueBounds) -> Option<&'v Rational> {
     match value {
         Value::Scalar(number) => (!bounds.contains(number)).then_some(number),
         Value::Array(elements) => elements.iter().find_map(|e| first_outside(e, bounds)),

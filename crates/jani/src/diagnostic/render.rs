@@ -21,19 +21,25 @@ pub(super) struct Excerpt {
 impl Excerpt {
     pub fn new(source: &SourceText, span: Range<usize>) -> Self {
         let (line, start) = source.line_around(span.start);
-        let characters = |text: &str| text.chars().count();
-        let from = characters(line.get(..span.start - start).unwrap_or(line));
-        let end = span.end.saturating_sub(start).min(line.len());
-        let to = characters(line.get(..end).unwrap_or(line)).max(from + 1);
-        let first = if characters(line) > WIDTH { from.saturating_sub(BEFORE) } else { 0 };
+        // Only what is shown is looked at: a line may be as long as the file.
+        let is_longer = |text: &str| text.chars().nth(WIDTH).is_some();
+        let (before, rest) =
+            line.split_at_checked(span.start.saturating_sub(start)).unwrap_or((line, ""));
+        let end = span.end.saturating_sub(span.start).min(rest.len());
+        let marked = rest.get(..end).unwrap_or(rest).chars().take(WIDTH + 1).count();
+        let cut = match before.char_indices().rev().nth(BEFORE - 1) {
+            Some((at, _)) if is_longer(line) => at,
+            _ => 0,
+        };
         let shown = |c: char| if c.is_control() || c == '\u{feff}' { ' ' } else { c };
-        let mut text: String = line.chars().skip(first).take(WIDTH).map(shown).collect();
-        let (mut from, mut to) = (from - first, (to - first).min(WIDTH + 1));
-        if first > 0 {
+        let mut text: String = line[cut..].chars().take(WIDTH).map(shown).collect();
+        let mut from = before[cut..].chars().count();
+        let mut to = (from + marked.max(1)).min(WIDTH + 1);
+        if cut > 0 {
             text.insert(0, '…');
             (from, to) = (from + 1, to + 1);
         }
-        if characters(line) > first + WIDTH {
+        if is_longer(&line[cut..]) {
             text.push('…');
         }
         // Indentation says nothing.

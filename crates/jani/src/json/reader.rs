@@ -3,8 +3,9 @@
 use smallvec::SmallVec;
 
 use super::{Document, JsonError, Kind, MAX_DEPTH, Node, NodeId};
+use crate::stop::Watch;
 
-pub(super) fn read(text: &str) -> Result<Document, JsonError> {
+pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError> {
     if u32::try_from(text.len()).is_err() {
         return Err(JsonError {
             offset: 0,
@@ -19,7 +20,8 @@ pub(super) fn read(text: &str) -> Result<Document, JsonError> {
         open: Vec::new(),
         duplicate_keys: Vec::new(),
     };
-    reader.document()?;
+    reader.document(watch)?;
+    reader.nodes.shrink_to_fit();
     Ok(Document { nodes: reader.nodes, duplicate_keys: reader.duplicate_keys })
 }
 
@@ -36,8 +38,11 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn document(&mut self) -> Result<(), JsonError> {
+    fn document(&mut self, watch: &mut Watch) -> Result<(), JsonError> {
         loop {
+            if watch.step() {
+                return Err(self.error("stopped"));
+            }
             self.skip_space();
             let mut complete = self.value()?;
             loop {

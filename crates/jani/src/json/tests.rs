@@ -9,7 +9,8 @@ use super::{Document, Json, Kind, MAX_DEPTH};
 use crate::source::{Source, SourceId};
 
 fn source(text: &str) -> Source {
-    Source::from_text(SourceId(0), Path::new("test.json"), text.to_owned()).expect("JSON")
+    Source::from_text(SourceId(0), Path::new("test.json"), text.to_owned(), &mut Watch::default())
+        .expect("JSON")
 }
 
 fn to_value(json: Json<'_>) -> Value {
@@ -27,8 +28,17 @@ fn to_value(json: Json<'_>) -> Value {
     }
 }
 
+fn parse(text: &str) -> Result<Document, JsonError> {
+    Document::parse(text, &mut Watch::default())
+}
+
+fn pointer(json: Json<'_>) -> String {
+    pointers(json.source(), &[json.at().node]).remove(0)
+}
+
 fn check_pointers(root: &Value, json: Json<'_>) {
-    assert_eq!(root.pointer(&json.pointer()), Some(&to_value(json)), "{}", json.pointer());
+    let pointer = pointer(json);
+    assert_eq!(root.pointer(&pointer), Some(&to_value(json)), "{pointer}");
     json.elements().for_each(|element| check_pointers(root, element));
     json.members().for_each(|(_, value)| check_pointers(root, value));
 }
@@ -61,12 +71,15 @@ proptest! {
         let source = source(&text);
         prop_assert_eq!(&to_value(source.root()), &value);
         check_pointers(&value, source.root());
+        let places: Vec<NodeId> = (0..source.document().nodes.len()).map(NodeId::new).collect();
+        let alone = places.iter().map(|&place| pointer(Json::new(&source, place)));
+        prop_assert_eq!(pointers(&source, &places), alone.collect::<Vec<_>>());
     }
 
     #[test]
     fn agrees_with_serde_on_what_is_json(text in "[\\[\\]{}:,\"a\\\\u0-9eE+.\\- tfn\u{e9}]{0,12}") {
         // serde refuses numbers beyond the range of f64, which are fine here.
-        let ours = Document::parse(&text);
+        let ours = parse(&text);
         match serde_json::from_str::<Value>(&text) {
             Ok(_) => prop_assert!(ours.is_ok(), "{text}"),
             Err(error) => prop_assert!(ours.is_err(), "{text}: {error}"),
@@ -104,7 +117,7 @@ fn refused_with_place() {
         ("1 1", 2, "text after the end of the value"),
         ("nul", 0, "a value expected"),
     ] {
-        let error = Document::parse(text).expect_err(text);
+        let error = parse(text).expect_err(text);
         assert_eq!((error.offset, error.message.as_str()), (offset, message), "{text}");
     }
 }
@@ -113,21 +126,21 @@ fn refused_with_place() {
 fn duplicate_keys_are_found_and_the_last_counts() {
     let source = source(r#"{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}"#);
     let keys = source.document().duplicate_keys();
-    let pointers: Vec<_> = keys.iter().map(|&k| Json::new(&source, k).pointer()).collect();
+    let pointers: Vec<_> = keys.iter().map(|&k| pointer(Json::new(&source, k))).collect();
     assert_eq!(pointers, ["/b/c", "/a"]);
     assert_eq!(source.root().get("a").map(Json::text), Some("3"));
     let wide = format!(
         "{{{}, \"k7\": 0}}",
         (0..40).map(|i| format!("\"k{i}\": {i}")).collect::<Vec<_>>().join(", ")
     );
-    assert_eq!(Document::parse(&wide).expect("JSON").duplicate_keys().len(), 1);
+    assert_eq!(parse(&wide).expect("JSON").duplicate_keys().len(), 1);
 }
 
 #[test]
 fn nesting_is_limited() {
     let deep = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
-    assert!(Document::parse(&deep(MAX_DEPTH)).is_ok());
-    let error = Document::parse(&deep(MAX_DEPTH + 1)).expect_err("too deep");
+    assert!(parse(&deep(MAX_DEPTH)).is_ok());
+    let error = parse(&deep(MAX_DEPTH + 1)).expect_err("too deep");
     assert!(error.too_deep && error.offset == MAX_DEPTH, "{error}");
-    assert!(Document::parse(&"[".repeat(1_000_000)).is_err());
+    assert!(parse(&"[".repeat(1_000_000)).is_err());
 }

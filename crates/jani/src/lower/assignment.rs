@@ -42,14 +42,13 @@ impl Cells {
     }
 }
 
-/// Lowers an assignment; one to a transient variable that no transition needs becomes nothing.
+/// Lowers an assignment: to one of each cell that it writes.
 pub(super) fn assignment(
     checked: &Checked,
     layout: &Layout,
     lowerer: &mut ExprLowerer<'_>,
     assignment: &ast::Assignment,
-    into: &mut Vec<Assignment>,
-) -> Result<(), Trouble> {
+) -> Result<Vec<Assignment>, Trouble> {
     let at = assignment.target.at;
     let (name, indices) = target(&assignment.target).ok_or(Trouble::Known)?;
     let Some(Entity::Variable(v)) = checked.scope.entity(name, lowerer.automaton()) else {
@@ -58,8 +57,7 @@ pub(super) fn assignment(
     let cells = match layout.storage(v, lowerer.instance()) {
         Storage::State(first) => Cells::State(*first),
         Storage::Transient { kept: Some(first), .. } => Cells::Transient(*first),
-        Storage::Transient { kept: None, .. } => return Ok(()),
-        Storage::Missing => return Err(Trouble::Known),
+        Storage::Transient { kept: None, .. } | Storage::Missing => return Err(Trouble::Known),
     };
     let indices = indices.into_iter().map(|i| lowerer.scalar(i)).collect::<Result<Vec<_>, _>>()?;
     let values = values(lowerer, &assignment.value, cells, at)?;
@@ -68,12 +66,8 @@ pub(super) fn assignment(
         return Err(Trouble::Unsupported(at, "arrays that change their length".to_owned()));
     }
     let index = assignment.index;
-    into.extend(targets.into_iter().zip(values).map(|(target, value)| Assignment {
-        target,
-        value,
-        index,
-    }));
-    Ok(())
+    let assignments = targets.into_iter().zip(values);
+    Ok(assignments.map(|(target, value)| Assignment { target, value, index }).collect())
 }
 
 fn values(

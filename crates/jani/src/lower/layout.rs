@@ -21,8 +21,8 @@ pub(crate) enum Storage {
     Transient {
         /// The values that it has in states; computed from what the locations say.
         shown: Result<Lowered, Trouble>,
-        /// The model's transient variables from this one on, if transitions need them; else it
-        /// is at its initial value whenever it is read in a transition.
+        /// The model's transient variables from this one on, if edges write to it; else it is at
+        /// its initial value whenever it is read in a transition.
         kept: Option<TransientId>,
     },
     /// Not in the model: reading it is no use.
@@ -124,12 +124,9 @@ impl Layout {
         let storage = if variable.transient {
             let kept = kept(v).then(|| TransientId::new(self.transients.len()));
             if kept.is_some() {
-                self.transients.extend(
-                    cells
-                        .into_iter()
-                        .zip(initial)
-                        .map(|(name, initial)| Transient { name, initial: initial.expr }),
-                );
+                self.transients.extend(cells.into_iter().zip(initial).map(|(name, initial)| {
+                    Transient { name, initial: initial.expr, bounds: variable.bounds.clone() }
+                }));
             }
             let shown = variable.initial.as_ref().map(from_value).ok_or(Trouble::Known);
             Storage::Transient { shown, kept }

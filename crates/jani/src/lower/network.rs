@@ -5,13 +5,17 @@ use policert_model::{
 };
 
 use super::{
-    Layout, Reading, Trouble, assignment, condition::condition, expression::ExprLowerer, transients,
+    Layout, Reading, Trouble, assignment, condition::condition, expression::ExprLowerer,
+    probability, transients,
 };
 use crate::{
     ast,
-    check::{Checked, DestinationProbability, Sort},
-    diagnostic::Diagnostics,
+    check::{Checked, DestinationProbability, Entity, SCALED, Sort},
+    diagnostic::{Code, Diagnostics},
     names::Names,
+    parse::Parser,
+    source::At,
+    stop::Watch,
 };
 
 /// A model with where the variables of the file are in it.
@@ -22,19 +26,39 @@ pub(crate) struct LoweredModel {
 }
 
 /// Lowers a model that was checked without errors and has no [`unsupported`] parts; `None` after
-/// diagnostics of what in its expressions is not supported.
-pub(crate) fn lower(
-    checked: &Checked,
-    names: &Names,
-    diagnostics: &mut Diagnostics,
-) -> Option<LoweredModel> {
-    let needed = transients::needed_by_transitions(checked);
-    let mut layout = Layout::new(checked, names, &|v| needed[v.0]);
+/// diagnostics of what in its expressions is not supported, or after a stop.
+pub(crate) fn lower(checked: &Checked, parser: &mut Parser) -> Option<LoweredModel> {
+    let Parser { diagnostics, names, watch } = parser;
+    let names: &Names = names;
+    let uses = transients::uses(checked);
+    let mut layout = Layout::new(checked, names, &|v| uses.written[v.0]);
     transients::show_in_states(checked, &mut layout);
-    let mut network = Network { checked, layout: &layout, troubles: Vec::new() };
+    let mut network = Network {
+        checked,
+        layout: &layout,
+        read: &uses.read,
+        troubles: Vec::new(),
+        unchecked: Vec::new(),
+        scaled: Vec::new(),
+        watch,
+    };
     let instances = (0..checked.instances.len()).map(|i| network.instance(names, i)).collect();
     let initial_condition = network.initial_condition();
-    let troubles = network.troubles;
+    let Network { troubles, unchecked, scaled, watch, .. } = network;
+    let stopped = watch.is_stopped();
+    for at in scaled {
+        diagnostics.note(Code::Probability, at, SCALED);
+    }
+    for (at, what) in unchecked {
+        let message = format!(
+            "the value of a transient variable that no assignment reads is taken to exist and to \
+             lie within its bounds: unsupported: {what}"
+        );
+        diagnostics.warning(Code::Skipped, at, message);
+    }
+    if stopped {
+        return None;
+    }
     if !troubles.is_empty() {
         troubles.into_iter().for_each(|trouble| trouble.report(names, diagnostics));
         return None;
@@ -92,13 +116,21 @@ fn vectors(checked: &Checked) -> Vec<SyncVector> {
     vectors.collect()
 }
 
-struct Network<'c> {
+struct Network<'c, 'w> {
     checked: &'c Checked,
     layout: &'c Layout,
+    /// The variables that assignments of edges read.
+    read: &'c [bool],
     troubles: Vec<Trouble>,
+    /// Assignments to transient variables that nothing reads, with what is not supported in them.
+    unchecked: Vec<(At, String)>,
+    /// Edges whose probabilities are scaled in the states where rounding makes them miss 1.
+    scaled: Vec<At>,
+    /// Whether to stop.
+    watch: &'w mut Watch,
 }
 
-impl<'c> Network<'c> {
+impl<'c> Network<'c, '_> {
     fn instance(&mut self, names: &Names, instance: usize) -> Instance {
         let automaton = self.checked.instances[instance];
         let first = self.checked.instances.iter().position(|a| *a == automaton) == Some(instance);
@@ -109,6 +141,9 @@ impl<'c> Network<'c> {
         for (e, edge) in ast.edges.iter().enumerate() {
             if edge.destinations.is_empty() {
                 continue;
+            }
+            if self.watch.step() {
+                break;
             }
             let pointer = format!("/automata/{automaton}/edges/{e}");
             let probabilities = &self.checked.probabilities[automaton][e];
@@ -127,7 +162,7 @@ impl<'c> Network<'c> {
     }
 
     fn edge(
-        &self,
+        &mut self,
         lowerer: &mut ExprLowerer<'c>,
         automaton: usize,
         edge: &ast::Edge,
@@ -164,12 +199,43 @@ impl<'c> Network<'c> {
             lowerer.reading(Reading::Transition(self.layout));
             for assignment in edge.assignments.iter().chain(&destination.assignments) {
                 let (checked, layout) = (self.checked, self.layout);
-                assignment::assignment(checked, layout, lowerer, assignment, &mut assignments)?;
+                match assignment::assignment(checked, layout, lowerer, assignment) {
+                    Ok(lowered) => assignments.extend(lowered),
+                    Err(Trouble::Unsupported(at, what)) if self.is_idle(automaton, assignment) => {
+                        self.unchecked.push((at, what));
+                    }
+                    Err(trouble) => return Err(trouble),
+                }
             }
             let location = location(destination.location)?;
             destinations.push(EdgeDestination { location, probability, assignments });
         }
+        self.scale(edge, &mut destinations);
         Ok(Edge { source: location(edge.location)?, action, guard, destinations, pointer })
+    }
+
+    /// Scales probabilities that depend on the state where rounding makes them miss 1.
+    fn scale(&mut self, edge: &ast::Edge, destinations: &mut [EdgeDestination]) {
+        let depends = |d: &EdgeDestination| matches!(d.probability, Probability::Expr(_));
+        if self.checked.exact_probabilities || !destinations.iter().any(depends) {
+            return;
+        }
+        let all: Vec<_> = destinations.iter().map(|d| d.probability.clone()).collect();
+        if let Some(scaled) = probability::scaled(&all) {
+            self.scaled.push(edge.at);
+            for (destination, probability) in destinations.iter_mut().zip(scaled) {
+                destination.probability = probability;
+            }
+        }
+    }
+
+    /// Whether an assignment writes a transient variable that no assignment reads.
+    fn is_idle(&self, automaton: usize, assignment: &ast::Assignment) -> bool {
+        let Some((name, _)) = transients::target(&assignment.target) else { return false };
+        match self.checked.scope.entity(name, Some(automaton)) {
+            Some(Entity::Variable(v)) => self.checked.variable(v).transient && !self.read[v.0],
+            Some(Entity::Constant(_)) | None => false,
+        }
     }
 
     /// What the restrictions of initial states demand, of the model and of each instance.

@@ -1,8 +1,9 @@
-//! Transient variables: which of them transitions need, and what they are in states.
+//! Transient variables: which of them edges write and read, and what they are in states.
 //!
 //! In a state, a transient variable has the value that the location of an instance gives it, else
 //! its initial value. During a transition it starts at its initial value, and what edges assign
-//! lasts until the end; so it matters to the state only if an assignment reads it.
+//! lasts until the end. So it matters to the state after it only if an assignment reads it; but it
+//! has to have a value within its bounds, as any other variable, or the outcome is no transition.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +20,16 @@ use crate::{
     source::At,
 };
 
-/// Transient variables that edges write and assignments read. So are those of which an edge writes
-/// a computed cell: it may be one that does not exist.
-pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
+/// What edges do with variables.
+pub(super) struct Uses {
+    /// Those that they write.
+    pub written: Vec<bool>,
+    /// Those that their assignments read.
+    pub read: Vec<bool>,
+}
+
+/// What the edges of all automata do with variables.
+pub(super) fn uses(checked: &Checked) -> Uses {
     let mut written = vec![false; checked.variables.len()];
     let mut read = written.clone();
     for (a, automaton) in checked.ast.automata.iter().enumerate() {
@@ -30,10 +38,8 @@ pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
                 each_variable(checked, expr, Some(a), &mut |v| read[v.0] = true);
             };
             let mut target = &assignment.target;
-            let mut computed = false;
             while let ExprKind::Access(parts) = &target.kind {
                 reads(&parts[1]);
-                computed |= !matches!(parts[1].kind, ExprKind::Number(_));
                 target = &parts[0];
             }
             match &assignment.value {
@@ -47,7 +53,6 @@ pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
                 && let Some(Entity::Variable(v)) = checked.scope.entity(*name, Some(a))
             {
                 written[v.0] = true;
-                read[v.0] |= computed;
             }
         };
         for edge in &automaton.edges {
@@ -55,9 +60,7 @@ pub(super) fn needed_by_transitions(checked: &Checked) -> Vec<bool> {
             edge.destinations.iter().flat_map(|d| &d.assignments).for_each(&mut note);
         }
     }
-    (0..checked.variables.len())
-        .map(|v| checked.variables[v].transient && written[v] && read[v])
-        .collect()
+    Uses { written, read }
 }
 
 /// Calls `f` for each variable that an expression may read, also inside functions.

@@ -15,6 +15,9 @@ const DATATYPE_OPERATORS: [&str; 6] = ["da", "dv", "oa", "ov", "empty", "et"];
 impl Parser {
     /// An expression; `Broken` where it could not be read.
     pub(super) fn expr(&mut self, json: Json<'_>) -> Expr {
+        if self.watch.step() {
+            return Expr { at: json.at(), kind: ExprKind::Broken };
+        }
         let kind = match json.kind() {
             Kind::Bool(value) => ExprKind::Bool(value),
             Kind::Number => self.number(json),
@@ -180,7 +183,7 @@ impl Parser {
         Some(expression.kind)
     }
 
-    fn operand(&mut self, members: &mut Members<'_>, key: &str) -> Option<Expr> {
+    fn operand(&mut self, members: &mut Members<'_>, key: &'static str) -> Option<Expr> {
         let json = self.required(members, key)?;
         Some(self.expr(json))
     }

@@ -1,6 +1,7 @@
 //! Files: the model, property files, and the parts that properties take from other files.
 
 use std::{
+    io::Read,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,6 +16,9 @@ use crate::{
 /// How many files may refer to each other in a row.
 const MAX_INCLUDES: usize = 16;
 
+/// Bytes that are read at once.
+const PIECE: u64 = 4 << 20;
+
 /// Inputs are read more than once, which pipes and devices do not allow.
 fn regular(path: &Path) -> std::io::Result<()> {
     let is_file = path.metadata()?.is_file();
@@ -27,7 +31,7 @@ impl Parser {
         if let Some(source) = self.diagnostics.sources.by_path(path) {
             return Some(source);
         }
-        match regular(path).and_then(|()| std::fs::read(path)) {
+        match regular(path).and_then(|()| self.content(path)) {
             Ok(bytes) => self.bytes(path, bytes),
             Err(error) => {
                 let message = format!("cannot read `{}`: {error}", path.display());
@@ -40,8 +44,21 @@ impl Parser {
         }
     }
 
+    /// The bytes of a file; some of them, if the watch stops.
+    fn content(&mut self, path: &Path) -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        let size = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+        while !self.watch.ask() && Read::take(&mut file, PIECE).read_to_end(&mut bytes)? > 0 {}
+        Ok(bytes)
+    }
+
     /// Reads what stands in a file.
     pub fn bytes(&mut self, path: &Path, bytes: Vec<u8>) -> Option<Arc<Source>> {
+        if self.watch.ask() {
+            return None;
+        }
         match String::from_utf8(bytes) {
             Ok(text) => self.text(path, text),
             Err(error) => {
@@ -60,12 +77,14 @@ impl Parser {
 
     /// Reads a text as JSON; warns of keys that stand twice in one object.
     pub fn text(&mut self, path: &Path, text: String) -> Option<Arc<Source>> {
-        match Source::from_text(self.diagnostics.sources.next_id(), path, text) {
+        let id = self.diagnostics.sources.next_id();
+        match Source::from_text(id, path, text, &mut self.watch) {
             Ok(source) => {
                 let source = self.diagnostics.sources.push(source);
                 self.duplicate_keys(&source);
                 Some(source)
             }
+            Err(_) if self.watch.is_stopped() => None,
             Err((text, error)) => {
                 self.diagnostics.syntax(&text, &error);
                 None

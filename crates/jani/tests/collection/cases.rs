@@ -68,7 +68,10 @@ fn check(folder: &Path, command: &str, expect: &Table) -> bool {
             assert!(text.contains(word), "{context}: `{word}` not in: {text}");
         }
     };
-    let loaded = load_model(&run.model, &LoadOptions { constants: run.constants.clone() });
+    let loaded = load_model(
+        &run.model,
+        &LoadOptions { constants: run.constants.clone(), ..LoadOptions::default() },
+    );
     let verdict = expect.get("verdict").and_then(Value::as_str);
     let mut diagnostics = loaded.diagnostics().to_vec();
     let property = loaded.model().map(|_| loaded.property(&run.selector(folder, &loaded)));

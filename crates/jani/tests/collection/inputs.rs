@@ -41,5 +41,5 @@ pub fn load_with(path: &Path, given: &[(&str, &str)]) -> Loaded {
             constants.push((name, value.to_owned()));
         }
     }
-    load_model(path, &LoadOptions { constants })
+    load_model(path, &LoadOptions { constants, ..LoadOptions::default() })
 }

@@ -7,18 +7,20 @@ use policert_numeric::Rational;
 use super::ComposeError;
 use crate::{
     AssignedValue, Assignment, BinaryOp, CellWrite, Choice, Condition, Conflict, Destination,
-    EdgeDestination, Expr, InstanceId, Model, Probability, Target, TransientId, UnaryOp, Update,
-    UpdateValue, VarId,
+    EdgeDestination, Expr, InstanceId, Model, Probability, Target, TransientId, TransientValue,
+    UnaryOp, Update, UpdateValue, VarId,
 };
 
 /// The effect of assignments as it builds up from index to index.
 pub(super) struct Effect<'m> {
     model: &'m Model,
     values: BTreeMap<VarId, Expr>,
+    /// The transient variables that were written; others are at their initial values.
     transients: BTreeMap<TransientId, Expr>,
     choices: Vec<Choice>,
     defined: Vec<Condition>,
     cell_writes: Vec<CellWrite>,
+    transient_values: Vec<TransientValue>,
     conflicts: Vec<Expr>,
     conflicting: Vec<String>,
 }
@@ -38,14 +40,14 @@ struct Write {
 
 impl<'m> Effect<'m> {
     pub(super) fn new(model: &'m Model) -> Self {
-        let transients = model.transients.iter().enumerate();
         Self {
             model,
             values: BTreeMap::new(),
-            transients: transients.map(|(i, t)| (TransientId::new(i), t.initial.clone())).collect(),
+            transients: BTreeMap::new(),
             choices: Vec::new(),
             defined: Vec::new(),
             cell_writes: Vec::new(),
+            transient_values: Vec::new(),
             conflicts: Vec::new(),
             conflicting: Vec::new(),
         }
@@ -66,6 +68,7 @@ impl<'m> Effect<'m> {
             let location = self.model.instance(*i).location;
             self.values.insert(location, Expr::int(destination.location));
         }
+        self.transients_stay_in_bounds();
         let probability = probability(parts);
         if let Probability::Expr(p) = &probability {
             let positive = Expr::binary(BinaryOp::Lt, Expr::int(0), p.clone());
@@ -81,6 +84,7 @@ impl<'m> Effect<'m> {
             probability,
             defined: Condition::and(self.defined),
             cell_writes: self.cell_writes,
+            transient_values: self.transient_values,
             conflict: Conflict {
                 condition: Condition::or(self.conflicts.iter().map(Condition::from_expr)),
                 variables: self.conflicting,
@@ -126,7 +130,7 @@ impl<'m> Effect<'m> {
             self.note_conflicts(slot, &writes);
             let mut value = match slot {
                 Slot::Var(v) => self.values.get(&v).cloned().unwrap_or(Expr::Var(v)),
-                Slot::Transient(t) => self.transients[&t].clone(),
+                Slot::Transient(t) => self.transient(t),
             };
             for write in writes {
                 value = Expr::ite(write.condition, write.value, value);
@@ -150,7 +154,30 @@ impl<'m> Effect<'m> {
 
     /// An expression over what holds before the current index, as one over the state.
     fn before(&self, expr: &Expr) -> Expr {
-        expr.substitute(&|v| self.values.get(&v).cloned(), &|t| self.transients.get(&t).cloned())
+        expr.substitute(&|v| self.values.get(&v).cloned(), &|t| Some(self.transient(t)))
+    }
+
+    /// What a transient variable holds so far.
+    fn transient(&self, t: TransientId) -> Expr {
+        let written = self.transients.get(&t);
+        written.unwrap_or_else(|| &self.model.transients[t.index()].initial).clone()
+    }
+
+    /// Demands that the final values of transient variables exist and lie within their bounds.
+    fn transients_stay_in_bounds(&mut self) {
+        let domains = self.model.domains();
+        for (t, value) in &self.transients {
+            let transient = &self.model.transients[t.index()];
+            if transient.bounds.contain_all(&value.range(&domains)) {
+                continue;
+            }
+            self.defined.push(transient.bounds.condition(value));
+            self.transient_values.push(TransientValue {
+                name: transient.name.clone(),
+                value: value.clone(),
+                bounds: transient.bounds.clone(),
+            });
+        }
     }
 
     /// The value that an assignment writes; a free choice becomes a new variable.

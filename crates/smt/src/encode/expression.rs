@@ -161,7 +161,7 @@ impl Encoder<'_> {
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::Div => {
-                // 0/0 reads as 0.
+                // 0/0 is 0.
                 let b_zero = b.clone().equals(Term::int(0));
                 let a_zero = a.clone().equals(Term::int(0));
                 let some_value = Formula::or([b_zero.clone().negate(), a_zero]);
@@ -169,8 +169,11 @@ impl Encoder<'_> {
                 Term::ite(b_zero, Term::int(0), a.over(b))
             }
             BinaryOp::Mod => {
+                // So is 0 % 0.
                 let b_zero = b.clone().equals(Term::int(0));
-                defined = Formula::and([defined, b_zero.clone().negate()]);
+                let a_zero = a.clone().equals(Term::int(0));
+                let some_value = Formula::or([b_zero.clone().negate(), a_zero]);
+                defined = Formula::and([defined, some_value]);
                 Term::ite(b_zero, Term::int(0), a.modulo(b))
             }
             BinaryOp::Pow

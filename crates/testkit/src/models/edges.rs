@@ -122,13 +122,21 @@ fn assignments(sketch: &Sketch, random: &mut Random, i: usize) -> Vec<Assignment
             all.push(Assignment { target: Target::Var(v), value: value(sketch, random, v), index });
         }
     }
+    // What an index leaves outside its domain, or without value, a later one may repair.
+    if general
+        && random.percent(15)
+        && let Some(&Assignment { target: Target::Var(v), index, .. }) = all.first()
+    {
+        let index = index + 1;
+        all.push(Assignment { target: Target::Var(v), value: value(sketch, random, v), index });
+    }
     if !sketch.array.is_empty() && (i == 0 || !two) && random.percent(40) {
         all.push(cell_assignment(sketch, random));
     }
     if sketch.transients > 0 && (i == 0 || !two) && random.percent(50) {
         all.push(Assignment {
             target: Target::Transient(TransientId(0)),
-            value: AssignedValue::Expr(sketch.expressions(Forms::Total).integer(random, 1)),
+            value: AssignedValue::Expr(transient_value(sketch, random)),
             index: 0,
         });
         // read in a later round
@@ -144,7 +152,21 @@ fn assignments(sketch: &Sketch, random: &mut Random, i: usize) -> Vec<Assignment
             all.push(Assignment { target, value, index: 1 });
         }
     }
+    // nobody reads it
+    if sketch.transients > 1 && (i == 0 || !two) && random.percent(50) {
+        all.push(Assignment {
+            target: Target::Transient(TransientId(1)),
+            value: AssignedValue::Expr(transient_value(sketch, random)),
+            index: random.between(0, 1),
+        });
+    }
     all
+}
+
+/// Mostly one that always exists.
+fn transient_value(sketch: &Sketch, random: &mut Random) -> Expr {
+    let forms = *random.pick(&[Forms::Total, Forms::Total, Forms::Any]);
+    sketch.expressions(forms).integer(random, 1)
 }
 
 /// A write to a cell of the array: by a constant index, or by a computed one.

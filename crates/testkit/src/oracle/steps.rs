@@ -165,13 +165,15 @@ pub fn steps(
         while let Some(choices) = pending.pop() {
             match execute(model, joint, combination, state, &choices) {
                 Execution::Asks(bounds) => match bounds {
-                    Some((lower, upper)) => pending.extend((lower..=upper).rev().map(|value| {
-                        let mut choices = choices.clone();
-                        choices.push(value);
-                        choices
-                    })),
-                    None if rule == DomainRule::Drop => steps.dropped = true,
-                    None => return Err(Broken),
+                    Some((lower, upper)) if lower <= upper => {
+                        pending.extend((lower..=upper).rev().map(|value| {
+                            let mut choices = choices.clone();
+                            choices.push(value);
+                            choices
+                        }))
+                    }
+                    Some(_) | None if rule == DomainRule::Drop => steps.dropped = true,
+                    Some(_) | None => return Err(Broken),
                 },
                 Execution::Broken => return Err(Broken),
                 Execution::Nowhere if rule == DomainRule::Drop => steps.dropped = true,
@@ -187,7 +189,8 @@ pub fn steps(
 
 /// How the execution of assignments ends.
 enum Execution {
-    /// One more choice is needed: a value between these, or one of the bounds has no value.
+    /// One more choice is needed: a value between these, if there is one; or one of the bounds has
+    /// no value.
     Asks(Option<(i64, i64)>),
     /// Two different values at once.
     Broken,
@@ -298,7 +301,23 @@ fn execute(
             None => nowhere = true,
         }
     }
+    for (t, transient) in model.transients.iter().enumerate() {
+        let id = TransientId::new(t);
+        if all.iter().any(|a| writes_transient(&a.target, id)) {
+            let value = memory.value(&Expr::Transient(id));
+            nowhere |= value.is_none_or(|value| !transient.bounds.contains(&value));
+        }
+    }
     if nowhere { Execution::Nowhere } else { Execution::Ends(next) }
+}
+
+/// Whether a target may write a transient variable.
+fn writes_transient(target: &Target, id: TransientId) -> bool {
+    match target {
+        Target::Var(_) | Target::Cell { .. } => false,
+        Target::Transient(t) => *t == id,
+        Target::TransientCell { cells, .. } => cells.contains(&id),
+    }
 }
 
 /// What a target writes to; `None` for a cell that does not exist.

@@ -1,5 +1,5 @@
-//! Divisions by something that is not constant: where the divisor can be 0, the expression has
-//! no value, except that 0/0 reads as 0.
+//! Divisions by something that is not constant: where the divisor can be 0, the expression may have
+//! no value.
 
 use policert_model::{AssignedValue, BinaryOp, Condition, Edge, Expr, Model, Probability, Target};
 

@@ -1,5 +1,5 @@
-//! Operators that can leave the domain of a variable, or touch an array cell that does not
-//! exist, each with a state in which they do.
+//! Operators that can leave the domain of a variable, touch an array cell that does not exist, or
+//! choose where there is nothing to choose from, each with a state in which they do.
 //!
 //! A state is any state of the domains, reachable or not. The search is complete on bounded
 //! domains, within a number of steps for each question and a time for all.
@@ -9,8 +9,11 @@ mod witness;
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Budget, StopReason};
-use policert_model::{BinaryOp, Composer, Condition, Destination, Expr, Model, Operator, VarId};
-use policert_numeric::{IntBox, IntInterval};
+use policert_model::{
+    BinaryOp, Choice, Composer, Condition, Destination, Expr, Model, Operator, UnaryOp,
+    ValueBounds, VarId,
+};
+use policert_numeric::{IntBox, IntInterval, Rational};
 use serde::Serialize;
 
 use witness::{Found, Wanted, search};
@@ -87,8 +90,54 @@ struct Search<'a> {
 impl Search<'_> {
     fn operator(&mut self) -> Result<(), StopReason> {
         for (outcome, destination) in self.operator.destinations.iter().enumerate() {
+            self.choices(outcome, destination)?;
             self.cell_writes(outcome, destination)?;
+            self.transient_values(outcome, destination)?;
             self.updates(outcome, destination)?;
+        }
+        Ok(())
+    }
+
+    /// Free choices between bounds that no integer lies between.
+    fn choices(&mut self, outcome: usize, destination: &Destination) -> Result<(), StopReason> {
+        for (k, choice) in destination.choices.iter().enumerate() {
+            let before = &destination.choices[..k];
+            let possible =
+                Condition::and([self.operator.guard.clone(), choice_bounds(self.model, before)]);
+            let round = |op, bound: &Expr| Expr::unary(op, bound.clone());
+            let values = Expr::binary(
+                BinaryOp::Sub,
+                round(UnaryOp::Floor, &choice.upper),
+                round(UnaryOp::Ceil, &choice.lower),
+            );
+            let problem = |point: &[i64]| match choice.bounds(point) {
+                Ok((lower, upper)) => format!("is to be chosen from {lower} to {upper}"),
+                Err(error) => format!("a bound of its choice has no value: {error}"),
+            };
+            let variable = &self.model.variables[choice.target.index()].name;
+            let some = ValueBounds { lower: Some(Rational::ZERO), upper: None };
+            let exit = Exit { outcome, variable, value: &values, inside: some, integer: true };
+            self.look_for(before, &possible, &exit, problem)?;
+        }
+        Ok(())
+    }
+
+    fn transient_values(
+        &mut self,
+        outcome: usize,
+        destination: &Destination,
+    ) -> Result<(), StopReason> {
+        let bounds = choice_bounds(self.model, &destination.choices);
+        let possible = Condition::and([self.operator.guard.clone(), bounds]);
+        for transient in &destination.transient_values {
+            let (value, inside) = (&transient.value, transient.bounds.clone());
+            let becomes = |point: &[i64]| match value.eval(point) {
+                Ok(value) => format!("becomes {value}, outside {inside}"),
+                Err(error) => format!("its new value does not exist: {error}"),
+            };
+            let (variable, inside) = (&transient.name, transient.bounds.clone());
+            let exit = Exit { outcome, variable, value, inside, integer: false };
+            self.look_for(&destination.choices, &possible, &exit, becomes)?;
         }
         Ok(())
     }
@@ -99,14 +148,15 @@ impl Search<'_> {
             let cells = IntInterval::new(0, last);
             let possible = Condition::and([
                 self.operator.guard.clone(),
-                choice_bounds(self.model, destination),
+                choice_bounds(self.model, &destination.choices),
             ]);
             let index = |point: &[i64]| match write.index.eval(point) {
                 Ok(index) => format!("cell {index} is written; the cells are {cells}"),
                 Err(error) => format!("the index has no value: {error}"),
             };
-            let exit = Exit { outcome, variable: &write.array, value: &write.index, inside: cells };
-            self.look_for(destination, &possible, &exit, index)?;
+            let (variable, inside) = (&write.array, bounds_of(cells));
+            let exit = Exit { outcome, variable, value: &write.index, inside, integer: true };
+            self.look_for(&destination.choices, &possible, &exit, index)?;
         }
         Ok(())
     }
@@ -116,13 +166,14 @@ impl Search<'_> {
         for update in &destination.updates {
             let variable = &self.model.variables[update.variable.index()];
             let value = update.value.to_expr();
-            let inside = variable.domain;
+            let domain = variable.domain;
             let becomes = |point: &[i64]| match value.eval(point) {
-                Ok(value) => format!("becomes {value}, outside {inside}"),
+                Ok(value) => format!("becomes {value}, outside {domain}"),
                 Err(error) => format!("its new value does not exist: {error}"),
             };
-            let exit = Exit { outcome, variable: &variable.name, value: &value, inside };
-            self.look_for(destination, &possible, &exit, becomes)?;
+            let (variable, inside) = (&variable.name, bounds_of(domain));
+            let exit = Exit { outcome, variable, value: &value, inside, integer: true };
+            self.look_for(&destination.choices, &possible, &exit, becomes)?;
         }
         Ok(())
     }
@@ -130,13 +181,13 @@ impl Search<'_> {
     /// Looks for a state in which `possible` holds and a value is not where it should be.
     fn look_for(
         &mut self,
-        destination: &Destination,
+        choices: &[Choice],
         possible: &Condition,
         exit: &Exit<'_>,
         problem: impl Fn(&[i64]) -> String,
     ) -> Result<(), StopReason> {
         let Exit { value, inside, .. } = exit;
-        let within = between(value, inside.lo, inside.hi);
+        let within = inside.condition(value);
         // As a condition it helps to propagate bounds; but only if there always is a value.
         let outside = Condition::and([possible.clone(), within.negate()]);
         let total = value.is_total();
@@ -149,15 +200,16 @@ impl Search<'_> {
             reads: &reads,
             may_happen: &|sides| {
                 let range = value.range(sides);
-                total || range.partial || !inside.includes(range.integers())
+                let fractions = exit.integer && !value.is_integral();
+                total || fractions || !inside.contain_all(&range)
             },
             happens: &|point| match value.eval(point) {
-                Ok(value) => !value.to_i64().is_some_and(|value| inside.contains(value)),
+                Ok(value) => !inside.contains(&value) || exit.integer && !value.is_integer(),
                 Err(_) => true,
             },
         };
         let operator = || self.model.display_operator(&self.operator.key);
-        match search(&wanted, sides(self.model, destination), self.budget)? {
+        match search(&wanted, sides(self.model, choices), self.budget)? {
             Found::Nothing => {}
             Found::Undecided => {
                 self.exits.undecided.push(format!("{}: {}", operator(), exit.variable));
@@ -188,36 +240,34 @@ struct Exit<'a> {
     outcome: usize,
     variable: &'a str,
     value: &'a Expr,
-    inside: IntInterval,
+    inside: ValueBounds,
+    /// Whether it must be an integer.
+    integer: bool,
 }
 
-/// `lower ≤ expr ≤ upper`, without the bounds that stand for unbounded.
-fn between(expr: &Expr, lower: i64, upper: i64) -> Condition {
-    let le = |a: Expr, b: Expr| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));
-    let mut parts = Vec::new();
-    if lower != IntInterval::UNBOUNDED_BELOW {
-        parts.push(le(Expr::int(lower), expr.clone()));
+/// The bounds of an interval, without those that stand for unbounded.
+fn bounds_of(interval: IntInterval) -> ValueBounds {
+    let bound = |end: i64, unbounded: i64| (end != unbounded).then(|| Rational::from(end));
+    ValueBounds {
+        lower: bound(interval.lo, IntInterval::UNBOUNDED_BELOW),
+        upper: bound(interval.hi, IntInterval::UNBOUNDED_ABOVE),
     }
-    if upper != IntInterval::UNBOUNDED_ABOVE {
-        parts.push(le(expr.clone(), Expr::int(upper)));
-    }
-    Condition::and(parts)
 }
 
-/// What the free choices of an outcome must satisfy. Choice `k` is the `k`-th variable after those
+/// What free choices must satisfy. Choice `k` is the `k`-th variable after those
 /// of the state.
-fn choice_bounds(model: &Model, destination: &Destination) -> Condition {
+fn choice_bounds(model: &Model, choices: &[Choice]) -> Condition {
     let le = |a: Expr, b: Expr| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));
-    Condition::and(destination.choices.iter().enumerate().flat_map(|(k, choice)| {
+    Condition::and(choices.iter().enumerate().flat_map(|(k, choice)| {
         let value = Expr::Var(VarId::new(model.variables.len() + k));
         [le(choice.lower.clone(), value.clone()), le(value, choice.upper.clone())]
     }))
 }
 
 /// The box of the states and choices.
-fn sides(model: &Model, destination: &Destination) -> IntBox {
+fn sides(model: &Model, choices: &[Choice]) -> IntBox {
     let mut sides = model.domains();
-    for choice in &destination.choices {
+    for choice in choices {
         let (lower, upper) = (choice.lower.range(&sides), choice.upper.range(&sides));
         sides.push(IntInterval::new(lower.integers().lo, upper.integers().hi));
     }

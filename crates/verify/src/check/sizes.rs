@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use policert_engine_api::Budget;
 use policert_jani::Summary;
+use policert_jani::property::{Quantity, StandardProperty};
 use policert_model::{
     LabelId, Model, SafetyProperty, Start, VariableKind, Visit, for_each_solution,
 };
@@ -30,7 +31,7 @@ pub struct ModelSummary {
     pub boolean_variables: usize,
     /// How many of them have an unbounded side.
     pub unbounded_variables: usize,
-    /// Transient variables that assignments read.
+    /// Transient variables that assignments write.
     pub transient_variables: usize,
     /// Variables as they are written, by kind, in words.
     pub declared_variables: String,
@@ -100,11 +101,14 @@ pub struct LabelSummary {
 pub struct PropertySummary {
     /// Its name.
     pub name: String,
+    /// What it asks: `safety`, `greatest probability` or `least probability`.
+    pub asks: &'static str,
     /// How its start states are given: `condition`, `list` or `initial`.
     pub start: &'static str,
     /// Start states of a list, with repetitions.
     pub listed_start_states: Option<usize>,
-    /// The unsafe condition as a person would write it, shortened.
+    /// The unsafe condition, or the one whose probability is asked for, as a person would write it,
+    /// shortened.
     pub unsafe_condition: String,
     /// Whether it names a goal.
     pub goal: bool,
@@ -206,13 +210,23 @@ pub fn labels(model: &Model, learned: Option<&[&str]>) -> Vec<LabelSummary> {
 }
 
 impl PropertySummary {
-    /// The sizes of a property.
+    /// The sizes of a safety property, which may stand for a standard one.
     #[must_use]
-    pub fn new(model: &Model, property: &SafetyProperty) -> Self {
+    pub fn new(
+        model: &Model,
+        property: &SafetyProperty,
+        standard: Option<&StandardProperty>,
+    ) -> Self {
         const SHOWN: usize = 300;
         let unsafe_condition = model.display_condition(&property.unsafe_condition);
         Self {
             name: property.name.clone(),
+            asks: match standard.map(|standard| standard.quantity) {
+                None => "safety",
+                Some(Quantity::MaxProbability) => "greatest probability",
+                Some(Quantity::MinProbability) => "least probability",
+                Some(Quantity::Possible | Quantity::Certain) => "existence of paths",
+            },
             start: match &property.start {
                 None => "initial",
                 Some(Start::Condition(_)) => "condition",

@@ -54,40 +54,7 @@ impl<'t> Asked<'t> {
     }
 
     fn standard(question: Question<'t>, property: &StandardProperty) -> Result<Self, Failure> {
-        let refuse = |what: &str| {
-            Failure::unsupported(format!("unsupported: property `{}`: {what}", property.name))
-        };
-        let direction = match property.quantity {
-            Quantity::MaxProbability => Direction::Max,
-            Quantity::MinProbability => Direction::Min,
-            Quantity::Possible | Quantity::Certain => {
-                return Err(refuse(
-                    "whether paths exist is no probability; write Pmax or Pmin, or a safety (PA) \
-                     property",
-                ));
-            }
-        };
-        if property.states.is_some() {
-            return Err(refuse("filters over states other than the initial ones"));
-        }
-        match (property.function, &property.comparison) {
-            (FilterFunction::Count | FilterFunction::ArgMin | FilterFunction::ArgMax, _) => {
-                return Err(refuse("filters with count, argmin or argmax"));
-            }
-            (FilterFunction::Forall | FilterFunction::Exists, None) => {
-                return Err(refuse("∀ or ∃ over numbers"));
-            }
-            (
-                FilterFunction::Min
-                | FilterFunction::Max
-                | FilterFunction::Sum
-                | FilterFunction::Avg,
-                Some(_),
-            ) => {
-                return Err(refuse("min, max, sum or avg over truth values"));
-            }
-            _ => {}
-        }
+        let direction = direction(property)?;
         // What holds for ever is what never fails.
         let (stay, complement) = match &property.path {
             Path::Until { stay, .. } => (stay.clone(), false),
@@ -105,7 +72,6 @@ impl<'t> Asked<'t> {
             comparison: property.comparison.clone(),
         })
     }
-
     /// Bounds of the probability asked for, from those of reaching the target.
     pub(crate) fn asked_for(&self, reached: &Bounds) -> Bounds {
         if !self.complement {
@@ -114,6 +80,74 @@ impl<'t> Asked<'t> {
         let one = Rational::ONE;
         Bounds { lo: &one - &reached.hi, hi: &one - &reached.lo }
     }
+}
+
+/// Which probability a standard property asks for, if it is one that is supported.
+///
+/// # Errors
+/// What is not supported of it.
+pub(crate) fn direction(property: &StandardProperty) -> Result<Direction, Failure> {
+    let refuse = |what: &str| {
+        Failure::unsupported(format!("unsupported: property `{}`: {what}", property.name))
+    };
+    let direction = match property.quantity {
+        Quantity::MaxProbability => Direction::Max,
+        Quantity::MinProbability => Direction::Min,
+        Quantity::Possible | Quantity::Certain => {
+            return Err(refuse(
+                "of properties about the existence of paths, ∃ F over some initial state and \
+                 ∀ G over all initial states are supported; write Pmax or Pmin, or a safety (PA) \
+                 property",
+            ));
+        }
+    };
+    if property.states.is_some() {
+        return Err(refuse("filters over states other than the initial ones"));
+    }
+    match (property.function, &property.comparison) {
+        (FilterFunction::Count | FilterFunction::ArgMin | FilterFunction::ArgMax, _) => {
+            return Err(refuse("filters with count, argmin or argmax"));
+        }
+        (FilterFunction::Forall | FilterFunction::Exists, None) => {
+            return Err(refuse("∀ or ∃ over numbers"));
+        }
+        (
+            FilterFunction::Min | FilterFunction::Max | FilterFunction::Sum | FilterFunction::Avg,
+            Some(_),
+        ) => {
+            return Err(refuse("min, max, sum or avg over truth values"));
+        }
+        _ => {}
+    }
+    Ok(direction)
+}
+
+/// Whether a standard property asks for reachability, as a safety property does: whether a state is
+/// reachable from some initial state (`∃ F`), or whether all reachable states satisfy a condition
+/// (`∀ G`). The unsafe states are then those that are looked for, or those that do not satisfy it.
+pub(crate) fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> bool {
+    let (wanted, plain) = match (property.quantity, &property.path) {
+        (Quantity::Possible, Path::Until { stay: Condition::True, .. }) => {
+            (FilterFunction::Exists, true)
+        }
+        // A state in which the condition has no value does not satisfy it, nor its negation.
+        (Quantity::Certain, Path::Globally(condition)) => {
+            (FilterFunction::Forall, condition.to_expr().is_total())
+        }
+        (Quantity::Possible | Quantity::Certain, _) => (FilterFunction::Forall, false),
+        (Quantity::MaxProbability | Quantity::MinProbability, _) => (FilterFunction::Max, false),
+    };
+    let function = property.function;
+    // Of a single state, both quantifiers are the value itself.
+    let of_one = one_initial_state
+        && matches!(
+            function,
+            FilterFunction::Exists | FilterFunction::Forall | FilterFunction::Values
+        );
+    plain
+        && property.states.is_none()
+        && property.comparison.is_none()
+        && (function == wanted || of_one)
 }
 
 /// A safety property that stands for a standard one: its unsafe states are what is to be reached.

@@ -1,18 +1,23 @@
 //! Loading a task: model, then property, then policy, and what they say about each other.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_jani::{
-    Diagnostic, LoadOptions, Loaded as LoadedModel, PropertyKey, Selector, Severity, load_model,
-    property::{Property, StandardProperty, TrainingRewards},
+    Diagnostic, LoadOptions, Loaded as LoadedModel, PropertyKey, Selector, Severity, StopCheck,
+    diagnostic::Code,
+    load_model,
+    property::{Property, Quantity, StandardProperty, TrainingRewards},
 };
-use policert_model::{Condition, Model, SafetyProperty};
+use policert_model::{Condition, InitialValue, Model, SafetyProperty};
 use policert_policy::{LoadedPolicy, Semantics};
 use policert_ppa::SplitsError;
 
 use super::policy;
 use super::{
-    InitialStates, Loaded, PolicyChoice, Predicates, Task, TaskOptions, TaskRecord, TerminalChoice,
+    InitialStates, Loaded, PolicyChoice, Predicates, Probabilities, Task, TaskOptions, TaskRecord,
+    TerminalChoice,
 };
 use crate::digest::{InputRole, digests};
 use crate::probability;
@@ -25,9 +30,13 @@ impl Task {
     ///
     /// # Errors
     /// Inputs that are wrong or not supported, with all problems of the first stage that fails; a
-    /// property that is no safety property.
-    pub fn load(options: &TaskOptions, loaded: &mut Loaded) -> Result<Self, Failure> {
-        let task = Self::load_any(options, loaded)?;
+    /// property that is no safety property; a stop of the budget.
+    pub fn load(
+        options: &TaskOptions,
+        budget: &Budget,
+        loaded: &mut Loaded,
+    ) -> Result<Self, Failure> {
+        let task = Self::load_any(options, budget, loaded)?;
         match task.standard {
             Some(_) => Err(no_safety_property(&task.property.name)),
             None => Ok(task),
@@ -38,9 +47,16 @@ impl Task {
     ///
     /// # Errors
     /// As [`Task::load`].
-    pub(crate) fn load_any(options: &TaskOptions, loaded: &mut Loaded) -> Result<Self, Failure> {
+    pub(crate) fn load_any(
+        options: &TaskOptions,
+        budget: &Budget,
+        loaded: &mut Loaded,
+    ) -> Result<Self, Failure> {
         let mut files = vec![(InputRole::Model, options.model.clone())];
-        let result = load(options, loaded, &mut files);
+        let result = load(options, budget, loaded, &mut files);
+        if let Err(failure @ Failure::Stopped(_)) = result {
+            return Err(failure);
+        }
         // Also of a run that failed, as far as its files can be read.
         match digests(files) {
             Ok(inputs) => loaded.inputs = inputs,
@@ -60,10 +76,16 @@ impl Task {
 /// The files that were read.
 pub(crate) type Files = Vec<(InputRole, PathBuf)>;
 
-fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result<Task, Failure> {
-    let source = model(options, loaded)?;
+fn load(
+    options: &TaskOptions,
+    budget: &Budget,
+    loaded: &mut Loaded,
+    files: &mut Files,
+) -> Result<Task, Failure> {
+    let source = model(options, budget, loaded)?;
     let selector = selector(options, &source)?;
-    let (mut property, rewards, standard) = any_property(&source, &selector, loaded, files)?;
+    let (mut property, rewards, standard) =
+        any_property(&source, &selector, budget, loaded, files)?;
     choose_predicates(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
@@ -89,6 +111,7 @@ fn load(options: &TaskOptions, loaded: &mut Loaded, files: &mut Files) -> Result
         inputs: Vec::new(),
         terminal,
         options: options.clone(),
+        ignored_keys: std::mem::take(&mut loaded.ignored_keys),
     })
 }
 
@@ -97,17 +120,40 @@ fn no_model() -> Failure {
 }
 
 /// Loads the model.
-pub(crate) fn model(options: &TaskOptions, loaded: &mut Loaded) -> Result<LoadedModel, Failure> {
-    let jani = LoadOptions { constants: options.constants.clone() };
+pub(crate) fn model(
+    options: &TaskOptions,
+    budget: &Budget,
+    loaded: &mut Loaded,
+) -> Result<LoadedModel, Failure> {
+    let polled = Mutex::new(budget.fork());
+    let stop = move || polled.lock().map_or(true, |mut budget| budget.poll_clock().is_err());
+    let jani = LoadOptions {
+        constants: options.constants.clone(),
+        exact_probabilities: options.probabilities == Probabilities::Exact,
+        stop: StopCheck::new(stop),
+    };
     let source = load_model(&options.model, &jani);
+    if source.was_stopped() {
+        return Err(stopped(budget));
+    }
     accept(source.diagnostics(), loaded)?;
     if source.model().is_none() { Err(no_model()) } else { Ok(source) }
+}
+
+/// Why loading was stopped: what the budget says, or a limit on memory that it was beyond for a
+/// moment.
+fn stopped(budget: &Budget) -> Failure {
+    let reason = budget.fork().poll_clock().err();
+    Failure::Stopped(reason.unwrap_or(StopReason::Memory))
 }
 
 /// Keeps warnings and notes; errors are a failure.
 fn accept(diagnostics: &[Diagnostic], loaded: &mut Loaded) -> Result<(), Failure> {
     let mut problems = Vec::new();
     for diagnostic in diagnostics {
+        if diagnostic.code == Code::MisspeltKey {
+            loaded.ignored_keys.push(diagnostic.message.clone());
+        }
         match diagnostic.severity {
             Severity::Error => problems.push(Problem::from(diagnostic)),
             Severity::Warning => loaded.warnings.push(with_place(diagnostic)),
@@ -161,20 +207,6 @@ pub(crate) fn selector(options: &TaskOptions, source: &LoadedModel) -> Result<Se
     }
 }
 
-/// Loads a safety property, and notes the files that it is in.
-pub(crate) fn property(
-    source: &LoadedModel,
-    selector: &Selector,
-    loaded: &mut Loaded,
-    files: &mut Files,
-) -> Result<(SafetyProperty, TrainingRewards), Failure> {
-    let (property, rewards, standard) = any_property(source, selector, loaded, files)?;
-    match standard {
-        Some(_) => Err(no_safety_property(&property.name)),
-        None => Ok((property, rewards)),
-    }
-}
-
 fn no_safety_property(name: &str) -> Failure {
     Failure::unsupported(format!(
         "unsupported: property `{name}` is a standard property; here a safety (PA) property is \
@@ -183,21 +215,52 @@ fn no_safety_property(name: &str) -> Failure {
 }
 
 /// Loads a property; a standard one comes with the safety property that stands for it.
-fn any_property(
+pub(crate) fn any_property(
     source: &LoadedModel,
     selector: &Selector,
+    budget: &Budget,
     loaded: &mut Loaded,
     files: &mut Files,
 ) -> Result<(SafetyProperty, TrainingRewards, Option<StandardProperty>), Failure> {
     let found = source.property(selector);
+    if found.stopped {
+        return Err(stopped(budget));
+    }
     files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
     accept(&found.diagnostics, loaded)?;
     match found.property {
         Some(Property::Safety(safety)) => Ok((safety, found.rewards, None)),
         Some(Property::Standard(standard)) => {
-            Ok((probability::reaching(&standard), found.rewards, Some(standard)))
+            let safety = probability::reaching(&standard);
+            let one = source.model().is_some_and(has_one_initial_state);
+            if probability::is_reachability(&standard, one) {
+                loaded.notes.push(as_safety(&standard));
+                return Ok((safety, found.rewards, None));
+            }
+            Ok((safety, found.rewards, Some(standard)))
         }
         None => Err(Failure::Internal("a property without diagnostics is missing".to_owned())),
+    }
+}
+
+/// Whether the model has at most one initial state, as far as its form shows.
+fn has_one_initial_state(model: &Model) -> bool {
+    let fixed = |value: &InitialValue| matches!(value, InitialValue::Fixed(_));
+    model.initial_values.iter().all(fixed)
+}
+
+/// What a verdict says about a standard property that is answered as a safety property.
+fn as_safety(standard: &StandardProperty) -> String {
+    let name = &standard.name;
+    match standard.quantity {
+        Quantity::Possible => format!(
+            "property `{name}` asks whether a state is reachable: unsafe means that it is, and the \
+             property holds; safe means that it does not hold"
+        ),
+        Quantity::Certain | Quantity::MaxProbability | Quantity::MinProbability => format!(
+            "property `{name}` asks whether all reachable states satisfy a condition: safe means that \
+             the property holds, unsafe that a state that does not satisfy it is reachable"
+        ),
     }
 }
 

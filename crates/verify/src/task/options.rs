@@ -36,6 +36,8 @@ pub struct TaskOptions {
     pub state_space: StateSpace,
     /// Which predicates an abstraction gets. [default: those of the property]
     pub predicates: Predicates,
+    /// Which probabilities are read. [default: also rounded ones]
+    pub probabilities: Probabilities,
 }
 
 impl TaskOptions {
@@ -55,6 +57,7 @@ impl TaskOptions {
             initial_states: InitialStates::Included,
             state_space: StateSpace::OfEngine,
             predicates: Predicates::OfProperty,
+            probabilities: Probabilities::Rounded,
         }
     }
 }
@@ -114,6 +117,16 @@ pub enum StateSpace {
     Reachable,
     /// All reachable states, and what lies behind unsafe and terminal ones.
     All,
+}
+
+/// Which probabilities of the model are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probabilities {
+    /// Also those whose sum misses 1 by at most 10⁻⁶: they are scaled, and a note says so.
+    #[default]
+    Rounded,
+    /// Only those that sum to 1 exactly.
+    Exact,
 }
 
 /// Which predicates an abstraction gets.

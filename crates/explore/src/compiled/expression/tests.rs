@@ -115,7 +115,8 @@ fn zero_by_zero_is_zero_and_nothing_else_by_zero_is_settled() {
     assert_eq!(value(BinaryOp::Div, 1, 0), None);
     assert_eq!(value(BinaryOp::Div, 6, -3), Some(-2));
     assert_eq!(value(BinaryOp::Div, 1, 2), None);
-    assert_eq!(value(BinaryOp::Mod, 0, 0), None);
+    assert_eq!(value(BinaryOp::Mod, 0, 0), Some(0));
+    assert_eq!(value(BinaryOp::Mod, 1, 0), None);
     assert_eq!(value(BinaryOp::Mod, -7, -3), Some(2));
     assert_eq!(value(BinaryOp::Mod, i64::MIN, -1), None);
 }
