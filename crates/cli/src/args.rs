@@ -35,7 +35,10 @@ pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
-pub use values::{Constants, MemorySize, PredicatesArg, decimal_number, duration, policy_encoding};
+pub use values::{
+    Constants, MemorySize, PredicatesArg, ProbabilitiesArg, decimal_number, duration,
+    policy_encoding,
+};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -140,22 +143,8 @@ pub struct TaskArgs {
 
     /// Probabilities of the model: also those whose sum misses 1 by at most 10⁻⁶, which are scaled,
     /// or only exact ones
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = ProbabilitiesArg::Rounded,
-        help_heading = "Model and policy"
-    )]
+    #[arg(long, value_enum, default_value_t, help_heading = "Model and policy")]
     pub probabilities: ProbabilitiesArg,
-}
-
-/// Values of `--probabilities`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ProbabilitiesArg {
-    /// Decimals may be rounded: sums that miss 1 by at most 10⁻⁶ are scaled, with a note
-    Rounded,
-    /// Each sum must be 1, exactly
-    Exact,
 }
 
 /// Options of output; shared by the commands.
