@@ -2,6 +2,7 @@
 
 mod bends;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::sub_down;
 use smallvec::{SmallVec, smallvec};
 
@@ -27,6 +28,8 @@ pub(crate) struct Bounder {
     forms: Forms,
     /// Linear forms carried back so far.
     pub forms_done: u64,
+    /// Whether a block of forms takes so long that the clock is looked at for each.
+    is_large: bool,
 }
 
 /// A lower bound of the difference of two scores over a box, with its plane.
@@ -102,6 +105,8 @@ impl Difference<'_> {
 /// on a function of a deeper layer: from measurements.
 const FIRST_EFFECT: f64 = 4.0;
 const DEEPER_EFFECT: f64 = 8.0;
+/// With so many weights a block of forms takes a tenth of a millisecond.
+const LARGE: usize = 1 << 16;
 
 impl Bounder {
     pub fn new(program: Program) -> Self {
@@ -112,6 +117,7 @@ impl Bounder {
             refined: Vec::new(),
             reaches: Vec::new(),
             forms: Forms::new(&program),
+            is_large: program.weights() >= LARGE,
             program,
             forms_done: 0,
         }
@@ -123,13 +129,32 @@ impl Bounder {
 
     /// Bounds all functions that are not linear over the inputs between `lo` and `hi`, a part of
     /// the frame's region.
-    pub fn enter(&mut self, frame: &Frame, lo: &[f64], hi: &[f64]) {
-        self.enter_part(frame, lo, hi, &[]);
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn enter(
+        &mut self,
+        frame: &Frame,
+        lo: &[f64],
+        hi: &[f64],
+        budget: &mut Budget,
+    ) -> Result<(), StopReason> {
+        self.enter_part(frame, lo, hi, &[], budget).map(|_| ())
     }
 
     /// As [`Bounder::enter`], where the arguments of some functions are on one side of a bend.
     /// `false` if no input is there.
-    pub fn enter_part(&mut self, frame: &Frame, lo: &[f64], hi: &[f64], bends: &[Bend]) -> bool {
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn enter_part(
+        &mut self,
+        frame: &Frame,
+        lo: &[f64],
+        hi: &[f64],
+        bends: &[Bend],
+        budget: &mut Budget,
+    ) -> Result<bool, StopReason> {
         self.bounds.set_input(lo, hi);
         self.refined.clear();
         self.reaches.clear();
@@ -149,18 +174,18 @@ impl Bounder {
                 self.bounds.intersect(bend.slot, lo, hi);
             }
             if self.program.nodes[node].refined {
-                self.refine(frame, node);
+                self.refine(frame, node, budget)?;
             }
             for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
                 if self.bounds.lo[bend.slot] > self.bounds.hi[bend.slot] {
-                    return false;
+                    return Ok(false);
                 }
             }
             if let Op::Pointwise { source, function } = self.program.nodes[node].op {
                 self.relax(node, source, function);
             }
         }
-        true
+        Ok(true)
     }
 
     /// The bounds of a slot in the part that was entered last.
@@ -169,19 +194,24 @@ impl Bounder {
     }
 
     /// Lower bounds of forms of a node over the part that was entered last, with their planes.
+    ///
+    /// # Errors
+    /// A stop of the budget.
     pub fn planes(
         &mut self,
         frame: &Frame,
         node: usize,
         forms: &[Form],
+        budget: &mut Budget,
         visit: &mut impl FnMut(usize, f64, Plane<'_>),
-    ) {
+    ) -> Result<(), StopReason> {
         for (block, forms) in forms.chunks(LANES).enumerate() {
-            let lower = self.lower_bounds(frame, node, forms);
+            let lower = self.lower_bounds(frame, node, forms, budget)?;
             for (lane, &lower) in lower.iter().enumerate().take(forms.len()) {
                 visit(block * LANES + lane, lower, Plane { bounder: &*self, frame, lane });
             }
         }
+        Ok(())
     }
 
     /// Draws the lines of a function over the bounds of its argument.
@@ -201,7 +231,12 @@ impl Bounder {
     }
 
     /// Sharpens the bounds of the elements of a node whose readers are not linear between them.
-    fn refine(&mut self, frame: &Frame, node: usize) {
+    fn refine(
+        &mut self,
+        frame: &Frame,
+        node: usize,
+        budget: &mut Budget,
+    ) -> Result<(), StopReason> {
         let at = self.program.nodes[node].at;
         let mut wanted = [0usize; LANES / 2];
         let mut count = 0;
@@ -216,20 +251,27 @@ impl Bounder {
                 count += 1;
             }
             if count == wanted.len() {
-                self.refine_elements(frame, node, &wanted);
+                self.refine_elements(frame, node, &wanted, budget)?;
                 count = 0;
             }
         }
         if count > 0 {
-            self.refine_elements(frame, node, &wanted[..count]);
+            self.refine_elements(frame, node, &wanted[..count], budget)?;
         }
+        Ok(())
     }
 
-    fn refine_elements(&mut self, frame: &Frame, node: usize, elements: &[usize]) {
+    fn refine_elements(
+        &mut self,
+        frame: &Frame,
+        node: usize,
+        elements: &[usize],
+        budget: &mut Budget,
+    ) -> Result<(), StopReason> {
         let form = |element, factor| -> Form { smallvec![Term { element, factor }] };
         let forms: SmallVec<[Form; LANES]> =
             elements.iter().flat_map(|&e| [form(e, 1.0), form(e, -1.0)]).collect();
-        let lower = self.lower_bounds(frame, node, &forms);
+        let lower = self.lower_bounds(frame, node, &forms, budget)?;
         let at = self.program.nodes[node].at;
         for (i, &element) in elements.iter().enumerate() {
             self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
@@ -239,24 +281,40 @@ impl Bounder {
                 plane(2 * i).abs().max(plane(2 * i + 1).abs())
             }));
         }
+        Ok(())
     }
 
-    fn lower_bounds(&mut self, frame: &Frame, node: usize, forms: &[Form]) -> Lanes {
+    fn lower_bounds(
+        &mut self,
+        frame: &Frame,
+        node: usize,
+        forms: &[Form],
+        budget: &mut Budget,
+    ) -> Result<Lanes, StopReason> {
+        if self.is_large {
+            budget.poll_clock()?
+        } else {
+            budget.poll()?
+        }
         self.forms_done += forms.len() as u64;
         self.forms.start(&self.program, frame, node, forms);
         let relaxations =
             Relaxations { lines: &self.lines, bounds: &self.bounds, active: &self.active };
-        self.forms.lower_bounds(&self.program, frame, relaxations)
+        Ok(self.forms.lower_bounds(&self.program, frame, relaxations))
     }
 
     /// Lower bounds of score differences over the box that was entered last: for each pair
     /// (greater, lesser) of score(greater) − score(lesser).
+    ///
+    /// # Errors
+    /// A stop of the budget.
     pub fn differences(
         &mut self,
         frame: &Frame,
         pairs: &[(usize, usize)],
+        budget: &mut Budget,
         visit: &mut impl FnMut(Difference<'_>),
-    ) {
+    ) -> Result<(), StopReason> {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
             let form = |&(greater, lesser): &(usize, usize)| -> Form {
@@ -264,7 +322,7 @@ impl Bounder {
                 smallvec![term(greater, 1.0), term(lesser, -1.0)]
             };
             let forms: SmallVec<[Form; LANES]> = pairs.iter().map(form).collect();
-            let lower = self.lower_bounds(frame, output, &forms);
+            let lower = self.lower_bounds(frame, output, &forms, budget)?;
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
                 visit(match self.constant_difference(greater, lesser) {
                     Some(lower) => Difference { greater, lesser, lower, plane: None },
@@ -275,12 +333,22 @@ impl Bounder {
                 });
             }
         }
+        Ok(())
     }
 
     /// A lower bound, over the box that was entered last, of the greatest of the differences of
     /// some rivals' scores and the score of `lesser`: that of a mixture of them. At most three
     /// rivals are taken.
-    pub fn mixture(&mut self, frame: &Frame, rivals: &[usize], lesser: usize) -> f64 {
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn mixture(
+        &mut self,
+        frame: &Frame,
+        rivals: &[usize],
+        lesser: usize,
+        budget: &mut Budget,
+    ) -> Result<f64, StopReason> {
         let mut forms: SmallVec<[Form; LANES]> = SmallVec::new();
         for (i, &a) in rivals.iter().enumerate().take(3) {
             for &b in &rivals[..i] {
@@ -296,10 +364,10 @@ impl Bounder {
             }
         }
         if forms.is_empty() {
-            return f64::NEG_INFINITY;
+            return Ok(f64::NEG_INFINITY);
         }
-        let lower = self.lower_bounds(frame, self.program.output, &forms);
-        lower[..forms.len()].iter().copied().fold(f64::NEG_INFINITY, f64::max)
+        let lower = self.lower_bounds(frame, self.program.output, &forms, budget)?;
+        Ok(lower[..forms.len()].iter().copied().fold(f64::NEG_INFINITY, f64::max))
     }
 
     /// Adds the effects on neurons of the first layers that are not linear in the box:

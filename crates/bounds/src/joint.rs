@@ -30,11 +30,11 @@ impl<'q> Search<'_, '_, 'q> {
         node: usize,
         own: Option<&Frame>,
         restriction: &Restriction<'q>,
-    ) -> bool {
-        let Some(frame) = own.or(self.map.frame.as_ref()) else { return false };
+    ) -> Result<bool, StopReason> {
+        let Some(frame) = own.or(self.map.frame.as_ref()) else { return Ok(false) };
         let sides: &IntBox = &restriction.sides;
         if !sides.is_bounded() {
-            return false;
+            return Ok(false);
         }
         let mut rows: Vec<PlaneRow> = Vec::new();
         for condition in restriction.open.iter().flat_map(|open| open.conjuncts()) {
@@ -43,14 +43,14 @@ impl<'q> Search<'_, '_, 'q> {
             for &(variable, coefficient) in &constraint.terms {
                 let (below, above) = (float_below(coefficient), float_above(coefficient));
                 if below < above {
-                    return false;
+                    return Ok(false);
                 }
                 slopes[variable.index()] = below;
             }
             rows.push(PlaneRow { slopes, upper: float_above(constraint.upper) });
         }
         if rows.is_empty() {
-            return false;
+            return Ok(false);
         }
         let oracle = &mut *self.oracle;
         let leaf = &self.map.nodes[node];
@@ -65,19 +65,20 @@ impl<'q> Search<'_, '_, 'q> {
                 [term(rival, 1.0), term(self.output, -1.0)].into_iter().collect()
             })
             .collect();
-        let Function::Network(network) = &mut oracle.function else { return false };
+        let Function::Network(network) = &mut oracle.function else { return Ok(false) };
         let (axes, output) = (&oracle.axes, network.bounder.program().output);
-        network.bounder.planes(frame, output, &forms, &mut |_, _, plane| {
+        let budget = &mut *self.budget;
+        network.bounder.planes(frame, output, &forms, budget, &mut |_, _, plane| {
             let mut slopes = vec![0.0; sides.dimensions()];
             for (input, &axis) in axes.reads.iter().enumerate() {
                 slopes[axes.variables[axis]] += plane.slope(input);
             }
             // The lead of a rival is at most 0 where the output is chosen.
             rows.push(PlaneRow { slopes, upper: sub_up(0.0, plane.constant()) });
-        });
+        })?;
         let lo: Vec<f64> = sides.sides().iter().map(|side| float_below(side.lo)).collect();
         let hi: Vec<f64> = sides.sides().iter().map(|side| float_above(side.hi)).collect();
-        matches!(joint(&lo, &hi, &rows), Joint::Contradictory)
+        Ok(matches!(joint(&lo, &hi, &rows, self.budget)?, Joint::Contradictory))
     }
 
     /// Asks the query over the reals for a while, if its time has come.
@@ -91,7 +92,7 @@ impl<'q> Search<'_, '_, 'q> {
             SelectionQuery { region: &whole.sides, conditions: &whole.open, output: self.output };
         let mut search = match self.relaxed.take() {
             Some(search) => search,
-            None => self.oracle.relaxed_search(&query),
+            None => self.oracle.relaxed_search(&query, self.budget)?,
         };
         let answer = search.advance(self.oracle, self.open_boxes, self.budget)?;
         self.relaxed = Some(search);

@@ -179,7 +179,7 @@ impl<'q> Search<'_, '_, 'q> {
                 continue;
             }
             self.undecided =
-                self.completed(&point, restriction)?.is_some() && !self.refuted_at(&point);
+                self.completed(&point, restriction)?.is_some() && !self.refuted_at(&point)?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! The multiples come from the simplex method in double precision and are a suggestion; the sum of
 //! the planes with these multiples is evaluated with outward rounding, and that is the proof.
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};
 use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 
@@ -38,7 +39,15 @@ impl PlaneRow {
 }
 
 /// Looks for a point of the box that satisfies all rows.
-pub(crate) fn joint(lo: &[f64], hi: &[f64], rows: &[PlaneRow]) -> Joint {
+///
+/// # Errors
+/// A stop of the budget.
+pub(crate) fn joint(
+    lo: &[f64],
+    hi: &[f64],
+    rows: &[PlaneRow],
+    budget: &mut Budget,
+) -> Result<Joint, StopReason> {
     let widths: Vec<f64> = lo.iter().zip(hi).map(|(lo, hi)| hi - lo).collect();
     let mut factors = Vec::with_capacity(rows.len());
     let scaled: Vec<Row<f64>> = rows
@@ -60,7 +69,13 @@ pub(crate) fn joint(lo: &[f64], hi: &[f64], rows: &[PlaneRow]) -> Joint {
         })
         .collect();
     let (zeros, ones) = (vec![0.0; lo.len()], vec![1.0; lo.len()]);
-    match feasible_point(&zeros, &ones, &scaled, || true) {
+    let mut stopped = Ok(());
+    let found = feasible_point(&zeros, &ones, &scaled, || {
+        stopped = budget.poll();
+        stopped.is_ok()
+    });
+    stopped?;
+    Ok(match found {
         Feasibility::Feasible(point) => {
             let sides = lo.iter().zip(hi).zip(&widths);
             let at = |(x, ((&lo, &hi), width)): (&f64, ((&f64, &f64), &f64))| {
@@ -85,7 +100,7 @@ pub(crate) fn joint(lo: &[f64], hi: &[f64], rows: &[PlaneRow]) -> Joint {
             }
         }
         Feasibility::Open => Joint::Unclear,
-    }
+    })
 }
 
 /// Whether the sum of the rows with these multiples is satisfied nowhere in the box.

@@ -220,6 +220,20 @@ impl Program {
         values
     }
 
+    /// Number of weights.
+    pub fn weights(&self) -> usize {
+        let of = |node: &Node| match &node.op {
+            Op::Affine(affine) => affine.rows.len(),
+            Op::Input
+            | Op::Scale { .. }
+            | Op::Pointwise { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::Max { .. } => node.width,
+        };
+        self.nodes.iter().map(of).sum()
+    }
+
     /// The node that a slot belongs to.
     pub fn node_of(&self, slot: usize) -> usize {
         self.nodes.partition_point(|node| node.at <= slot).saturating_sub(1)

@@ -5,17 +5,20 @@
 //! functions the side of a bend on which their argument lies. A part is refuted by the
 //! [planes](crate::planes) of the inequalities, each alone or jointly; a likely point is checked
 //! exactly; otherwise the part is [split](split), and where no function bends in it, it is a
-//! [polytope] and decided exactly. For networks of linear pieces the search is complete, with
+//! [polytope] and decided exactly. Points at [random](sample) find witnesses that are not rare. For networks of linear pieces the search is complete, with
 //! tolerance zero.
 
 mod check;
 mod descend;
 mod polytope;
 mod problem;
+mod queue;
 mod rows;
+mod sample;
 mod search;
 mod split;
 mod statistics;
+mod trim;
 
 use std::fmt;
 
@@ -146,7 +149,7 @@ impl RealOracle {
         disjuncts: &[impl AsRef<[LinearInequality]>],
         budget: &mut Budget,
     ) -> Result<RealAnswer, StopReason> {
-        let mut searches = self.searches(disjuncts);
+        let mut searches = self.searches(disjuncts, budget)?;
         loop {
             if let Some(answer) = searches.advance(self, u64::MAX, budget)? {
                 return Ok(answer);
@@ -155,24 +158,33 @@ impl RealOracle {
     }
 
     /// The searches for a disjunction.
-    pub(crate) fn searches(&mut self, disjuncts: &[impl AsRef<[LinearInequality]>]) -> Searches {
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub(crate) fn searches(
+        &mut self,
+        disjuncts: &[impl AsRef<[LinearInequality]>],
+        budget: &mut Budget,
+    ) -> Result<Searches, StopReason> {
         let mut is_read = vec![false; self.dimensions];
         self.reads.iter().for_each(|&variable| is_read[variable] = true);
-        let mut searches = Vec::with_capacity(disjuncts.len());
+        let mut searches: Vec<Search> = Vec::with_capacity(disjuncts.len());
         let mut undecided = None;
         for inequalities in disjuncts {
+            budget.poll_clock()?;
             self.statistics.queries += 1;
             let start = Problem::read(self.dimensions, &is_read, inequalities.as_ref());
             let search = start.and_then(|start| match start {
                 Start::Empty => Ok(None),
-                Start::Open(problem) => Search::new(self, problem).map(Some),
+                // Disjuncts mostly share a box, and what is computed for it.
+                Start::Open(problem) => Search::new(self, problem, searches.last()).map(Some),
             });
             match search {
                 Ok(search) => searches.extend(search),
                 Err(reason) => undecided = Some(reason),
             }
         }
-        Searches { open: searches, undecided }
+        Ok(Searches { open: searches, undecided })
     }
 }
 

@@ -120,7 +120,7 @@ impl Oracle<'_> {
         };
         let frame = frame.as_ref();
         let mut current = inner;
-        let bounded = self.bound_alone(frame, output, &current);
+        let bounded = self.bound_alone(frame, output, &current, budget)?;
         if bounded.refuted {
             let width = |axis: usize| outer[axis].lo.abs_diff(outer[axis].hi);
             #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
@@ -129,8 +129,8 @@ impl Oracle<'_> {
             order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
             for axis in order {
                 for upwards in [false, true] {
-                    budget.poll()?;
-                    self.widen_side(frame, output, &mut current, &outer, axis, upwards);
+                    let side = (axis, upwards);
+                    self.widen_side(frame, output, &mut current, &outer, side, budget)?;
                 }
             }
         }
@@ -145,9 +145,9 @@ impl Oracle<'_> {
         output: usize,
         current: &mut IntBox,
         outer: &IntBox,
-        axis: usize,
-        upwards: bool,
-    ) {
+        (axis, upwards): (usize, bool),
+        budget: &mut Budget,
+    ) -> Result<(), StopReason> {
         let (side, most) = (current[axis], outer[axis]);
         let (mut near, mut far) = if upwards { (side.hi, most.hi) } else { (side.lo, most.lo) };
         let mut target = far;
@@ -161,7 +161,8 @@ impl Oracle<'_> {
             } else {
                 wider[axis].lo = target
             }
-            if self.bound_alone(frame, output, &wider).refuted {
+            budget.poll()?;
+            if self.bound_alone(frame, output, &wider, budget)?.refuted {
                 *current = wider;
                 near = target;
             } else {
@@ -172,10 +173,17 @@ impl Oracle<'_> {
             }
             target = near.midpoint(far);
         }
+        Ok(())
     }
 
     /// Bounds the lead of the output's rivals over a box, without splits.
-    fn bound_alone(&mut self, frame: Option<&Frame>, output: usize, sides: &IntBox) -> Bounded {
+    fn bound_alone(
+        &mut self,
+        frame: Option<&Frame>,
+        output: usize,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Bounded, StopReason> {
         let mut state_sides = IntBox::new(vec![IntInterval::ALL; self.axes.least_dimensions]);
         for (&variable, &side) in self.axes.variables.iter().zip(sides.sides()) {
             state_sides[variable] = side;
@@ -188,7 +196,7 @@ impl Oracle<'_> {
         let mut best = Bounded { refuted: truth(output) == Truth::False, influence: Vec::new() };
         best.influence = vec![0.0; sides.dimensions()];
         if best.refuted {
-            return best;
+            return Ok(best);
         }
         let pairs: Vec<(usize, usize)> = (0..self.applicable.len())
             .filter(|&rival| rival != output && truth(rival) == Truth::True)
@@ -200,7 +208,7 @@ impl Oracle<'_> {
         let network = match (&mut self.function, frame) {
             (Function::Network(network), Some(frame)) => {
                 let inputs = Inputs::new(&self.axes.reads, sides);
-                network.bounder.enter(frame, &inputs.lo, &inputs.hi);
+                network.bounder.enter(frame, &inputs.lo, &inputs.hi, budget)?;
                 network
             }
             (Function::Trees(trees), _) => {
@@ -208,14 +216,14 @@ impl Oracle<'_> {
                 best.refuted |= pairs.iter().any(|&(rival, output)| {
                     semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
                 });
-                return best;
+                return Ok(best);
             }
-            (Function::Network(_), None) => return best,
+            (Function::Network(_), None) => return Ok(best),
         };
-        let Some(frame) = frame else { return best };
+        let Some(frame) = frame else { return Ok(best) };
         let reads = &self.axes.reads;
         let mut most = f64::NEG_INFINITY;
-        network.bounder.differences(frame, &pairs, &mut |difference| {
+        network.bounder.differences(frame, &pairs, budget, &mut |difference| {
             let required = semantics.requires(output, difference.greater);
             best.refuted |= required.is_excluded_by(difference.lower);
             if difference.lower > most {
@@ -228,7 +236,7 @@ impl Oracle<'_> {
                     best.influence[axis] += by;
                 }
             }
-        });
-        best
+        })?;
+        Ok(best)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use policert_engine_api::StopReason;
+use policert_engine_api::{Budget, StopReason};
 use policert_model::Truth;
 use policert_numeric::IntBox;
 use smallvec::{SmallVec, smallvec};
@@ -89,22 +89,22 @@ impl<'q> Search<'_, '_, 'q> {
         self.rivals.clear();
         let frame = own.as_ref().or(self.map.frame.as_ref());
         if let (Some(frame), Function::Network(network)) = (frame, &mut self.oracle.function) {
-            network.bounder.enter(frame, &inputs.lo, &inputs.hi);
+            network.bounder.enter(frame, &inputs.lo, &inputs.hi, self.budget)?;
         }
-        self.differences(node, own.as_ref(), &pairs);
+        self.differences(node, own.as_ref(), &pairs)?;
         if !self.map.nodes[node].refuted.contains(self.output) {
             let others = (0..outputs).filter(|&other| other != self.output);
             let pairs: Vec<(usize, usize)> = others
                 .filter(|&other| !winners.contains(other))
                 .map(|other| (other, self.output))
                 .collect();
-            self.differences(node, own.as_ref(), &pairs);
+            self.differences(node, own.as_ref(), &pairs)?;
         }
         if !self.map.nodes[node].refuted.contains(self.output) {
-            self.mixture(node, own.as_ref());
+            self.mixture(node, own.as_ref())?;
         }
         let refuted = self.map.nodes[node].refuted.contains(self.output);
-        let contradictory = !refuted && self.is_contradictory(node, own.as_ref(), restriction);
+        let contradictory = !refuted && self.is_contradictory(node, own.as_ref(), restriction)?;
         if let Function::Network(network) = &self.oracle.function {
             self.oracle.statistics.forms = network.bounder.forms_done;
         }
@@ -136,28 +136,35 @@ impl<'q> Search<'_, '_, 'q> {
 
     /// Looks whether some of the closest rivals beat the output between them: where a mixture of
     /// their scores is greater, one of them is.
-    fn mixture(&mut self, node: usize, own: Option<&Frame>) {
-        let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
+    fn mixture(&mut self, node: usize, own: Option<&Frame>) -> Result<(), StopReason> {
+        let Some(frame) = own.or(self.map.frame.as_ref()) else { return Ok(()) };
         let leaf = &mut self.map.nodes[node];
         let competes = |rival: usize| leaf.truths.get(rival).is_none_or(|t| *t == Truth::True);
         self.rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
         self.rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
         let rivals: SmallVec<[usize; 3]> = self.rivals.iter().take(3).map(|r| r.0).collect();
-        let Function::Network(network) = &mut self.oracle.function else { return };
+        let Function::Network(network) = &mut self.oracle.function else { return Ok(()) };
         // A positive difference refutes under every tie rule.
-        if network.bounder.mixture(frame, &rivals, self.output) > 0.0 {
+        if network.bounder.mixture(frame, &rivals, self.output, self.budget)? > 0.0 {
             leaf.refuted.insert(self.output);
         }
+        Ok(())
     }
 
     /// Bounds score differences (greater, lesser) and notes what they say.
-    fn differences(&mut self, node: usize, own: Option<&Frame>, pairs: &[(usize, usize)]) {
-        let Some(frame) = own.or(self.map.frame.as_ref()) else { return };
+    fn differences(
+        &mut self,
+        node: usize,
+        own: Option<&Frame>,
+        pairs: &[(usize, usize)],
+    ) -> Result<(), StopReason> {
+        let Some(frame) = own.or(self.map.frame.as_ref()) else { return Ok(()) };
         let semantics = self.oracle.policy().semantics();
         let (leaf, axes) = (&mut self.map.nodes[node], &self.oracle.axes);
         let (rivals, output) = (&mut self.rivals, self.output);
-        let Function::Network(network) = &mut self.oracle.function else { return };
-        network.bounder.differences(frame, pairs, &mut |difference: Difference<'_>| {
+        let Function::Network(network) = &mut self.oracle.function else { return Ok(()) };
+        let budget = &mut *self.budget;
+        network.bounder.differences(frame, pairs, budget, &mut |difference: Difference<'_>| {
             let Difference { greater, lesser, lower, .. } = difference;
             if lesser == output {
                 rivals.push((greater, lower));
@@ -178,12 +185,13 @@ impl<'q> Search<'_, '_, 'q> {
                     leaf.leads.push(lead);
                 }
             }
-        });
+        })?;
         leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
+        Ok(())
     }
 
     /// Whether bounds refute the output at a known point at which the choice is undecided.
-    pub(crate) fn refuted_at(&mut self, point: &[i64]) -> bool {
+    pub(crate) fn refuted_at(&mut self, point: &[i64]) -> Result<bool, StopReason> {
         let state = self.state_of(point);
         let point = IntBox::point(point);
         let inputs = Inputs::new(&self.oracle.axes.reads, &point);
@@ -197,12 +205,14 @@ impl<'q> Search<'_, '_, 'q> {
             .collect();
         let mut lost = false;
         // Choices of trees are always decided.
-        let Function::Network(network) = &mut self.oracle.function else { return false };
+        let Function::Network(network) = &mut self.oracle.function else { return Ok(false) };
         let frame = Frame::new(network.bounder.program(), inputs.lo, inputs.hi);
-        network.bounder.enter(&frame, &frame.lo, &frame.hi);
+        let budget: &mut Budget = self.budget;
+        network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
         // A strict comparison refutes under every tie rule.
-        network.bounder.differences(&frame, &pairs, &mut |d| lost |= d.lower > 0.0);
-        lost
+        let lost_by = &mut |d: Difference<'_>| lost |= d.lower > 0.0;
+        network.bounder.differences(&frame, &pairs, budget, lost_by)?;
+        Ok(lost)
     }
 
     /// A state with these coordinates along the axes, 0 elsewhere.

@@ -89,7 +89,7 @@ impl Oracle<'_> {
         query: &SelectionQuery<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<Vec<Rational>>, StopReason> {
-        let mut search = self.relaxed_search(query);
+        let mut search = self.relaxed_search(query, budget)?;
         loop {
             if let Some(answer) = search.advance(self, u64::MAX, budget)? {
                 return Ok(answer);
@@ -98,24 +98,27 @@ impl Oracle<'_> {
     }
 
     /// The search for the answer of a relaxed query.
-    pub(crate) fn relaxed_search(&mut self, query: &SelectionQuery<'_>) -> RelaxedSearch {
+    pub(crate) fn relaxed_search(
+        &mut self,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<RelaxedSearch, StopReason> {
         let sides = query.sides(self.axes.least_dimensions);
         let form = match sides.is_empty() {
             true => NormalForm::constant(false),
             false => self.relaxed_form(query, &sides),
         };
-        let searches = self.take_real(sides.dimensions()).map(|mut real| {
-            let searches = real.searches(&form.disjuncts);
-            self.real = Some(real);
-            searches
-        });
+        let searches = match self.take_real(sides.dimensions()) {
+            Some(mut real) => {
+                let searches = real.searches(&form.disjuncts, budget);
+                self.real = Some(real);
+                Some(searches?)
+            }
+            None => None,
+        };
         let answer = form.disjuncts.is_empty().then_some(Answer::Refuted);
-        RelaxedSearch {
-            answer,
-            searches,
-            is_partial: form.is_partial,
-            dimensions: sides.dimensions(),
-        }
+        let (is_partial, dimensions) = (form.is_partial, sides.dimensions());
+        Ok(RelaxedSearch { answer, searches, is_partial, dimensions })
     }
 
     /// The query as a disjunction of linear inequalities over the variables and the scores.

@@ -149,8 +149,8 @@ const GREEDY_PIVOTS: usize = 60;
 /// Pivots after which inexact numbers are given up.
 const INEXACT_PIVOTS: usize = 400;
 
-/// Looks for a point with `lo ≤ x ≤ hi` that satisfies all rows. Before each pivot `go_on` is
-/// asked, and the method gives up when it denies.
+/// Looks for a point with `lo ≤ x ≤ hi` that satisfies all rows. Before each pivot, and with exact
+/// numbers before each row of one, `go_on` is asked, and the method gives up when it denies.
 ///
 /// # Panics
 /// If a row or a bound lacks a variable.
@@ -172,7 +172,11 @@ pub fn feasible_point<N: Number>(
             return Feasibility::Feasible(tableau.point());
         };
         match tableau.entering(row, below, pivots >= GREEDY_PIVOTS) {
-            Some(column) => tableau.pivot(row, column, below),
+            Some(column) => {
+                if !tableau.pivot(row, column, below, &mut go_on) {
+                    break;
+                }
+            }
             None => return Feasibility::Infeasible(tableau.multipliers(row, rows.len())),
         }
     }
@@ -288,8 +292,15 @@ impl<N: Number> Tableau<N> {
         best
     }
 
-    /// Exchanges a basic variable, which moves to its bound, with another one.
-    fn pivot(&mut self, row: usize, column: usize, below: bool) {
+    /// Exchanges a basic variable, which moves to its bound, with another one. `false` if `go_on`
+    /// denied: the tableau is of no use then.
+    fn pivot(
+        &mut self,
+        row: usize,
+        column: usize,
+        below: bool,
+        go_on: &mut impl FnMut() -> bool,
+    ) -> bool {
         let (leaving, entering) = (self.basic[row], self.others[column]);
         let bound = match &self.lower[leaving] {
             Some(lower) if below => lower,
@@ -317,6 +328,9 @@ impl<N: Number> Tableau<N> {
             if at == row {
                 continue;
             }
+            if N::EXACT && !go_on() {
+                return false;
+            }
             let factor = std::mem::replace(&mut entries[column], N::ZERO);
             for (entry, exchanged) in zip(entries, &exchanged) {
                 *entry = entry.add_product(&factor, exchanged);
@@ -325,6 +339,7 @@ impl<N: Number> Tableau<N> {
         self.entries[row] = exchanged;
         self.basic[row] = entering;
         self.others[column] = leaving;
+        true
     }
 
     /// The multiples of the problem's rows that contradict the bounds of a basic variable.

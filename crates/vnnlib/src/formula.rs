@@ -63,10 +63,6 @@ impl Formula {
                 return Self::read(operand, !negated, declared);
             }
             Some(name @ ("and" | "or")) => {
-                if operands.is_empty() {
-                    let message = format!("`{name}` without operands");
-                    return Err(Fault::invalid(expression.at, message));
-                }
                 let parts = operands.iter().map(|part| Self::read(part, negated, declared));
                 let parts = parts.collect::<Result<Vec<Self>, Fault>>()?;
                 return Ok(Self::joined((name == "and") != negated, parts));

@@ -56,6 +56,16 @@ fn comparisons() {
 }
 
 #[test]
+fn junctors_without_operands_are_constants() {
+    let nothing: &[&[&str]] = &[];
+    assert_disjuncts("(assert (and))", &[&[]]);
+    assert_disjuncts("(assert (or))", nothing);
+    assert_disjuncts("(assert (not (or)))", &[&[]]);
+    assert_disjuncts("(assert (or (<= X_0 1) (or)))", &[&["1 x0 <= 1"]]);
+    assert_disjuncts("(assert (<= X_0 1)) (assert (and))", &[&["1 x0 <= 1"]]);
+}
+
+#[test]
 fn terms() {
     for (term, expected) in [
         ("(+ X_0 X_1 Y_0)", "1 x0 + 1 x1 + 1 y0 <= 0"),
@@ -186,7 +196,6 @@ fn invalid_conditions_are_refused() {
         ("(<= (+) 1)", 13, "`+` without operands"),
         ("(<= () 1)", 13, "empty list is no term"),
         ("(<= ((+ X_0)) 1)", 14, "an operator is expected, not `(+ …)`"),
-        ("(and)", 9, "`and` without operands"),
         ("(not (<= X_0 1) (<= X_1 1))", 9, "1 operand, not 2"),
         ("X_0", 9, "a condition such as (<= X_0 1) is expected, not `X_0`"),
         ("()", 9, "empty list is no condition"),

@@ -7,8 +7,14 @@ use policert_policy::{
     ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, precise_scores,
 };
 
+use policert_engine_api::CancelFlag;
+
 use super::*;
 use crate::generator::{Random, network};
+
+fn unlimited() -> Budget {
+    Budget::unlimited()
+}
 
 fn exact(value: f64) -> Rational {
     Rational::from_f64(value).expect("finite")
@@ -66,11 +72,11 @@ fn bounds_hold_at_random_points() {
         for _ in 0..3 {
             let sides = part(&region, &mut random);
             let own = self::frame(bounder.program(), &sides);
-            bounder.enter(&frame, &own.lo, &own.hi);
+            bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
             let mut bounds = Vec::new();
-            bounder.differences(&frame, &all_pairs(outputs), &mut |d| {
-                bounds.push((d.greater, d.lesser, d.lower));
-            });
+            let visit = &mut |d: Difference<'_>| bounds.push((d.greater, d.lesser, d.lower));
+            let pairs = all_pairs(outputs);
+            bounder.differences(&frame, &pairs, &mut unlimited(), visit).expect("no limits");
             for _ in 0..6 {
                 let inputs = point(&sides, &mut random);
                 for &(a, b, lower) in &bounds {
@@ -111,11 +117,12 @@ fn bounds_of_points_are_tight() {
         let frame = frame(bounder.program(), &region);
         let inputs = point(&region, &mut random);
         let own = self::frame(bounder.program(), &IntBox::point(&inputs));
-        bounder.enter(&frame, &own.lo, &own.hi);
-        bounder.differences(&frame, &all_pairs(3), &mut |d| {
+        bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
+        let visit = &mut |d: Difference<'_>| {
             let value = difference_above(&network, &inputs, d.greater, d.lesser).to_f64();
             assert!(d.lower > value - 1e-9, "seed {seed}: {} for {value}", d.lower);
-        });
+        };
+        bounder.differences(&frame, &all_pairs(3), &mut unlimited(), visit).expect("no limits");
     }
 }
 
@@ -128,9 +135,30 @@ fn equal_rows_differ_by_their_biases_exactly() {
     let network = builder.finish(output, ElementType::F64);
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1000); 2]));
-    bounder.enter(&frame, &frame.lo, &frame.hi);
+    bounder.enter(&frame, &frame.lo, &frame.hi, &mut unlimited()).expect("no limits");
     let mut lower = Vec::new();
-    bounder.differences(&frame, &[(0, 1), (2, 0), (0, 2)], &mut |d| lower.push(d.lower));
+    let visit = &mut |d: Difference<'_>| lower.push(d.lower);
+    let pairs = [(0, 1), (2, 0), (0, 2)];
+    bounder.differences(&frame, &pairs, &mut unlimited(), visit).expect("no limits");
     assert_eq!(lower[0], 0.0);
     assert!(lower[1] > 0.0 && lower[2] < 0.0);
+}
+
+#[test]
+fn a_batch_of_bounds_stops_with_its_budget() {
+    let mut random = Random::new(7);
+    let network = network(3, 4, &mut random);
+    let mut bounder = Bounder::new(Program::new(&network));
+    let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(-5, 5); 3]));
+    bounder.enter(&frame, &frame.lo, &frame.hi, &mut unlimited()).expect("no limits");
+    let flag = CancelFlag::default();
+    let mut budget = Budget::new(policert_engine_api::Limits::default(), flag.clone());
+    let mut blocks = 0;
+    // Raised while the first block of eight is looked at: there is no second one.
+    let pairs = all_pairs(4).repeat(8);
+    let stopped = bounder.differences(&frame, &pairs, &mut budget, &mut |_| {
+        blocks += 1;
+        flag.raise();
+    });
+    assert_eq!((stopped, blocks), (Err(StopReason::Interrupted), LANES));
 }

@@ -2,6 +2,7 @@
 
 use std::iter::zip;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use super::RealOracle;
@@ -10,18 +11,27 @@ use crate::frame::Frame;
 
 impl Search {
     /// One of the points that satisfies everything, exactly.
-    pub fn check(&self, oracle: &mut RealOracle, points: &[f64]) -> Option<Vec<Rational>> {
-        let excesses = self.excesses(oracle, points);
+    pub fn check(
+        &self,
+        oracle: &mut RealOracle,
+        points: &[f64],
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<Rational>>, StopReason> {
+        let excesses = self.excesses(oracle, points, budget)?;
         for (point, excess) in zip(points.chunks_exact(self.whole.lo.len()), excesses) {
-            if excess <= 0.0 {
-                let exactly: Option<Vec<Rational>> =
-                    point.iter().map(|&x| Rational::from_f64(x)).collect();
-                if let Some(point) = exactly.filter(|point| self.satisfies(oracle, point)) {
-                    return Some(point);
-                }
+            if excess <= 0.0
+                && let Some(point) = self.exactly(oracle, point)
+            {
+                return Ok(Some(point));
             }
         }
-        None
+        Ok(None)
+    }
+
+    /// The point, if it satisfies everything for certain.
+    pub fn exactly(&self, oracle: &mut RealOracle, point: &[f64]) -> Option<Vec<Rational>> {
+        let exactly: Option<Vec<Rational>> = point.iter().map(|&x| Rational::from_f64(x)).collect();
+        exactly.filter(|point| self.satisfies(oracle, point))
     }
 
     /// Whether a point satisfies everything, for certain.

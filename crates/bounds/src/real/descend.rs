@@ -3,6 +3,8 @@
 
 use std::iter::zip;
 
+use policert_engine_api::{Budget, StopReason};
+
 use super::RealOracle;
 use super::search::Search;
 
@@ -12,16 +14,23 @@ const STEPS: usize = 24;
 const CLEAR: f64 = 1e-9;
 /// How far the gradient is looked for, as a part of each side.
 const NEAR: f64 = 1.0 / 4096.0;
+/// Products that are computed between two looks at the budget.
+const BATCH: usize = 1 << 22;
 
 impl Search {
     /// A point of the whole box with a smaller excess than `start`, along the steepest descent of
     /// the greatest excess of an inequality.
-    pub fn descend(&self, oracle: &mut RealOracle, start: &[f64]) -> Vec<f64> {
+    pub fn descend(
+        &self,
+        oracle: &mut RealOracle,
+        start: &[f64],
+        budget: &mut Budget,
+    ) -> Result<Vec<f64>, StopReason> {
         let dimensions = start.len();
         let widths: Vec<f64> =
             zip(&self.whole.lo, &self.whole.hi).map(|(lo, hi)| hi - lo).collect();
         let mut current = start.to_vec();
-        let mut excess = self.excesses(oracle, &current)[0];
+        let mut excess = self.excesses(oracle, &current, budget)?[0];
         for _ in 0..STEPS {
             if excess <= -CLEAR {
                 break;
@@ -35,7 +44,7 @@ impl Search {
                 near[last + variable] += if room { step } else { -step };
             }
             let slopes: Vec<f64> = self
-                .excesses(oracle, &near)
+                .excesses(oracle, &near, budget)?
                 .iter()
                 .enumerate()
                 .map(|(variable, near_excess)| {
@@ -60,7 +69,7 @@ impl Search {
                     }
                 }
             }
-            let excesses = self.excesses(oracle, &points);
+            let excesses = self.excesses(oracle, &points, budget)?;
             let best = (0..excesses.len()).min_by(|&a, &b| excesses[a].total_cmp(&excesses[b]));
             match best {
                 Some(best) if excesses[best] < excess => {
@@ -70,11 +79,28 @@ impl Search {
                 _ => break,
             }
         }
-        current
+        Ok(current)
     }
 
     /// For each point by how much the inequality that is farthest from holding does not hold.
-    pub fn excesses(&self, oracle: &mut RealOracle, points: &[f64]) -> Vec<f64> {
+    pub fn excesses(
+        &self,
+        oracle: &mut RealOracle,
+        points: &[f64],
+        budget: &mut Budget,
+    ) -> Result<Vec<f64>, StopReason> {
+        let dimensions = self.whole.lo.len();
+        // As many at a time as take about a millisecond.
+        let batch = (BATCH / oracle.bounder.program().weights().max(1)).max(1) * dimensions.max(1);
+        let mut excesses = Vec::with_capacity(points.len() / dimensions.max(1));
+        for points in points.chunks(batch) {
+            budget.poll()?;
+            self.add_excesses(oracle, points, &mut excesses);
+        }
+        Ok(excesses)
+    }
+
+    fn add_excesses(&self, oracle: &mut RealOracle, points: &[f64], excesses: &mut Vec<f64>) {
         let dimensions = self.whole.lo.len();
         let mut inputs = Vec::with_capacity(points.len());
         for point in points.chunks_exact(dimensions) {
@@ -92,6 +118,6 @@ impl Search {
             };
             self.constraints.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
         };
-        zip(points.chunks_exact(dimensions), scores).map(excess).collect()
+        excesses.extend(zip(points.chunks_exact(dimensions), scores).map(excess));
     }
 }

@@ -7,7 +7,7 @@ use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 use policert_numeric::{LinearInequality, Rational};
 use policert_policy::ExactEvaluator;
 
-use super::search::Part;
+use super::queue::Part;
 use crate::bound::{Bend, Bounder};
 use crate::program::{Op, Program};
 use crate::relaxation::Function;
@@ -28,8 +28,8 @@ struct AffineNodes<'a> {
 }
 
 impl AffineNodes<'_> {
-    /// Those of some nodes.
-    fn of(&self, nodes: &[usize]) -> Vec<AffineNode> {
+    /// Those of some nodes; none if `go_on` denies.
+    fn of(&self, nodes: &[usize], go_on: &mut impl FnMut() -> bool) -> Option<Vec<AffineNode>> {
         let program = self.bounder.program();
         let piece = |node: usize, element: usize| piece(program, self.bounder, node, element);
         let mut at = vec![Rational::ZERO; self.inputs];
@@ -39,6 +39,9 @@ impl AffineNodes<'_> {
             .map(|&node| AffineNode { origin: at_origin[node].clone(), units: Vec::new() })
             .collect();
         for input in 0..self.inputs {
+            if !go_on() {
+                return None;
+            }
             at[input] = Rational::ONE;
             let values = self.exact.values_on_pieces(&at, &piece);
             at[input] = Rational::ZERO;
@@ -48,7 +51,7 @@ impl AffineNodes<'_> {
                 affine.units.push(differences.collect());
             }
         }
-        affine
+        Some(affine)
     }
 }
 
@@ -86,7 +89,7 @@ pub(super) struct Polytope<'a> {
 
 impl Polytope<'_> {
     /// A point of the part that satisfies all inequalities, if there is one.
-    pub fn decide(&self, part: &Part, go_on: impl FnMut() -> bool) -> Feasibility<Rational> {
+    pub fn decide(&self, part: &Part, mut go_on: impl FnMut() -> bool) -> Feasibility<Rational> {
         let dimensions = self.lo.len();
         let exactly = |value: f64| Rational::from_f64(value).unwrap_or(Rational::ZERO);
         let lo: Vec<Rational> =
@@ -102,7 +105,11 @@ impl Polytope<'_> {
             Vec::new()
         } else {
             let inputs = self.reads.len();
-            AffineNodes { exact: self.exact, bounder: self.bounder, inputs }.of(&nodes)
+            let nodes_of = AffineNodes { exact: self.exact, bounder: self.bounder, inputs };
+            match nodes_of.of(&nodes, &mut go_on) {
+                Some(affine) => affine,
+                None => return Feasibility::Open,
+            }
         };
         let mut rows: Vec<Row<Rational>> = Vec::new();
         for inequality in self.inequalities {
@@ -128,14 +135,14 @@ impl Polytope<'_> {
         feasible_point(&lo, &hi, &rows, go_on)
     }
 
-    /// The side of a bend as a row.
+    /// The side of a bend as a row. The bend itself belongs to the side above it.
     fn side(&self, bend: &Bend, affine: &AffineNode, dimensions: usize) -> Row<Rational> {
         let sign = if bend.above { -Rational::ONE } else { Rational::ONE };
         let at = Rational::from_f64(bend.at).unwrap_or(Rational::ZERO);
         let mut row = Row {
             coefficients: vec![Rational::ZERO; dimensions],
             upper: &sign * &at,
-            strict: false,
+            strict: !bend.above,
         };
         let program = self.bounder.program();
         let element = bend.slot - program.nodes[program.node_of(bend.slot)].at;

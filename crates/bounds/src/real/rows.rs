@@ -2,9 +2,12 @@
 
 use std::iter::zip;
 
+use policert_engine_api::{Budget, StopReason};
+
 use super::RealOracle;
 use super::problem::Constraint;
-use super::search::{Part, Search};
+use super::queue::Part;
+use super::search::Search;
 use crate::planes::{self, PlaneRow};
 use crate::symbolic::{Form, Term};
 
@@ -14,7 +17,15 @@ const FEW_FUNCTIONS: usize = 32;
 impl Search {
     /// The planes of all inequalities and bends over the part that was entered last, and how far
     /// the farthest of them is from being satisfied; `None` if one is satisfied nowhere.
-    pub fn rows(&mut self, oracle: &mut RealOracle, part: &Part) -> Option<(Vec<PlaneRow>, f64)> {
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn rows(
+        &mut self,
+        oracle: &mut RealOracle,
+        part: &Part,
+        budget: &mut Budget,
+    ) -> Result<Option<(Vec<PlaneRow>, f64)>, StopReason> {
         let Self { constraints, frame, sizes, influence, effects, .. } = self;
         let RealOracle { bounder, reads, .. } = oracle;
         let program = bounder.program();
@@ -43,7 +54,7 @@ impl Search {
             .collect();
         let mut own = constraints.iter().filter(|constraint| !constraint.scores.is_empty());
         let relaxed = bounder.relaxed();
-        bounder.planes(frame, output, &forms, &mut |_, lower, plane| {
+        bounder.planes(frame, output, &forms, budget, &mut |_, lower, plane| {
             let Some(constraint) = own.next() else { return };
             let mut slopes = vec![0.0; sizes.len()];
             for (input, &variable) in reads.iter().enumerate() {
@@ -65,9 +76,9 @@ impl Search {
             let upper =
                 planes::upper_side(constraint.upper, planes::margin(plane.constant(), loss));
             push(PlaneRow { slopes, upper }, if is_plain { lower } else { f64::NEG_INFINITY });
-        });
+        })?;
         if refuted {
-            return None;
+            return Ok(None);
         }
         for constraint in constraints.iter().filter(|constraint| constraint.scores.is_empty()) {
             let row = PlaneRow { slopes: constraint.slopes.clone(), upper: constraint.upper };
@@ -75,7 +86,7 @@ impl Search {
         }
         for (node, forms) in groups {
             let at = bounder.program().nodes[node].at;
-            bounder.planes(frame, node, &forms, &mut |form, _, plane| {
+            bounder.planes(frame, node, &forms, budget, &mut |form, _, plane| {
                 let term = forms[form][0];
                 let bend = part.bends.iter().find(|bend| {
                     bend.slot == at + term.element && bend.above == (term.factor < 0.0)
@@ -87,12 +98,12 @@ impl Search {
                 }
                 let upper = planes::upper_side(term.factor * bend.at, plane.constant());
                 push(PlaneRow { slopes, upper }, f64::NEG_INFINITY);
-            });
+            })?;
         }
         if rows.iter().any(|row| row.is_refuted(&part.lo, &part.hi)) {
-            return None;
+            return Ok(None);
         }
-        Some((rows, distance))
+        Ok(Some((rows, distance)))
     }
 
     /// The elements of functions that are not linear in the part that was entered last and that

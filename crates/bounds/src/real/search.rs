@@ -1,8 +1,11 @@
 //! Branch and bound over parts of a region, the most promising one first.
+//!
+//! Two searches take turns where neither way to split is the better one from the start
+//! ([`Strategy`]); the one that ends first has the answer. The second one gets a small share of
+//! the work, and begins anew with what the first one has left wherever that is little.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::iter::zip;
+use std::sync::Arc;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
@@ -10,68 +13,39 @@ use policert_numeric::simplex::Feasibility;
 
 use super::polytope::Polytope;
 use super::problem::{Constraint, Problem};
+use super::queue::{Part, Queue, Strategy};
+use super::sample::Draws;
 use super::split::{MANY_VARIABLES, Split};
+use super::trim::trim;
 use super::{RealAnswer, RealOracle, Undecided};
-use crate::bound::Bend;
 use crate::frame::Frame;
-use crate::planes::{self, Joint};
-
-/// A box of the variables, where the arguments of some functions are on one side of a bend.
-#[derive(Clone, Debug)]
-pub(super) struct Part {
-    pub lo: Vec<f64>,
-    pub hi: Vec<f64>,
-    pub bends: Vec<Bend>,
-}
-
-/// A part that waits, with how far its whole is from satisfying the inequalities.
-#[derive(Debug)]
-struct Waiting {
-    part: Part,
-    distance: f64,
-    order: u64,
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    /// The nearest is the greatest, the latest among equals.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.distance.total_cmp(&self.distance).then(self.order.cmp(&other.order))
-    }
-}
+use crate::planes::{self, Joint, PlaneRow};
 
 /// What became of a part.
 enum Outcome {
     Refuted,
     Satisfied(Vec<Rational>),
-    Split(Split, f64),
+    /// What is left of it, how it is split, and how far it is from satisfying the inequalities.
+    Split(Part, Split, f64),
+    /// Planes cut off most of it.
+    Trimmed(Part, f64),
     /// Too small to be split.
     Stuck,
 }
+
+/// All planes of a part, and likely points.
+type Meeting = (Vec<PlaneRow>, [Vec<f64>; 2]);
 
 /// The search for one question.
 #[derive(Debug)]
 pub(super) struct Search {
     pub problem: Problem,
-    waiting: BinaryHeap<Waiting>,
-    order: u64,
-    /// Parts that are too small to be split.
-    stuck: usize,
+    /// What is left, once or twice.
+    queues: Vec<Queue>,
+    /// Whether there was a second queue.
+    forked: bool,
     pub constraints: Vec<Constraint>,
-    pub frame: Frame,
+    pub frame: Arc<Frame>,
     /// The whole box.
     pub whole: Part,
     /// Magnitudes of the variables.
@@ -80,10 +54,13 @@ pub(super) struct Search {
     pub influence: Vec<f64>,
     /// For each slot how much the planes of the scores depend on it.
     pub effects: Vec<f64>,
+    pub draws: Draws,
     /// Parts that were not refuted.
-    looked_at: u64,
+    pub looked_at: u64,
     /// How often planes are drawn anew where the ones before leave room.
     rounds: usize,
+    /// Exact work of the part at hand, in linear forms.
+    exact_work: u64,
 }
 
 /// The first so many parts, and then every such one, are searched by descent.
@@ -91,9 +68,28 @@ const DESCENTS: u64 = 4;
 const BETWEEN_DESCENTS: u64 = 4;
 /// With so many undecided parts the question is given up.
 const MANY_STUCK: usize = 64;
+/// Where so few functions bend in the whole region, no sides are cut.
+const SMALL_NETWORK: usize = 20;
+/// The second search does one part in so many of the work.
+const SHARE: u64 = 12;
+/// It begins anew where it can look so often at all that is left before the next time.
+const OFTEN: usize = 16;
+/// A part is not split where planes leave at most this share of it.
+const TRIMMED: f64 = 0.25;
+/// So often, one after the other.
+const MANY_TRIMS: u32 = 8;
+/// What counts as work of a part beside its forms, and how many steps of the simplex method count
+/// as a form.
+const WORK_OF_PART: u64 = 4;
+const STEPS_OF_FORM: u64 = 8;
 
 impl Search {
-    pub fn new(oracle: &RealOracle, problem: Problem) -> Result<Self, Undecided> {
+    /// `other` is the search for another question about the same network, maybe over the same box.
+    pub fn new(
+        oracle: &RealOracle,
+        problem: Problem,
+        other: Option<&Self>,
+    ) -> Result<Self, Undecided> {
         let (lo, hi) = problem.sides();
         let finite = |(lo, hi): (&f64, &f64)| lo.is_finite() && hi.is_finite();
         if let Some(variable) = zip(&lo, &hi).position(|side| !finite(side)) {
@@ -101,25 +97,28 @@ impl Search {
         }
         let inputs = |sides: &[f64]| oracle.reads.iter().map(|&v| sides[v]).collect();
         let program = oracle.bounder.program();
-        let frame = Frame::new(program, inputs(&lo), inputs(&hi));
+        let frame = match other {
+            Some(other) if other.whole.lo == lo && other.whole.hi == hi => Arc::clone(&other.frame),
+            _ => Arc::new(Frame::new(program, inputs(&lo), inputs(&hi))),
+        };
         let sizes = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
         let constraints = problem.constraints(&frame.magnitude[program.range(program.output)]);
         let influence = vec![0.0; lo.len()];
-        let whole = Part { lo, hi, bends: Vec::new() };
-        let first = Waiting { part: whole.clone(), distance: f64::NEG_INFINITY, order: 0 };
+        let whole = Part { lo, hi, bends: Vec::new(), trims: 0 };
         Ok(Self {
             problem,
-            waiting: BinaryHeap::from([first]),
-            order: 0,
-            stuck: 0,
+            queues: vec![Queue::of(whole.clone(), Strategy::Sides)],
+            forked: false,
             constraints,
             frame,
             sizes,
             influence,
             effects: vec![0.0; program.slots],
+            draws: Draws::new(),
             looked_at: 0,
             // Worth its time where few parts can be cut small.
             rounds: usize::from(oracle.reads.len() > MANY_VARIABLES),
+            exact_work: 0,
             whole,
         })
     }
@@ -132,130 +131,224 @@ impl Search {
         budget: &mut Budget,
     ) -> Result<Option<RealAnswer>, StopReason> {
         for _ in 0..parts {
-            let Some(Waiting { part, .. }) = self.waiting.pop() else {
-                return Ok(Some(if self.stuck > 0 {
-                    RealAnswer::Undecided(Undecided::NotPiecewiseLinear)
-                } else {
-                    RealAnswer::Unsat
-                }));
+            let at = self.turn();
+            let Some(queue) = self.queues.get_mut(at) else {
+                return Ok(Some(RealAnswer::Undecided(Undecided::NotPiecewiseLinear)));
+            };
+            if queue.stuck == MANY_STUCK {
+                self.queues.remove(at);
+                continue;
+            }
+            let (part, strategy) = match queue.pop() {
+                Some(part) => (part, queue.strategy),
+                None if queue.stuck == 0 => return Ok(Some(RealAnswer::Unsat)),
+                None => {
+                    self.queues.remove(at);
+                    continue;
+                }
             };
             budget.poll()?;
-            budget.check_states(self.waiting.len())?;
+            budget.check_states(self.queues.iter().map(Queue::len).sum())?;
             oracle.statistics.parts += 1;
-            match self.look_at(oracle, &part, budget)? {
+            let forms = oracle.bounder.forms_done;
+            self.exact_work = 0;
+            let outcome = self.look_at(oracle, part, strategy, budget)?;
+            self.queues[at].work +=
+                WORK_OF_PART + oracle.bounder.forms_done - forms + self.exact_work;
+            match outcome {
                 Outcome::Refuted => {}
                 Outcome::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
-                Outcome::Stuck => {
-                    self.stuck += 1;
-                    if self.stuck == MANY_STUCK {
-                        let open = Undecided::NotPiecewiseLinear;
-                        return Ok(Some(RealAnswer::Undecided(open)));
-                    }
+                Outcome::Stuck => self.queues[at].stuck += 1,
+                Outcome::Trimmed(mut part, distance) => {
+                    part.trims += 1;
+                    self.queues[at].push(part, distance);
                 }
-                Outcome::Split(split, distance) => {
+                Outcome::Split(mut part, split, distance) => {
+                    part.trims = 0;
                     // Where parts may end undecided it is better to see that soon: depth first.
                     let distance = if oracle.exact.is_some() { distance } else { 0.0 };
                     match split {
                         Split::Side { .. } => oracle.statistics.bisections += 1,
                         Split::Bend { .. } => oracle.statistics.bends += 1,
                     }
-                    for part in split.parts(part) {
-                        self.order += 1;
-                        self.waiting.push(Waiting { part, distance, order: self.order });
+                    for part in split.parts(part).into_iter().filter(|part| !part.is_empty()) {
+                        self.queues[at].push(part, distance);
                     }
                 }
             }
+            self.begin_anew();
         }
         Ok(None)
+    }
+
+    /// Whose turn it is.
+    fn turn(&self) -> usize {
+        match self.queues.as_slice() {
+            [first, second] if second.work * (SHARE - 1) < first.work => 1,
+            _ => 0,
+        }
+    }
+
+    /// From time to time the second search goes on with what the first one has left.
+    fn begin_anew(&mut self) {
+        let [first, second] = self.queues.as_mut_slice() else { return };
+        let is_time = first.taken.is_power_of_two() && first.taken.trailing_zeros() % 2 == 0;
+        let left = u64::try_from(first.len() * OFTEN).unwrap_or(u64::MAX);
+        if is_time && first.taken > second.taken && left <= first.taken {
+            *second = first.with_strategy(Strategy::Bends);
+            second.work = first.work / (SHARE - 1);
+        }
     }
 
     fn look_at(
         &mut self,
         oracle: &mut RealOracle,
-        part: &Part,
+        mut part: Part,
+        strategy: Strategy,
         budget: &mut Budget,
     ) -> Result<Outcome, StopReason> {
         let inputs = |sides: &[f64]| -> Vec<f64> {
             oracle.reads.iter().map(|&variable| sides[variable]).collect()
         };
         let (lo, hi) = (inputs(&part.lo), inputs(&part.hi));
-        if !oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends) {
+        if !oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends, budget)? {
             oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         }
         self.influence.fill(0.0);
         self.effects.fill(0.0);
-        let Some((mut rows, distance)) = self.rows(oracle, part) else {
+        let Some((rows, distance)) = self.rows(oracle, &part, budget)? else {
             oracle.statistics.by_plane += 1;
             return Ok(Outcome::Refuted);
         };
-        let centre: Vec<f64> =
-            zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
-        let mut rounds = 0;
-        let likely = loop {
-            let point = match planes::joint(&part.lo, &part.hi, &rows) {
-                Joint::Contradictory => {
-                    oracle.statistics.jointly += 1;
-                    return Ok(Outcome::Refuted);
-                }
-                Joint::Point(point) => point,
-                Joint::Unclear => break [centre.clone(), centre],
-            };
-            if rounds == self.rounds {
-                break [point, centre];
-            }
-            rounds += 1;
-            // Planes that touch the functions where the ones so far leave room.
-            let at: Vec<f64> = oracle.reads.iter().map(|&variable| point[variable]).collect();
-            oracle.bounder.touch(&at);
-            let Some((more, _)) = self.rows(oracle, part) else {
-                oracle.statistics.by_plane += 1;
-                return Ok(Outcome::Refuted);
-            };
-            rows.extend(more);
+        let Some((rows, likely)) = self.meet(oracle, &part, rows, budget)? else {
+            return Ok(Outcome::Refuted);
         };
-        if let Some(point) = self.check(oracle, &likely.concat()) {
+        if let Some(point) = self.check(oracle, &likely.concat(), budget)? {
             return Ok(Outcome::Satisfied(point));
         }
         self.looked_at += 1;
         if self.looked_at < DESCENTS || self.looked_at.is_multiple_of(BETWEEN_DESCENTS) {
             let [start, _] = likely;
-            let end = self.descend(oracle, &start);
-            if let Some(point) = self.check(oracle, &end) {
+            let end = self.descend(oracle, &start, budget)?;
+            if let Some(point) = self.check(oracle, &end, budget)? {
                 return Ok(Outcome::Satisfied(point));
             }
         }
-        let open = self.open_functions(oracle, part);
-        if let (Some(exact), true) = (&oracle.exact, open.is_empty()) {
-            oracle.statistics.polytopes += 1;
-            let polytope = Polytope {
-                exact,
-                bounder: &oracle.bounder,
-                reads: &oracle.reads,
-                lo: &self.problem.lo,
-                hi: &self.problem.hi,
-                inequalities: &self.problem.exact,
-            };
-            let mut stopped = None;
-            let found = polytope.decide(part, || match budget.poll() {
-                Ok(()) => true,
-                Err(reason) => {
-                    stopped = Some(reason);
-                    false
-                }
-            });
-            return match (stopped, found) {
-                (Some(reason), _) => Err(reason),
-                (None, Feasibility::Infeasible(_)) => Ok(Outcome::Refuted),
-                (None, Feasibility::Feasible(point)) if self.satisfies(oracle, &point) => {
-                    Ok(Outcome::Satisfied(point))
-                }
-                (None, _) => Ok(Outcome::Stuck),
-            };
+        if let Some(point) = self.sample(oracle, budget)? {
+            return Ok(Outcome::Satisfied(point));
         }
-        Ok(match self.split(oracle, part, &open) {
-            Some(split) => Outcome::Split(split, distance),
+        let open = self.open_functions(oracle, &part);
+        if oracle.exact.is_some() && open.is_empty() {
+            return self.decide_exactly(oracle, &part, budget);
+        }
+        let Some(share) = trim(&mut part, &rows) else {
+            oracle.statistics.jointly += 1;
+            return Ok(Outcome::Refuted);
+        };
+        if share <= TRIMMED && part.trims < MANY_TRIMS {
+            return Ok(Outcome::Trimmed(part, distance));
+        }
+        let strategy = self.fork(oracle, &part, strategy, open.len());
+        Ok(match self.split(oracle, &part, &open, strategy) {
+            Some(split) => Outcome::Split(part, split, distance),
             None => Outcome::Stuck,
         })
+    }
+
+    /// All planes of the part that was entered last, and likely points; `None` if the planes
+    /// contradict each other.
+    fn meet(
+        &mut self,
+        oracle: &mut RealOracle,
+        part: &Part,
+        mut rows: Vec<PlaneRow>,
+        budget: &mut Budget,
+    ) -> Result<Option<Meeting>, StopReason> {
+        let centre: Vec<f64> =
+            zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
+        let mut rounds = 0;
+        loop {
+            let point = match planes::joint(&part.lo, &part.hi, &rows, budget)? {
+                Joint::Contradictory => {
+                    oracle.statistics.jointly += 1;
+                    return Ok(None);
+                }
+                Joint::Point(point) => point,
+                Joint::Unclear => return Ok(Some((rows, [centre.clone(), centre]))),
+            };
+            if rounds == self.rounds {
+                return Ok(Some((rows, [point, centre])));
+            }
+            rounds += 1;
+            // Planes that touch the functions where the ones so far leave room.
+            let at: Vec<f64> = oracle.reads.iter().map(|&variable| point[variable]).collect();
+            oracle.bounder.touch(&at);
+            let Some((more, _)) = self.rows(oracle, part, budget)? else {
+                oracle.statistics.by_plane += 1;
+                return Ok(None);
+            };
+            rows.extend(more);
+        }
+    }
+
+    /// Decides a part in which no function that matters bends.
+    fn decide_exactly(
+        &mut self,
+        oracle: &mut RealOracle,
+        part: &Part,
+        budget: &mut Budget,
+    ) -> Result<Outcome, StopReason> {
+        let Some(exact) = &oracle.exact else { return Ok(Outcome::Stuck) };
+        oracle.statistics.polytopes += 1;
+        let polytope = Polytope {
+            exact,
+            bounder: &oracle.bounder,
+            reads: &oracle.reads,
+            lo: &self.problem.lo,
+            hi: &self.problem.hi,
+            inequalities: &self.problem.exact,
+        };
+        let (mut stopped, mut steps) = (Ok(()), 0);
+        let found = polytope.decide(part, || {
+            steps += 1;
+            stopped = budget.poll();
+            stopped.is_ok()
+        });
+        stopped?;
+        self.exact_work += steps / STEPS_OF_FORM;
+        Ok(match found {
+            Feasibility::Infeasible(_) => Outcome::Refuted,
+            Feasibility::Feasible(point) if self.satisfies(oracle, &point) => {
+                Outcome::Satisfied(point)
+            }
+            Feasibility::Feasible(_) | Feasibility::Open => Outcome::Stuck,
+        })
+    }
+
+    /// How to go on with a part, in which so many functions bend. Where it is all that is left and
+    /// its sides would be cut, they are not if the functions are few; else a second search starts
+    /// from here.
+    fn fork(
+        &mut self,
+        oracle: &RealOracle,
+        part: &Part,
+        strategy: Strategy,
+        open: usize,
+    ) -> Strategy {
+        let [first] = self.queues.as_mut_slice() else { return strategy };
+        let is_all = first.len() == 0 && first.stuck == 0;
+        if self.forked || !is_all || oracle.exact.is_none() {
+            return strategy;
+        }
+        self.forked = true;
+        if open <= SMALL_NETWORK {
+            first.strategy = Strategy::Bends;
+            return Strategy::Bends;
+        }
+        let mut second = Queue::of(part.clone(), Strategy::Bends);
+        second.work = first.work / (SHARE - 1);
+        self.queues.push(second);
+        strategy
     }
 }

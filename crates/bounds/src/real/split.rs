@@ -1,13 +1,14 @@
 //! Which side of a box is cut, or at which bend a part is split.
 
 use super::RealOracle;
-use super::search::{Part, Search};
+use super::queue::{Part, Strategy};
+use super::search::Search;
 use crate::bound::Bend;
 
 /// A way to split a part in two.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Split {
-    /// At the middle of a side.
+    /// At a point of a side.
     Side { variable: usize, at: f64 },
     /// At the bend of a function.
     Bend { slot: usize, at: f64 },
@@ -19,8 +20,8 @@ impl Split {
         let (mut low, mut high) = (part.clone(), part);
         match self {
             Self::Side { variable, at } => {
-                low.hi[variable] = at;
-                high.lo[variable] = at;
+                low.hi[variable] = low.hi[variable].min(at);
+                high.lo[variable] = high.lo[variable].max(at);
             }
             Self::Bend { slot, at } => {
                 low.bends.push(Bend { slot, at, above: false });
@@ -39,23 +40,22 @@ pub(super) const MANY_VARIABLES: usize = 12;
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
 impl Search {
-    /// How to split the part that was entered last, in which these functions are not linear; `None`
-    /// if it cannot be.
+    /// How to split the part that was entered last, and of which `part` is what is left, in which
+    /// these functions are not linear; `None` if it cannot be.
     pub fn split(
         &self,
         oracle: &RealOracle,
         part: &Part,
         open: &[(usize, usize, usize)],
+        strategy: Strategy,
     ) -> Option<Split> {
-        let bounder = &oracle.bounder;
         let by_bend = open
             .iter()
             .filter_map(|&(node, element, slot)| {
-                let at = bounder.bend(node, element)?;
-                let source = bounder.argument(node, element)?;
-                let (lo, hi) = bounder.range(source);
+                let (source, at) = self.bend(oracle, node, element)?;
+                let (lo, hi) = oracle.bounder.range(source);
                 let gap = (hi - at) * (at - lo) / (hi - lo);
-                Some((Split::Bend { slot: source, at }, self.effects[slot] * gap))
+                Some((self.at_bend(oracle, source, at), self.effects[slot] * gap))
             })
             .max_by(|(_, a), (_, b)| a.total_cmp(b));
         let is_wide = |&variable: &usize| {
@@ -68,7 +68,10 @@ impl Search {
         let score =
             |variable: usize| self.influence[variable] * (part.hi[variable] - part.lo[variable]);
         let by_side = sides.clone().max_by(|&a, &b| score(a).total_cmp(&score(b)));
-        let bends_first = open.len() <= FEW_BENDS || sides.count() > MANY_VARIABLES;
+        let bends_first = match strategy {
+            Strategy::Bends => true,
+            Strategy::Sides => open.len() <= FEW_BENDS || sides.count() > MANY_VARIABLES,
+        };
         match (by_bend, by_side) {
             (Some((bend, _)), None) => Some(bend),
             (Some((bend, _)), Some(_)) if bends_first => Some(bend),
@@ -77,6 +80,20 @@ impl Search {
                 Some(Split::Side { variable, at })
             }
             (None, None) => None,
+        }
+    }
+
+    /// The slot of the argument of an element of a function's node, and where it bends.
+    fn bend(&self, oracle: &RealOracle, node: usize, element: usize) -> Option<(usize, f64)> {
+        let at = oracle.bounder.bend(node, element)?;
+        Some((oracle.bounder.argument(node, element)?, at))
+    }
+
+    /// A split at a bend: a cut of a side, if the argument is an input of the network.
+    fn at_bend(&self, oracle: &RealOracle, slot: usize, at: f64) -> Split {
+        match oracle.reads.get(slot) {
+            Some(&variable) => Split::Side { variable, at },
+            None => Split::Bend { slot, at },
         }
     }
 }

@@ -271,3 +271,69 @@ fn bounds_are_needed() {
     assert_eq!(decide(&[(0, 1, 5), (0, -1, -4), (2, 1, 3)]), RealAnswer::Unsat);
     assert_eq!(decide(&[(0, 1, 5), (0, -1, -6)]), RealAnswer::Unsat);
 }
+
+/// Statistics and answer of a question about score 0 over the box [−1, 1]ⁿ: `factor · score ≤ upper`,
+/// or `<`.
+fn asked(network: &Network, factor: i64, upper: Rational, strict: bool) -> (RealAnswer, u64) {
+    let dimensions = network.input_width();
+    let mut oracle =
+        RealOracle::new(network, (0..dimensions).collect(), dimensions).expect("a network");
+    let mut inequalities: Vec<LinearInequality> = (0..dimensions)
+        .flat_map(|variable| [(variable, 1), (variable, -1)])
+        .map(|(variable, sign)| {
+            LinearInequality::new([(variable, ratio(sign, 1))], Rational::ONE, false)
+        })
+        .collect();
+    let score = [(dimensions, ratio(factor, 1))];
+    inequalities.push(LinearInequality::new(score, upper, strict));
+    let answer = oracle.decide(&inequalities, &mut Budget::unlimited()).expect("no limits");
+    (answer, oracle.statistics().parts)
+}
+
+fn finished(builder: NetworkBuilder, output: policert_policy::NodeId) -> Network {
+    builder.finish(output, policert_policy::ElementType::F64)
+}
+
+#[test]
+fn functions_that_bend_on_the_inputs_end() {
+    for (lo, hi) in [(Some(0.0), None), (None, Some(0.5)), (Some(-0.5), Some(0.5))] {
+        let mut builder = NetworkBuilder::new(1).expect("inputs");
+        let output = builder.clip(builder.input(), lo, hi).expect("a range");
+        let network = finished(builder, output);
+        let greatest = ratio(if hi.is_some() { 1 } else { 2 }, 2);
+        let (answer, parts) = asked(&network, -1, -&greatest, true);
+        assert_eq!(answer, RealAnswer::Unsat, "more than {greatest}");
+        assert!(parts < 10, "{parts}");
+        let (answer, _) = asked(&network, -1, -&greatest, false);
+        assert!(matches!(answer, RealAnswer::Sat(_)), "at least {greatest}");
+    }
+}
+
+/// Pairs of neurons that cancel, those of a pair `shift` apart: the score is 0 everywhere.
+fn cancelling(pairs: usize, inputs: usize) -> Network {
+    let mut random = Random::new(5);
+    let rows: Vec<f64> = (0..pairs * inputs).map(|_| random.unit()).collect();
+    let bias: Vec<f64> = (0..pairs).map(|_| random.unit() / 2.0).collect();
+    let mut builder = NetworkBuilder::new(inputs).expect("inputs");
+    let twice = |numbers: &[f64]| [numbers, numbers].concat();
+    let matrix = policert_policy::Matrix::new(2 * pairs, inputs, twice(&rows)).expect("fits");
+    let sums = builder.affine(builder.input(), matrix, twice(&bias)).expect("finite");
+    let hidden = builder.relu(sums);
+    let weights = (0..2 * pairs).map(|at| if at < pairs { 1.0 } else { -1.0 }).collect();
+    let matrix = policert_policy::Matrix::new(1, 2 * pairs, weights).expect("fits");
+    let output = builder.affine(hidden, matrix, vec![0.0]).expect("finite");
+    finished(builder, output)
+}
+
+#[test]
+fn neurons_that_cancel_end() {
+    // 12 pairs are more functions than those of a small network: the second search decides.
+    for (pairs, inputs) in [(8, 2), (12, 2), (5, 4)] {
+        let network = cancelling(pairs, inputs);
+        let (answer, parts) = asked(&network, -1, Rational::ZERO, true);
+        assert_eq!(answer, RealAnswer::Unsat, "{pairs} pairs");
+        assert!(parts < 20_000, "{pairs} pairs: {parts}");
+        let (answer, _) = asked(&network, -1, Rational::ZERO, false);
+        assert!(matches!(answer, RealAnswer::Sat(_)), "{pairs} pairs");
+    }
+}
