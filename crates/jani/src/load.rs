@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use policert_model::{Condition, Model};
+use policert_model::{Condition, Model, Observable};
 
 use crate::{
     ast,
@@ -174,6 +174,13 @@ impl Loaded {
     #[must_use]
     pub fn model(&self) -> Option<&Model> {
         self.task.as_ref().map(|task| &task.lowered.model)
+    }
+
+    /// What the transient variables of the model are in states.
+    #[must_use]
+    pub fn observables(&self) -> Vec<Observable> {
+        let Some(task) = &self.task else { return Vec::new() };
+        task.lowered.layout.observables(&task.checked, &task.parser.names)
     }
 
     /// The model by value.

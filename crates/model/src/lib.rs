@@ -34,8 +34,8 @@ pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};
 pub use model::{InitialValue, Model};
 pub use network::{
-    AssignedValue, Assignment, Edge, EdgeDestination, Instance, Probability, SyncVector, Target,
-    Transient, ValueBounds,
+    AssignedValue, Assignment, Edge, EdgeDestination, Instance, Observable, Probability,
+    SyncVector, Target, Transient, ValueBounds,
 };
 pub use operator::{
     CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, TransientValue, Update,

@@ -85,6 +85,29 @@ impl Model {
         label.and_then(|l| self.labels.get(l.index())).map_or("τ", |l| l)
     }
 
+    /// The model without the operators that carry one of these labels, and without edges that only
+    /// these have.
+    #[must_use]
+    pub fn without_labels(mut self, labels: &[LabelId]) -> Self {
+        let is_left_out =
+            |vector: &SyncVector| vector.result.is_some_and(|label| labels.contains(&label));
+        let (left_out, kept): (Vec<SyncVector>, Vec<SyncVector>) =
+            self.vectors.into_iter().partition(is_left_out);
+        let takes_part = |vectors: &[SyncVector], participant: &(InstanceId, LabelId)| {
+            vectors.iter().any(|vector| vector.participants.contains(participant))
+        };
+        for (i, instance) in self.instances.iter_mut().enumerate() {
+            instance.edges.retain(|edge| {
+                edge.action.is_none_or(|action| {
+                    let participant = (InstanceId::new(i), action);
+                    takes_part(&kept, &participant) || !takes_part(&left_out, &participant)
+                })
+            });
+        }
+        self.vectors = kept;
+        self
+    }
+
     /// The edges of an instance.
     #[must_use]
     pub fn instance(&self, id: InstanceId) -> &Instance {

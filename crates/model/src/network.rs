@@ -171,6 +171,15 @@ impl std::fmt::Display for ValueBounds {
     }
 }
 
+/// What a transient variable, or a cell of a transient array, is in states: a function of the state.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observable {
+    /// Its name, as that of a state variable.
+    pub name: String,
+    /// Its value in states, or why that is not known.
+    pub value: Result<Expr, String>,
+}
+
 /// A synchronisation vector: the participants take edges of these actions together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyncVector {

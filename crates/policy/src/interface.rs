@@ -7,15 +7,18 @@
 //!            {"name": "A", "automaton": null, "index": 2},
 //!            {"name": "v", "automaton": {"name": "Car", "index": 0}},
 //!            {"name": "Car", "index": 0}],
-//!  "output": ["go", "wait"]}
+//!  "output": ["go", "wait"],
+//!  "never": ["stop"]}
 //! ```
 //!
 //! The four kinds of inputs are a global variable, a cell of an array, a variable of an instance
 //! (the index counts the elements of the system) and the location of an instance. `file`,
-//! `filter` and `elements` (the sizes of the hidden layers) may be missing; other keys are
-//! ignored.
+//! `filter`, `elements` (the sizes of the hidden layers) and `never` (labels that the policy is
+//! never to choose) may be missing. A transient variable is an input, too: its value in the state. A key that stands twice, or that looks like a misspelt one, is
+//! an error; other keys are ignored with a warning.
 
 mod bind;
+pub(crate) mod observed;
 mod write;
 
 #[cfg(test)]
@@ -27,9 +30,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::{PolicyError, read_file};
+use crate::json;
 use crate::semantics::Filter;
 
-pub use bind::{Binding, Sizes, bind_by_order};
+use bind::distance;
+pub use bind::{Binding, InputSource, Sizes, bind_by_order};
 
 /// An interface file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +51,10 @@ pub struct Interface {
     pub inputs: Vec<InputItem>,
     /// Names of the labels in the order of the policy's outputs.
     pub outputs: Vec<String>,
+    /// Names of labels that belong to the policy, which never chooses them.
+    pub never: Vec<String>,
+    /// What a user should know: keys that are ignored, variables that are read twice.
+    pub warnings: Vec<String>,
 }
 
 /// What an input of the policy is.
@@ -109,12 +118,8 @@ impl Interface {
     /// # Errors
     /// If they break the format: all places where they do.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Self, PolicyError> {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            PolicyError::invalid(place, error.to_string()).in_file(name)
-        })?;
-        let mut reader = Reader { problems: Vec::new() };
+        let value = json::parse(bytes).map_err(|error| error.in_file(name))?;
+        let mut reader = Reader { problems: Vec::new(), warnings: Vec::new() };
         let interface = reader.interface(name, &value);
         match reader.problems.is_empty() {
             true => Ok(interface),
@@ -126,15 +131,25 @@ impl Interface {
     }
 }
 
+/// The keys of an interface file. The file of the weights before their conversion says nothing
+/// about the policy.
+const KEYS: [&str; 7] = ["elements", "file", "filter", "input", "never", "output", "torch-file"];
+/// The keys of an input.
+const INPUT_KEYS: [&str; 3] = ["automaton", "index", "name"];
+/// The keys of an instance.
+const INSTANCE_KEYS: [&str; 2] = ["index", "name"];
+
 /// Reads values and collects problems, each with its JSON pointer.
 struct Reader {
     problems: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Reader {
     fn interface(&mut self, name: &str, value: &Value) -> Interface {
-        if !value.is_object() {
-            self.problem("", "an object is expected");
+        match value.as_object() {
+            Some(members) => self.known(members, &KEYS, ""),
+            None => self.problem("", "an object is expected"),
         }
         let key = |key: &str| value.get(key).filter(|value| !value.is_null());
         let filter = key("filter").and_then(|value| match value.as_bool() {
@@ -163,15 +178,34 @@ impl Reader {
             }
         };
         let (inputs, outputs) = (required("input"), required("output"));
-        let inputs = inputs
+        let inputs: Vec<InputItem> = inputs
             .iter()
             .enumerate()
             .filter_map(|(i, item)| self.input(item, &format!("/input/{i}")))
             .collect();
-        let mut names: Vec<String> = Vec::with_capacity(outputs.len());
-        for (i, output) in outputs.iter().enumerate() {
-            let pointer = format!("/output/{i}");
-            match self.text(output, &pointer) {
+        for (i, input) in inputs.iter().enumerate() {
+            if inputs[..i].contains(input) {
+                self.warnings.push(format!("/input/{i}: `{input}` is listed twice"));
+            }
+        }
+        let outputs = self.names(outputs, "/output");
+        let never = key("never").map_or(&[][..], |value| self.list(value, "/never"));
+        let never = self.names(never, "/never");
+        for label in outputs.iter().filter(|label| never.contains(label)) {
+            let message = format!("`{label}` is one of the outputs, too");
+            self.problem("/never", &message);
+        }
+        let warnings = self.warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
+        let name = name.to_owned();
+        Interface { name, file, filter, elements, inputs, outputs, never, warnings }
+    }
+
+    /// Names, none of them twice.
+    fn names(&mut self, values: &[Value], pointer: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::with_capacity(values.len());
+        for (i, value) in values.iter().enumerate() {
+            let pointer = format!("{pointer}/{i}");
+            match self.text(value, &pointer) {
                 Some(name) if names.contains(&name) => {
                     self.problem(&pointer, &format!("`{name}` is listed twice"));
                 }
@@ -179,8 +213,22 @@ impl Reader {
                 None => {}
             }
         }
-        let outputs = names;
-        Interface { name: name.to_owned(), file, filter, elements, inputs, outputs }
+        names
+    }
+
+    /// Keys that are not known: an error if one looks like a misspelt one.
+    fn known(&mut self, members: &serde_json::Map<String, Value>, known: &[&str], pointer: &str) {
+        for key in members.keys().filter(|key| !known.contains(&key.as_str())) {
+            let lower = key.to_lowercase();
+            let meant = known.iter().find(|known| distance(&lower, known) <= known.len() / 3);
+            let message = format!("the key `{key}` is not known");
+            if let Some(meant) = meant {
+                self.problem(pointer, &format!("{message}; did you mean `{meant}`?"));
+            } else {
+                let place = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+                self.warnings.push(format!("{place}{message}; it is ignored"));
+            }
+        }
     }
 
     fn input(&mut self, item: &Value, pointer: &str) -> Option<InputItem> {
@@ -188,6 +236,7 @@ impl Reader {
             self.problem(pointer, "an object is expected");
             return None;
         };
+        self.known(item, &INPUT_KEYS, pointer);
         let name = match item.get("name") {
             Some(name) => self.text(name, &format!("{pointer}/name"))?,
             None => {
@@ -217,6 +266,9 @@ impl Reader {
             self.problem(pointer, "null, or an object with name and index, is expected");
             return None;
         };
+        if let Some(members) = value.as_object() {
+            self.known(members, &INSTANCE_KEYS, pointer);
+        }
         let automaton = self.text(name, &format!("{pointer}/name"));
         let index = self.index(index, &format!("{pointer}/index"));
         Some(InstanceItem { automaton: automaton?, index: index? })

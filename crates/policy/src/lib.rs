@@ -16,6 +16,7 @@ mod error;
 mod evaluate;
 mod exact;
 pub mod interface;
+mod json;
 mod load;
 mod matrix;
 mod network;
@@ -30,7 +31,9 @@ pub use choice::{Choice, Chooser};
 pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
-pub use load::{LoadedPolicy, NetworkFile, PolicyOptions, load_policy, read_network, read_trees};
+pub use load::{
+    LoadedPolicy, NetworkFile, PolicyOptions, load_observing, load_policy, read_network, read_trees,
+};
 pub use matrix::Matrix;
 pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
 pub use policy::{Policy, Scoring};

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_model::{LabelId, Model};
+use policert_model::{LabelId, Model, Observable, VarId};
 
 use crate::error::{PolicyError, read_file};
-use crate::interface::{Interface, Sizes, bind_by_order};
+use crate::interface::{InputSource, Interface, Sizes, bind_by_order, observed};
 use crate::network::Network;
 use crate::nnet::parse_nnet;
 use crate::onnx::parse_onnx;
@@ -42,6 +42,9 @@ pub struct LoadedPolicy {
     pub network_file: PathBuf,
     /// The interface file, if there is one.
     pub interface_file: Option<PathBuf>,
+    /// Labels that the policy never chooses, although it has no output for them. Of a model under
+    /// this policy, their operators are to be left out: [`Model::without_labels`].
+    pub never: Vec<LabelId>,
     /// What a user should know: normalisation, labels that are never restricted, how inputs were
     /// found without an interface, and what the settings imply.
     pub notes: Vec<String>,
@@ -106,6 +109,20 @@ pub fn load_policy(
     interface: Option<&Path>,
     options: &PolicyOptions,
 ) -> Result<LoadedPolicy, PolicyError> {
+    load_observing(model, &[], network, interface, options)
+}
+
+/// As [`load_policy`], where inputs may also be `observables` of the model.
+///
+/// # Errors
+/// As [`load_policy`]; and an observable whose value the policy cannot compute.
+pub fn load_observing(
+    model: &Model,
+    observables: &[Observable],
+    network: Option<&Path>,
+    interface: Option<&Path>,
+    options: &PolicyOptions,
+) -> Result<LoadedPolicy, PolicyError> {
     let read_interface = interface.map(Interface::read).transpose()?;
     let network_file = match (network, interface.zip(read_interface.as_ref())) {
         (Some(path), _) => path.to_owned(),
@@ -122,8 +139,13 @@ pub fn load_policy(
     };
     let (function, mut notes) = Read::file(&network_file, read_interface.as_ref())?;
     let sizes = function.sizes();
+    if let (Read::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
+        (&function, &sizes.hidden, &read_interface)
+    {
+        notes.push(format!("{name}: /elements is not compared: the network is no chain of layers"));
+    }
     let binding = if let Some(interface) = &read_interface {
-        interface.bind(model, &sizes)?
+        interface.bind(model, observables, &sizes)?
     } else {
         let name = network_file.display().to_string();
         let binding = bind_by_order(model, &sizes).map_err(|error| error.in_file(&name))?;
@@ -144,23 +166,42 @@ pub fn load_policy(
     let name = read_interface
         .as_ref()
         .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
-    let (inputs, outputs) = (binding.inputs, binding.outputs);
+    let outputs = binding.outputs.clone();
     let domains = model.domains();
+    let (function, inputs) = match binding.variables() {
+        Some(variables) => (function, variables),
+        None => function.observing(&binding.inputs, model).map_err(|error| error.in_file(&name))?,
+    };
     let policy = match function {
         Read::Network(network) => Policy::new(network, inputs, outputs, semantics, &domains),
         Read::Trees(trees) => Policy::of_trees(trees, inputs, outputs, semantics, &domains),
     };
     let policy = policy.map_err(|error| error.in_file(&name))?;
-    let free = policy.unrestricted_labels(model);
+    if let Some(interface) = &read_interface {
+        notes.extend(interface.warnings.iter().cloned());
+    }
+    let names = |labels: &[LabelId]| -> String {
+        let names: Vec<&str> = labels.iter().map(|&label| model.label_name(Some(label))).collect();
+        names.join(", ")
+    };
+    let never = binding.never;
+    if !never.is_empty() {
+        let names = names(&never);
+        notes.push(format!("the interface says that these labels are never chosen: {names}"));
+    }
+    let mut free = policy.unrestricted_labels(model);
+    free.retain(|label| !never.contains(label));
     if !free.is_empty() {
-        let names: Vec<&str> = free.iter().map(|&label| model.label_name(Some(label))).collect();
+        let names = names(&free);
         notes.push(format!(
-            "labels that the policy does not output are never restricted: {}",
-            names.join(", ")
+            "labels that the policy does not output are never restricted, the environment takes \
+             them: {names}; to say that the policy never chooses one, list it under `never` in the \
+             interface"
         ));
     }
     notes.extend(semantics.warnings());
-    Ok(LoadedPolicy { policy, network_file, interface_file: interface.map(Path::to_owned), notes })
+    let interface_file = interface.map(Path::to_owned);
+    Ok(LoadedPolicy { policy, network_file, interface_file, never, notes })
 }
 
 /// The function that a policy file contains.
@@ -198,13 +239,38 @@ impl Read {
         Ok((Self::Trees(trees), notes))
     }
 
+    /// The same function of state variables, and these variables.
+    fn observing(
+        self,
+        inputs: &[InputSource],
+        model: &Model,
+    ) -> Result<(Self, Vec<VarId>), PolicyError> {
+        let network = match self {
+            Self::Network(network) => network,
+            Self::Trees(_) => {
+                let message = "an input is a transient variable, which tree ensembles cannot read; \
+                               networks can";
+                return Err(PolicyError::unsupported("", message));
+            }
+        };
+        let (network, variables) =
+            observed::before(&network, inputs, &model.domains()).map_err(|(input, why)| {
+                let message = format!(
+                    "this transient variable cannot be read: {why}; supported are functions of one \
+                     bounded variable, and sums, comparisons, conjunctions and choices of such"
+                );
+                PolicyError::unsupported(format!("/input/{input}"), message)
+            })?;
+        Ok((Self::Network(network), variables))
+    }
+
     fn sizes(&self) -> Sizes {
         match self {
             Self::Network(network) => Sizes {
                 kind: "network",
                 inputs: network.input_width(),
                 outputs: network.output_width(),
-                hidden: Some(network.hidden_sizes()),
+                hidden: network.hidden_sizes(),
             },
             Self::Trees(trees) => Sizes {
                 kind: "tree ensemble",

@@ -219,17 +219,67 @@ impl Network {
         self.nodes.iter().all(|node| node.op.is_piecewise_linear())
     }
 
-    /// Sizes of the hidden layers: the results of all weight matrices but the last.
+    /// Sizes of the hidden layers: the results of all weight matrices but the last. `None` if the
+    /// network is no chain of layers.
     #[must_use]
-    pub fn hidden_sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self
-            .nodes
-            .iter()
-            .filter(|node| matches!(node.op, Op::Affine { .. }))
-            .map(|node| node.width)
-            .collect();
+    pub fn hidden_sizes(&self) -> Option<Vec<usize>> {
+        let mut sizes = Vec::new();
+        let mut at = self.output;
+        loop {
+            let node = self.node(at);
+            at = match &node.op {
+                Op::Input => break,
+                Op::Affine { input, .. } => {
+                    sizes.push(node.width);
+                    *input
+                }
+                Op::Scale { input, .. }
+                | Op::Relu { input }
+                | Op::LeakyRelu { input, .. }
+                | Op::Tanh { input }
+                | Op::Sigmoid { input }
+                | Op::Clip { input, .. } => *input,
+                Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => {
+                    let mut varying = inputs.iter().filter(|&&input| !self.is_constant(input));
+                    match (varying.next(), varying.next()) {
+                        (Some(input), None) => *input,
+                        (None, _) | (Some(_), Some(_)) => return None,
+                    }
+                }
+            };
+        }
+        sizes.reverse();
         sizes.pop();
-        sizes
+        Some(sizes)
+    }
+
+    /// Widths of the results of all weight matrices but the last one.
+    #[must_use]
+    pub fn hidden_widths(&self) -> Vec<usize> {
+        let mut is_joined = vec![false; self.nodes.len()];
+        for node in &self.nodes {
+            if let Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } = &node.op {
+                inputs.iter().for_each(|input| is_joined[input.0] = true);
+            }
+        }
+        let is_layer = |i: &usize| {
+            matches!(self.nodes[*i].op, Op::Affine { .. })
+                && !(is_joined[*i] && self.is_constant(NodeId(*i)))
+        };
+        let layers = (0..self.nodes.len()).filter(is_layer);
+        let mut widths: Vec<usize> = layers.map(|i| self.nodes[i].width).collect();
+        widths.pop();
+        widths
+    }
+
+    /// Whether a node is a constant vector, written as a product of the input with 0.
+    fn is_constant(&self, id: NodeId) -> bool {
+        match &self.node(id).op {
+            Op::Affine { input: NodeId::INPUT, weights, .. } => {
+                weights.entries().iter().all(|&weight| weight.abs() <= 0.0)
+            }
+            _ => false,
+        }
     }
 
     /// The same function without maxima: max(a, b) = ReLU(a − b) + b.
@@ -238,37 +288,12 @@ impl Network {
     /// None that a network which was built before can have.
     pub fn without_maxima(&self) -> Result<Network, PolicyError> {
         let mut builder = NetworkBuilder::new(self.input_width())?;
-        let mut places: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let at = |id: &NodeId| places[id.0];
-            let all = |ids: &[NodeId]| -> Vec<NodeId> { ids.iter().map(at).collect() };
-            let place = match &node.op {
-                Op::Input => builder.input(),
-                Op::Affine { input, weights, bias } => {
-                    builder.affine(at(input), weights.clone(), bias.clone())?
-                }
-                Op::Scale { input, mul, div, add } => {
-                    builder.scale(at(input), mul.clone(), div.clone(), add.clone())?
-                }
-                Op::Relu { input } => builder.relu(at(input)),
-                Op::LeakyRelu { input, alpha } => builder.leaky_relu(at(input), *alpha)?,
-                Op::Tanh { input } => builder.tanh(at(input)),
-                Op::Sigmoid { input } => builder.sigmoid(at(input)),
-                Op::Clip { input, lo, hi } => builder.clip(at(input), *lo, *hi)?,
-                Op::Add { inputs } => builder.add(all(inputs))?,
-                Op::Concat { inputs } => builder.concat(all(inputs))?,
-                Op::Max { inputs } => {
-                    let inputs = all(inputs);
-                    let mut greatest = inputs[0];
-                    for &other in &inputs[1..] {
-                        greatest = builder.greater(greatest, other)?;
-                    }
-                    greatest
-                }
-            };
-            places.push(place);
-        }
-        Ok(builder.finish(places[self.output.0], self.element_type))
+        let input = builder.input();
+        let output = builder.copied(self, input, &|builder, inputs| {
+            let [first, rest @ ..] = inputs else { return builder.max(Vec::new()) };
+            rest.iter().try_fold(*first, |greatest, &other| builder.greater(greatest, other))
+        })?;
+        Ok(builder.finish(output, self.element_type))
     }
 
     /// The network without strictly increasing functions (tanh, sigmoid) at its end: the order of

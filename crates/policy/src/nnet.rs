@@ -47,8 +47,9 @@ fn parse(bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
 
     let header = lines.next("the numbers of layers, inputs and outputs")?;
     let header_line = header.line;
-    let [layers, inputs, outputs, ..] = header.sizes()?[..] else {
-        return Err(header.invalid("layers, inputs, outputs and largest layer are expected"));
+    let [layers, inputs, outputs, largest] = header.sizes()?[..] else {
+        let message = "four numbers are expected: layers, inputs, outputs and largest layer";
+        return Err(header.invalid(message));
     };
     let sizes_line = lines.next("the layer sizes")?;
     let sizes = sizes_line.sizes()?;
@@ -66,10 +67,27 @@ fn parse(bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
     if sizes.contains(&0) {
         return Err(sizes_line.invalid("a layer of size 0"));
     }
+    if let Some(&size) = sizes.iter().max()
+        && size != largest
+    {
+        let message =
+            format!("the largest layer has {size} neurons, and line {header_line} says {largest}");
+        return Err(sizes_line.invalid(message));
+    }
 
     lines.next("the unused flag")?;
-    lines.next("the minima of the inputs")?.counted(inputs, "minima")?;
-    lines.next("the maxima of the inputs")?.counted(inputs, "maxima")?;
+    let minima = lines.next("the minima of the inputs")?.ends(inputs, "minima")?;
+    let maxima_line = lines.next("the maxima of the inputs")?;
+    let maxima = maxima_line.ends(inputs, "maxima")?;
+    if let Some(i) = (0..inputs).find(|&i| minima[i] > maxima[i]) {
+        let message = format!(
+            "the maximum of input {} is {}, below its minimum {}",
+            i + 1,
+            maxima[i],
+            minima[i]
+        );
+        return Err(maxima_line.invalid(message));
+    }
     // One more for the outputs.
     let with_outputs = inputs.saturating_add(1);
     let means = lines.next("the means")?.numbers(with_outputs, "means")?;
@@ -214,6 +232,15 @@ impl<'a> Line<'a> {
             part.parse().map_err(|_| self.invalid(format!("`{part}` is not a number of neurons")))
         };
         self.parts().iter().map(size).collect()
+    }
+
+    /// Ends of ranges, which may be infinite.
+    fn ends(&self, count: usize, what: &str) -> Result<Vec<f64>, PolicyError> {
+        let number = |part: &&str| match part.parse::<f64>() {
+            Ok(number) if !number.is_nan() => Ok(number),
+            Ok(_) | Err(_) => Err(self.invalid(format!("{what}: `{part}` is not a number"))),
+        };
+        self.counted(count, what)?.iter().map(number).collect()
     }
 
     fn numbers(&self, count: usize, what: &str) -> Result<Vec<f64>, PolicyError> {

@@ -6,6 +6,8 @@
 
 mod activation;
 pub(crate) mod attributes;
+pub(crate) mod consistency;
+mod declared;
 mod graph;
 mod linear;
 pub(crate) mod proto;
@@ -34,26 +36,13 @@ pub fn parse_onnx(name: &str, bytes: &[u8]) -> Result<Network, PolicyError> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Network, PolicyError> {
-    let model = ModelProto::decode(bytes)
-        .map_err(|error| PolicyError::invalid("", format!("not an ONNX model: {error}")))?;
-    let Some(graph) = &model.graph else {
-        return Err(PolicyError::invalid("", "not an ONNX model: it has no graph"));
-    };
-    let is_standard = |domain: &str| matches!(domain, "" | "ai.onnx");
-    let version = model.opset_import.iter().find(|set| is_standard(&set.domain));
-    match version.map(|set| set.version) {
-        None => Err(PolicyError::invalid("", "the model names no version of the operator set")),
-        Some(version) if version < FIRST_VERSION => {
-            let message = format!(
-                "version {version} of the operator set is not supported; {FIRST_VERSION} and later \
-                 ones are"
-            );
-            Err(PolicyError::unsupported("", message))
-        }
-        Some(_) => graph::import(graph),
-    }
+    let model = decode(bytes)?;
+    let (graph, version) = consistency::check(&model)?;
+    graph::import(graph, version)
 }
 
-/// Operators have their present meaning, with broadcasting by shape alone, since this version of
-/// the operator set.
-const FIRST_VERSION: i64 = 7;
+/// The messages of a file.
+pub(crate) fn decode(bytes: &[u8]) -> Result<ModelProto, PolicyError> {
+    ModelProto::decode(bytes)
+        .map_err(|error| PolicyError::invalid("", format!("not an ONNX model: {error}")))
+}

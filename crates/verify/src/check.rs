@@ -123,7 +123,9 @@ impl Check<'_> {
             .as_ref()
             .map(|(p, standard)| PropertySummary::new(model, p, standard.as_ref()));
         let interface = property.and_then(|(property, _)| property.interface);
-        let fitted = policy::load(self.options, model, interface.as_deref(), &mut self.files);
+        let observables = source.observables();
+        let interface = interface.as_deref();
+        let fitted = policy::load(self.options, model, &observables, interface, &mut self.files);
         let fitted = keep(fitted, &mut problems)?.flatten();
         let learned = fitted.as_ref().map(|fitted| {
             let outputs = fitted.policy.outputs();

@@ -9,7 +9,7 @@ use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observ
 use policert_explore::StartSampler;
 use policert_model::VarId;
 use policert_policy::Filter;
-use policert_policy::interface::{Binding, Interface};
+use policert_policy::interface::{Binding, InputSource, Interface};
 use policert_train::{
     DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, Objective, Score,
     TrainError, train_dqn,
@@ -184,18 +184,21 @@ fn run(
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
     observer.event(Event::Phase("load"));
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
-    let task = load(request, &budget, report)?;
+    let mut task = load(request, &budget, report)?;
     report.task = Some((task.model.name.clone(), task.property.name.clone()));
-    let property = &task.property;
-    let goal = &property.goal;
-    if goal.is_none() {
+    if task.property.goal.is_none() {
         return Err(Failure::invalid(format!(
             "{}: property `{}` has no objective with a goal: there is nothing to train for",
             property_file(&task),
-            property.name
+            task.property.name
         )));
     }
     let (interface, binding, path) = interface(request, &task)?;
+    report.warnings.extend(interface.warnings.iter().cloned());
+    if !binding.never.is_empty() {
+        task.model = task.model.clone().without_labels(&binding.never);
+    }
+    let property = &task.property;
     let out = match &request.out {
         Some(out) => out.clone(),
         None => LearntFiles::beside(&interface, path.as_deref(), &request.task.model)?,
@@ -223,7 +226,7 @@ fn run(
     let mask = filter == Filter::Applicable;
     let config = DqnConfig { mask, hidden, ..request.config.clone() };
     let objective = Objective {
-        inputs: binding.inputs,
+        inputs: binding.variables().unwrap_or_default(),
         outputs: binding.outputs,
         potential: task.rewards.potential.clone(),
         step_reward: task.rewards.step_reward.clone(),
@@ -320,7 +323,8 @@ fn interface(
     let interface = Interface::of(model, &inputs, names).map_err(|name| {
         Failure::unsupported(format!("unsupported: interfaces cannot name variable `{name}`"))
     })?;
-    Ok((interface, Binding { inputs, outputs }, None))
+    let inputs = inputs.into_iter().map(InputSource::Variable).collect();
+    Ok((interface, Binding { inputs, outputs, never: Vec::new() }, None))
 }
 
 /// Names what training depends on beside its parameters.

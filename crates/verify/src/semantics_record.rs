@@ -16,6 +16,9 @@ pub struct SemanticsRecord {
     pub terminal: Option<String>,
     /// Labels that the policy does not output: they belong to the environment.
     pub unlearned_labels: Vec<String>,
+    /// Labels that the policy never chooses, by its interface: their operators are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub never_chosen: Vec<String>,
     /// All of it in one line.
     pub text: String,
 }
@@ -44,6 +47,8 @@ pub enum StartRule {
 
 /// Characters of the terminal condition in the line.
 const TERMINAL_SHOWN: usize = 60;
+/// Characters of a list of labels in the line.
+const LIST_SHOWN: usize = 60;
 
 impl SemanticsRecord {
     /// The record with its line.
@@ -54,6 +59,7 @@ impl SemanticsRecord {
         start: StartRule,
         terminal: Option<String>,
         unlearned_labels: Vec<String>,
+        never_chosen: Vec<String>,
     ) -> Self {
         let mut parts = vec![match &policy {
             Some(semantics) => semantics.to_string(),
@@ -77,7 +83,12 @@ impl SemanticsRecord {
         if let Some(condition) = &terminal {
             parts.push(format!("terminal: {}", shortened(condition, TERMINAL_SHOWN)));
         }
-        Self { policy, domain, start, terminal, unlearned_labels, text: parts.join("; ") }
+        if !never_chosen.is_empty() {
+            parts
+                .push(format!("never chosen: {}", shortened(&never_chosen.join(", "), LIST_SHOWN)));
+        }
+        let text = parts.join("; ");
+        Self { policy, domain, start, terminal, unlearned_labels, never_chosen, text }
     }
 }
 

@@ -2,7 +2,8 @@
 //! globals, then locals by instance; arrays cell by cell. Transient variables are not in it.
 
 use policert_model::{
-    Expr, InitialValue, InstanceId, Transient, TransientId, VarId, Variable, VariableKind,
+    Expr, InitialValue, InstanceId, Observable, Transient, TransientId, VarId, Variable,
+    VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
 
@@ -108,15 +109,7 @@ impl Layout {
         kept: &dyn Fn(VariableId) -> bool,
     ) {
         let variable = checked.variable(v);
-        let name = match instance {
-            None => names.text(variable.name).to_owned(),
-            Some(i) => {
-                let automaton = &checked.ast.automata[checked.instances[i]];
-                let automaton = names.text(automaton.name.symbol);
-                format!("{automaton}#{i}.{}", names.text(variable.name))
-            }
-        };
-        let cells = cells(&name, &variable.shape);
+        let cells = cells(&full_name(checked, names, v, instance), &variable.shape);
         let mut initial = Vec::new();
         if let Some(value) = &variable.initial {
             from_value(value).flatten(&mut initial);
@@ -186,6 +179,33 @@ impl Layout {
         }
     }
 
+    /// What transient variables, and cells of transient arrays, are in states.
+    pub fn observables(&self, checked: &Checked, names: &Names) -> Vec<Observable> {
+        let mut observables = Vec::new();
+        for (v, entries) in self.storage.iter().enumerate() {
+            let v = VariableId(v);
+            for (instance, storage) in entries.iter().enumerate() {
+                let Storage::Transient { shown, .. } = storage else { continue };
+                let instance = checked.variable(v).automaton.map(|_| instance);
+                let cells = cells(&full_name(checked, names, v, instance), self.shape(v));
+                let mut values = Vec::new();
+                match shown {
+                    Ok(shown) => shown.clone().flatten(&mut values),
+                    Err(trouble) => {
+                        let observable =
+                            |name| Observable { name, value: Err(trouble.text(names)) };
+                        observables.extend(cells.into_iter().map(observable));
+                        continue;
+                    }
+                }
+                let observable =
+                    |(name, value): (String, Scalar)| Observable { name, value: Ok(value.expr) };
+                observables.extend(cells.into_iter().zip(values).map(observable));
+            }
+        }
+        observables
+    }
+
     /// The variable that holds the location of an instance.
     pub fn location(instance: usize) -> VarId {
         VarId::new(instance)
@@ -233,6 +253,18 @@ impl Layout {
             next += 1;
             Expr::Var(VarId(next - 1))
         })
+    }
+}
+
+/// The name of a variable in the model: `x`, or `Car#0.v` for one of an instance.
+fn full_name(checked: &Checked, names: &Names, v: VariableId, instance: Option<usize>) -> String {
+    let name = names.text(checked.variable(v).name);
+    match instance {
+        None => name.to_owned(),
+        Some(i) => {
+            let automaton = &checked.ast.automata[checked.instances[i]];
+            format!("{}#{i}.{name}", names.text(automaton.name.symbol))
+        }
     }
 }
 

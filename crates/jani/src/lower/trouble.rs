@@ -25,6 +25,16 @@ impl Trouble {
         Self::Invalid(at, Code::Type, "types do not fit".to_owned())
     }
 
+    /// What it is, in a few words.
+    pub fn text(&self, names: &Names) -> String {
+        match self {
+            Self::Known => "it has no initial value".to_owned(),
+            Self::NotConstant(_, name) => format!("it reads variable `{}`", names.text(*name)),
+            Self::Invalid(_, _, message) => message.clone(),
+            Self::Unsupported(_, what) => format!("not supported: {what}"),
+        }
+    }
+
     /// Adds the diagnostic, unless there is one already.
     pub fn report(self, names: &Names, diagnostics: &mut Diagnostics) {
         match self {

@@ -1,6 +1,6 @@
 //! Finding the variables and labels of an interface in a model.
 
-use policert_model::{LabelId, Model, VarId, VariableKind};
+use policert_model::{Expr, LabelId, Model, Observable, VarId, VariableKind};
 
 use super::{InputItem, InstanceItem, Interface};
 use crate::error::PolicyError;
@@ -8,10 +8,33 @@ use crate::error::PolicyError;
 /// What the inputs and outputs of a policy are in a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// The variables of the inputs.
-    pub inputs: Vec<VarId>,
+    /// What feeds the inputs.
+    pub inputs: Vec<InputSource>,
     /// The labels of the outputs.
     pub outputs: Vec<LabelId>,
+    /// Labels that are never chosen.
+    pub never: Vec<LabelId>,
+}
+
+/// What feeds an input of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputSource {
+    /// A variable of the state.
+    Variable(VarId),
+    /// The value of a transient variable in the state.
+    Observed(Expr),
+}
+
+impl Binding {
+    /// The variables of the inputs; `None` if some input is none.
+    #[must_use]
+    pub fn variables(&self) -> Option<Vec<VarId>> {
+        let variable = |input: &InputSource| match input {
+            InputSource::Variable(variable) => Some(*variable),
+            InputSource::Observed(_) => None,
+        };
+        self.inputs.iter().map(variable).collect()
+    }
 }
 
 /// Sizes of the function that an interface is for.
@@ -23,7 +46,7 @@ pub struct Sizes {
     pub inputs: usize,
     /// The number of outputs.
     pub outputs: usize,
-    /// The sizes of the hidden layers of a network.
+    /// The sizes of the hidden layers of a network that is a chain of layers.
     pub hidden: Option<Vec<usize>>,
 }
 
@@ -32,7 +55,12 @@ impl Interface {
     ///
     /// # Errors
     /// If something does not fit: everything that does not.
-    pub fn bind(&self, model: &Model, sizes: &Sizes) -> Result<Binding, PolicyError> {
+    pub fn bind(
+        &self,
+        model: &Model,
+        observables: &[Observable],
+        sizes: &Sizes,
+    ) -> Result<Binding, PolicyError> {
         let mut problems = Vec::new();
         for (listed, width, what) in [
             (self.inputs.len(), sizes.inputs, "inputs"),
@@ -52,7 +80,7 @@ impl Interface {
                  {sizes:?}"
             ));
         }
-        self.find(model, problems)
+        self.find(model, observables, problems)
     }
 
     /// Finds inputs and outputs in the model, for a network that is not there yet.
@@ -60,36 +88,50 @@ impl Interface {
     /// # Errors
     /// All names that the model does not have.
     pub fn bind_names(&self, model: &Model) -> Result<Binding, PolicyError> {
-        self.find(model, Vec::new())
+        self.find(model, &[], Vec::new())
     }
 
-    fn find(&self, model: &Model, mut problems: Vec<String>) -> Result<Binding, PolicyError> {
+    fn find(
+        &self,
+        model: &Model,
+        observables: &[Observable],
+        mut problems: Vec<String>,
+    ) -> Result<Binding, PolicyError> {
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for (i, item) in self.inputs.iter().enumerate() {
-            match find_input(model, item) {
-                Ok(variable) => inputs.push(variable),
+            match find_input(model, observables, item) {
+                Ok(input) => inputs.push(input),
                 Err(problem) => problems.push(format!("/input/{i}: {problem}")),
             }
         }
-        let mut outputs = Vec::with_capacity(self.outputs.len());
-        for (i, name) in self.outputs.iter().enumerate() {
-            match model.label_by_name(name) {
-                Some(label) => outputs.push(label),
-                None => {
-                    let near = near(name, model.labels.iter().map(String::as_str));
-                    problems.push(format!("/output/{i}: the model has no action `{name}`{near}"));
+        let mut labels = |names: &[String], list: &str| {
+            let mut labels = Vec::with_capacity(names.len());
+            for (i, name) in names.iter().enumerate() {
+                match model.label_by_name(name) {
+                    Some(label) => labels.push(label),
+                    None => {
+                        let near = near(name, model.labels.iter().map(String::as_str));
+                        let message = format!("the model has no action `{name}`{near}");
+                        problems.push(format!("/{list}/{i}: {message}"));
+                    }
                 }
             }
-        }
+            labels
+        };
+        let (outputs, never) = (labels(&self.outputs, "output"), labels(&self.never, "never"));
         if problems.is_empty() {
-            Ok(Binding { inputs, outputs })
+            Ok(Binding { inputs, outputs, never })
         } else {
             Err(PolicyError::Mismatch { file: self.name.clone(), problems })
         }
     }
 }
 
-fn find_input(model: &Model, item: &InputItem) -> Result<VarId, String> {
+fn find_input(
+    model: &Model,
+    observables: &[Observable],
+    item: &InputItem,
+) -> Result<InputSource, String> {
     let instance = match item {
         InputItem::Location(instance) => Some(instance),
         InputItem::Variable { instance, .. } => instance.as_ref(),
@@ -101,10 +143,22 @@ fn find_input(model: &Model, item: &InputItem) -> Result<VarId, String> {
     let is_location = matches!(item, InputItem::Location(_));
     let same_kind = |variable: &policert_model::Variable| variable.is_location() == is_location;
     let found = model.variables.iter().position(|v| same_kind(v) && v.name == name);
-    found.map(VarId::new).ok_or_else(|| {
-        let names = model.variables.iter().filter(|v| same_kind(v)).map(|v| v.name.as_str());
-        format!("the model has no variable `{name}`{}", near(&name, names))
-    })
+    if let Some(variable) = found {
+        return Ok(InputSource::Variable(VarId::new(variable)));
+    }
+    match observables.iter().find(|observable| !is_location && observable.name == name) {
+        Some(Observable { value: Ok(value), .. }) => Ok(InputSource::Observed(value.clone())),
+        Some(Observable { value: Err(why), .. }) => {
+            Err(format!("`{name}` is a transient variable without a known value in states: {why}"))
+        }
+        None => {
+            let variables = model.variables.iter().filter(|v| same_kind(v));
+            let names = variables.map(|v| v.name.as_str());
+            let transients = observables.iter().map(|observable| observable.name.as_str());
+            let near = near(&name, names.chain(transients.filter(|_| !is_location)));
+            Err(format!("the model has no variable `{name}`{near}"))
+        }
+    }
 }
 
 /// Checks that the instance is one of the system, of this automaton.
@@ -132,7 +186,8 @@ fn check_instance(model: &Model, item: &InstanceItem) -> Result<(), String> {
 pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyError> {
     let is_location = |kind: &VariableKind| matches!(kind, VariableKind::Location { .. });
     let variables = model.variables.iter().enumerate().filter(|(_, v)| !is_location(&v.kind));
-    let inputs: Vec<VarId> = variables.map(|(i, _)| VarId::new(i)).collect();
+    let inputs: Vec<InputSource> =
+        variables.map(|(i, _)| InputSource::Variable(VarId::new(i))).collect();
     let operator_labels = model.operator_labels();
     let all_labels: Vec<LabelId> = (0..model.labels.len()).map(LabelId::new).collect();
     let (kind, input_width, output_width) = (sizes.kind, sizes.inputs, sizes.outputs);
@@ -149,7 +204,7 @@ pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyErro
     let count = outputs[0].len();
     let outputs = outputs.into_iter().find(|labels| labels.len() == output_width);
     match outputs {
-        Some(outputs) if problems.is_empty() => Ok(Binding { inputs, outputs }),
+        Some(outputs) if problems.is_empty() => Ok(Binding { inputs, outputs, never: Vec::new() }),
         outputs => {
             if outputs.is_none() {
                 problems.push(format!(
@@ -179,7 +234,7 @@ fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Number of insertions, deletions and replacements between two names (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
+pub(super) fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

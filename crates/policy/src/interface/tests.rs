@@ -68,6 +68,69 @@ fn all_problems_are_reported() {
 }
 
 #[test]
+fn labels_that_are_never_chosen() {
+    let text = r#"{"input": [], "output": ["a"], "never": ["b", "c"]}"#;
+    let interface = Interface::parse("p.jani2nnet", text.as_bytes()).expect("valid");
+    assert_eq!(interface.never, ["b", "c"]);
+    let again = Interface::parse("p.jani2nnet", interface.to_json().to_string().as_bytes());
+    assert_eq!(again.expect("own output"), interface);
+    let text = r#"{"input": [], "output": ["a"], "never": ["b", "a", "b", 1]}"#;
+    assert_eq!(
+        problems(text),
+        [
+            "/never/2: `b` is listed twice",
+            "/never/3: text is expected",
+            "/never: `a` is one of the outputs, too",
+        ]
+    );
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused() {
+    for text in [
+        r#"{"input": [], "output": ["a"], "output": ["b"]}"#,
+        r#"{"input": [{"name": "x", "automaton": null, "name": "y"}], "output": ["a"]}"#,
+    ] {
+        let error =
+            Interface::parse("p.jani2nnet", text.as_bytes()).expect_err("a key stands twice");
+        assert!(matches!(error, PolicyError::Invalid { .. }));
+        assert!(error.to_string().starts_with("p.jani2nnet: line 1, column "), "{error}");
+    }
+}
+
+#[test]
+fn a_misspelt_key_is_refused_and_another_one_named() {
+    let text = r#"{"input": [{"name": "x", "automata": null, "indx": 1},
+                             {"name": "x", "automaton": {"name": "A", "index": 0, "idex": 1}}],
+        "output": ["a"], "filtr": true}"#;
+    assert_eq!(
+        problems(text),
+        [
+            "the key `filtr` is not known; did you mean `filter`?",
+            "/input/0: the key `automata` is not known; did you mean `automaton`?",
+            "/input/0: the key `indx` is not known; did you mean `index`?",
+            "/input/1/automaton: the key `idex` is not known; did you mean `index`?",
+        ]
+    );
+    let text = r#"{"input": [{"name": "x", "purpose": ""}], "output": ["a"], "made by": "me"}"#;
+    let interface = Interface::parse("p.jani2nnet", text.as_bytes()).expect("valid");
+    assert_eq!(
+        interface.warnings,
+        [
+            "p.jani2nnet: the key `made by` is not known; it is ignored",
+            "p.jani2nnet: /input/0: the key `purpose` is not known; it is ignored",
+        ]
+    );
+}
+
+#[test]
+fn a_variable_that_is_read_twice_is_named() {
+    let text = r#"{"input": [{"name": "x"}, {"name": "y"}, {"name": "x"}], "output": ["a"]}"#;
+    let interface = Interface::parse("p.jani2nnet", text.as_bytes()).expect("valid");
+    assert_eq!(interface.warnings, ["p.jani2nnet: /input/2: `x` is listed twice"]);
+}
+
+#[test]
 fn text_that_is_no_json() {
     let error = Interface::parse("p.jani2nnet", b"{\n  \"input\": [,]\n}").expect_err("no JSON");
     assert!(matches!(error, PolicyError::Invalid { .. }));

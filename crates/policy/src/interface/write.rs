@@ -24,6 +24,8 @@ impl Interface {
             elements: None,
             inputs: inputs.iter().map(item).collect::<Result<_, _>>()?,
             outputs,
+            never: Vec::new(),
+            warnings: Vec::new(),
         })
     }
 
@@ -42,6 +44,9 @@ impl Interface {
         }
         let inputs: Vec<Value> = self.inputs.iter().map(InputItem::to_json).collect();
         file.insert("input".to_owned(), Value::Array(inputs));
+        if !self.never.is_empty() {
+            file.insert("never".to_owned(), json!(self.never));
+        }
         file.insert("output".to_owned(), json!(self.outputs));
         Value::Object(file)
     }

@@ -162,6 +162,52 @@ impl NetworkBuilder {
         self.add(vec![excess, b])
     }
 
+    /// A whole network that reads `input`; its output.
+    ///
+    /// # Errors
+    /// If `input` has another width than the input of the network.
+    pub fn append(&mut self, network: &Network, input: NodeId) -> Built {
+        self.copied(network, input, &|builder, inputs| builder.max(inputs.to_vec()))
+    }
+
+    /// A network that reads `input`, with its maxima built by `max`; its output.
+    pub(super) fn copied(
+        &mut self,
+        network: &Network,
+        input: NodeId,
+        max: &dyn Fn(&mut Self, &[NodeId]) -> Built,
+    ) -> Built {
+        if self.width(input) != network.input_width() {
+            let (width, inputs) = (self.width(input), network.input_width());
+            let message = format!("a vector of {width} elements for a network of {inputs} inputs");
+            return Err(PolicyError::invalid("", message));
+        }
+        let mut places: Vec<NodeId> = Vec::with_capacity(network.nodes.len());
+        for node in &network.nodes {
+            let at = |id: &NodeId| places[id.0];
+            let all = |ids: &[NodeId]| -> Vec<NodeId> { ids.iter().map(at).collect() };
+            let place = match &node.op {
+                Op::Input => input,
+                Op::Affine { input, weights, bias } => {
+                    self.affine(at(input), weights.clone(), bias.clone())?
+                }
+                Op::Scale { input, mul, div, add } => {
+                    self.scale(at(input), mul.clone(), div.clone(), add.clone())?
+                }
+                Op::Relu { input } => self.relu(at(input)),
+                Op::LeakyRelu { input, alpha } => self.leaky_relu(at(input), *alpha)?,
+                Op::Tanh { input } => self.tanh(at(input)),
+                Op::Sigmoid { input } => self.sigmoid(at(input)),
+                Op::Clip { input, lo, hi } => self.clip(at(input), *lo, *hi)?,
+                Op::Add { inputs } => self.add(all(inputs))?,
+                Op::Concat { inputs } => self.concat(all(inputs))?,
+                Op::Max { inputs } => max(self, &all(inputs))?,
+            };
+            places.push(place);
+        }
+        Ok(places[network.output.0])
+    }
+
     /// The network whose output is `output`. Unused nodes are dropped, and scaling is merged into
     /// weights where that is exact.
     #[must_use]

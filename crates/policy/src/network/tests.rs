@@ -90,7 +90,32 @@ fn hidden_sizes() {
     let x = b.affine(b.input(), matrix(3, 2, &[0.0; 6]), vec![0.0; 3]).expect("finite");
     let x = b.relu(x);
     let x = b.affine(x, matrix(1, 3, &[0.0; 3]), vec![0.0]).expect("finite");
-    assert_eq!(b.finish(x, ElementType::F32).hidden_sizes(), [3]);
+    let network = b.finish(x, ElementType::F32);
+    assert_eq!(network.hidden_sizes(), Some(vec![3]));
+    assert_eq!(network.hidden_widths(), [3]);
+}
+
+#[test]
+fn constants_are_no_layers_and_branches_have_no_hidden_sizes() {
+    // max(W x, c) with a constant vector c, as a row of zeros and ones.
+    let mut b = builder();
+    let x = b.affine(b.input(), matrix(3, 2, &[1.0; 6]), vec![0.0; 3]).expect("finite");
+    let c = matrix(3, 2, &[0.0; 6]);
+    let c = b.affine(b.input(), c, vec![0.0, 1.0, 0.0]).expect("finite");
+    let x = b.max(vec![x, c]).expect("vectors");
+    let x = b.affine(x, matrix(1, 3, &[1.0; 3]), vec![0.0]).expect("finite");
+    let network = b.finish(x, ElementType::F32);
+    assert_eq!(network.hidden_sizes(), Some(vec![3]));
+    assert_eq!(network.hidden_widths(), [3]);
+
+    let mut b = builder();
+    let x = b.affine(b.input(), matrix(3, 2, &[1.0; 6]), vec![0.0; 3]).expect("finite");
+    let y = b.affine(b.input(), matrix(3, 2, &[2.0; 6]), vec![0.0; 3]).expect("finite");
+    let x = b.add(vec![x, y]).expect("vectors");
+    let x = b.affine(x, matrix(1, 3, &[1.0; 3]), vec![0.0]).expect("finite");
+    let network = b.finish(x, ElementType::F32);
+    assert_eq!(network.hidden_sizes(), None);
+    assert_eq!(network.hidden_widths(), [3, 3]);
 }
 
 #[test]

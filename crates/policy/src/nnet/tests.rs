@@ -37,7 +37,7 @@ fn message(text: &str) -> String {
 fn reads_layers() {
     let file = parse_nnet("net.nnet", SMALL.as_bytes()).expect("valid");
     assert!(file.notes.is_empty());
-    assert_eq!(file.network.hidden_sizes(), [2]);
+    assert_eq!(file.network.hidden_sizes(), Some(vec![2]));
     // max(x - 2.5, 0) and max(1.25 - x, 0).
     assert_eq!(scores(&file, &[4]), ["-1/2", "3/2"]);
     assert_eq!(scores(&file, &[0]), ["13/8", "-5/8"]);
@@ -119,6 +119,28 @@ fn errors_name_file_and_line() {
     assert!(message(huge).contains("is not a number of neurons"));
     let many = format!("{},1,1,1\n1,1\n", usize::MAX);
     assert!(message(&many).contains("layer sizes"));
+}
+
+#[test]
+fn a_header_that_contradicts_the_file_is_refused() {
+    for (from, to, expected) in [
+        ("2,1,2,2", "2,1,2,3", "line 3: the largest layer has 2 neurons, and line 2 says 3"),
+        ("2,1,2,2", "2,1,2,0", "line 3: the largest layer has 2 neurons, and line 2 says 0"),
+        ("2,1,2,2", "2,1,2", "line 2: four numbers are expected"),
+        ("2,1,2,2", "2,1,2,2,7", "line 2: four numbers are expected"),
+        ("2,1,2,2", "2,2,2,2", "line 3: the layer sizes do not start with 2 inputs"),
+        ("2,1,2,2", "3,1,2,2", "line 3: 3 layer sizes for 3 weight layers"),
+        ("8,\n", "-1,\n", "line 6: the maximum of input 1 is -1, below its minimum 0"),
+        ("8,\n", "nan,\n", "line 6: maxima: `nan` is not a number"),
+        ("0,\n8", "x,\n8", "line 5: minima: `x` is not a number"),
+    ] {
+        let text = SMALL.replacen(from, to, 1);
+        assert_ne!(text, SMALL);
+        let message = message(&text);
+        assert!(message.starts_with(&format!("net.nnet: {expected}")), "{message}");
+    }
+    let infinite = SMALL.replacen("8,\n", "inf,\n", 1);
+    assert!(parse_nnet("net.nnet", infinite.as_bytes()).is_ok());
 }
 
 proptest! {

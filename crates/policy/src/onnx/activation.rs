@@ -1,6 +1,6 @@
 //! Activation functions, maxima and minima, and joining vectors.
 
-use super::graph::{Call, Flow, Import, Value};
+use super::graph::{BOUNDS_ARE_ARGUMENTS, Call, Flow, Import, Value};
 use super::tensor::{Data, Tensor};
 use crate::error::PolicyError;
 
@@ -33,7 +33,9 @@ impl Import<'_> {
     /// Bounds are attributes in early versions and arguments in later ones; infinite bounds are
     /// none.
     pub(super) fn clip(&mut self, call: &Call) -> Result<Value> {
-        let attributes = call.attributes(&["min", "max"])?;
+        let known: &[&str] =
+            if call.version < BOUNDS_ARE_ARGUMENTS { &["min", "max"] } else { &[] };
+        let attributes = call.attributes(known)?;
         let flow = Self::number_flow(call.required(0)?)?;
         let lo = scalar(call.optional(1))?.or(attributes.float("min")?);
         let hi = scalar(call.optional(2))?.or(attributes.float("max")?);
@@ -49,7 +51,7 @@ impl Import<'_> {
         let is_max = call.node.op_type == "Max";
         if let [flow @ Value::Flow(_), bound @ Value::Constant(_)]
         | [bound @ Value::Constant(_), flow @ Value::Flow(_)] = &call.all()?[..]
-            && let Ok(Some(bound)) = scalar(Some(bound.clone()))
+            && let Some(bound) = repeated_scalar(bound)
         {
             let shape = super::linear::common_shape(&call.all()?)?;
             let flow = Self::number_flow(flow.clone())?;
@@ -74,7 +76,9 @@ impl Import<'_> {
         let attributes = call.attributes(&["axis"])?;
         let values = call.all()?;
         let rank = values[0].shape().len();
-        let axis = super::reshape::axis(attributes.integer("axis")?.unwrap_or(1), rank)?;
+        let axis = attributes.integer("axis")?;
+        let axis = axis.ok_or_else(|| PolicyError::invalid("", "attribute `axis` is missing"))?;
+        let axis = super::reshape::axis(axis, rank)?;
         let mut shape = values[0].shape().to_vec();
         shape[axis] = 0;
         for value in &values {
@@ -117,6 +121,13 @@ fn all_integers(values: &[Value]) -> Option<Vec<i64>> {
         }
     }
     Some(integers)
+}
+
+/// The number that all elements of a constant are.
+fn repeated_scalar(value: &Value) -> Option<f64> {
+    let Value::Constant(tensor) = value else { return None };
+    let (&first, rest) = tensor.floats()?.split_first()?;
+    rest.iter().all(|&other| (other - first).abs() <= 0.0).then_some(first)
 }
 
 /// The only element of a constant.

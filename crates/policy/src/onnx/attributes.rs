@@ -36,11 +36,11 @@ impl<'a> Attributes<'a> {
 
     pub(crate) fn float(&self, name: &str) -> Result<Option<f64>, PolicyError> {
         let attribute = self.find(name, attribute_kind::FLOAT)?;
-        Ok(attribute.map(|attribute| f64::from(attribute.f)))
+        Ok(attribute.map(|attribute| f64::from(attribute.f.unwrap_or_default())))
     }
 
     pub(crate) fn integer(&self, name: &str) -> Result<Option<i64>, PolicyError> {
-        Ok(self.find(name, attribute_kind::INT)?.map(|attribute| attribute.i))
+        Ok(self.find(name, attribute_kind::INT)?.map(|attribute| attribute.i.unwrap_or_default()))
     }
 
     pub(crate) fn integers(&self, name: &str) -> Result<Option<&'a [i64]>, PolicyError> {
@@ -55,7 +55,9 @@ impl<'a> Attributes<'a> {
 
     pub(crate) fn text(&self, name: &str) -> Result<Option<String>, PolicyError> {
         let attribute = self.find(name, attribute_kind::STRING)?;
-        Ok(attribute.map(|attribute| String::from_utf8_lossy(&attribute.s).into_owned()))
+        Ok(attribute.map(|attribute| {
+            String::from_utf8_lossy(attribute.s.as_deref().unwrap_or_default()).into_owned()
+        }))
     }
 
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, PolicyError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::attributes::Attributes;
+use super::declared;
 use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto, data_type};
 use super::tensor::{Element, Tensor, count};
 use crate::error::PolicyError;
@@ -32,6 +33,13 @@ pub(super) struct Flow {
 }
 
 impl Value {
+    pub(super) fn element(&self) -> Element {
+        match self {
+            Value::Constant(tensor) => tensor.element(),
+            Value::Flow(flow) => flow.element,
+        }
+    }
+
     pub(super) fn shape(&self) -> &[usize] {
         match self {
             Value::Constant(tensor) => &tensor.shape,
@@ -48,8 +56,8 @@ impl Value {
     }
 }
 
-/// The network that a graph computes.
-pub(super) fn import(graph: &GraphProto) -> Result<Network, PolicyError> {
+/// The network that a graph computes; `version` is that of the operator set.
+pub(super) fn import(graph: &GraphProto, version: i64) -> Result<Network, PolicyError> {
     if !graph.sparse_initializer.is_empty() {
         return Err(PolicyError::unsupported("", "sparse initialisers are not supported"));
     }
@@ -57,25 +65,35 @@ pub(super) fn import(graph: &GraphProto) -> Result<Network, PolicyError> {
         graph.initializer.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     // Early versions list the initialisers among the inputs.
     let is_input = |input: &&ValueInfoProto| !stored.contains_key(input.name.as_str());
-    let inputs: Vec<&ValueInfoProto> = graph.input.iter().filter(is_input).collect();
+    let (inputs, listed): (Vec<_>, Vec<_>) = graph.input.iter().partition(is_input);
     let input = only(&inputs, "inputs")?;
     let outputs: Vec<&ValueInfoProto> = graph.output.iter().collect();
     let output = only(&outputs, "outputs")?;
 
     let flow = input_flow(input)?;
     let width = count(&flow.shape).unwrap_or(0);
+    let declared = graph.value_info.iter().map(|info| (info.name.as_str(), info)).collect();
     let mut import = Import {
         builder: NetworkBuilder::new(width)?,
+        version,
         stored,
+        declared,
         values: BTreeMap::from([(input.name.clone(), Value::Flow(flow))]),
         has_doubles: false,
     };
+    for listed in listed {
+        let place = format!("initialiser `{}`", listed.name);
+        let value = import.value(&listed.name)?;
+        declared::check(listed, &value).map_err(|error| error.at(&place))?;
+    }
     for (index, node) in graph.node.iter().enumerate() {
         let place = place_of(node, index);
         import.node(node).map_err(|error| error.at(&place))?;
     }
     let place = format!("output `{}`", output.name);
-    match import.value(&output.name).map_err(|error| error.at(&place))? {
+    let value = import.value(&output.name).map_err(|error| error.at(&place))?;
+    declared::check(output, &value).map_err(|error| error.at(&place))?;
+    match value {
         Value::Flow(flow) => {
             let element = if import.has_doubles { ElementType::F64 } else { ElementType::F32 };
             Ok(import.builder.finish(flow.node, element))
@@ -139,7 +157,7 @@ fn input_flow(input: &ValueInfoProto) -> Result<Flow, PolicyError> {
 const MAX_INPUTS: usize = 1 << 24;
 
 /// How messages name a node.
-fn place_of(node: &NodeProto, index: usize) -> String {
+pub(super) fn place_of(node: &NodeProto, index: usize) -> String {
     if node.name.is_empty() {
         format!("node {index} ({})", node.op_type)
     } else {
@@ -147,10 +165,20 @@ fn place_of(node: &NodeProto, index: usize) -> String {
     }
 }
 
+/// Since this version of the operator set the bounds of Clip are arguments; before, attributes.
+pub(super) const BOUNDS_ARE_ARGUMENTS: i64 = 11;
+/// Since this version the ratio of Dropout is an argument; before, an attribute.
+pub(super) const RATIO_IS_ARGUMENT: i64 = 12;
+/// Since this version the axes of Squeeze and Unsqueeze are an argument; before, an attribute.
+pub(super) const AXES_ARE_ARGUMENT: i64 = 13;
+
 /// A graph on its way to a network.
 pub(super) struct Import<'a> {
     pub(super) builder: NetworkBuilder,
+    version: i64,
     stored: BTreeMap<&'a str, &'a TensorProto>,
+    /// Types of values in between.
+    declared: BTreeMap<&'a str, &'a ValueInfoProto>,
     values: BTreeMap<String, Value>,
     has_doubles: bool,
 }
@@ -158,6 +186,8 @@ pub(super) struct Import<'a> {
 /// A node and its arguments; arguments that are left out are `None`.
 pub(super) struct Call<'a> {
     pub(super) node: &'a NodeProto,
+    /// The version of the operator set.
+    pub(super) version: i64,
     arguments: Vec<Option<Value>>,
 }
 
@@ -206,11 +236,7 @@ impl Import<'_> {
                 return Err(PolicyError::invalid("", message));
             }
         };
-        let element = match &value {
-            Value::Constant(tensor) => tensor.element(),
-            Value::Flow(flow) => flow.element,
-        };
-        self.has_doubles |= element == Element::F64;
+        self.has_doubles |= value.element() == Element::F64;
         Ok(value)
     }
 
@@ -232,30 +258,40 @@ impl Import<'_> {
             return Err(PolicyError::unsupported("", message));
         }
         let arguments: Result<_, _> = node.input.iter().map(|name| argument(self, name)).collect();
-        let call = Call { node, arguments: arguments? };
+        let call = Call { node, version: self.version, arguments: arguments? };
         let result = self.apply(&call)?;
         if count(result.shape()).is_none_or(|count| count == 0) {
             return Err(PolicyError::invalid("", "the result has no elements"));
         }
-        let Some(name) = node.output.first() else {
-            return Err(PolicyError::invalid("", "the node has no output"));
+        let name = match (&node.output[..], node.op_type.as_str()) {
+            ([name] | [name, _], "Dropout") | ([name], _) => name,
+            ([], _) => return Err(PolicyError::invalid("", "the node has no output")),
+            (outputs, _) => {
+                let message =
+                    format!("{} outputs, which the operator does not have", outputs.len());
+                return Err(PolicyError::invalid("", message));
+            }
         };
-        // Further outputs (the mask of Dropout) are not defined, so their use is an error.
-        if self.values.insert(name.clone(), result).is_some() {
-            return Err(PolicyError::invalid("", format!("`{name}` is defined twice")));
+        if let Some(declared) = self.declared.get(name.as_str()) {
+            declared::check(declared, &result)?;
         }
+        // The mask of Dropout is not defined, so its use is an error.
+        self.values.insert(name.clone(), result);
         Ok(())
     }
 
     fn apply(&mut self, call: &Call) -> Result<Value, PolicyError> {
-        let arguments = match call.node.op_type.as_str() {
+        call.at_most(match call.node.op_type.as_str() {
             "Sum" | "Max" | "Min" | "Concat" => usize::MAX,
+            "Clip" if call.version < BOUNDS_ARE_ARGUMENTS => 1,
+            "Dropout" if call.version < RATIO_IS_ARGUMENT => 1,
+            "Squeeze" | "Unsqueeze" if call.version < AXES_ARE_ARGUMENT => 1,
+            "Constant" => 0,
             "Gemm" | "Clip" | "Dropout" => 3,
             "MatMul" | "Add" | "Sub" | "Mul" | "Div" | "Reshape" | "Squeeze" | "Unsqueeze"
             | "Gather" => 2,
             _ => 1,
-        };
-        call.at_most(arguments)?;
+        })?;
         match call.node.op_type.as_str() {
             "Gemm" => self.gemm(call),
             "MatMul" => self.mat_mul(call),

@@ -16,6 +16,17 @@ pub(crate) struct ModelProto {
     pub graph: Option<GraphProto>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: Vec<OperatorSetIdProto>,
+    #[prost(message, repeated, tag = "25")]
+    pub functions: Vec<FunctionProto>,
+}
+
+/// A function that the model defines; only its name is looked at.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct FunctionProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(string, tag = "10")]
+    pub domain: String,
 }
 
 /// The version of an operator set.
@@ -40,8 +51,10 @@ pub(crate) struct GraphProto {
     pub input: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "12")]
     pub output: Vec<ValueInfoProto>,
+    #[prost(message, repeated, tag = "13")]
+    pub value_info: Vec<ValueInfoProto>,
     #[prost(message, repeated, tag = "15")]
-    pub sparse_initializer: Vec<SparseTensorProto>,
+    pub sparse_initializer: Vec<Unread>,
 }
 
 /// One application of an operator.
@@ -59,6 +72,8 @@ pub(crate) struct NodeProto {
     pub attribute: Vec<AttributeProto>,
     #[prost(string, tag = "7")]
     pub domain: String,
+    #[prost(string, tag = "8")]
+    pub overload: String,
 }
 
 /// A named attribute of a node; `kind` says which field holds the value.
@@ -66,23 +81,43 @@ pub(crate) struct NodeProto {
 pub(crate) struct AttributeProto {
     #[prost(string, tag = "1")]
     pub name: String,
-    #[prost(float, tag = "2")]
-    pub f: f32,
-    #[prost(int64, tag = "3")]
-    pub i: i64,
-    #[prost(bytes = "vec", tag = "4")]
-    pub s: Vec<u8>,
+    #[prost(float, optional, tag = "2")]
+    pub f: Option<f32>,
+    #[prost(int64, optional, tag = "3")]
+    pub i: Option<i64>,
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub s: Option<Vec<u8>>,
     #[prost(message, optional, tag = "5")]
     pub t: Option<TensorProto>,
+    #[prost(message, optional, tag = "6")]
+    pub g: Option<Unread>,
     #[prost(float, repeated, tag = "7")]
     pub floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub ints: Vec<i64>,
     #[prost(bytes = "vec", repeated, tag = "9")]
     pub strings: Vec<Vec<u8>>,
+    #[prost(message, repeated, tag = "10")]
+    pub tensors: Vec<Unread>,
+    #[prost(message, repeated, tag = "11")]
+    pub graphs: Vec<Unread>,
+    #[prost(message, optional, tag = "14")]
+    pub tp: Option<Unread>,
+    #[prost(message, repeated, tag = "15")]
+    pub type_protos: Vec<Unread>,
     #[prost(int32, tag = "20")]
     pub kind: i32,
+    #[prost(string, tag = "21")]
+    pub ref_attr_name: String,
+    #[prost(message, optional, tag = "22")]
+    pub sparse_tensor: Option<Unread>,
+    #[prost(message, repeated, tag = "23")]
+    pub sparse_tensors: Vec<Unread>,
 }
+
+/// A message of which only the presence is looked at.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct Unread {}
 
 /// Kinds of attributes.
 pub(crate) mod attribute_kind {
@@ -90,9 +125,37 @@ pub(crate) mod attribute_kind {
     pub const INT: i32 = 2;
     pub const STRING: i32 = 3;
     pub const TENSOR: i32 = 4;
+    pub const GRAPH: i32 = 5;
     pub const FLOATS: i32 = 6;
     pub const INTS: i32 = 7;
     pub const STRINGS: i32 = 8;
+    pub const TENSORS: i32 = 9;
+    pub const GRAPHS: i32 = 10;
+    pub const SPARSE_TENSOR: i32 = 11;
+    pub const SPARSE_TENSORS: i32 = 12;
+    pub const TYPE: i32 = 13;
+    pub const TYPES: i32 = 14;
+
+    /// Name of a kind as the specification writes it.
+    pub fn name(kind: i32) -> Option<&'static str> {
+        Some(match kind {
+            FLOAT => "FLOAT",
+            INT => "INT",
+            STRING => "STRING",
+            TENSOR => "TENSOR",
+            GRAPH => "GRAPH",
+            FLOATS => "FLOATS",
+            INTS => "INTS",
+            STRINGS => "STRINGS",
+            TENSORS => "TENSORS",
+            GRAPHS => "GRAPHS",
+            SPARSE_TENSOR => "SPARSE_TENSOR",
+            SPARSE_TENSORS => "SPARSE_TENSORS",
+            TYPE => "TYPE_PROTO",
+            TYPES => "TYPE_PROTOS",
+            _ => return None,
+        })
+    }
 }
 
 /// A constant tensor.
@@ -102,10 +165,14 @@ pub(crate) struct TensorProto {
     pub dims: Vec<i64>,
     #[prost(int32, tag = "2")]
     pub data_type: i32,
+    #[prost(message, optional, tag = "3")]
+    pub segment: Option<Unread>,
     #[prost(float, repeated, tag = "4")]
     pub float_data: Vec<f32>,
     #[prost(int32, repeated, tag = "5")]
     pub int32_data: Vec<i32>,
+    #[prost(bytes = "vec", repeated, tag = "6")]
+    pub string_data: Vec<Vec<u8>>,
     #[prost(int64, repeated, tag = "7")]
     pub int64_data: Vec<i64>,
     #[prost(string, tag = "8")]
@@ -114,6 +181,8 @@ pub(crate) struct TensorProto {
     pub raw_data: Vec<u8>,
     #[prost(double, repeated, tag = "10")]
     pub double_data: Vec<f64>,
+    #[prost(uint64, repeated, tag = "11")]
+    pub uint64_data: Vec<u64>,
     #[prost(message, repeated, tag = "13")]
     pub external_data: Vec<StringStringEntryProto>,
     #[prost(int32, tag = "14")]
@@ -127,6 +196,17 @@ pub(crate) mod data_type {
     pub const INT64: i32 = 7;
     pub const BOOL: i32 = 9;
     pub const DOUBLE: i32 = 11;
+
+    /// The field of a tensor that stores elements of a supported type, unless they are raw.
+    pub fn field(code: i32) -> Option<&'static str> {
+        match code {
+            FLOAT => Some("float_data"),
+            INT32 | BOOL => Some("int32_data"),
+            INT64 => Some("int64_data"),
+            DOUBLE => Some("double_data"),
+            _ => None,
+        }
+    }
 
     /// Name of an element type as the specification writes it.
     pub fn name(code: i32) -> String {
@@ -153,13 +233,6 @@ pub(crate) mod data_type {
     }
 }
 
-/// A tensor that lists its non-zero elements. Only its presence is looked at.
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct SparseTensorProto {
-    #[prost(message, optional, tag = "1")]
-    pub values: Option<TensorProto>,
-}
-
 /// Where external data is; only its presence is looked at.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct StringStringEntryProto {
@@ -178,11 +251,19 @@ pub(crate) struct ValueInfoProto {
     pub r#type: Option<TypeProto>,
 }
 
-/// A type; other kinds than tensors are left out.
+/// A type; of other kinds than tensors only the presence is looked at.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TypeProto {
     #[prost(message, optional, tag = "1")]
     pub tensor_type: Option<TensorTypeProto>,
+    #[prost(message, optional, tag = "4")]
+    pub sequence_type: Option<Unread>,
+    #[prost(message, optional, tag = "5")]
+    pub map_type: Option<Unread>,
+    #[prost(message, optional, tag = "8")]
+    pub sparse_tensor_type: Option<Unread>,
+    #[prost(message, optional, tag = "9")]
+    pub optional_type: Option<Unread>,
 }
 
 /// Element type and shape of a tensor.

@@ -1,6 +1,6 @@
 //! Operators that change shapes or nothing at all, and constants.
 
-use super::graph::{Call, Flow, Value};
+use super::graph::{AXES_ARE_ARGUMENT, Call, Flow, RATIO_IS_ARGUMENT, Value};
 use super::proto::data_type;
 use super::tensor::{Data, Element, Tensor, count, strided};
 use crate::error::PolicyError;
@@ -39,7 +39,7 @@ fn integers(value: Option<Value>, what: &str) -> Result<Option<Vec<i64>>> {
 
 /// Nothing happens outside training.
 pub(super) fn dropout(call: &Call) -> Result<Value> {
-    call.attributes(&["ratio", "seed"])?;
+    call.attributes(if call.version < RATIO_IS_ARGUMENT { &["ratio"] } else { &["seed"] })?;
     let training = match call.optional(2) {
         None => false,
         Some(Value::Constant(tensor)) => tensor.as_integers() != Some(&[0]),
@@ -105,6 +105,9 @@ fn converted(data: &Data, target: Element) -> Option<Data> {
 pub(super) fn constant(call: &Call) -> Result<Value> {
     let known = ["value", "value_float", "value_floats", "value_int", "value_ints"];
     let attributes = call.attributes(&known)?;
+    if call.node.attribute.len() > 1 {
+        return Err(invalid("the constant has several values"));
+    }
     let floats = |shape, values| Tensor { shape, data: Data::Floats(values, Element::F32) };
     let tensor = if let Some(tensor) = attributes.tensor("value")? {
         tensor
@@ -209,7 +212,8 @@ pub(super) fn unsqueeze(call: &Call) -> Result<Value> {
 
 /// The axes, which are an attribute in early versions and an argument in later ones.
 fn axes(call: &Call) -> Result<Option<Vec<i64>>> {
-    let attributes = call.attributes(&["axes"])?;
+    let attributes =
+        call.attributes(if call.version < AXES_ARE_ARGUMENT { &["axes"] } else { &[] })?;
     let attribute = attributes.integers("axes")?.map(<[i64]>::to_vec);
     Ok(integers(call.optional(1), "the axes")?.or(attribute))
 }

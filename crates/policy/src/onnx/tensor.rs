@@ -26,6 +26,17 @@ impl Element {
     }
 }
 
+impl Element {
+    /// How messages name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Element::F32 => "float",
+            Element::F64 => "double",
+            Element::Integer => "integers",
+        }
+    }
+}
+
 /// A constant: its shape and its elements in row-major order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tensor {
@@ -142,6 +153,11 @@ impl Tensor {
         };
         if found != count || !raw.len().is_multiple_of(bytes) {
             return Err(invalid(format!("{count} elements are declared, {found} are stored")));
+        }
+        if let (data_type::BOOL, Data::Integers(values)) = (proto.data_type, &data)
+            && let Some(other) = values.iter().find(|value| !(0..=1).contains(*value))
+        {
+            return Err(invalid(format!("an element is {other}, which is no truth value")));
         }
         Ok(Self { shape, data })
     }

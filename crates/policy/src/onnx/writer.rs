@@ -39,6 +39,7 @@ pub fn write_onnx(network: &Network, element: ElementType) -> Result<Vec<u8>, Po
         producer_name: "policert".to_owned(),
         graph: Some(writer.graph),
         opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPSET_VERSION }],
+        functions: Vec::new(),
     };
     Ok(model.encode_to_vec())
 }
@@ -83,7 +84,7 @@ impl Writer {
             Op::LeakyRelu { alpha, .. } => {
                 let attribute = AttributeProto {
                     name: "alpha".to_owned(),
-                    f: single(*alpha, &name)?,
+                    f: Some(single(*alpha, &name)?),
                     kind: attribute_kind::FLOAT,
                     ..AttributeProto::default()
                 };
@@ -118,7 +119,7 @@ impl Writer {
             name: format!("{result}_{}", operator.to_lowercase()),
             op_type: operator.to_owned(),
             attribute,
-            domain: String::new(),
+            ..NodeProto::default()
         });
     }
 
@@ -165,7 +166,7 @@ impl Writer {
             elem_type: self.data_type(),
             shape: Some(TensorShapeProto { dim: vec![batch, columns] }),
         };
-        let kind = TypeProto { tensor_type: Some(tensor_type) };
+        let kind = TypeProto { tensor_type: Some(tensor_type), ..TypeProto::default() };
         Ok(ValueInfoProto { name: name.to_owned(), r#type: Some(kind) })
     }
 }
@@ -173,7 +174,7 @@ impl Writer {
 fn integer(name: &str, value: i64) -> AttributeProto {
     AttributeProto {
         name: name.to_owned(),
-        i: value,
+        i: Some(value),
         kind: attribute_kind::INT,
         ..AttributeProto::default()
     }

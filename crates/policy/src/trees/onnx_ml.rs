@@ -10,14 +10,12 @@ mod surroundings;
 
 use std::collections::BTreeMap;
 
-use prost::Message;
-
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::rule::{Comparison, Missing, Precision, Rule};
 use crate::error::PolicyError;
-use crate::onnx::attributes::Attributes;
-use crate::onnx::proto::{GraphProto, ModelProto, NodeProto, data_type};
+use crate::onnx::proto::{GraphProto, NodeProto, data_type};
 use crate::onnx::tensor::Data;
+use crate::onnx::{self, attributes::Attributes};
 
 const CLASSIFIER: &str = "TreeEnsembleClassifier";
 const REGRESSOR: &str = "TreeEnsembleRegressor";
@@ -25,17 +23,14 @@ const DOMAIN: &str = "ai.onnx.ml";
 
 /// Whether the bytes are an ONNX model with a tree ensemble.
 pub(crate) fn is_tree_ensemble(bytes: &[u8]) -> bool {
-    let nodes = ModelProto::decode(bytes).ok().and_then(|model| model.graph).map(|g| g.node);
+    let nodes = onnx::decode(bytes).ok().and_then(|model| model.graph).map(|g| g.node);
     nodes.is_some_and(|nodes| nodes.iter().any(|n| n.op_type.starts_with("TreeEnsemble")))
 }
 
 /// Reads an ensemble.
 pub(super) fn parse(bytes: &[u8]) -> Result<Ensemble, PolicyError> {
-    let model = ModelProto::decode(bytes)
-        .map_err(|error| PolicyError::invalid("", format!("not an ONNX model: {error}")))?;
-    let Some(graph) = &model.graph else {
-        return Err(PolicyError::invalid("", "not an ONNX model: it has no graph"));
-    };
+    let model = onnx::decode(bytes)?;
+    let (graph, _) = onnx::consistency::check(&model)?;
     let mut ensembles = graph.node.iter().filter(|node| is_ensemble(node));
     let (Some(node), None) = (ensembles.next(), ensembles.next()) else {
         let message = "one TreeEnsembleClassifier or TreeEnsembleRegressor is expected";

@@ -7,6 +7,7 @@ use policert_model::{
     Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
+use policert_policy::interface::Interface;
 use policert_policy::{
     Choice, Filter, LoadedPolicy, Numbers, PolicyError, PolicyOptions, Ties, load_policy,
 };
@@ -144,6 +145,24 @@ fn filter_of_the_interface_and_of_the_user() {
         };
         assert_eq!(choice, Choice::One(chosen));
     }
+}
+
+#[test]
+fn labels_that_are_never_chosen_have_no_operators() {
+    let Some(shared) = shared_folder() else { return };
+    let folder = shared.join("cases/policy/label-not-in-interface");
+    let model = model(&["M"], &["x"], &["go", "wait", "eject"]);
+    let read = std::fs::read_to_string(folder.join("p.jani2nnet")).expect("the interface");
+    let interface = Interface::parse("p.jani2nnet", read.as_bytes()).expect("valid");
+    let interface = Interface { never: vec!["eject".to_owned()], ..interface };
+    let binding = interface.bind_names(&model).expect("names of the model");
+    assert_eq!(binding.never, [LabelId::new(2)]);
+    let left = model.clone().without_labels(&binding.never);
+    assert_eq!(left.operator_labels(), [LabelId::new(0), LabelId::new(1)]);
+    assert_eq!(left.operator_count(), model.operator_count() - 1);
+    let interface = Interface { never: vec!["ejct".to_owned()], ..interface };
+    let error = interface.bind_names(&model).expect_err("no such label").to_string();
+    assert!(error.contains("/never/0: the model has no action `ejct`; did you mean `eject`?"));
 }
 
 #[test]

@@ -15,18 +15,30 @@ fn read(path: &Path) -> Network {
     file.network
 }
 
+/// Collections of files as their makers save them, of which some use operators or versions that are
+/// not supported.
+const PARTLY_SUPPORTED: [&str; 3] = ["policies", "arch", "vnncomp"];
+
 #[test]
 fn every_network_reads() {
     let Some(shared) = shared_folder() else { return };
-    let files = files_below(&shared.join("benchmarks"), &["nnet", "onnx"]);
-    assert!(files.len() > 50, "{}", files.len());
-    for file in files {
-        let network = read(&file);
+    let benchmarks = shared.join("benchmarks");
+    let mut networks = 0;
+    for file in files_below(&benchmarks, &["nnet", "onnx"]) {
+        let in_part = |part: &&str| file.starts_with(benchmarks.join(part));
+        let network = match read_network(&file) {
+            Err(PolicyError::Unsupported { .. }) if PARTLY_SUPPORTED.iter().any(in_part) => {
+                continue;
+            }
+            read => read.unwrap_or_else(|error| panic!("{error}")).network,
+        };
+        networks += 1;
         // What is written reads back as the same network.
         let bytes = write_onnx(&network, network.element_type()).expect("own weights");
         let again = parse_onnx("again", &bytes).expect("own output");
         assert_eq!(again, network, "{}", file.display());
     }
+    assert!(networks > 50, "{networks}");
 }
 
 #[test]
@@ -44,7 +56,7 @@ fn interfaces_fit_their_networks() {
         let network = read(&network_file);
         assert_eq!(network.input_width(), interface.inputs.len(), "{}", file.display());
         assert_eq!(network.output_width(), interface.outputs.len(), "{}", file.display());
-        assert_eq!(Some(network.hidden_sizes()), interface.elements, "{}", file.display());
+        assert_eq!(network.hidden_sizes(), interface.elements, "{}", file.display());
         fitting += 1;
     }
     assert!(fitting >= 8, "{fitting}");

@@ -271,7 +271,7 @@ impl PolicySummary {
             kind,
             inputs: variables.collect(),
             outputs: labels.collect(),
-            hidden: policy.network().map(Network::hidden_sizes).unwrap_or_default(),
+            hidden: policy.network().map(Network::hidden_widths).unwrap_or_default(),
             semantics: policy.semantics().to_string(),
         }
     }

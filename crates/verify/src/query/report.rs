@@ -128,7 +128,7 @@ impl Witness {
 pub struct NetworkSummary {
     /// Number of inputs.
     pub inputs: usize,
-    /// Sizes of hidden layers.
+    /// Widths of the results of all weight matrices but the last one.
     pub hidden: Vec<usize>,
     /// Number of outputs.
     pub outputs: usize,
@@ -140,7 +140,7 @@ impl NetworkSummary {
     pub(super) fn new(network: &Network) -> Self {
         Self {
             inputs: network.input_width(),
-            hidden: network.hidden_sizes(),
+            hidden: network.hidden_widths(),
             outputs: network.output_width(),
             weights: match network.element_type() {
                 ElementType::F32 => "f32",

@@ -90,11 +90,13 @@ fn load(
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
-        let fitted = policy::load(options, model, property.interface.as_deref(), files)?;
+        let interface = property.interface.as_deref();
+        let fitted = policy::load(options, model, &source.observables(), interface, files)?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
-    let model = source.into_model().ok_or_else(no_model)?;
+    let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
+    let model = source.into_model().ok_or_else(no_model)?.without_labels(never);
     remarks(options, &property, policy.as_ref(), loaded);
     let semantics = semantics(options, &model, &property, policy.as_ref(), terminal.as_ref());
     Ok(Task {
@@ -386,5 +388,7 @@ fn semantics(
         (Some(_), InitialStates::LeftOut) => StartRule::Property,
     };
     let terminal = terminal.map(|condition| model.display_condition(condition));
-    SemanticsRecord::new(rules, options.domain, start, terminal, unlearned(model, policy))
+    let never = policy.map(|fitted| fitted.never.as_slice()).unwrap_or_default();
+    let never = never.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect();
+    SemanticsRecord::new(rules, options.domain, start, terminal, unlearned(model, policy), never)
 }

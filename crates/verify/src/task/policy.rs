@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use policert_model::Model;
-use policert_policy::{LoadedPolicy, PolicyOptions, load_policy};
+use policert_model::{Model, Observable};
+use policert_policy::{LoadedPolicy, PolicyOptions, load_observing};
 
 use super::load::Files;
 use super::{PolicyChoice, TaskOptions};
@@ -18,6 +18,7 @@ use crate::digest::InputRole;
 pub(crate) fn load(
     options: &TaskOptions,
     model: &Model,
+    observables: &[Observable],
     of_property: Option<&Path>,
     files: &mut Files,
 ) -> Result<Option<LoadedPolicy>, Failure> {
@@ -35,7 +36,7 @@ pub(crate) fn load(
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
     let rules =
         PolicyOptions { ties: options.ties, filter: options.filter, numbers: options.numbers };
-    let loaded = load_policy(model, network, interface, &rules)?;
+    let loaded = load_observing(model, observables, network, interface, &rules)?;
     files.push((InputRole::Policy, loaded.network_file.clone()));
     Ok(Some(loaded))
 }
