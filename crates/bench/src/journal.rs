@@ -62,7 +62,7 @@ impl Journal {
     /// # Errors
     /// If the file cannot be read, or another line is no entry.
     pub fn read(path: &Path) -> Result<Vec<Entry>, Failure> {
-        let text = std::fs::read_to_string(path)
+        let text = policert_files::read_text(path)
             .map_err(|error| Failure::Usage(format!("--journal {}: {error}", path.display())))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let lines = whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
@@ -90,7 +90,7 @@ impl Journal {
             Self { file: file.map_err(|error| failed(path, error))?, path: path.to_owned() };
         lock(&journal.file, path)?;
         // What a cut-off line left behind would spoil the next one.
-        let text = std::fs::read(path).map_err(|error| failed(path, error))?;
+        let text = policert_files::read(path).map_err(|error| failed(path, error))?;
         if text.last().is_some_and(|last| *last != b'\n') {
             let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let length = u64::try_from(whole).unwrap_or(0);

@@ -118,8 +118,11 @@ impl Suite {
             let file = Some(path.to_owned());
             Failure::Problems(vec![Problem { file, ..Problem::invalid(message) }])
         };
-        let text = std::fs::read_to_string(path).map_err(|error| invalid(error.to_string()))?;
-        let mut suite: Self = toml::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        let text = policert_files::read_text(path).map_err(|error| invalid(error.to_string()))?;
+        let mut suite: Self = toml::from_str(&text).map_err(|error| {
+            let offset = error.span().map(|span| span.start);
+            invalid(policert_files::placed(&text, offset, error.message()))
+        })?;
         let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
         let data = beside(Path::new(&with_variables(&suite.folder)));
         if !data.is_dir() {

@@ -15,16 +15,21 @@ mod verify;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use policert_verify::{
-    ExitStatus, Failure, Filter, InitialStates, PolicyChoice, Probabilities, TaskOptions,
-    TerminalChoice, Ties, write_json,
+    CancelFlag, ExitStatus, Failure, Filter, InitialStates, Limits, Observer, PolicyChoice,
+    Probabilities, Silent, TaskOptions, TerminalChoice, Ties, write_json,
 };
 
 use crate::args::{
-    Command, CommandLine, FilterArg, OutputArgs, ProbabilitiesArg, TaskArgs, TiesArg,
+    Command, CommandLine, FilterArg, MemorySize, OutputArgs, ProbabilitiesArg, TaskArgs, TiesArg,
 };
+use crate::interrupt::stop_on_interrupt;
+use crate::progress::Progress;
 use crate::render::{self, Detail};
+use crate::screen::Screen;
 use crate::style::Style;
 
 pub use generate::GenerateReport;
@@ -88,6 +93,11 @@ impl From<TiesArg> for Ties {
     }
 }
 
+/// The limits of time and memory that were given.
+fn limits(time: Option<Duration>, memory: Option<MemorySize>) -> Limits {
+    Limits { time, memory: memory.map(|size| size.0), states: None }
+}
+
 /// Which start states count.
 fn initial_states(no_initial: bool) -> InitialStates {
     if no_initial { InitialStates::LeftOut } else { InitialStates::Included }
@@ -120,6 +130,40 @@ fn show_report(
     print(taken, |out| render(out, style)).map_err(output_failed).and(written)
 }
 
+/// Whether work was abandoned at a limit, so that it is not known which files are inputs.
+static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
+
+/// Does `work` within limits of time and memory, and until it is interrupted; then shows what came
+/// out. Work that does not end at a limit is abandoned: asked again, with the flag raised, it says
+/// at once that it was stopped.
+fn run_within<T>(
+    output: &OutputArgs,
+    limits: &Limits,
+    work: impl Fn(&CancelFlag, &mut dyn Observer) -> T + Sync,
+    show: impl Fn(&T, Style) -> ExitStatus + Sync,
+) -> ExitStatus {
+    let error_style = Style::new(output.color, &io::stderr());
+    let begin = Instant::now();
+    let cancel = CancelFlag::default();
+    let failed =
+        |error: &dyn std::fmt::Display| fail(&Failure::Internal(error.to_string()), error_style);
+    if let Err(error) = stop_on_interrupt(cancel.clone()) {
+        return failed(&error);
+    }
+    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let abandon = || {
+        IS_ABANDONED.store(true, Ordering::Relaxed);
+        show(&work(&cancel, &mut Silent), error_style)
+    };
+    let result =
+        crate::limits::within(limits, begin, &cancel, || work(&cancel, &mut progress), abandon);
+    progress.finish();
+    match result {
+        Ok(result) => show(&result, error_style),
+        Err(error) => failed(&error),
+    }
+}
+
 fn detail(arguments: &OutputArgs) -> Detail {
     match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
@@ -131,9 +175,9 @@ fn detail(arguments: &OutputArgs) -> Detail {
 /// Prints to standard output, unless that is taken by data.
 fn print(taken: bool, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let result = if taken {
-        print(&mut io::stderr().lock())
+        print(&mut Screen::new(io::stderr().lock()))
     } else {
-        let mut out = io::stdout().lock();
+        let mut out = Screen::new(io::stdout().lock());
         print(&mut out).and_then(|()| out.flush())
     };
     match result {
@@ -150,8 +194,25 @@ fn is_standard_output(path: Option<&Path>) -> bool {
 /// Writes data to where the user wants it.
 fn write_data(path: Option<&Path>, data: &impl serde::Serialize) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
+    if IS_ABANDONED.load(Ordering::Relaxed) && !is_result(path) {
+        let what = "not written: the run ended before it was known whether this is an input";
+        let _ = writeln!(Screen::new(io::stderr()), "warning: {}: {what}", path.display());
+        return Ok(());
+    }
     write_json(&path.into(), data)
         .map_err(|source| Failure::Output { what: path.display().to_string(), source })
+}
+
+/// Whether there is no such file, or an earlier result of this program, which is no input.
+fn is_result(path: &Path) -> bool {
+    let mut start = [0; 256];
+    let read = |mut file: std::fs::File| io::Read::read(&mut file, &mut start);
+    match policert_files::open(path).and_then(read) {
+        Ok(length) => {
+            length == 0 || String::from_utf8_lossy(&start[..length]).contains("\"schema_version\"")
+        }
+        Err(_) => true,
+    }
 }
 
 /// The status that a run ends with after its result was shown: that of the result, unless
@@ -191,7 +252,7 @@ fn property_files(property: Option<&str>) -> impl Iterator<Item = &Path> {
 /// Prints a failure to standard error; its exit status.
 fn fail(failure: &Failure, style: Style) -> ExitStatus {
     // Nothing can be done if standard error is gone.
-    let _ = render::failure(&mut io::stderr().lock(), failure, style);
+    let _ = render::failure(&mut Screen::new(io::stderr().lock()), failure, style);
     failure.status()
 }
 

@@ -5,8 +5,10 @@
 mod args;
 mod commands;
 mod interrupt;
+mod limits;
 mod progress;
 mod render;
+mod screen;
 mod style;
 
 use std::io::Write as _;
@@ -30,12 +32,24 @@ fn main() -> ExitCode {
         Ok(command_line) => command_line,
         Err(error) => {
             // Help and version are no errors; they go to standard output.
-            let _ = error.print();
+            print_error(&error);
             let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Safe };
             return ExitCode::from(status.code());
         }
     };
     ExitCode::from(without_panic(move || commands::run(command_line)).code())
+}
+
+/// Prints help; or what is wrong with the arguments, which a shell may have made of names of files:
+/// without colours then.
+fn print_error(error: &clap::Error) {
+    // Nothing can be done if nobody listens.
+    let _ = if error.use_stderr() {
+        let text = screen::guarded(&error.render().to_string());
+        std::io::stderr().write_all(text.as_bytes())
+    } else {
+        error.print()
+    };
 }
 
 /// Runs `action` on a deep stack. A panic is our own mistake: it becomes a message and an exit

@@ -13,6 +13,7 @@ mod verdict;
 
 use std::io::{self, Write};
 
+use policert_files::shown;
 use policert_verify::Failure;
 
 use crate::style::{Mark, Style};
@@ -28,26 +29,65 @@ pub use simulate::{simulate_report, simulated_run};
 pub use train::{learn_report, train_report};
 pub use verdict::{Detail, verdict};
 
+/// How many problems, warnings or notes are printed; the result as JSON has more of them.
+const LISTED: usize = 50;
+
 /// Prints why there is no verdict: every problem with its place.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn failure(out: &mut dyn Write, failure: &Failure, style: Style) -> io::Result<()> {
     match failure {
+        Failure::Expression { option, problems } => {
+            writeln!(out, "{}: {option}:", style.paint(Mark::Bad, "error"))?;
+            problems
+                .iter()
+                .take(LISTED)
+                .try_for_each(|problem| writeln!(out, "{}", problem.rendered))
+        }
         Failure::Problems(problems) => {
-            for problem in problems {
+            for problem in problems.iter().take(LISTED) {
                 writeln!(out, "{}", marked_head(&problem.rendered, style))?;
             }
             let count = problems.len();
-            if count > 1 {
-                writeln!(out, "{}", style.paint(Mark::Bad, &format!("{count} problems")))?;
-            }
-            Ok(())
+            let listed = match count {
+                0 | 1 => return Ok(()),
+                _ if count > LISTED => format!("{count} problems, the first {LISTED} are shown"),
+                _ => format!("{count} problems"),
+            };
+            writeln!(out, "{}", style.paint(Mark::Bad, &listed))
         }
         Failure::Stopped(reason) => {
-            writeln!(out, "{}: {reason}, before an engine could start", unknown(style))
+            writeln!(out, "{}: {reason} before there was anything to tell", unknown(style))
         }
-        other => writeln!(out, "{}: {other}", style.paint(Mark::Bad, "error")),
+        other => {
+            writeln!(out, "{}: {}", style.paint(Mark::Bad, "error"), shown(&other.to_string()))
+        }
+    }
+}
+
+/// Prints a line of details: its name, then text of any origin.
+fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {name:<10} {}", shown(text))
+}
+
+/// Prints warnings.
+fn warnings(out: &mut dyn Write, texts: &[String], style: Style) -> io::Result<()> {
+    remarks(out, &style.paint(Mark::Caution, "warning"), texts)
+}
+
+/// Prints notes.
+fn notes(out: &mut dyn Write, texts: &[String], style: Style) -> io::Result<()> {
+    remarks(out, &style.paint(Mark::Name, "note"), texts)
+}
+
+fn remarks(out: &mut dyn Write, head: &str, texts: &[String]) -> io::Result<()> {
+    for text in texts.iter().take(LISTED) {
+        writeln!(out, "{head}: {}", shown(text))?;
+    }
+    match texts.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => writeln!(out, "{head}: {more} more are in the result (--json)"),
     }
 }
 

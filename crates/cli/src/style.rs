@@ -10,6 +10,10 @@ pub struct Style {
     colors: bool,
 }
 
+/// What begins a mark, in the order of [`Mark`], and what ends each.
+pub const MARKS: [&str; 5] =
+    ["\u{1b}[1;32m", "\u{1b}[1;31m", "\u{1b}[1;33m", "\u{1b}[36m", "\u{1b}[0m"];
+
 /// What a mark says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
@@ -41,13 +45,19 @@ impl Style {
 
     /// `text`, marked.
     pub fn paint(self, mark: Mark, text: &str) -> String {
-        let code = match mark {
-            Mark::Good => "1;32",
-            Mark::Bad => "1;31",
-            Mark::Caution => "1;33",
-            Mark::Name => "36",
+        let begin = match mark {
+            Mark::Good => MARKS[0],
+            Mark::Bad => MARKS[1],
+            Mark::Caution => MARKS[2],
+            Mark::Name => MARKS[3],
         };
-        if self.colors { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.colors { format!("{begin}{text}{}", MARKS[4]) } else { text.to_owned() }
+    }
+
+    /// With colours.
+    #[cfg(test)]
+    pub fn always() -> Self {
+        Self { colors: true }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Budgets: time, memory, states and a cancel flag, polled at loop heads.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -24,20 +24,55 @@ pub enum StopReason {
     Interrupted,
 }
 
-/// Raised from outside to stop an engine at its next poll.
+/// Raised from outside to stop an engine at its next poll, for a reason: the first one counts.
 #[derive(Clone, Debug, Default)]
-pub struct CancelFlag(Arc<AtomicBool>);
+pub struct CancelFlag(Arc<AtomicU8>);
+
+const GOES_ON: u8 = 0;
+const TIME: u8 = 1;
+const MEMORY: u8 = 2;
+const INTERRUPTED: u8 = 3;
 
 impl CancelFlag {
-    /// Asks the engine to stop.
+    /// Asks the engine to stop because the user wants it.
     pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.stop(StopReason::Interrupted);
+    }
+
+    /// Asks the engine to stop for this reason, which is not a number of states.
+    pub fn stop(&self, reason: StopReason) {
+        let code = match reason {
+            StopReason::Time => TIME,
+            StopReason::Memory => MEMORY,
+            StopReason::Interrupted | StopReason::States(_) => INTERRUPTED,
+        };
+        // One that was raised keeps its reason.
+        let _ = self.0.compare_exchange(GOES_ON, code, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Why it was raised, if it was.
+    #[must_use]
+    pub fn reason(&self) -> Option<StopReason> {
+        match self.0.load(Ordering::Relaxed) {
+            GOES_ON => None,
+            TIME => Some(StopReason::Time),
+            MEMORY => Some(StopReason::Memory),
+            _ => Some(StopReason::Interrupted),
+        }
     }
 
     /// Whether it was raised.
     #[must_use]
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.reason().is_some()
+    }
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn check(&self) -> Result<(), StopReason> {
+        self.reason().map_or(Ok(()), Err)
     }
 }
 
@@ -118,9 +153,7 @@ impl Budget {
     /// # Errors
     /// The reason to stop.
     pub fn poll(&mut self) -> Result<(), StopReason> {
-        if self.cancel.is_raised() {
-            return Err(StopReason::Interrupted);
-        }
+        self.cancel.check()?;
         self.polls = self.polls.wrapping_add(1);
         if self.polls % POLLS_PER_CLOCK == 1 { self.poll_clock() } else { Ok(()) }
     }
@@ -130,9 +163,7 @@ impl Budget {
     /// # Errors
     /// The reason to stop.
     pub fn poll_clock(&mut self) -> Result<(), StopReason> {
-        if self.cancel.is_raised() {
-            return Err(StopReason::Interrupted);
-        }
+        self.cancel.check()?;
         let now = Instant::now();
         if self.limits.time.is_some_and(|limit| now.duration_since(self.start) >= limit) {
             return Err(StopReason::Time);
@@ -181,6 +212,12 @@ mod tests {
         assert_eq!(budget.poll(), Ok(()));
         flag.raise();
         assert_eq!(budget.poll(), Err(StopReason::Interrupted));
+        for reason in [StopReason::Time, StopReason::Memory, StopReason::Interrupted] {
+            let flag = CancelFlag::default();
+            flag.stop(reason);
+            flag.raise();
+            assert_eq!(Budget::new(Limits::default(), flag).poll_clock(), Err(reason));
+        }
         let limits = Limits { states: Some(3), ..Limits::default() };
         let budget = Budget::new(limits, CancelFlag::default());
         assert_eq!(budget.check_states(3), Ok(()));

@@ -210,7 +210,10 @@ impl Config {
     /// Text that does not parse, settings that do not go together, or a preset that needs a solver
     /// that is not built in.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|e| ConfigError::Parse(e.to_string()))?;
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let offset = error.span().map(|span| span.start);
+            ConfigError::Parse(policert_files::placed(text, offset, error.message()))
+        })?;
         let z3 = config.environment == EnvironmentSolver::Z3;
         if z3 && config.frame_transition == FrameTransition::Exact {
             return Err(ConfigError::Contradiction {

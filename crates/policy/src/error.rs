@@ -97,15 +97,8 @@ impl PolicyError {
     }
 }
 
-/// Inputs are read more than once, which pipes and devices do not allow.
-fn regular(path: &Path) -> std::io::Result<()> {
-    let is_file = path.metadata()?.is_file();
-    if is_file { Ok(()) } else { Err(std::io::Error::other("no regular file")) }
-}
-
 /// Reads a whole file.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, PolicyError> {
-    regular(path)
-        .and_then(|()| std::fs::read(path))
+    policert_files::read(path)
         .map_err(|source| PolicyError::Io { file: path.display().to_string(), source })
 }

@@ -164,7 +164,10 @@ impl Config {
     /// # Errors
     /// Text that does not parse, or a preset that needs a solver that is not built in.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|e| ConfigError::Parse(e.to_string()))?;
+        let config: Self = toml::from_str(text).map_err(|error| {
+            let offset = error.span().map(|span| span.start);
+            ConfigError::Parse(policert_files::placed(text, offset, error.message()))
+        })?;
         if config.needs_z3() && !cfg!(feature = "z3") {
             return Err(ConfigError::NeedsZ3(config.name));
         }

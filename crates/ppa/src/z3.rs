@@ -337,10 +337,10 @@ fn check(
 fn engine_error(error: &SmtError, budget: Option<&Budget>) -> EngineError {
     match error {
         SmtError::TimeLimit(_) => StopReason::Time.into(),
-        SmtError::Interrupted if budget.is_some_and(|b| b.cancel_flag().is_raised()) => {
-            StopReason::Interrupted.into()
+        SmtError::Interrupted => {
+            let raised = budget.and_then(|budget| budget.cancel_flag().reason());
+            raised.unwrap_or(StopReason::Memory).into()
         }
-        SmtError::Interrupted => StopReason::Memory.into(),
         SmtError::Unsupported(text) => EngineError::Unsupported(text.clone()),
         SmtError::WrongModel(text) => EngineError::Internal(text.clone()),
         other => EngineError::Undecided(other.to_string()),

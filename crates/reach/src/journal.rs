@@ -66,7 +66,7 @@ impl Journal {
         let mut known = BTreeMap::new();
         let exists = path.metadata().is_ok_and(|metadata| metadata.len() > 0);
         if exists {
-            let mut lines = BufReader::new(File::open(path).map_err(io)?).lines();
+            let mut lines = BufReader::new(policert_files::open(path).map_err(io)?).lines();
             let header = lines.next().transpose().map_err(io)?.unwrap_or_default();
             match serde_json::from_str::<Header>(&header) {
                 Ok(header) if header.policert_reach_journal == VERSION && header.run == run => {}

@@ -149,12 +149,6 @@ pub struct Task {
     pub aggregation: Option<Vec<f64>>,
 }
 
-/// Inputs are read more than once, which pipes and devices do not allow.
-fn regular(path: &Path) -> std::io::Result<()> {
-    let is_file = path.metadata()?.is_file();
-    if is_file { Ok(()) } else { Err(std::io::Error::other("no regular file")) }
-}
-
 impl Task {
     /// Reads a task file; `instance` names one of its instances, which may be left out if there is
     /// only one. Paths in the file are relative to it.
@@ -163,8 +157,7 @@ impl Task {
     /// If the file cannot be read or breaks the rules of its format (`docs/formats/reach-task.md`).
     pub fn read(path: &Path, instance: Option<&str>) -> Result<Self, ReachError> {
         let file = path.display().to_string();
-        let text = regular(path)
-            .and_then(|()| std::fs::read_to_string(path))
+        let text = policert_files::read_text(path)
             .map_err(|source| ReachError::Io { file: file.clone(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         Self::parse(&file, &text, folder, instance)

@@ -22,8 +22,7 @@ pub fn check_within(
     let limits = Limits { time: budget.remaining(), stop: Some(&stop) };
     match solver.check(&limits) {
         Err(SmtError::TimeLimit(_)) => Err(StopReason::Time),
-        Err(SmtError::Interrupted) if flag.is_raised() => Err(StopReason::Interrupted),
-        Err(SmtError::Interrupted) => Err(StopReason::Memory),
+        Err(SmtError::Interrupted) => Err(flag.reason().unwrap_or(StopReason::Memory)),
         answer => Ok(answer),
     }
 }

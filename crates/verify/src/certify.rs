@@ -103,6 +103,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut CertifyReport,
 ) -> Result<(), Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let file = File::read(&request.evidence)?;
     let record: TaskRecord = file.part("task")?;
@@ -214,7 +215,7 @@ impl<'a> File<'a> {
         let named = |error: &dyn std::fmt::Display| {
             Failure::invalid(format!("{}: {error}", path.display()))
         };
-        let bytes = std::fs::read(path).map_err(|error| named(&error))?;
+        let bytes = policert_files::read(path).map_err(|error| named(&error))?;
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| named(&error))?;
         let file = Self { path, value };
         let version = file.value["schema_version"].as_u64();

@@ -88,7 +88,8 @@ pub fn check(options: &TaskOptions, cancel: &CancelFlag) -> Checked {
         inputs: Vec::new(),
         time_s: 0.0,
     };
-    let failure = check.fill(&mut report).err();
+    let stopped = cancel.check().map_err(Failure::from);
+    let failure = stopped.and_then(|()| check.fill(&mut report)).err();
     let status = failure.as_ref().map_or(ExitStatus::Safe, Failure::status);
     if let Some(Failure::Problems(problems)) = &failure {
         report.errors.clone_from(problems);

@@ -136,6 +136,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut ConvertReport,
 ) -> Result<(), Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());

@@ -126,6 +126,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut DatasetReport,
 ) -> Result<Option<StopReason>, Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());

@@ -16,11 +16,19 @@ pub enum Failure {
     /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),
+    /// An expression of the command line is wrong.
+    #[error("{option}: {}", joined(.problems))]
+    Expression {
+        /// The option.
+        option: &'static str,
+        /// What is wrong with it.
+        problems: Vec<Problem>,
+    },
     /// A file that the command line names for output must not be written, or cannot be; nothing is
     /// written.
     #[error("{0}")]
     Refused(String),
-    /// Stopped before an engine could start.
+    /// Stopped before there was anything to tell.
     #[error("{0}")]
     Stopped(#[from] StopReason),
     /// A result could not be written.
@@ -49,7 +57,7 @@ impl Failure {
     pub fn status(&self) -> ExitStatus {
         match self {
             Self::Problems(problems) => ProblemKind::status(problems.iter().map(|p| p.kind)),
-            Self::Usage(_) | Self::Refused(_) => ExitStatus::Usage,
+            Self::Usage(_) | Self::Expression { .. } | Self::Refused(_) => ExitStatus::Usage,
             Self::Stopped(reason) => ExitStatus::of_stop(*reason),
             Self::Rejected(_) => ExitStatus::Rejected,
             Self::Output { .. } | Self::Internal(_) => ExitStatus::Internal,

@@ -182,6 +182,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut LearnReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let mut task = load(request, &budget, report)?;
@@ -336,7 +337,7 @@ fn fingerprint(request: &LearnRequest, report: &LearnReport) -> String {
 }
 
 fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path)
+    policert_files::read(path)
         .map_err(|error| Failure::invalid(format!("--resume {}: {error}", path.display())))
 }
 

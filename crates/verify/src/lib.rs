@@ -60,7 +60,7 @@ pub use policert_ppa::{
 pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 pub use policert_train::{DqnConfig, Rewards};
 
-pub use atomic_file::{Destination, write_json, write_text};
+pub use atomic_file::{Destination, remove_unfinished, write_json, write_text};
 pub use certify::{CertifyOutcome, CertifyReport, CertifyRequest, certify};
 pub use check::{
     CheckReport, Checked, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount,

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file::{folder_of, without_name};
+use crate::atomic_file::{folder_of, followed, without_name};
 use crate::{Failure, Problem};
 
 /// The files that a run writes, each with the option that names it.
@@ -115,7 +115,8 @@ fn writable(file: &OutputFile) -> Result<(), String> {
         }
         None => {}
     }
-    let folder = folder_of(path);
+    let path = followed(path).map_err(|error| error.to_string())?;
+    let folder = folder_of(&path);
     if !folder.is_dir() {
         let what = if folder.exists() { "is none" } else { "does not exist" };
         return Err(format!("the folder {} {what}", folder.display()));
@@ -142,6 +143,7 @@ fn identity(path: &Path) -> Option<Identity> {
         Ok(metadata) if metadata.is_file() => Some(Identity::There(metadata.dev(), metadata.ino())),
         Ok(_) => None,
         Err(_) => {
+            let path = &followed(path).ok()?;
             let folder = folder_of(path).canonicalize().ok()?;
             Some(Identity::NotYet(folder.join(path.file_name()?)))
         }
@@ -168,6 +170,12 @@ mod tests {
             assert!(matches!(refused, Err(Failure::Refused(_))), "{name}: {refused:?}");
             assert!(outputs.check([at("other").as_path()]).is_ok(), "{name}");
         }
+        symlink("../new", at("folder/link"))?;
+        let outputs = OutputFiles::new([
+            ("--json", Some(&*at("folder/link"))),
+            ("--evidence", Some(&*at("new"))),
+        ]);
+        assert!(outputs.check([]).is_err(), "a link to a file that is not there yet");
         let (new, same) = (at("new"), at("folder/../new"));
         let outputs = OutputFiles::new([("--json", Some(&*new)), ("--evidence", Some(&*same))]);
         assert!(outputs.check([]).is_err());

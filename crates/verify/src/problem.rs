@@ -63,7 +63,8 @@ impl Problem {
             ProblemKind::Invalid => "error",
             ProblemKind::Unsupported => "unsupported",
         };
-        let rendered = format!("{head}: {}", message.trim_start_matches("unsupported: "));
+        let text = message.trim_start_matches("unsupported: ");
+        let rendered = format!("{head}: {}", policert_files::shown(text));
         Self {
             kind,
             message,
@@ -118,16 +119,25 @@ impl From<&VnnlibError> for Problem {
     }
 }
 
+/// How many problems of one file are listed, as of a model.
+const LISTED: usize = 200;
+
 /// The problems that an error about a policy is: a mismatch lists several.
 pub(crate) fn policy_problems(error: &PolicyError) -> Vec<Problem> {
     match error {
-        PolicyError::Mismatch { file, problems } => problems
-            .iter()
-            .map(|problem| {
-                let at = if file.is_empty() { String::new() } else { format!("{file}: ") };
-                Problem { file: path(file), ..Problem::invalid(format!("{at}{problem}")) }
-            })
-            .collect(),
+        PolicyError::Mismatch { file, problems } => {
+            let at = if file.is_empty() { String::new() } else { format!("{file}: ") };
+            let problem = |text: &str| Problem {
+                file: path(file),
+                ..Problem::invalid(format!("{at}{text}"))
+            };
+            let mut listed: Vec<Problem> =
+                problems.iter().take(LISTED).map(|text| problem(text)).collect();
+            if let Some(more) = problems.len().checked_sub(LISTED).filter(|more| *more > 0) {
+                listed.push(problem(&format!("{more} more problems are not listed")));
+            }
+            listed
+        }
         PolicyError::Unsupported { file, .. } => {
             let problem = Problem::new(ProblemKind::Unsupported, error.to_string());
             vec![Problem { file: path(file), ..problem }]

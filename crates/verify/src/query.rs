@@ -51,12 +51,25 @@ pub struct Queried {
 pub fn query(request: &QueryRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Queried {
     let begin = Instant::now();
     let mut report = QueryReport::empty();
-    let failure = run(request, cancel, observer, &mut report).err();
-    if let Some(failure) = &failure {
-        report.set_failure(failure);
+    // Nothing is read then, not even for its hash.
+    let is_stopped = cancel.is_raised();
+    let failure = match run(request, cancel, observer, &mut report) {
+        Ok(()) => None,
+        // An answer, too.
+        Err(Failure::Stopped(reason)) => {
+            report.set_stopped(reason);
+            None
+        }
+        Err(failure) => {
+            report.set_failure(&failure);
+            Some(failure)
+        }
+    };
+    if !is_stopped {
+        let network = (InputRole::Network, request.network.clone());
+        let property = (InputRole::Property, request.property.clone());
+        report.inputs = digests([network, property]).unwrap_or_default();
     }
-    let files = [(InputRole::Network, &request.network), (InputRole::Property, &request.property)];
-    report.inputs = digests(files.map(|(role, path)| (role, path.clone()))).unwrap_or_default();
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
     let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
@@ -69,6 +82,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut QueryReport,
 ) -> Result<(), Failure> {
+    cancel.check()?;
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     observer.event(Event::Phase("load"));
     let network = read_network(&request.network);
@@ -112,7 +126,6 @@ fn run(
             let (code, reason) = undecided_reason(undecided);
             report.set_unknown(code, reason);
         }
-        Err(Failure::Stopped(reason)) => report.set_stopped(reason),
         Err(failure) => return Err(failure),
     }
     Ok(())

@@ -94,6 +94,7 @@ fn run(
     report: &mut SimulateReport,
     told: &mut Option<SimulatedRun>,
 ) -> Result<Option<StopReason>, Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());

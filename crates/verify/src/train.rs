@@ -148,6 +148,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut TrainReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
+    cancel.check()?;
     observer.event(Event::Phase("load"));
     let task = Task::read(&request.task, request.instance.as_deref())?;
     report.task = Some(task.name.clone());

@@ -93,6 +93,7 @@ fn run(
     begin: Instant,
     loaded: &mut Loaded,
 ) -> Result<Verified, Failure> {
+    cancel.check()?;
     // A preset of one engine says nothing about the others.
     let (ppa, ic3) = match request.engine {
         EngineChoice::Ic3 => (PpaConfig::default(), engines::ic3_preset(&request.preset)?),

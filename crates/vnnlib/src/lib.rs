@@ -37,16 +37,10 @@ use error::Fault;
 /// If the file cannot be read, breaks the format, or has something that is not supported.
 pub fn read_property(path: &Path) -> Result<Property, VnnlibError> {
     let name = path.display().to_string();
-    match regular(path).and_then(|()| std::fs::read(path)) {
+    match policert_files::read(path) {
         Ok(bytes) => parse_property(&name, &bytes),
         Err(source) => Err(VnnlibError::Io { file: name, source }),
     }
-}
-
-/// Inputs are read more than once, which pipes and devices do not allow.
-fn regular(path: &Path) -> std::io::Result<()> {
-    let is_file = path.metadata()?.is_file();
-    if is_file { Ok(()) } else { Err(std::io::Error::other("no regular file")) }
 }
 
 /// Reads a property from the bytes of a file; `name` is used in messages.

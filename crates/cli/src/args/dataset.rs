@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{EXIT_CODES, FilterArg, OutputArgs, TaskArgs, duration};
+use super::{EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, duration};
 
 /// Arguments of `policert dataset`.
 #[derive(Args, Debug)]
@@ -43,6 +43,10 @@ pub struct DatasetArgs {
     /// Stop after this time, for instance 90s, 10m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
+
+    /// Stop beyond this much memory, for instance 500MB or 4GB
+    #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
+    pub memory: Option<MemorySize>,
 
     /// Where the table goes: a CSV file
     #[arg(long = "output", value_name = "FILE", required = true, help_heading = "Output")]

@@ -1,10 +1,11 @@
 //! Arguments of `policert generate`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::ColorWhen;
+use super::{ColorWhen, MemorySize, duration};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 30 to 33 the count was stopped; 40 invalid input, 42 usage; 50 internal error.";
@@ -295,9 +296,29 @@ pub struct InstanceArgs {
     #[arg(long, help_heading = "Output")]
     pub count: bool,
 
-    /// Most states to count
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = "Output")]
-    pub max_states: u64,
+    /// Most states to count [default: 1000000]
+    #[arg(long, value_name = "N", requires = "count", help_heading = "Limits")]
+    pub max_states: Option<u64>,
+
+    /// Stop counting after this time, for instance 90s, 10m or 1h30m
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        requires = "count",
+        help_heading = "Limits"
+    )]
+    pub timeout: Option<Duration>,
+
+    /// Stop counting beyond this much memory, for instance 500MB or 4GB
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = MemorySize::read,
+        requires = "count",
+        help_heading = "Limits"
+    )]
+    pub memory: Option<MemorySize>,
 
     /// Write the summary as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, FilterArg, OutputArgs, TaskArgs, TiesArg, duration};
+use super::{EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration};
 
 /// Arguments of `policert simulate`.
 #[derive(Args, Debug)]
@@ -58,6 +58,10 @@ pub struct SimulateArgs {
     /// Stop after this time, for instance 90s, 10m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
+
+    /// Stop beyond this much memory, for instance 500MB or 4GB
+    #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
+    pub memory: Option<MemorySize>,
 
     /// Print a run step by step: the first one, or the first that ends so
     #[arg(

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use policert_bench::{
     Entry, Journal, Progress, RunKey, RunOptions, Suite, run_suite, write_report,
 };
+use policert_files::name;
 use policert_verify::{CancelFlag, ExitStatus, Failure, StopReason};
 
 use super::{fail, output_failed};
@@ -60,7 +61,7 @@ fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     let ending = arguments.figures.ending();
     let mut out = io::stdout().lock();
     for path in write_report(&suite, &entries, &arguments.out, ending)? {
-        writeln!(out, "{}", path.display()).map_err(output_failed)?;
+        writeln!(out, "{}", policert_files::path(&path)).map_err(output_failed)?;
     }
     Ok(ExitStatus::Safe)
 }
@@ -76,7 +77,8 @@ impl Progress for Lines {
             return;
         }
         let share = key.share.map_or(String::new(), |share| format!(", {share} %"));
-        let text = format!("[{number}/{count}] {}, {}{share}: ", key.instance, key.configuration);
+        let (instance, configuration) = (name(&key.instance), name(&key.configuration));
+        let text = format!("[{number}/{count}] {instance}, {configuration}{share}: ");
         // A study goes on whether or not someone looks.
         let _ = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
     }
@@ -86,7 +88,7 @@ impl Progress for Lines {
             return;
         }
         let result = &entry.result;
-        let text = format!("{}, {:.2} s\n", result.verdict, result.time_s);
+        let text = format!("{}, {:.2} s\n", name(&result.verdict), result.time_s);
         let _ = io::stdout().write_all(text.as_bytes());
     }
 }

@@ -2,15 +2,11 @@
 
 use std::io;
 
-use policert_verify::{
-    CancelFlag, CertifyRequest, ExitStatus, Failure, Limits, OutputFiles, certify,
-};
+use policert_verify::{CertifyRequest, ExitStatus, OutputFiles, certify};
 
-use super::{detail, fail, show_report};
+use super::{detail, end, fail, limits, run_within, show_report};
 use crate::args::CertifyArgs;
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -21,32 +17,25 @@ pub fn run(arguments: &CertifyArgs) -> ExitStatus {
     if let Err(failure) = outputs.check([arguments.evidence.as_path()]) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
     let request = CertifyRequest {
         evidence: arguments.evidence.clone(),
-        limits: Limits {
-            time: arguments.timeout,
-            memory: arguments.memory.map(|size| size.0),
-            states: None,
-        },
+        limits: limits(arguments.timeout, arguments.memory),
     };
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = certify(&request, &cancel, &mut progress);
-    progress.finish();
-    // No input may be overwritten by the result.
-    let inputs = outcome.report.inputs.iter().map(|input| input.path.as_path());
-    if let Err(failure) = outputs.check_inputs(inputs) {
-        return fail(&failure, error_style);
-    }
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    let shown = show_report(output, report, failure, error_style, |out, style| {
-        render::certify_report(out, report, detail(output), style)
-    });
-    match shown {
-        Ok(()) => outcome.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| certify(&request, cancel, observer),
+        |outcome, error_style| {
+            // No input may be overwritten by the result.
+            let inputs = outcome.report.inputs.iter().map(|input| input.path.as_path());
+            if let Err(failure) = outputs.check_inputs(inputs) {
+                return fail(&failure, error_style);
+            }
+            let (report, failure) = (&outcome.report, outcome.failure.as_ref());
+            let shown = show_report(output, report, failure, error_style, |out, style| {
+                render::certify_report(out, report, detail(output), style)
+            });
+            end(outcome.status, None, shown, error_style)
+        },
+    )
 }

@@ -2,14 +2,13 @@
 
 use std::io;
 
-use policert_verify::{CancelFlag, Checked, ExitStatus, Failure, OutputFiles, check};
+use policert_verify::{Checked, ExitStatus, Failure, OutputFiles, check};
 
 use super::{
-    detail, end, fail, is_standard_output, named_inputs, output_failed, print, task_options,
-    write_data,
+    detail, end, fail, is_standard_output, limits, named_inputs, output_failed, print, run_within,
+    task_options, write_data,
 };
 use crate::args::CheckArgs;
-use crate::interrupt::stop_on_interrupt;
 use crate::render;
 use crate::style::Style;
 
@@ -20,18 +19,25 @@ pub fn run(arguments: &CheckArgs) -> ExitStatus {
     if let Err(failure) = outputs.check(named_inputs(&arguments.task)) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let checked = check(&task_options(&arguments.task), &cancel);
-    // The inputs that others name.
-    let inputs = checked.report.inputs.iter().map(|input| input.path.as_path());
-    let known = outputs.check_inputs(inputs);
-    if let Err(failure) = known.and_then(|()| outputs.check_problems(&checked.report.errors)) {
-        return fail(&failure, error_style);
-    }
-    end(checked.status, None, show(arguments, &checked, error_style), error_style)
+    let options = task_options(&arguments.task);
+    let limits = limits(arguments.timeout, arguments.memory);
+    run_within(
+        &arguments.output,
+        &limits,
+        |cancel, _| check(&options, cancel),
+        |checked, error_style| {
+            // The inputs that others name.
+            let inputs = checked.report.inputs.iter().map(|input| input.path.as_path());
+            let known = outputs.check_inputs(inputs);
+            match known.and_then(|()| outputs.check_problems(&checked.report.errors)) {
+                Err(failure) => fail(&failure, error_style),
+                Ok(()) => {
+                    let shown = show(arguments, checked, error_style);
+                    end(checked.status, None, shown, error_style)
+                }
+            }
+        },
+    )
 }
 
 fn show(arguments: &CheckArgs, checked: &Checked, error_style: Style) -> Result<(), Failure> {

@@ -3,17 +3,16 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, ConvertFormat, ConvertOutcome, ConvertRequest, Domain, ExitStatus, Failure, Limits,
-    OutputFiles, TaskOptions, convert,
+    ConvertFormat, ConvertOutcome, ConvertRequest, Domain, ExitStatus, Failure, OutputFiles,
+    TaskOptions, convert,
 };
 
 use super::{
-    detail, fail, initial_states, is_refused, named_inputs, show_report, task_options, terminal,
+    detail, end, fail, initial_states, is_refused, limits, named_inputs, run_within, show_report,
+    task_options, terminal,
 };
 use crate::args::{ConvertArgs, DomainArg, FormatArg};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -30,20 +29,18 @@ pub fn run(arguments: &ConvertArgs) -> ExitStatus {
     if let Err(failure) = outputs.check(named_inputs(&arguments.task)) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = convert(&request, &cancel, &mut progress);
-    progress.finish();
-    if is_refused(outcome.failure.as_ref(), error_style) {
-        return outcome.status;
-    }
-    match show(arguments, &outcome, error_style) {
-        Ok(()) => outcome.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| convert(&request, cancel, observer),
+        |outcome, error_style| {
+            if is_refused(outcome.failure.as_ref(), error_style) {
+                return outcome.status;
+            }
+            let shown = show(arguments, outcome, error_style);
+            end(outcome.status, None, shown, error_style)
+        },
+    )
 }
 
 fn show(
@@ -77,11 +74,7 @@ fn request(arguments: &ConvertArgs) -> ConvertRequest {
             FormatArg::Drn => ConvertFormat::Drn,
         },
         policy: arguments.policy_as_automaton,
-        limits: Limits {
-            time: arguments.timeout,
-            memory: arguments.memory.map(|size| size.0),
-            states: None,
-        },
+        limits: limits(arguments.timeout, arguments.memory),
         output: arguments.file.clone(),
     }
 }

@@ -3,15 +3,14 @@
 use std::io;
 
 use policert_verify::{
-    CancelFlag, DatasetOutcome, DatasetRequest, ExitStatus, Failure, Limits, OutputFiles,
-    TaskOptions, dataset,
+    DatasetOutcome, DatasetRequest, ExitStatus, Failure, OutputFiles, TaskOptions, dataset,
 };
 
-use super::{detail, fail, initial_states, named_inputs, show_report, task_options};
+use super::{
+    detail, end, fail, initial_states, limits, named_inputs, run_within, show_report, task_options,
+};
 use crate::args::DatasetArgs;
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -26,17 +25,13 @@ pub fn run(arguments: &DatasetArgs) -> ExitStatus {
     if let Err(failure) = outputs.check(inputs) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = dataset(&request(arguments), &cancel, &mut progress);
-    progress.finish();
-    match show(arguments, &outcome, error_style) {
-        Ok(()) => outcome.status,
-        Err(failure) => fail(&failure, error_style),
-    }
+    let request = request(arguments);
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| dataset(&request, cancel, observer),
+        |outcome, style| end(outcome.status, None, show(arguments, outcome, style), style),
+    )
 }
 
 fn show(
@@ -62,7 +57,7 @@ fn request(arguments: &DatasetArgs) -> DatasetRequest {
         horizon: arguments.horizon,
         states: arguments.states.clone(),
         seed: arguments.seed,
-        limits: Limits { time: arguments.timeout, memory: None, states: None },
+        limits: limits(arguments.timeout, arguments.memory),
         output: arguments.table.clone(),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use policert_generate::{
     Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
@@ -10,17 +11,20 @@ use policert_generate::{
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, ProbabilityOptions, Request, StateSpace, TaskOptions, Verified,
-    verify, write_text,
+    OutputFiles, PolicyChoice, ProbabilityOptions, Request, Silent, StateSpace, TaskOptions,
+    Verified, verify, write_text,
 };
 use serde::Serialize;
 
-use super::{fail, is_standard_output, output_failed, print, write_data};
+use super::{fail, is_standard_output, limits, output_failed, print, write_data};
 use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render;
 use crate::style::Style;
+
+/// How many states are counted at most, unless a number is given.
+const MAX_STATES: u64 = 1_000_000;
 
 /// What was generated, as data.
 #[derive(Clone, Debug, Serialize)]
@@ -96,7 +100,7 @@ fn generate(
         unsafe_states: None,
         name: instance.name.clone(),
     };
-    let counted = common.count.then(|| count(&report, common)).transpose()?;
+    let counted = common.count.then(|| count(&report, common, style)).transpose()?;
     let mut status = ExitStatus::Safe;
     if let Some(counted) = counted {
         match (&counted.failure, &counted.report.statistics) {
@@ -135,7 +139,7 @@ fn track(named: &Path) -> Result<Track, Failure> {
     if let Some(track) = named.to_str().and_then(Track::built_in) {
         return Ok(track);
     }
-    let text = fs::read_to_string(named)
+    let text = policert_files::read_text(named)
         .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))?;
     let name = named.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
     Track::read(&name, &text)
@@ -251,7 +255,11 @@ fn write_files(
 }
 
 /// All states that are reachable without policy.
-fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Failure> {
+fn count(
+    report: &GenerateReport,
+    common: &InstanceArgs,
+    style: Style,
+) -> Result<Verified, Failure> {
     let cancel = CancelFlag::default();
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let request = Request {
@@ -267,7 +275,10 @@ fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Fai
         explicit: ExplicitConfig::default(),
         cegar: CegarConfig::default(),
         bmc: BmcConfig::default(),
-        limits: Limits { time: None, memory: None, states: Some(common.max_states) },
+        limits: Limits {
+            states: Some(common.max_states.unwrap_or(MAX_STATES)),
+            ..limits(common.timeout, common.memory)
+        },
         threads: 1,
         record_queries: None,
         evidence: false,
@@ -275,7 +286,17 @@ fn count(report: &GenerateReport, common: &InstanceArgs) -> Result<Verified, Fai
         outputs: OutputFiles::default(),
     };
     let mut progress = Progress::new(!common.quiet);
-    let verified = verify(&request, &cancel, &mut progress);
+    let verified = crate::limits::within(
+        &request.limits,
+        Instant::now(),
+        &cancel,
+        || verify(&request, &cancel, &mut progress),
+        // The files are written; only the count is missing.
+        || {
+            let verified = verify(&request, &cancel, &mut Silent);
+            verified.failure.map_or(verified.status, |failure| fail(&failure, style))
+        },
+    );
     progress.finish();
-    Ok(verified)
+    verified.map_err(|error| Failure::Internal(error.to_string()))
 }

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use policert_verify::{
-    CancelFlag, ExitStatus, Failure, Limits, OutputFiles, Queried, QueryRequest, query as decide,
-};
+use policert_verify::{ExitStatus, Failure, OutputFiles, Queried, QueryRequest, query as decide};
 
-use super::{detail, end, fail, is_standard_output, output_failed, print, write_data};
+use super::{
+    detail, end, fail, is_standard_output, limits, output_failed, print, run_within, write_data,
+};
 use crate::args::QueryArgs;
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
+use crate::screen::Screen;
 use crate::style::Style;
 
 /// Runs the command.
@@ -21,23 +20,17 @@ pub fn run(arguments: &QueryArgs) -> ExitStatus {
     if let Err(failure) = outputs.check([arguments.network.as_path(), &arguments.property]) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
     let request = QueryRequest {
         network: arguments.network.clone(),
         property: arguments.property.clone(),
-        limits: Limits {
-            time: arguments.timeout,
-            memory: arguments.memory.map(|size| size.0),
-            states: None,
-        },
+        limits: limits(arguments.timeout, arguments.memory),
     };
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let queried = decide(&request, &cancel, &mut progress);
-    progress.finish();
-    end(queried.status, None, show(arguments, &queried, error_style), error_style)
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| decide(&request, cancel, observer),
+        |queried, style| end(queried.status, None, show(arguments, queried, style), style),
+    )
 }
 
 /// The answer and the witness go to standard output, for programs as well; what else there is to
@@ -55,7 +48,7 @@ fn show(arguments: &QueryArgs, queried: &Queried, error_style: Style) -> Result<
     print(taken, |out| render::answer(out, &queried.report, detail, style))
         .map_err(output_failed)?;
     // Nothing can be done if standard error is gone.
-    let mut errors = io::stderr().lock();
+    let mut errors = Screen::new(io::stderr().lock());
     let _ = render::query_details(&mut errors, &queried.report, detail, error_style);
     written
 }

@@ -3,15 +3,15 @@
 use std::io;
 
 use policert_verify::{
-    AfterGoal, AggregationChoice, CancelFlag, Evaluation, ExitStatus, Failure, GoalRule, Limits,
+    AfterGoal, AggregationChoice, Evaluation, ExitStatus, Failure, GoalRule, Limits,
     NetworkArithmetic, OutputFiles, PlotRequest, ReachRequest, Reached, Rounding, reach,
 };
 
-use super::{detail, end, fail, is_refused, is_standard_output, output_failed, print, write_data};
+use super::{
+    detail, end, fail, is_refused, is_standard_output, output_failed, print, run_within, write_data,
+};
 use crate::args::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -22,15 +22,15 @@ pub fn run(arguments: &ReachArgs) -> ExitStatus {
     if let Err(failure) = request.outputs.check([arguments.task.as_path()]) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let reached = reach(&request, &cancel, &mut progress);
-    progress.finish();
-    let shown = show(arguments, &reached, error_style);
-    end(reached.status, reached.unwritten.as_ref(), shown, error_style)
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| reach(&request, cancel, observer),
+        |reached, error_style| {
+            let shown = show(arguments, reached, error_style);
+            end(reached.status, reached.unwritten.as_ref(), shown, error_style)
+        },
+    )
 }
 
 fn show(arguments: &ReachArgs, reached: &Reached, error_style: Style) -> Result<(), Failure> {

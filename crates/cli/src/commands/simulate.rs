@@ -4,15 +4,16 @@ use std::io;
 
 use policert_generate::{Picture, Track};
 use policert_verify::{
-    CancelFlag, Ending, ExitStatus, Failure, Limits, OutputFiles, Problem, SimulateOutcome,
-    SimulateRequest, SimulatedRun, TaskOptions, TraceChoice, simulate,
+    Ending, ExitStatus, Failure, OutputFiles, Problem, SimulateOutcome, SimulateRequest,
+    SimulatedRun, TaskOptions, TraceChoice, simulate,
 };
 
-use super::{detail, end, fail, initial_states, named_inputs, show_report, task_options, terminal};
+use super::{
+    detail, end, fail, initial_states, limits, named_inputs, run_within, show_report, task_options,
+    terminal,
+};
 use crate::args::{SimulateArgs, TraceArg};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -28,22 +29,20 @@ pub fn run(arguments: &SimulateArgs) -> ExitStatus {
         Ok(track) => track,
         Err(failure) => return fail(&failure, error_style),
     };
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = simulate(&request(arguments), &cancel, &mut progress);
-    progress.finish();
-    let picture = match outcome.run.as_ref().filter(|_| arguments.render) {
-        Some(run) => match picture(run, track) {
-            Ok(picture) => Some(picture),
-            Err(failure) => return fail(&failure, error_style),
+    let request = request(arguments);
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| simulate(&request, cancel, observer),
+        |outcome, error_style| {
+            let run = outcome.run.as_ref().filter(|_| arguments.render);
+            let shown = match run.map(|run| picture(run, track.clone())).transpose() {
+                Ok(picture) => show(arguments, outcome, picture.as_ref(), error_style),
+                Err(failure) => Err(failure),
+            };
+            end(outcome.status, None, shown, error_style)
         },
-        None => None,
-    };
-    let shown = show(arguments, &outcome, picture.as_ref(), error_style);
-    end(outcome.status, None, shown, error_style)
+    )
 }
 
 fn show(
@@ -74,7 +73,7 @@ fn track(arguments: &SimulateArgs) -> Result<Option<Track>, Failure> {
     let problem = |what: String| {
         Failure::Problems(vec![Problem::invalid(format!("{}: {what}", path.display()))])
     };
-    let text = std::fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+    let text = policert_files::read_text(path).map_err(|error| problem(error.to_string()))?;
     let track = Track::read(&path.display().to_string(), &text);
     track.map(Some).map_err(|error| problem(error.to_string()))
 }
@@ -113,6 +112,6 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
             TraceArg::Dropped => TraceChoice::Ending(Ending::Dropped),
             TraceArg::CutOff => TraceChoice::Ending(Ending::CutOff),
         }),
-        limits: Limits { time: arguments.timeout, memory: None, states: None },
+        limits: limits(arguments.timeout, arguments.memory),
     }
 }

@@ -5,15 +5,13 @@ mod learn;
 use std::io;
 
 use policert_verify::{
-    CancelFlag, ExitStatus, Failure, HiddenActivation, Limits, ObservationChoice, OutputFiles,
-    TrainOutcome, TrainRequest, decimal, train_network,
+    ExitStatus, Failure, HiddenActivation, ObservationChoice, OutputFiles, TrainOutcome,
+    TrainRequest, decimal, train_network,
 };
 
-use super::{detail, end, fail, show_report};
+use super::{detail, end, fail, limits, run_within, show_report};
 use crate::args::{ActivationArg, TrainArgs};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -32,19 +30,19 @@ fn run_task(arguments: &TrainArgs) -> ExitStatus {
     if let Err(failure) = outputs.check([arguments.task.as_path()]) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
     let request = match request(arguments) {
         Ok(request) => request,
         Err(failure) => return fail(&failure, error_style),
     };
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = train_network(&request, &cancel, &mut progress);
-    progress.finish();
-    let shown = show(arguments, &outcome, error_style);
-    end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| train_network(&request, cancel, observer),
+        |outcome, error_style| {
+            let shown = show(arguments, outcome, error_style);
+            end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
+        },
+    )
 }
 
 fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Result<(), Failure> {
@@ -76,11 +74,7 @@ fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
             Some(ActivationArg::Relu) => HiddenActivation::Relu,
             Some(ActivationArg::Tanh) | None => HiddenActivation::Tanh,
         },
-        limits: Limits {
-            time: arguments.timeout,
-            memory: arguments.memory.map(|size| size.0),
-            states: None,
-        },
+        limits: limits(arguments.timeout, arguments.memory),
         out: arguments.out.clone().unwrap_or_default(),
     })
 }

@@ -4,25 +4,22 @@ use std::io;
 use std::path::Path;
 
 use policert_verify::{
-    BmcConfig, BmcSolver, BrokenRequirements, CancelFlag, CegarConfig, CounterexampleAnalysis,
-    Domain, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits, MaxProbMethod, Numbers,
-    OutputFiles, Predicates, ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified,
-    verify,
+    BmcConfig, BmcSolver, BrokenRequirements, CegarConfig, CounterexampleAnalysis, Domain,
+    EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits, MaxProbMethod, Numbers, OutputFiles,
+    Predicates, ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder, SplitConfig,
+    SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified, verify,
 };
 
 use super::{
     detail, end, fail, initial_states, is_refused, is_standard_output, named_inputs, output_failed,
-    print, task_options, terminal, write_data,
+    print, run_within, task_options, terminal, write_data,
 };
 use crate::args::{
     BmcSolverArg, BrokenRequirementsArg, CounterexamplesArg, DomainArg, EngineArg, MaxProbArg,
     NumbersArg, PredicatesArg, ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg,
     SplitUntilArg, SplitVariableArg, VerifyArgs,
 };
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
@@ -37,15 +34,15 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
     if let Err(failure) = request.outputs.check(inputs) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let verified = verify(&request, &cancel, &mut progress);
-    progress.finish();
-    let shown = show(arguments, &verified, error_style);
-    end(verified.status, verified.unwritten.as_ref(), shown, error_style)
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| verify(&request, cancel, observer),
+        |verified, error_style| {
+            let shown = show(arguments, verified, error_style);
+            end(verified.status, verified.unwritten.as_ref(), shown, error_style)
+        },
+    )
 }
 
 /// Options that do not go together.

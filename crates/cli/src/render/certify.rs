@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use policert_files::shown;
 use policert_verify::CertifyReport;
 
 use super::Detail;
@@ -29,7 +30,7 @@ pub fn certify_report(
         report.states, report.start_states, report.time_s
     )?;
     if let Some(semantics) = &report.semantics {
-        writeln!(out, "  semantics  {}", semantics.text)?;
+        writeln!(out, "  semantics  {}", shown(&semantics.text))?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use policert_verify::{
 };
 
 use super::verdict::Detail;
+use super::{line, notes, warnings};
 use crate::style::{Mark, Style};
 
 /// Entries of a list that are shown.
@@ -62,13 +63,8 @@ pub fn check_report(
             &format!("{count} divisors are not constant; {}", policert_verify::BY_ZERO),
         )?;
     }
-    for warning in &report.warnings {
-        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
-    }
-    for note in &report.notes {
-        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-    }
-    Ok(())
+    warnings(out, &report.warnings, style)?;
+    notes(out, &report.notes, style)
 }
 
 fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {
@@ -178,8 +174,4 @@ fn list(entries: impl ExactSizeIterator<Item = String>, shown: usize) -> String 
         texts.push(format!("… and {more} more"));
     }
     if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
-}
-
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {name:<10} {text}")
 }

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, path};
 use policert_verify::ConvertReport;
 
-use super::Detail;
+use super::{Detail, notes};
 use crate::style::{Mark, Style};
 
 /// Prints the result.
@@ -18,14 +19,14 @@ pub fn convert_report(
     style: Style,
 ) -> io::Result<()> {
     let head = style.paint(Mark::Good, "WRITTEN");
-    let model = report.model.as_deref().unwrap_or("model");
-    let property = report.property.as_deref().unwrap_or_default();
+    let model = name(report.model.as_deref().unwrap_or("model"));
+    let property = name(report.property.as_deref().unwrap_or_default());
     writeln!(out, "{head}: {model}, property {property}")?;
     if detail == Detail::Quiet {
         return Ok(());
     }
     for file in &report.outputs {
-        writeln!(out, "  file: {}", file.display())?;
+        writeln!(out, "  file: {}", path(file))?;
     }
     if let (Some(variables), Some(edges)) = (report.variables, report.edges) {
         writeln!(out, "  {variables} variables, {edges} edges; {:.1} s", report.time_s)?;
@@ -33,8 +34,5 @@ pub fn convert_report(
     if let Some(states) = report.states {
         writeln!(out, "  {states} states; {:.1} s", report.time_s)?;
     }
-    for note in &report.notes {
-        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-    }
-    Ok(())
+    notes(out, &report.notes, style)
 }

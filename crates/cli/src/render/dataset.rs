@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, path, shown};
 use policert_verify::DatasetReport;
 
 use super::{Detail, unknown};
@@ -19,18 +20,18 @@ pub fn dataset_report(
 ) -> io::Result<()> {
     let head = match &report.reason {
         None => style.paint(Mark::Good, "WRITTEN"),
-        Some(reason) => format!("{}: {reason}", unknown(style)),
+        Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
-    let model = report.model.as_deref().unwrap_or("model");
+    let model = name(report.model.as_deref().unwrap_or("model"));
     writeln!(out, "{head}: {model}: {} rows", report.rows)?;
     if detail == Detail::Quiet {
         return Ok(());
     }
     if let Some(file) = &report.output {
-        writeln!(out, "  table: {}", file.display())?;
+        writeln!(out, "  table: {}", path(file))?;
     }
     for (label, rows) in &report.rows_by_label {
-        writeln!(out, "  {label}: {rows}")?;
+        writeln!(out, "  {}: {rows}", name(label))?;
     }
     writeln!(
         out,

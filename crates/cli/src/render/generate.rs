@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, path, shown};
+
 use crate::commands::GenerateReport;
 
 /// Prints what was generated; `counted` tells whether states were to be counted.
@@ -13,9 +15,9 @@ pub fn generate_report(
     report: &GenerateReport,
     counted: bool,
 ) -> io::Result<()> {
-    writeln!(out, "{}: {}", report.name, report.model.display())?;
-    writeln!(out, "  property:  {}:0", report.property.display())?;
-    writeln!(out, "  interface: {}", report.interface.display())?;
+    writeln!(out, "{}: {}", name(&report.name), path(&report.model))?;
+    writeln!(out, "  property:  {}:0", path(&report.property))?;
+    writeln!(out, "  interface: {}", path(&report.interface))?;
     writeln!(
         out,
         "  variables: {}, of which the policy reads {}",
@@ -25,7 +27,7 @@ pub fn generate_report(
     if let Some(start_states) = report.start_states {
         writeln!(out, "  start:     {start_states} states")?;
     }
-    writeln!(out, "  unsafe:    {}", report.unsafe_condition)?;
+    writeln!(out, "  unsafe:    {}", shown(&report.unsafe_condition))?;
     match (report.reachable_states, report.unsafe_states) {
         (Some(reachable), Some(unsafe_states)) => {
             writeln!(out, "  reachable without policy: {reachable} states, {unsafe_states} unsafe")

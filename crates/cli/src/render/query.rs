@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, shown};
 use policert_verify::{AnswerWord, QueryReport};
 
-use super::Detail;
+use super::{Detail, line, notes, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the answer and, if it is sat, the witness.
@@ -31,7 +32,7 @@ pub fn answer(
     for (at, value) in witness.inputs.iter().chain(&witness.outputs).enumerate() {
         let open = if at == 0 { "(" } else { " " };
         let close = if at + 1 == count { ")" } else { "" };
-        writeln!(out, "{open}({} {}){close}", value.name, value.value)?;
+        writeln!(out, "{open}({} {}){close}", name(&value.name), value.value)?;
     }
     Ok(())
 }
@@ -50,14 +51,10 @@ pub fn query_details(
         return Ok(());
     }
     if let Some(reason) = &report.reason {
-        writeln!(out, "{}: {reason}", style.paint(Mark::Caution, "unknown"))?;
+        writeln!(out, "{}: {}", style.paint(Mark::Caution, "unknown"), shown(reason))?;
     }
-    for warning in &report.warnings {
-        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
-    }
-    for note in &report.notes {
-        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-    }
+    warnings(out, &report.warnings, style)?;
+    notes(out, &report.notes, style)?;
     if detail == Detail::Full {
         full(out, report)?;
     }
@@ -101,8 +98,4 @@ fn full(out: &mut dyn Write, report: &QueryReport) -> io::Result<()> {
         line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
     }
     Ok(())
-}
-
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {name:<10} {text}")
 }

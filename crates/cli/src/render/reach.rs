@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, path, shown};
 use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding, VerdictWord};
 
-use super::{Detail, unknown};
+use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the result.
@@ -22,8 +23,8 @@ pub fn reach_report(
         return Ok(());
     }
     if let Some(counterexample) = &report.counterexample {
-        for path in &counterexample.trajectories {
-            writeln!(out, "  from ({})", path.start.join(", "))?;
+        for found in &counterexample.trajectories {
+            writeln!(out, "  from ({})", found.start.join(", "))?;
         }
     }
     if let Some(statistics) = &report.statistics {
@@ -40,22 +41,18 @@ pub fn reach_report(
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  {}", meaning(semantics))?;
     }
-    for warning in &report.warnings {
-        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
-    }
+    warnings(out, &report.warnings, style)?;
     if detail == Detail::Full {
-        for note in &report.notes {
-            writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-        }
+        notes(out, &report.notes, style)?;
         for input in &report.inputs {
-            writeln!(out, "  {}  sha256 {}", input.path.display(), input.sha256)?;
+            writeln!(out, "  {}  sha256 {}", path(&input.path), input.sha256)?;
         }
     }
     Ok(())
 }
 
 fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Result<()> {
-    let task = report.task.as_deref().unwrap_or("task");
+    let task = name(report.task.as_deref().unwrap_or("task"));
     match report.verdict {
         VerdictWord::Safe => {
             let goal = report.goal_step.map_or(String::new(), |step| {
@@ -78,7 +75,7 @@ fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Resu
             }
         }
         _ => {
-            let reason = report.reason.as_deref().unwrap_or("no reason was given");
+            let reason = shown(report.reason.as_deref().unwrap_or("no reason was given"));
             writeln!(out, "{}: {task}: {reason}", unknown(style))
         }
     }

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, shown};
 use policert_generate::Picture;
 use policert_verify::{Ending, EndingRecord, SimulateReport, SimulatedRun};
 
-use super::{Detail, unknown};
+use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints how the runs ended. There is no time in it: the same seed gives the same text.
@@ -20,9 +21,9 @@ pub fn simulate_report(
 ) -> io::Result<()> {
     let head = match &report.reason {
         None => style.paint(Mark::Name, "SIMULATED"),
-        Some(reason) => format!("{}: {reason}", unknown(style)),
+        Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
-    let model = report.model.as_deref().unwrap_or("model");
+    let model = name(report.model.as_deref().unwrap_or("model"));
     let share = |runs| percent(runs, report.runs);
     let endings = &report.endings;
     writeln!(
@@ -55,15 +56,11 @@ pub fn simulate_report(
         writeln!(out, "  steps: {mean:.2} on average, {min} to {max}")?;
     }
     if let Some(semantics) = &report.semantics {
-        writeln!(out, "  semantics: {}", semantics.text)?;
+        writeln!(out, "  semantics: {}", shown(&semantics.text))?;
     }
-    for warning in &report.warnings {
-        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
-    }
+    warnings(out, &report.warnings, style)?;
     if detail == Detail::Full {
-        for note in &report.notes {
-            writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-        }
+        notes(out, &report.notes, style)?;
         match report.start_states {
             Some(count) => writeln!(out, "  start states: {count}, drawn uniformly")?,
             None => writeln!(out, "  start states: too many to list")?,
@@ -113,21 +110,23 @@ pub fn simulated_run(
     writeln!(out, "\n{}", style.paint(Mark::Name, &format!("run {}", run.number)))?;
     let shown = run.variables.iter().zip(&run.start).filter(|(v, _)| !v.is_constant());
     let values: Vec<String> =
-        shown.map(|(v, &value)| format!("{}={}", v.name, v.text(value))).collect();
+        shown.map(|(v, &value)| format!("{}={}", name(&v.name), name(&v.text(value)))).collect();
     writeln!(out, "  start: {}", values.join(" "))?;
     draw(out, picture, &run.start)?;
     let mut before = &run.start;
     for (number, step) in (1_usize..).zip(&run.steps) {
-        let label = step.label.as_deref().unwrap_or("silent");
+        let label = name(step.label.as_deref().unwrap_or("silent")).to_string();
         let by = if step.is_chosen { "" } else { " (environment)" };
         let both = run.variables.iter().zip(before.iter().zip(&step.state));
         let changes: Vec<String> = both
             .filter(|(_, (old, new))| old != new)
-            .map(|(v, (&old, &new))| format!("{}: {} → {}", v.name, v.text(old), v.text(new)))
+            .map(|(v, (&old, &new))| {
+                format!("{}: {} → {}", name(&v.name), name(&v.text(old)), name(&v.text(new)))
+            })
             .collect();
         let changes =
             if changes.is_empty() { "nothing changes".to_owned() } else { changes.join(", ") };
-        writeln!(out, "  {number}. {}{by}: {changes}", style.paint(Mark::Name, label))?;
+        writeln!(out, "  {number}. {}{by}: {changes}", style.paint(Mark::Name, &label))?;
         draw(out, picture, &step.state)?;
         before = &step.state;
     }
@@ -139,7 +138,7 @@ fn draw(out: &mut dyn Write, picture: Option<&Picture>, state: &[i64]) -> io::Re
     let Some(picture) = picture else { return Ok(()) };
     writeln!(out)?;
     for line in picture.draw(state).lines() {
-        writeln!(out, "{}", format!("      {line}").trim_end())?;
+        writeln!(out, "{}", format!("      {}", shown(line)).trim_end())?;
     }
     writeln!(out)
 }
@@ -149,7 +148,7 @@ fn ending(run: &SimulatedRun) -> (Mark, String) {
         1 => "1 step".to_owned(),
         n => format!("{n} steps"),
     };
-    let chosen = run.chosen.as_deref();
+    let chosen = run.chosen.as_deref().map(name);
     match run.ending {
         Ending::Unsafe => (Mark::Bad, format!("unsafe after {steps}")),
         Ending::Goal => (Mark::Good, format!("goal after {steps}")),

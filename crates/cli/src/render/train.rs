@@ -4,6 +4,7 @@ mod learn;
 
 use std::io::{self, Write};
 
+use policert_files::{name, path, shown};
 use policert_verify::TrainReport;
 
 use super::{Detail, unknown};
@@ -23,9 +24,9 @@ pub fn train_report(
 ) -> io::Result<()> {
     let head = match &report.reason {
         None => style.paint(Mark::Good, "TRAINED"),
-        Some(reason) => format!("{}: {reason}", unknown(style)),
+        Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
-    let task = report.task.as_deref().unwrap_or("task");
+    let task = name(report.task.as_deref().unwrap_or("task"));
     writeln!(
         out,
         "{head}: {task}: {} of {} runs do as asked; no proof",
@@ -35,7 +36,7 @@ pub fn train_report(
         return Ok(());
     }
     if let Some(network) = &report.network {
-        writeln!(out, "  network: {}", network.display())?;
+        writeln!(out, "  network: {}", path(network))?;
     }
     writeln!(
         out,

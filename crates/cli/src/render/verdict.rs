@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use policert_files::{name, shown};
 use policert_verify::{Evidence, Proof, Report, Statistics, StepRecord, VerdictWord};
 use serde_json::{Map, Value};
 
+use super::{line, notes, warnings};
 use crate::style::{Mark, Style};
 
 /// How much is printed.
@@ -70,7 +72,7 @@ pub fn verdict(
         }
     }
     if let Some(property) = &report.property {
-        line(out, "property", property)?;
+        line(out, "property", &name(property).to_string())?;
     }
     if let Some(statistics) = &report.statistics {
         match statistics.engine.get("bmc").map(|numbers| &numbers["largest_length_checked"]) {
@@ -95,20 +97,15 @@ pub fn verdict(
             line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
         }
     }
-    for warning in &report.warnings {
-        writeln!(out, "{}: {warning}", style.paint(Mark::Caution, "warning"))?;
-    }
-    for note in &report.notes {
-        writeln!(out, "{}: {note}", style.paint(Mark::Name, "note"))?;
-    }
-    Ok(())
+    warnings(out, &report.warnings, style)?;
+    notes(out, &report.notes, style)
 }
 
 /// The verdict in words.
 fn headline(report: &Report, style: Style) -> String {
     let policy = report.semantics.as_ref().is_some_and(|s| s.policy.is_some());
     let under = if policy { "under the policy" } else { "whatever actions are taken" };
-    let reason = report.reason.as_deref().unwrap_or("no conclusive answer");
+    let reason = shown(report.reason.as_deref().unwrap_or("no conclusive answer"));
     match report.verdict {
         VerdictWord::Safe if report.probability.is_some() => format!(
             "{}: what the property says of the probability holds {under}",
@@ -181,13 +178,13 @@ fn counterexample(
         if let Some(first) = trace.first()
             && steps > 1
         {
-            let label = first.label.as_deref().unwrap_or("τ");
+            let label = name(first.label.as_deref().unwrap_or("τ"));
             line(out, "", &format!("{label} → {}", changed(&first.changed)))?;
         }
         if steps > 2 {
             line(out, "", "…")?;
         }
-        let label = last.label.as_deref().unwrap_or("τ");
+        let label = name(last.label.as_deref().unwrap_or("τ"));
         line(out, "unsafe", &format!("{label} → {}", state(&last.state)))?;
     }
     match file {
@@ -223,8 +220,10 @@ fn state(values: &Map<String, Value>) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let pairs: Vec<String> =
-        values.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+    let pairs: Vec<String> = values
+        .iter()
+        .map(|(variable, value)| format!("{}={}", name(variable), name(&text(value))))
+        .collect();
     pairs.join(", ")
 }
 
@@ -278,8 +277,4 @@ fn start_states(out: &mut dyn Write, report: &Report, detail: Detail) -> io::Res
         }
         _ => Ok(()),
     }
-}
-
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "  {name:<10} {text}")
 }

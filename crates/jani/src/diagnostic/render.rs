@@ -2,6 +2,8 @@
 
 use std::{fmt, ops::Range};
 
+use policert_files::{name, path, shown};
+
 use super::{Diagnostic, Kind, Severity};
 use crate::source::SourceText;
 
@@ -31,7 +33,7 @@ impl Excerpt {
             Some((at, _)) if is_longer(line) => at,
             _ => 0,
         };
-        let shown = |c: char| if c.is_control() || c == '\u{feff}' { ' ' } else { c };
+        let shown = |c: char| if policert_files::is_plain(c) { c } else { ' ' };
         let mut text: String = line[cut..].chars().take(WIDTH).map(shown).collect();
         let mut from = before[cut..].chars().count();
         let mut to = (from + marked.max(1)).min(WIDTH + 1);
@@ -68,7 +70,7 @@ impl Diagnostic {
             0 => String::new(),
             n => format!(" (and at {n} more places)"),
         };
-        format!("{kind}[{}]: {message}{times}", self.code.as_str())
+        format!("{kind}[{}]: {}{times}", self.code.as_str(), shown(message))
     }
 
     /// The diagnostic with the line of the source that it is about, several lines, without a
@@ -80,12 +82,12 @@ impl Diagnostic {
         if let Some(place) = &self.place {
             let number = place.line.to_string();
             gutter = number.len();
-            let pointer = place.pointer.as_deref().unwrap_or_default();
+            let pointer = name(place.pointer.as_deref().unwrap_or_default());
             let space = " ".repeat(gutter);
             lines.push(
                 format!(
                     "{space}--> {}:{}:{}  {pointer}",
-                    place.file.display(),
+                    path(&place.file),
                     place.line,
                     place.column
                 )
@@ -99,7 +101,7 @@ impl Diagnostic {
             lines.push(format!("{space} | {}{marks}", " ".repeat(start)));
         }
         if let Some(help) = &self.help {
-            lines.push(format!("{} = help: {help}", " ".repeat(gutter)));
+            lines.push(format!("{} = help: {}", " ".repeat(gutter), shown(help)));
         }
         lines.join("\n")
     }
@@ -109,11 +111,11 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
-            write!(f, "{}:{}:{}: ", place.file.display(), place.line, place.column)?;
+            write!(f, "{}:{}:{}: ", path(&place.file), place.line, place.column)?;
         }
         f.write_str(&self.head())?;
         match self.place.as_ref().and_then(|p| p.pointer.as_deref()) {
-            Some(pointer) if !pointer.is_empty() => write!(f, " (at {pointer})"),
+            Some(pointer) if !pointer.is_empty() => write!(f, " (at {})", name(pointer)),
             _ => Ok(()),
         }
     }

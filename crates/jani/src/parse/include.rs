@@ -19,19 +19,13 @@ const MAX_INCLUDES: usize = 16;
 /// Bytes that are read at once.
 const PIECE: u64 = 4 << 20;
 
-/// Inputs are read more than once, which pipes and devices do not allow.
-fn regular(path: &Path) -> std::io::Result<()> {
-    let is_file = path.metadata()?.is_file();
-    if is_file { Ok(()) } else { Err(std::io::Error::other("no regular file")) }
-}
-
 impl Parser {
     /// Reads a file, once; `from` is the place that names it, if one does.
     pub fn file(&mut self, path: &Path, from: Option<At>) -> Option<Arc<Source>> {
         if let Some(source) = self.diagnostics.sources.by_path(path) {
             return Some(source);
         }
-        match regular(path).and_then(|()| self.content(path)) {
+        match policert_files::regular(path).and_then(|()| self.content(path)) {
             Ok(bytes) => self.bytes(path, bytes),
             Err(error) => {
                 let message = format!("cannot read `{}`: {error}", path.display());

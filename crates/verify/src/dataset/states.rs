@@ -11,7 +11,7 @@ use crate::Failure;
 /// that are not named have their initial value, or the least one if there are several; columns
 /// `label_index` and `label` are passed over, so what `dataset` wrote can be read.
 pub(super) fn read(path: &Path, model: &Model) -> Result<Vec<State>, Failure> {
-    let text = std::fs::read_to_string(path)
+    let text = policert_files::read_text(path)
         .map_err(|error| Failure::invalid(format!("{}: {error}", path.display())))?;
     let mut lines = text.trim_start_matches('\u{feff}').lines().enumerate();
     let Some((_, header)) = lines.next() else {

@@ -28,7 +28,7 @@ pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
 pub(super) fn preset_file(name: &str) -> Option<Result<String, Failure>> {
     let looks_like_file = name.contains('/') || Path::new(name).extension().is_some();
     (looks_like_file || Path::new(name).is_file()).then(|| {
-        std::fs::read_to_string(name)
+        policert_files::read_text(Path::new(name))
             .map_err(|error| Failure::invalid(format!("preset {name}: {error}")))
     })
 }

@@ -51,7 +51,7 @@ impl ReachResult {
             let file = Some(path.to_owned());
             Failure::Problems(vec![Problem { file, ..Problem::invalid(message) }])
         };
-        let text = std::fs::read(path).map_err(|error| invalid(error.to_string()))?;
+        let text = policert_files::read(path).map_err(|error| invalid(error.to_string()))?;
         let mut result: Self = serde_json::from_slice(&text)
             .map_err(|error| invalid(format!("no result of `policert reach --json`: {error}")))?;
         if result.statistics.is_none() {

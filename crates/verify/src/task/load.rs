@@ -175,7 +175,7 @@ fn with_place(diagnostic: &Diagnostic) -> String {
         Some(place) => format!(
             "{} ({}:{}:{}{times})",
             diagnostic.message,
-            place.file.display(),
+            policert_files::path(&place.file),
             place.line,
             place.column
         ),
@@ -304,10 +304,10 @@ fn terminal(
         },
         TerminalChoice::Condition(text) => match source.condition(text) {
             Ok(condition) => Ok(Some(condition)),
-            Err(diagnostics) => {
-                let texts: Vec<String> = diagnostics.iter().map(Diagnostic::render).collect();
-                Err(Failure::Usage(format!("--terminal:\n{}", texts.join("\n"))))
-            }
+            Err(diagnostics) => Err(Failure::Expression {
+                option: "--terminal",
+                problems: diagnostics.iter().map(Problem::from).collect(),
+            }),
         },
     }
 }

@@ -5,15 +5,15 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use policert_verify::{
-    CancelFlag, DqnConfig, ExitStatus, Failure, LearnOutcome, LearnRequest, LearntFiles, Limits,
-    OutputFiles, Rewards, TaskOptions, learn_policy,
+    DqnConfig, ExitStatus, Failure, LearnOutcome, LearnRequest, LearntFiles, OutputFiles, Rewards,
+    TaskOptions, learn_policy,
 };
 
-use super::super::{detail, end, fail, initial_states, property_files, show_report};
+use super::super::{
+    detail, end, fail, initial_states, limits, property_files, run_within, show_report,
+};
 use crate::args::{ActivationArg, TrainArgs};
-use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
-use crate::render::{self, Detail};
+use crate::render;
 use crate::style::Style;
 
 /// Whether a file is a model: its name ends in `.jani`, or its content begins as JSON does and its
@@ -62,15 +62,15 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
     if let Err(failure) = outputs.check(inputs) {
         return fail(&failure, error_style);
     }
-    let cancel = CancelFlag::default();
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return fail(&Failure::Internal(error.to_string()), error_style);
-    }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
-    let outcome = learn_policy(&request, &cancel, &mut progress);
-    progress.finish();
-    let shown = show(arguments, &outcome, error_style);
-    end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
+    run_within(
+        output,
+        &request.limits,
+        |cancel, observer| learn_policy(&request, cancel, observer),
+        |outcome, error_style| {
+            let shown = show(arguments, outcome, error_style);
+            end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
+        },
+    )
 }
 
 /// Options that do not go with models.
@@ -137,11 +137,7 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
             ..defaults
         },
         hidden: (!arguments.hidden.is_empty()).then(|| arguments.hidden.clone()),
-        limits: Limits {
-            time: arguments.timeout,
-            memory: arguments.memory.map(|size| size.0),
-            states: None,
-        },
+        limits: limits(arguments.timeout, arguments.memory),
         out: arguments.out.as_deref().map(LearntFiles::of),
         checkpoint: learning.checkpoint.clone(),
         resume: learning.resume.clone(),

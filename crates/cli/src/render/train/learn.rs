@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use policert_files::{name, path, shown};
 use policert_verify::LearnReport;
 
-use super::super::{Detail, unknown};
+use super::super::{Detail, unknown, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the result.
@@ -19,9 +20,9 @@ pub fn learn_report(
 ) -> io::Result<()> {
     let head = match &report.reason {
         None => style.paint(Mark::Good, "TRAINED"),
-        Some(reason) => format!("{}: {reason}", unknown(style)),
+        Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
-    let model = report.task.as_ref().map_or("model", |(model, _)| model);
+    let model = name(report.task.as_ref().map_or("model", |(model, _)| model));
     let score = &report.score;
     writeln!(
         out,
@@ -33,11 +34,9 @@ pub fn learn_report(
     if detail == Detail::Quiet {
         return Ok(());
     }
-    for warning in &report.warnings {
-        writeln!(out, "  warning: {warning}")?;
-    }
+    warnings(out, &report.warnings, style)?;
     for file in &report.files {
-        writeln!(out, "  written: {}", file.display())?;
+        writeln!(out, "  written: {}", path(file))?;
     }
     let starts = match report.start_states {
         Some(count) => format!("{count} start states"),

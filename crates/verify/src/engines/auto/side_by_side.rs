@@ -48,8 +48,8 @@ pub(super) fn run(
             let (member, run, begin) = match receiver.recv_timeout(POLL) {
                 Ok(ended) => ended,
                 Err(RecvTimeoutError::Timeout) => {
-                    if assignment.cancel.is_raised() {
-                        running.iter().for_each(|(_, cancel)| cancel.raise());
+                    if let Some(reason) = assignment.cancel.reason() {
+                        running.iter().for_each(|(_, cancel)| cancel.stop(reason));
                     }
                     continue;
                 }

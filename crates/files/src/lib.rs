@@ -1,0 +1,14 @@
+//! Files from outside: how they are read, and how what they say is shown.
+//!
+//! - [`read`], [`read_text`] and [`open`] take regular files alone: a device or a pipe may never end.
+//! - [`shown`] and [`name`] make any text safe to print: it stays on its line, moves no cursor,
+//!   changes no colour, and has a sane length.
+//!
+//! **Architecture invariant**: readers open files through this crate, and whatever a file says is
+//! printed through it.
+
+mod read;
+mod shown;
+
+pub use read::{open, read, read_text, regular};
+pub use shown::{MESSAGE, NAME, Shown, escaped, is_plain, name, path, placed, shown};
