@@ -17,6 +17,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use clap::error::ContextValue;
 use policert_verify::ExitStatus;
 
 use args::CommandLine;
@@ -30,9 +31,9 @@ const STACK: usize = 512 << 20;
 fn main() -> ExitCode {
     let command_line = match CommandLine::read(std::env::args_os()) {
         Ok(command_line) => command_line,
-        Err(error) => {
+        Err(mut error) => {
             // Help and version are no errors; they go to standard output.
-            print_error(&error);
+            print_error(&mut error);
             let status = if error.use_stderr() { ExitStatus::Usage } else { ExitStatus::Safe };
             return ExitCode::from(status.code());
         }
@@ -42,9 +43,19 @@ fn main() -> ExitCode {
 
 /// Prints help; or what is wrong with the arguments, which a shell may have made of names of files:
 /// without colours then.
-fn print_error(error: &clap::Error) {
+fn print_error(error: &mut clap::Error) {
     // Nothing can be done if nobody listens.
     let _ = if error.use_stderr() {
+        let given: Vec<_> = error
+            .context()
+            .filter_map(|(kind, value)| match value {
+                ContextValue::String(text) => Some((kind, policert_files::name(text).to_string())),
+                _ => None,
+            })
+            .collect();
+        for (kind, text) in given {
+            error.insert(kind, ContextValue::String(text));
+        }
         let text = screen::guarded(&error.render().to_string());
         std::io::stderr().write_all(text.as_bytes())
     } else {

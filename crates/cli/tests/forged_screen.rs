@@ -61,7 +61,10 @@ fn names_of_a_model_forge_no_verdict() {
         ("check model.jani --property model.jani:1 --verbose", 0),
         ("simulate model.jani --property model.jani:1 --trace --runs 3 --verbose", 0),
         ("dataset model.jani --property model.jani:1 --rollouts 3 --output table.csv", 0),
-        ("convert model.jani --property model.jani:1 --output model.prism --to prism", 0),
+        (
+            "convert model.jani --property model.jani:1 --output model.prism --to prism --no-policy",
+            0,
+        ),
         ("convert model.jani --property model.jani:1 --output model.drn --to drn", 0),
     ] {
         let output = example.run(command);

@@ -46,6 +46,7 @@ impl Example {
         self.write(name, &text.replace(old, new));
     }
 
+    #[allow(dead_code, reason = "not every test that has the example runs to the end at once")]
     pub fn run(&self, arguments: &str) -> Output {
         self.command(arguments).output().expect("policert runs")
     }
