@@ -18,7 +18,7 @@ use crate::network::{Edge, Variable, VariableKind, WrittenNetwork};
 /// What PRISM does not have, by name.
 pub fn prism_text(network: &WrittenNetwork) -> Result<String, ConvertError> {
     let writer = Writer { variables: &network.variables };
-    let mut text = format!("// {}\nmdp\n", network.name.replace(['\n', '\r'], " "));
+    let mut text = format!("// {}\nmdp\n", policert_files::name(&network.name));
     for (owner, automaton) in network.automata.iter().enumerate() {
         let _ = writeln!(text, "\nmodule {}", automaton.name);
         for variable in network.variables.iter().filter(|variable| variable.owner == owner) {

@@ -11,4 +11,6 @@ mod read;
 mod shown;
 
 pub use read::{open, read, read_text, regular};
-pub use shown::{MESSAGE, NAME, Shown, escaped, is_plain, name, path, placed, shown};
+pub use shown::{
+    MESSAGE, NAME, Shown, csv_field, escaped, is_plain, markdown, name, path, placed, shown,
+};

@@ -43,6 +43,26 @@ pub fn path(path: &Path) -> String {
     shown(&path.display().to_string()).to_string()
 }
 
+/// A field of a CSV file (RFC 4180), on one line.
+#[must_use]
+pub fn csv_field(text: &str) -> String {
+    let text = escaped(text).to_string();
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+/// A name or a message in a Markdown document: no table, link, mark or tag begins in it.
+#[must_use]
+pub fn markdown(text: &str) -> String {
+    let mut safe = String::new();
+    for c in shown(text).to_string().chars() {
+        if "|\\`*_[]<>#&".contains(c) {
+            safe.push('\\');
+        }
+        safe.push(c);
+    }
+    safe
+}
+
 /// A message about a place in a text, given by its offset: `line 3, column 7: message`.
 #[must_use]
 pub fn placed(text: &str, offset: Option<usize>, message: &str) -> String {
@@ -112,6 +132,13 @@ mod tests {
         for text in ["", "x1 ≥ 3 → τ, 10⁻⁶ ü ∀ … 日本", "`a\"b'c\\d`"] {
             assert_eq!(shown(text).to_string(), text);
         }
+    }
+
+    #[test]
+    fn fields_and_cells_hold_what_they_are_given() {
+        assert_eq!(csv_field("Car#0.v"), "Car#0.v");
+        assert_eq!(csv_field("a,\"b\"\n"), "\"a,\"\"b\"\"\\n\"");
+        assert_eq!(markdown("a|b\n<i>"), "a\\|b\\\\n\\<i\\>");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use policert_model::{InitialValue, Model, State};
+use policert_model::{InitialValue, Model, State, VarId, Variable};
 
 use super::problem;
 use crate::Failure;
@@ -19,8 +19,14 @@ pub(super) fn read(path: &Path, model: &Model) -> Result<Vec<State>, Failure> {
     };
     let mut columns = Vec::new();
     for name in fields(header) {
-        columns.push(match model.variable_by_name(&name) {
-            Some(variable) => Some(variable.index()),
+        // As `dataset` writes names.
+        let written = || {
+            let is_meant = |v: &Variable| policert_files::escaped(&v.name).to_string() == name;
+            model.variables.iter().position(is_meant)
+        };
+        let variable = model.variable_by_name(&name).map(VarId::index).or_else(written);
+        columns.push(match variable {
+            Some(variable) => Some(variable),
             None if name == "label_index" || name == "label" => None,
             None => return Err(problem(path, 1, &format!("the model has no variable `{name}`"))),
         });

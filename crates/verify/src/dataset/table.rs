@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use policert_files::csv_field;
 use policert_model::Model;
 use policert_policy::Policy;
 
@@ -23,7 +24,7 @@ impl Table {
             policy.outputs().iter().map(|&l| model.label_name(Some(l)).to_owned()).collect();
         let mut text = String::new();
         for column in policy.inputs().iter().map(name) {
-            text += &quoted(&column);
+            text += &csv_field(&column);
             text.push(',');
         }
         text += "label_index,label\n";
@@ -43,7 +44,7 @@ impl Table {
             // Writing to a string cannot fail.
             let _ = write!(self.text, "{value},");
         }
-        let _ = writeln!(self.text, "{output},{}", quoted(&self.labels[output]));
+        let _ = writeln!(self.text, "{output},{}", csv_field(&self.labels[output]));
     }
 
     pub(super) fn text(&self) -> &str {
@@ -56,25 +57,5 @@ impl Table {
 
     pub(super) fn rows_by_label(&self) -> Vec<(String, usize)> {
         self.labels.iter().cloned().zip(self.rows.iter().copied()).collect()
-    }
-}
-
-/// A field of a CSV file (RFC 4180).
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn fields_are_quoted_where_needed() {
-        assert_eq!(quoted("Car#0.v"), "Car#0.v");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

@@ -159,8 +159,8 @@ pub(super) fn chart<'a, B: DrawingBackend>(
     };
     chart
         .configure_mesh()
-        .x_desc(x.name())
-        .y_desc(y.name())
+        .x_desc(policert_files::name(x.name()).to_string())
+        .y_desc(policert_files::name(y.name()).to_string())
         .x_label_formatter(&|at| x.label(*at))
         .y_label_formatter(&|at| y.label(*at))
         .label_style((FONT, 14 * unit))

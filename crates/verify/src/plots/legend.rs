@@ -39,7 +39,8 @@ impl Legend {
     pub fn new(title: &str, entries: Vec<(Mark, String)>, width: u32) -> Self {
         let mut rows: Vec<Vec<(Mark, String)>> = vec![Vec::new()];
         let mut used = 0;
-        for entry in entries {
+        for (mark, text) in entries {
+            let entry = (mark, policert_files::name(&text).to_string());
             let own = entry_width(&entry.1);
             if used > 0 && used + own > width {
                 rows.push(Vec::new());
@@ -50,7 +51,7 @@ impl Legend {
                 row.push(entry);
             }
         }
-        Self { title: title.to_owned(), rows }
+        Self { title: policert_files::name(title).to_string(), rows }
     }
 
     /// Its height in units of length.
