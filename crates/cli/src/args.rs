@@ -36,7 +36,7 @@ pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs}
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
 pub use values::{
-    Constants, MemorySize, PredicatesArg, ProbabilitiesArg, decimal_number, duration,
+    Constants, DomainArg, MemorySize, PredicatesArg, ProbabilitiesArg, decimal_number, duration,
     policy_encoding,
 };
 
@@ -491,15 +491,6 @@ pub enum NumbersArg {
     Real,
     /// Every evaluation with 32-bit floating-point numbers
     F32,
-}
-
-/// Values of `--domain`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum DomainArg {
-    /// That outcome is no transition
-    Drop,
-    /// A modelling error, exit code 40
-    Error,
 }
 
 #[cfg(test)]

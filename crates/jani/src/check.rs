@@ -63,6 +63,8 @@ pub(crate) struct Checked {
     pub probabilities: Vec<Vec<Vec<probabilities::DestinationProbability>>>,
     /// Whether probabilities must sum to 1 exactly.
     pub exact_probabilities: bool,
+    /// Number of values of the files: what a large model may cost.
+    pub values: u64,
 }
 
 pub(crate) use probabilities::{DestinationProbability, SCALED, rounding};
@@ -74,6 +76,14 @@ impl Checked {
             None => &self.ast.functions[id.index],
             Some(automaton) => &self.ast.automata[automaton].functions[id.index],
         }
+    }
+
+    /// Frees the edges of the abstract syntax, which make up most of it: properties do not read them.
+    pub fn forget_edges(&mut self) {
+        if let Some(ast) = Arc::get_mut(&mut self.ast) {
+            ast.automata.iter_mut().for_each(|automaton| automaton.edges = Vec::new());
+        }
+        self.probabilities = Vec::new();
     }
 
     /// The variable of an id.
@@ -93,6 +103,7 @@ pub(crate) fn check(ast: ast::Model, options: &LoadOptions, parser: &mut Parser)
         vectors: Vec::new(),
         probabilities: Vec::new(),
         exact_probabilities: options.exact_probabilities,
+        values: parser.diagnostics.sources.values(),
         ast: Arc::new(ast),
     };
     let Parser { diagnostics, names, watch } = parser;

@@ -130,6 +130,12 @@ impl Document {
         &self.duplicate_keys
     }
 
+    /// Number of its values, keys included.
+    #[must_use]
+    pub fn values(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// Bytes of a value in the text.
     #[must_use]
     pub fn span(&self, node: NodeId) -> Range<usize> {

@@ -153,6 +153,8 @@ fn task(
         parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
     }
     let lowered = lowered?;
+    let mut checked = checked;
+    checked.forget_edges();
     Some(Task { source, parser: Parser::default(), checked, lowered })
 }
 

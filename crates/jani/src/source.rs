@@ -216,6 +216,12 @@ impl Sources {
         self.0.len()
     }
 
+    /// Number of values in all files, keys included.
+    #[must_use]
+    pub fn values(&self) -> u64 {
+        self.0.iter().map(|source| source.document().values() as u64).sum()
+    }
+
     /// The paths of the files, in the order of reading.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|source| source.path())

@@ -5,6 +5,15 @@ use std::time::Duration;
 use clap::ValueEnum;
 use policert_verify::{PolicyEncoding, Rational, decimal};
 
+/// Values of `--domain`.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub enum DomainArg {
+    /// That outcome is no transition
+    Drop,
+    /// A modelling error, exit code 40
+    Error,
+}
+
 /// Values of `--probabilities`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum, Debug)]
 pub enum ProbabilitiesArg {

@@ -9,7 +9,11 @@ use crate::{Diagnostic, LoadOptions, Loaded, load_bytes};
 fn loaded() -> Loaded {
     let text = include_str!("../../tests/models/everything.jani");
     let constants = vec![("N".to_owned(), "2".to_owned())];
-    load_bytes(Path::new("model.jani"), text.into(), &LoadOptions { constants })
+    load_bytes(
+        Path::new("model.jani"),
+        text.into(),
+        &LoadOptions { constants, ..LoadOptions::default() },
+    )
 }
 
 /// The condition as the model displays it.

@@ -5,8 +5,11 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{Document, Json, Kind, MAX_DEPTH};
-use crate::source::{Source, SourceId};
+use super::*;
+use crate::{
+    source::{Source, SourceId},
+    stop::Watch,
+};
 
 fn source(text: &str) -> Source {
     Source::from_text(SourceId(0), Path::new("test.json"), text.to_owned(), &mut Watch::default())

@@ -18,8 +18,10 @@ use crate::{
 
 /// Deepest expression after lowering, and deepest inlining.
 const MAX_DEPTH: u32 = 2500;
-/// Most nodes of all expressions that one lowering makes.
+/// Most nodes of all expressions that one lowering makes, beside some for each value of the file.
 const MAX_NODES: u64 = 5_000_000;
+/// Nodes for each value of the file.
+const NODES_PER_VALUE: u64 = 8;
 
 /// What variables an expression may read, and what they become.
 #[derive(Clone, Copy, Debug)]
@@ -33,16 +35,25 @@ pub(crate) enum Reading<'c> {
 }
 
 /// How much was lowered so far.
-#[derive(Default, Debug)]
-pub(crate) struct Effort(Cell<u64>);
+#[derive(Debug)]
+pub(crate) struct Effort {
+    spent: Cell<u64>,
+    /// A large file may be so; but functions that call functions grow without bounds.
+    most: u64,
+}
 
 impl Effort {
+    fn new(values: u64) -> Self {
+        let most = MAX_NODES.saturating_add(values.saturating_mul(NODES_PER_VALUE));
+        Self { spent: Cell::new(0), most }
+    }
+
     fn spend(&self, nodes: u64, at: At) -> Result<(), Trouble> {
-        self.0.set(self.0.get().saturating_add(nodes));
-        if self.0.get() <= MAX_NODES {
+        self.spent.set(self.spent.get().saturating_add(nodes));
+        if self.spent.get() <= self.most {
             return Ok(());
         }
-        let what = format!("more than {MAX_NODES} operations after inlining functions");
+        let what = format!("more than {} operations after inlining functions", self.most);
         Err(Trouble::Unsupported(at, what))
     }
 }
@@ -70,7 +81,7 @@ impl<'c> ExprLowerer<'c> {
             instance: None,
             bound: Vec::new(),
             depth: 0,
-            effort: Effort::default(),
+            effort: Effort::new(checked.values),
             fallback: None,
         }
     }

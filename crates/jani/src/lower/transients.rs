@@ -136,9 +136,10 @@ pub(super) fn show_in_states(checked: &Checked, layout: &mut Layout) {
         }
     }
     for (&key, values) in &shown {
-        if values.iter().any(|s| s.instance != values[0].instance) {
-            let what = "a transient variable that locations of several instances set";
-            troubles.insert(key, Trouble::Unsupported(values[0].at, what.to_owned()));
+        if let Some(at) = disagreement(checked, values) {
+            let what = "a transient variable that locations of several instances set to values \
+                        that may be different";
+            troubles.insert(key, Trouble::Unsupported(at, what.to_owned()));
         }
     }
     // Each after those that its values read.
@@ -156,6 +157,38 @@ pub(super) fn show_in_states(checked: &Checked, layout: &mut Layout) {
         };
         layout.show(key.0, key.1, value);
     }
+}
+
+/// A place where locations of several instances may set one cell to different values: all of them are
+/// in some location at once. The same constant is no conflict, nor are different cells.
+fn disagreement(checked: &Checked, values: &[Shown<'_>]) -> Option<At> {
+    if values.iter().all(|s| s.instance == values[0].instance) {
+        return None;
+    }
+    let depth = |s: &Shown<'_>| s.cell.as_ref().map(Vec::len);
+    if let Some(other) = values.iter().find(|s| depth(s) != depth(&values[0])) {
+        return Some(other.at);
+    }
+    let mut of_cell: BTreeMap<&Option<Vec<usize>>, Vec<&Shown<'_>>> = BTreeMap::new();
+    for shown in values {
+        of_cell.entry(&shown.cell).or_default().push(shown);
+    }
+    let constant = |shown: &Shown<'_>| {
+        let automaton = checked.instances[shown.instance];
+        ExprLowerer::new(checked, Reading::Constant, Some(automaton)).constant(shown.value)
+    };
+    for all in of_cell.into_values() {
+        let first = all[0];
+        if all.iter().all(|s| s.instance == first.instance) {
+            continue;
+        }
+        let value = constant(first);
+        let differs = |s: &&&Shown<'_>| value.is_none() || constant(s) != value;
+        if let Some(other) = all.iter().find(differs) {
+            return Some(other.at);
+        }
+    }
+    None
 }
 
 /// A depth-first order of the transient variables that locations set.

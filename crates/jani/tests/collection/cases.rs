@@ -28,6 +28,9 @@ impl Run {
         let model = folder.join(words.next().expect("a model"));
         let mut run = Self { model, property: None, constants: Vec::new(), rule: DomainRule::Drop };
         while let Some(option) = words.next() {
+            if option == "--no-policy" {
+                continue;
+            }
             let value = words.next().expect("a value");
             match option {
                 "--property" => run.property = Some(value.to_owned()),
@@ -164,6 +167,10 @@ fn models_of_other_cases_load() {
             }
             let loaded = load_model(&file, &LoadOptions::default());
             let errors: Vec<_> = loaded.diagnostics().iter().map(ToString::to_string).collect();
+            if file.ends_with("mdp/sum-wrong/model.jani") {
+                assert!(loaded.model().is_none(), "a sum that misses 1 by more than rounding");
+                continue;
+            }
             assert!(loaded.model().is_some(), "{}: {errors:?}", file.display());
             for index in 0..loaded.own_properties().len() {
                 let property = loaded.property(&Selector::Own(PropertyKey::Index(index)));
