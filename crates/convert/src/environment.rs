@@ -130,6 +130,18 @@ impl Builder<'_> {
             Probability::Expr(expr) => expr.clone(),
         };
         check_expression(&probability)?;
+        // The other model checker finds variables that leave their domains, but knows neither arrays
+        // nor transient variables.
+        let hidden = !outcome.cell_writes.is_empty() || !outcome.transient_values.is_empty();
+        if self.question.domain_rule == DomainRule::Error
+            && hidden
+            && outcome.defined.truth(sides) != Truth::True
+        {
+            return unsupported(
+                "--domain error where an array cell may not exist, or a transient variable leave its \
+                 bounds",
+            );
+        }
         let exists = outcome.exists(&self.question.model.variables);
         let may_be_lost =
             self.question.domain_rule == DomainRule::Drop && exists.truth(sides) != Truth::True;

@@ -1,10 +1,12 @@
 //! What an outcome without a proper value means, by both rules: transient variables, assignment
 //! indices that repair what earlier ones left, free choices without any value, division by zero.
 
+use std::path::Path;
+
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, DomainRule, Edge, EdgeDestination, Expr,
-    InitialValue, Instance, InstanceId, Model, ModellingProblem, Probability, Semantics, State,
-    Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
+    AssignedValue, Assignment, BY_ZERO, BinaryOp, Condition, DomainRule, Edge, EdgeDestination,
+    Expr, InitialValue, Instance, InstanceId, Model, ModellingProblem, Probability, Semantics,
+    State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -135,6 +137,16 @@ fn a_free_choice_with_an_empty_range_is_no_transition_or_an_error() {
     assert_eq!((dropped.list.len(), dropped.dropped), (0, 1));
     let problem = taken(&model, DomainRule::Error, 1).unwrap_err();
     assert!(matches!(problem, ModellingProblem::EmptyChoice { .. }), "{problem}");
+}
+
+#[test]
+fn the_pages_say_the_same_of_division_by_zero() {
+    for page in ["arithmetic.md", "formats/jani.md", "formats/result.md"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+        let text = std::fs::read_to_string(path).expect("a page");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.join(" ").contains(BY_ZERO), "{page}");
+    }
 }
 
 #[test]

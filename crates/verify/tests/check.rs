@@ -132,3 +132,149 @@ fn an_interrupted_check_says_so() {
     cancel.raise();
     assert_eq!(check(&TaskOptions::new(&path), &cancel).status, ExitStatus::Interrupted);
 }
+
+/// A model with a transient variable `t` in 0..3 that nobody reads.
+fn with_transient(value: &str) -> String {
+    let declaration = r#""variables": [
+  {"name": "t", "transient": true, "initial-value": 0,
+   "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 3}},"#;
+    model(&edge("true", "\"t\"", value)).replacen("\"variables\": [", declaration, 1)
+}
+
+#[test]
+fn a_transient_variable_that_leaves_its_bounds_is_found() {
+    let search = |value: &str| checked(&with_transient(value)).domain_exits.expect("a search");
+    let outside = search(&binary("+", "\"x\"", "1"));
+    assert_eq!(outside.found.len(), 1, "{outside:?}");
+    assert_eq!(outside.found[0].variable, "t");
+    assert!(outside.found[0].problem.contains("outside [0, 3]"), "{outside:?}");
+    let undefined = search(&format!(
+        r#"{{"op": "floor", "exp": {}}}"#,
+        binary("/", "3", &binary("-", "\"x\"", "5"))
+    ));
+    assert!(!undefined.found.is_empty(), "{undefined:?}");
+    let inside = search(&binary("%", "\"x\"", "4"));
+    assert!(inside.found.is_empty() && inside.undecided.is_empty(), "{inside:?}");
+}
+
+#[test]
+fn a_choice_from_an_empty_range_is_found() {
+    let choice = |lower: &str, upper: &str| {
+        let text = edge(&binary("≤", "\"x\"", "8"), "\"y\"", "0");
+        let bounds = format!(r#""lower-bound": {lower}, "upper-bound": {upper}"#);
+        exits(&text.replacen("\"value\": 0", &bounds, 1))
+    };
+    let empty = choice("\"x\"", "7");
+    assert_eq!(empty.found.len(), 1, "{empty:?}");
+    assert!(empty.found[0].problem.contains("from 8 to 7"), "{empty:?}");
+    let some = choice("\"x\"", "8");
+    assert!(some.found.is_empty() && some.undecided.is_empty(), "{some:?}");
+}
+
+fn with_property(expression: &str) -> String {
+    let property = format!(r#""properties": [{{"name": "p", "expression": {expression}}}],"#);
+    let text = model(&edge("true", "\"x\"", &binary("%", "\"y\"", "3")));
+    text.replacen("\"automata\"", &format!("{property}\n\"automata\""), 1)
+}
+
+fn filter(fun: &str, values: &str) -> String {
+    format!(
+        r#"{{"op": "filter", "fun": "{fun}", "states": {{"op": "initial"}}, "values": {values}}}"#
+    )
+}
+
+#[test]
+fn a_model_whose_only_property_is_a_probability_can_be_checked() {
+    for (op, asks) in [("Pmax", "greatest probability"), ("Pmin", "least probability")] {
+        let path = format!(r#"{{"op": "F", "exp": {}}}"#, binary("=", "\"x\"", "2"));
+        let values = format!(r#"{{"op": "{op}", "exp": {path}}}"#);
+        let report = checked(&with_property(&filter("max", &values)));
+        assert_eq!(report.property.expect("a property").asks, asks);
+    }
+}
+
+#[test]
+fn properties_of_reachability_are_safety_properties() {
+    let condition = binary("=", "\"x\"", "2");
+    let exists = |fun| {
+        let path = format!(r#"{{"op": "F", "exp": {condition}}}"#);
+        with_property(&filter(fun, &format!(r#"{{"op": "∃", "exp": {path}}}"#)))
+    };
+    let forall = |condition: &str| {
+        let path = format!(r#"{{"op": "G", "exp": {condition}}}"#);
+        with_property(&filter("∀", &format!(r#"{{"op": "∀", "exp": {path}}}"#)))
+    };
+    for fun in ["∃", "∀", "values"] {
+        let report = checked(&exists(fun));
+        let property = report.property.expect("a property");
+        assert_eq!((property.asks, property.unsafe_condition.as_str()), ("safety", "x = 2"));
+        assert!(report.notes.iter().any(|note| note.contains("unsafe means")), "{fun}");
+    }
+    let report = checked(&forall(&binary("<", "\"x\"", "2")));
+    let property = report.property.expect("a property");
+    assert_eq!((property.asks, property.unsafe_condition.as_str()), ("safety", "x ≥ 2"));
+    assert!(report.notes.iter().any(|note| note.contains("safe means")));
+
+    let refused = |text: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("model.jani");
+        std::fs::write(&path, text).expect("the model");
+        check(&TaskOptions::new(&path), &CancelFlag::default()).status
+    };
+    // Where the condition has no value, it is neither satisfied nor is its negation.
+    let partial = binary("<", &binary("/", "1", "\"x\""), "2");
+    assert_eq!(refused(&forall(&partial)), ExitStatus::Unsupported);
+    assert_eq!(refused(&exists("count")), ExitStatus::Unsupported);
+}
+
+#[test]
+fn a_number_that_is_name_and_position_is_taken_as_the_name_and_a_note_says_so() {
+    let safety = |name: &str, value: &str| {
+        format!(
+            r#"{{"name": "{name}", "expression": {{"op": "PA", "reach": {}}}}}"#,
+            binary("=", "\"x\"", value)
+        )
+    };
+    let properties =
+        format!("\"properties\": [{}, {}],\n\"automata\"", safety("1", "3"), safety("a", "4"));
+    let text = model(&edge("true", "\"x\"", "1")).replacen("\"automata\"", &properties, 1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.jani");
+    std::fs::write(&path, text).expect("the model");
+    let file = path.display().to_string();
+    for (property, taken, noted) in [
+        ("1".to_owned(), "x = 3", true),
+        ("#1".to_owned(), "x = 4", true),
+        ("#0".to_owned(), "x = 3", false),
+        ("a".to_owned(), "x = 4", false),
+        (format!("{file}:1"), "x = 4", true),
+        (format!("{file}:0"), "x = 3", false),
+    ] {
+        let options = TaskOptions { property: Some(property.clone()), ..TaskOptions::new(&path) };
+        let report = check(&options, &CancelFlag::default()).report;
+        let found = report.property.expect("a property").unsafe_condition;
+        assert_eq!(found, taken, "{property}");
+        let is_noted = report.notes.iter().any(|note| note.contains("position"));
+        assert_eq!(is_noted, noted, "{property}: {:?}", report.notes);
+    }
+}
+
+#[test]
+fn rounded_probabilities_can_be_refused() {
+    let text = model(&edge("true", "\"x\"", "1")).replacen(
+        "{\"location\": \"l\", \"assignments\"",
+        "{\"probability\": {\"exp\": 0.9999999}, \"location\": \"l\", \"assignments\"",
+        1,
+    );
+    assert!(checked(&text).notes.iter().any(|note| note.contains("scaled")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.jani");
+    std::fs::write(&path, text).expect("the model");
+    let probabilities = policert_verify::Probabilities::Exact;
+    let options = TaskOptions { probabilities, ..TaskOptions::new(&path) };
+    let checked = check(&options, &CancelFlag::default());
+    assert_eq!(checked.status, ExitStatus::Invalid);
+    assert!(
+        checked.failure.is_some_and(|failure| failure.to_string().contains("9999999/10000000"))
+    );
+}

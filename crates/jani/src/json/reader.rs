@@ -16,13 +16,18 @@ pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError>
     let mut reader = Reader {
         bytes: text.as_bytes(),
         at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
-        nodes: Vec::with_capacity(text.len() / 12 + 1),
+        nodes: Vec::with_capacity(most_values(text.as_bytes())),
         open: Vec::new(),
         duplicate_keys: Vec::new(),
     };
     reader.document(watch)?;
-    reader.nodes.shrink_to_fit();
     Ok(Document { nodes: reader.nodes, duplicate_keys: reader.duplicate_keys })
+}
+
+/// At least the number of values and keys: each but the first stands behind one of these. A table that
+/// grows would take twice the memory while it does.
+fn most_values(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1
 }
 
 /// Up to how many keys of an object are compared pairwise.
