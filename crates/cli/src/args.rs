@@ -10,11 +10,11 @@ mod plot;
 mod probability;
 mod query;
 mod reach;
+mod reading;
 mod simulate;
 mod train;
 mod values;
 
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -36,7 +36,7 @@ pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs}
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
 pub use values::{
-    Constants, DomainArg, MemorySize, PredicatesArg, ProbabilitiesArg, decimal_number, duration,
+    Constants, DomainArg, MemorySize, PredicatesArg, ProbabilitiesArg, duration, exact_number,
     policy_encoding,
 };
 
@@ -91,16 +91,6 @@ pub enum Command {
     Convert(Box<ConvertArgs>),
     /// Generate an instance of a domain: model, property, predicates, interface
     Generate(Box<GenerateArgs>),
-}
-
-impl CommandLine {
-    /// Reads the arguments of a process, the program's name first.
-    ///
-    /// # Errors
-    /// Arguments that do not parse, or a request for help or the version.
-    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments)
-    }
 }
 
 /// What the question is about; shared by the commands.

@@ -204,3 +204,46 @@ fn generated_domains_are_drawn() {
         assert_eq!(text, expect(folder, &line, 0).0);
     }
 }
+
+#[test]
+fn tracks_are_read_as_they_are_published_and_bad_ones_are_invalid() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let run = |arguments: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_policert"))
+            .current_dir(folder)
+            .args(arguments.split_whitespace())
+            .output()
+            .expect("the program runs");
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), text)
+    };
+    std::fs::write(folder.join("a.track"), "dim: 2 4\ns..g\nxx.g\n").expect("written");
+    std::fs::write(folder.join("b.track"), "S..F\n##.F\n").expect("written");
+    for name in ["a", "b"] {
+        let (code, text) = run(&format!("generate racetrack {name}.track --output {name}"));
+        assert_eq!(code, Some(0), "{text}");
+    }
+    let model = |name: &str| {
+        let path = folder.join(format!("{name}/racetrack_{name}.jani"));
+        let text = std::fs::read_to_string(path).expect("written");
+        text.replace("racetrack_a", "racetrack_b").replace("Racetrack a:", "Racetrack b:")
+    };
+    assert_eq!(model("a"), model("b"));
+    for (text, part) in [
+        ("dim: 3 4\ns..g\nxx.g\n", "line 1: 3 rows and 4 columns, but the map has 2 and 4"),
+        ("s..g\nxx?g\n", "line 2: a place is `#` or `x` (wall)"),
+        ("s...\n", "line 1: no finish"),
+    ] {
+        std::fs::write(folder.join("bad.track"), text).expect("written");
+        for command in [
+            "generate racetrack bad.track --output c",
+            "simulate a/racetrack_a.jani --no-policy --render --track bad.track",
+        ] {
+            let (code, text) = run(command);
+            assert!(code == Some(40) && text.contains(part), "{command}: {code:?} {text}");
+        }
+    }
+    let (code, text) = run("generate racetrack missing.track --output c");
+    assert!(code == Some(40) && text.contains("barto-small"), "{text}");
+}

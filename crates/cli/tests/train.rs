@@ -90,3 +90,43 @@ fn each_way_to_end() {
     expect(folder.path(), "train missing.toml --out n.onnx", 40);
     expect(folder.path(), "train cart.toml --out no/such/folder/n.onnx --hidden 4", 42);
 }
+
+#[test]
+fn options_for_models_are_refused_on_control_loops() {
+    let folder = folder("cell");
+    let folder = folder.path();
+    for option in [
+        "--checkpoint c.bin",
+        "--resume c.bin",
+        "--property 0",
+        "--interface i.jani2nnet",
+        "--const N=1",
+        "--filter none",
+        "--no-initial",
+        "--seeds 1",
+        "--steps 10",
+        "--horizon 200",
+        "--reward-goal 1",
+        "--reward-unsafe -1",
+        "--reward-stuck -1",
+        "--reward-step 0",
+        "--potential 5",
+        "--step-cost 0",
+        "--discount 0.9",
+        "--no-double",
+        "--rate 0.1",
+        "--batch 8",
+        "--buffer 100",
+        "--learn-every 1",
+        "--target-every 1",
+        "--exploration 0.1",
+        "--evaluate-every 9",
+        "--competent 0.5",
+    ] {
+        let text = expect(folder, &format!("train cart.toml --out n.onnx {option}"), 42);
+        let name = option.split(' ').next().expect("a name");
+        assert!(text.contains(&format!("{name} is for models")), "{text}");
+    }
+    assert!(!folder.join("n.onnx").exists());
+    expect(folder, "train cart.toml --out n.onnx --abstract 1/3 --timeout 0", 30);
+}

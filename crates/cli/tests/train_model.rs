@@ -121,6 +121,31 @@ fn what_was_stopped_goes_on() {
 }
 
 #[test]
+fn without_a_name_no_network_is_replaced() {
+    let folder = folder();
+    let folder = folder.path();
+    let interface = r#"{"file": "net.nnet", "input": [{"name": "floor", "automaton": null}],
+        "output": ["up", "close"]}"#;
+    fs::write(folder.join("i.jani2nnet"), interface).expect("written");
+    let train = "train lift.jani --interface i.jani2nnet --hidden 4 --steps 2100 \
+                 --evaluate-every 1000 --competent 0";
+    for there in ["net.nnet", "net.onnx", "net.card.json"] {
+        fs::write(folder.join(there), "precious").expect("written");
+        let text = expect(folder, train, 42);
+        assert!(text.contains(there) && text.contains("--out NAME"), "{text}");
+        assert_eq!(read(folder, there), "precious");
+        fs::remove_file(folder.join(there)).expect("removed");
+    }
+    // Where there is none yet, it goes where the interface says.
+    expect(folder, train, 0);
+    let first = read(folder, "net.nnet");
+    expect(folder, train, 42);
+    assert_eq!(read(folder, "net.nnet"), first);
+    expect(folder, &format!("{train} --seed 2 --out net"), 0);
+    assert_ne!(read(folder, "net.nnet"), first);
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let folder = folder();
     let folder = folder.path();

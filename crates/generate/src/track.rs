@@ -1,7 +1,8 @@
 //! Maps of racetracks as text: one line a row, from the top on.
 //!
-//! `#` wall, `.` road, `S` start, `F` finish; spaces at the ends of lines, empty lines and lines
-//! that begin with `;` do not count. A row may be written `4: …` to stand for four equal rows.
+//! `#` or `x` wall, `.` road, `S` start, `F` or `G` finish, in either case; spaces at the ends of lines,
+//! empty lines and lines that begin with `;` do not count. A row may be written `4: …` to stand for
+//! four equal rows. A first line `dim: ROWS COLUMNS`, as published maps have it, is checked.
 
 use crate::GenerateError;
 
@@ -48,12 +49,25 @@ impl Track {
     /// What is wrong with a line.
     pub fn read(name: &str, text: &str) -> Result<Self, GenerateError> {
         let mut rows: Vec<Vec<Cell>> = Vec::new();
+        let mut size = None;
         let mut lines = 0;
         for (line, written) in (1..).zip(text.lines()) {
             lines = line;
             let error = |what: &str| GenerateError::Track { line, what: what.to_owned() };
             let written = written.trim();
             if written.is_empty() || written.starts_with(';') {
+                continue;
+            }
+            if let Some(numbers) = written.strip_prefix("dim:") {
+                if size.is_some() || !rows.is_empty() {
+                    return Err(error("`dim:` stands once, before all rows"));
+                }
+                let numbers: Option<Vec<usize>> =
+                    numbers.split_whitespace().map(|number| number.parse().ok()).collect();
+                match numbers.as_deref() {
+                    Some(&[rows, columns]) => size = Some((line, rows, columns)),
+                    _ => return Err(error("`dim:` needs the numbers of rows and of columns")),
+                }
                 continue;
             }
             let (times, row) = match written.split_once(':') {
@@ -63,11 +77,13 @@ impl Track {
                 None => (1, written),
             };
             let cell = |c| match c {
-                '#' => Ok(Cell::Wall),
+                '#' | 'x' | 'X' => Ok(Cell::Wall),
                 '.' => Ok(Cell::Road),
-                'S' => Ok(Cell::Start),
-                'F' => Ok(Cell::Goal),
-                _ => Err(error("a place is one of `#`, `.`, `S` and `F`")),
+                's' | 'S' => Ok(Cell::Start),
+                'f' | 'F' | 'g' | 'G' => Ok(Cell::Goal),
+                _ => Err(error(
+                    "a place is `#` or `x` (wall), `.` (road), `S` (start), or `F` or `G` (finish)",
+                )),
             };
             let row: Vec<Cell> = row.chars().map(cell).collect::<Result<_, _>>()?;
             if rows.first().is_some_and(|first| first.len() != row.len()) {
@@ -79,6 +95,14 @@ impl Track {
             rows.extend(std::iter::repeat_n(row, times));
         }
         let track = Self { name: name.to_owned(), rows };
+        if let Some((line, rows, columns)) = size
+            && (track.rows.len() != rows || track.rows.first().map_or(0, Vec::len) != columns)
+        {
+            let (own, wide) = (track.rows(), track.columns());
+            let what =
+                format!("{rows} rows and {columns} columns, but the map has {own} and {wide}");
+            return Err(GenerateError::Track { line, what });
+        }
         for (cell, what) in [(Cell::Start, "no start `S`"), (Cell::Goal, "no finish `F`")] {
             if track.cells(cell).next().is_none() {
                 return Err(GenerateError::Track { line: lines, what: what.to_owned() });
@@ -153,9 +177,43 @@ mod tests {
 
     #[test]
     fn wrong_maps_are_refused() {
-        for text in ["", "S.", "S.F\n..", "S.X", "x: S.F", "999: S.F", "..F"] {
+        for text in [
+            "",
+            "S.",
+            "S.F\n..",
+            "S.Y",
+            "x: S.F",
+            "999: S.F",
+            "..F",
+            "dim: 1 4\nS.F",
+            "dim: 2 3\nS.F",
+            "dim: 1\nS.F",
+            "dim: 1 3\ndim: 1 3\nS.F",
+            "S.F\ndim: 1 3",
+        ] {
             assert!(Track::read("t", text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn published_maps_are_read_in_their_own_letters() {
+        let shared = std::env::var_os("POLICERT_SHARED")
+            .map_or_else(|| "../../../shared".into(), std::path::PathBuf::from);
+        let Ok(folder) = std::fs::read_dir(shared.join("benchmarks/racetrack/tracks")) else {
+            return;
+        };
+        let mut read = 0;
+        for entry in folder {
+            let path = entry.expect("an entry").path();
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let track = Track::read("t", &text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            if path.ends_with("barto-small.track") {
+                let built_in = Track::built_in("barto-small").expect("built in");
+                assert_eq!(track.rows, built_in.rows);
+            }
+            read += 1;
+        }
+        assert!(read >= 9, "only {read} maps");
     }
 
     #[test]

@@ -1,26 +1,13 @@
-//! Expressions as people write them on a command line: `x >= 3 && y = 1`.
-//!
-//! | level | operators, loosest first |
-//! |---|---|
-//! | 1 | `=>` `⇒` (to the right) |
-//! | 2 | `\|\|` `\|` `∨` `or` |
-//! | 3 | `&&` `&` `∧` `and` |
-//! | 4 | `!` `¬` `not` |
-//! | 5 | `=` `==` `!=` `≠` `<` `<=` `≤` `>` `>=` `≥` (one of them) |
-//! | 6 | `+` `-` |
-//! | 7 | `*` `/` `%` |
-//! | 8 | `-` before an operand |
-//! | 9 | `A[i]`, `(…)`, `min(a, b)` and other functions, numbers, names, `true`, `false` |
+//! Conditions as people write them on a command line, in the grammar of `policert-infix`.
 //!
 //! Functions are `min max abs floor ceil sgn trc pow log ite` and those of the model. A name is
 //! the longest one of the model that fits (`hand-empty`, `A#0.v`); in quotes it is what it is.
 //! `Car#0 = drive` compares the location of an instance. A text that starts with `{` is a JANI
 //! expression in JSON.
 
-mod token;
-
 use std::path::Path;
 
+use policert_infix::{Binary, Meaning, Problem, Unary, is_plain_name};
 use policert_model::{Model, VariableKind};
 use policert_numeric::Rational;
 
@@ -31,10 +18,6 @@ use crate::{
     parse::Parser,
     source::{At, Source, SourceId},
 };
-use token::{Kind, Token};
-
-/// Deepest nesting of parentheses and operators before operands.
-const MAX_DEPTH: usize = 500;
 
 /// Reads an expression over a model whose names are `known`; `None` after a diagnostic.
 pub(crate) fn read(
@@ -49,115 +32,41 @@ pub(crate) fn read(
         return Some(parser.expression(source.root()));
     }
     let known: Vec<&str> =
-        known.iter().map(String::as_str).filter(|name| !token::is_plain_name(name)).collect();
-    let tokens = token::tokens(text, &known);
+        known.iter().map(String::as_str).filter(|name| !is_plain_name(name)).collect();
+    let tokens = policert_infix::tokens(text, &known);
     let spans = tokens.iter().map(|t| t.span.clone()).collect();
-    let id = parser.diagnostics.sources.next_id();
-    parser.diagnostics.sources.push(Source::of_spans(id, path, text.to_owned(), spans));
-    let mut infix = Infix { tokens: &tokens, next: 0, depth: 0, source: id, parser, model };
-    match infix.whole() {
+    let source = parser.diagnostics.sources.next_id();
+    parser.diagnostics.sources.push(Source::of_spans(source, path, text.to_owned(), spans));
+    let mut infix = Infix { source, parser, model };
+    match policert_infix::read(&tokens, &mut infix) {
         Ok(expr) => Some(expr),
-        Err((at, message)) => {
+        Err(Problem { at, message }) => {
+            let at = infix.place(at);
             parser.diagnostics.invalid(Code::Syntax, at, message);
             None
         }
     }
 }
 
-/// A place and what is wrong there.
-type Problem = (At, String);
-
+/// Makes expressions of JANI.
 struct Infix<'t> {
-    tokens: &'t [Token],
-    next: usize,
-    depth: usize,
     source: SourceId,
     parser: &'t mut Parser,
     model: &'t Model,
 }
 
 impl Infix<'_> {
-    fn whole(&mut self) -> Result<Expr, Problem> {
-        let expr = self.implication()?;
-        match self.peek() {
-            Kind::End => Ok(expr),
-            _ => Err(self.problem("an operator or the end expected")),
-        }
+    /// The place of a piece of the text.
+    fn place(&self, at: usize) -> At {
+        At { source: self.source, node: NodeId::new(at) }
     }
 
-    fn implication(&mut self) -> Result<Expr, Problem> {
-        let mut operands = vec![self.binary(0)?];
-        let mut places = Vec::new();
-        while let Some(at) = self.sign(&["=>", "⇒", "->"]) {
-            places.push(at);
-            operands.push(self.binary(0)?);
-        }
-        let mut right = operands.pop().ok_or_else(|| self.problem("an operand expected"))?;
-        while let (Some(left), Some(at)) = (operands.pop(), places.pop()) {
-            right = binary(at, BinaryOp::Implies, left, right);
-        }
-        Ok(right)
+    fn expr(&self, at: usize, kind: ExprKind) -> Expr {
+        Expr { at: self.place(at), kind }
     }
 
-    /// Operators of one level that lean to the left, and all below.
-    fn binary(&mut self, level: usize) -> Result<Expr, Problem> {
-        const LEVELS: [&[(&[&str], BinaryOp)]; 2] = [
-            &[(&["||", "|", "∨", "or"], BinaryOp::Or)],
-            &[(&["&&", "&", "∧", "and"], BinaryOp::And)],
-        ];
-        let Some(operators) = LEVELS.get(level) else { return self.negation() };
-        self.leaning(operators, |infix| infix.binary(level + 1))
-    }
-
-    fn leaning(
-        &mut self,
-        operators: &[(&[&str], BinaryOp)],
-        mut operand: impl FnMut(&mut Self) -> Result<Expr, Problem>,
-    ) -> Result<Expr, Problem> {
-        let mut left = operand(self)?;
-        'operators: loop {
-            for (signs, op) in operators {
-                if let Some(at) = self.sign(signs) {
-                    left = binary(at, *op, left, operand(self)?);
-                    continue 'operators;
-                }
-            }
-            return Ok(left);
-        }
-    }
-
-    fn negation(&mut self) -> Result<Expr, Problem> {
-        match self.sign(&["!", "¬", "not"]) {
-            Some(at) => {
-                let operand = self.deeper(Self::negation)?;
-                Ok(Expr { at, kind: ExprKind::Unary(UnaryOp::Not, Box::new(operand)) })
-            }
-            None => self.comparison(),
-        }
-    }
-
-    fn comparison(&mut self) -> Result<Expr, Problem> {
-        const COMPARISONS: [(&[&str], BinaryOp); 6] = [
-            (&["=", "=="], BinaryOp::Eq),
-            (&["!=", "≠"], BinaryOp::Ne),
-            (&["<"], BinaryOp::Lt),
-            (&["<=", "≤"], BinaryOp::Le),
-            (&[">"], BinaryOp::Gt),
-            (&[">=", "≥"], BinaryOp::Ge),
-        ];
-        let left = self.sum()?;
-        let find = |infix: &mut Self| {
-            COMPARISONS.iter().find_map(|(signs, op)| infix.sign(signs).map(|at| (at, *op)))
-        };
-        let Some((at, op)) = find(self) else { return Ok(left) };
-        let right = self.sum()?;
-        if let Some((at, _)) = find(self) {
-            let message = "comparisons in a row: join two of them by `&&`".to_owned();
-            return Err((at, message));
-        }
-        let (left, right) = (self.location(left, &right), right);
-        let right = self.location(right, &left);
-        Ok(binary(at, op, left, right))
+    fn two(&self, at: usize, op: BinaryOp, left: Expr, right: Expr) -> Expr {
+        self.expr(at, ExprKind::Binary(op, Box::new([left, right])))
     }
 
     /// The name of a location, where it is compared with the location of an instance, as its
@@ -185,86 +94,72 @@ impl Infix<'_> {
             None => expr,
         }
     }
+}
 
-    fn sum(&mut self) -> Result<Expr, Problem> {
-        let operators: [(&[&str], BinaryOp); 2] =
-            [(&["+"], BinaryOp::Add), (&["-", "−"], BinaryOp::Sub)];
-        self.leaning(&operators, Self::product)
+impl Meaning for Infix<'_> {
+    type Value = Expr;
+
+    fn number(&mut self, at: usize, value: &Rational) -> Result<Expr, Problem> {
+        Ok(self.expr(at, ExprKind::Number(value.clone())))
     }
 
-    fn product(&mut self) -> Result<Expr, Problem> {
-        let operators: [(&[&str], BinaryOp); 3] =
-            [(&["*", "·"], BinaryOp::Mul), (&["/"], BinaryOp::Div), (&["%"], BinaryOp::Mod)];
-        self.leaning(&operators, Self::signed)
+    fn truth(&mut self, at: usize, value: bool) -> Result<Expr, Problem> {
+        Ok(self.expr(at, ExprKind::Bool(value)))
     }
 
-    fn signed(&mut self) -> Result<Expr, Problem> {
-        match self.sign(&["-", "−"]) {
-            Some(at) => {
-                let operand = self.deeper(Self::signed)?;
-                Ok(Expr { at, kind: ExprKind::Unary(UnaryOp::Minus, Box::new(operand)) })
-            }
-            None => self.indexed(),
-        }
+    fn name(&mut self, at: usize, name: &str) -> Result<Expr, Problem> {
+        let symbol = self.parser.names.intern(name);
+        Ok(self.expr(at, ExprKind::Name(symbol)))
     }
 
-    fn indexed(&mut self) -> Result<Expr, Problem> {
-        let mut expr = self.primary()?;
-        while let Some(at) = self.sign(&["["]) {
-            let index = self.deeper(Self::implication)?;
-            self.expect("]")?;
-            expr = Expr { at, kind: ExprKind::Access(Box::new([expr, index])) };
-        }
-        Ok(expr)
-    }
-
-    fn primary(&mut self) -> Result<Expr, Problem> {
-        let at = self.at();
-        if self.sign(&["("]).is_some() {
-            let expr = self.deeper(Self::implication)?;
-            self.expect(")")?;
-            return Ok(expr);
-        }
-        let kind = match self.peek().clone() {
-            Kind::Number(value) => ExprKind::Number(value),
-            Kind::Name(name) if name == "true" => ExprKind::Bool(true),
-            Kind::Name(name) if name == "false" => ExprKind::Bool(false),
-            Kind::Name(name) => {
-                self.next += 1;
-                if self.sign(&["("]).is_some() {
-                    return self.call(at, &name);
-                }
-                return Ok(self.named(at, &name));
-            }
-            Kind::Quoted(name) => {
-                self.next += 1;
-                return Ok(self.named(at, &name));
-            }
-            _ => return Err(self.problem("an operand expected")),
+    fn unary(&mut self, at: usize, op: Unary, a: Expr) -> Result<Expr, Problem> {
+        let op = match op {
+            Unary::Plus => return Ok(a),
+            Unary::Minus => UnaryOp::Minus,
+            Unary::Not => UnaryOp::Not,
         };
-        self.next += 1;
-        Ok(Expr { at, kind })
+        Ok(self.expr(at, ExprKind::Unary(op, Box::new(a))))
     }
 
-    fn named(&mut self, at: At, name: &str) -> Expr {
-        Expr { at, kind: ExprKind::Name(self.parser.names.intern(name)) }
-    }
-
-    /// A function with its arguments, after the opening parenthesis.
-    fn call(&mut self, at: At, name: &str) -> Result<Expr, Problem> {
-        let mut arguments = Vec::new();
-        if self.sign(&[")"]).is_none() {
-            loop {
-                arguments.push(self.deeper(Self::implication)?);
-                if self.sign(&[","]).is_none() {
-                    break;
-                }
-            }
-            self.expect(")")?;
+    fn binary(&mut self, at: usize, op: Binary, [left, right]: [Expr; 2]) -> Result<Expr, Problem> {
+        let (op, compares) = match op {
+            Binary::Implies => (BinaryOp::Implies, false),
+            Binary::Or => (BinaryOp::Or, false),
+            Binary::And => (BinaryOp::And, false),
+            Binary::Equal => (BinaryOp::Eq, true),
+            Binary::NotEqual => (BinaryOp::Ne, true),
+            Binary::Less => (BinaryOp::Lt, true),
+            Binary::AtMost => (BinaryOp::Le, true),
+            Binary::Greater => (BinaryOp::Gt, true),
+            Binary::AtLeast => (BinaryOp::Ge, true),
+            Binary::Add => (BinaryOp::Add, false),
+            Binary::Subtract => (BinaryOp::Sub, false),
+            Binary::Multiply => (BinaryOp::Mul, false),
+            Binary::Divide => (BinaryOp::Div, false),
+            Binary::Modulo => (BinaryOp::Mod, false),
+            Binary::Power => (BinaryOp::Pow, false),
+        };
+        if !compares {
+            return Ok(self.two(at, op, left, right));
         }
+        let left = self.location(left, &right);
+        let right = self.location(right, &left);
+        Ok(self.two(at, op, left, right))
+    }
+
+    fn choice(&mut self, at: usize, parts: [Expr; 3]) -> Result<Expr, Problem> {
+        Ok(self.expr(at, ExprKind::Ite(Box::new(parts))))
+    }
+
+    fn element(&mut self, at: usize, array: Expr, index: Expr) -> Result<Expr, Problem> {
+        Ok(self.expr(at, ExprKind::Access(Box::new([array, index]))))
+    }
+
+    fn call(&mut self, at: usize, name: &str, arguments: Vec<Expr>) -> Result<Expr, Problem> {
         let count = arguments.len();
-        let wrong =
-            |expected: &str| Err((at, format!("`{name}` has {expected} arguments, not {count}")));
+        let wrong = |expected: &str| {
+            Err(Problem::new(at, format!("`{name}` has {expected} arguments, not {count}")))
+        };
         let mut arguments = arguments.into_iter();
         let two =
             BinaryOp::from_sign(name).filter(|_| matches!(name, "min" | "max" | "pow" | "log"));
@@ -276,8 +171,8 @@ impl Infix<'_> {
                 if count > 2 && !matches!(op, BinaryOp::Min | BinaryOp::Max) {
                     return wrong("2");
                 }
-                let first = binary(at, op, a, b);
-                return Ok(arguments.fold(first, |all, next| binary(at, op, all, next)));
+                let first = self.two(at, op, a, b);
+                return Ok(arguments.fold(first, |all, next| self.two(at, op, all, next)));
             }
             (Some(_), ..) => return wrong("2"),
             (_, Some(op), Some(a), None) => ExprKind::Unary(op, Box::new(a)),
@@ -290,63 +185,11 @@ impl Infix<'_> {
             (None, None, a, b) => {
                 let symbol = self.parser.names.intern(name);
                 let all = a.into_iter().chain(b).chain(arguments).collect();
-                ExprKind::Call(Name { symbol, at }, all)
+                ExprKind::Call(Name { symbol, at: self.place(at) }, all)
             }
         };
-        Ok(Expr { at, kind })
+        Ok(self.expr(at, kind))
     }
-
-    fn deeper<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if self.depth >= MAX_DEPTH {
-            return Err(self.problem(&format!("nested more than {MAX_DEPTH} levels deep")));
-        }
-        self.depth += 1;
-        let result = read(self);
-        self.depth -= 1;
-        result
-    }
-
-    /// Takes one of some signs, if it is next.
-    fn sign(&mut self, signs: &[&str]) -> Option<At> {
-        let found = match self.peek() {
-            Kind::Sign(sign) => signs.contains(sign),
-            Kind::Name(word) => signs.contains(&&**word),
-            _ => false,
-        };
-        let at = self.at();
-        found.then(|| {
-            self.next += 1;
-            at
-        })
-    }
-
-    fn expect(&mut self, sign: &str) -> Result<(), Problem> {
-        match self.sign(&[sign]) {
-            Some(_) => Ok(()),
-            None => Err(self.problem(&format!("`{sign}` expected"))),
-        }
-    }
-
-    fn peek(&self) -> &Kind {
-        self.tokens.get(self.next).map_or(&Kind::End, |token| &token.kind)
-    }
-
-    /// The place of the next token.
-    fn at(&self) -> At {
-        let last = self.tokens.len().saturating_sub(1);
-        At { source: self.source, node: NodeId::new(self.next.min(last)) }
-    }
-
-    fn problem(&self, message: &str) -> Problem {
-        (self.at(), message.to_owned())
-    }
-}
-
-fn binary(at: At, op: BinaryOp, left: Expr, right: Expr) -> Expr {
-    Expr { at, kind: ExprKind::Binary(op, Box::new([left, right])) }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@
 //! - D5: with many boxes, candidates come from an order by one variable instead of a matrix of all
 //!   pairs.
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
 use crate::range::Range;
@@ -36,6 +37,9 @@ pub enum Relations {
 
 /// From this many boxes on, candidates come from an index.
 const INDEX_FROM: usize = 16;
+
+/// So many pairs are compared between two looks at the budget.
+const PAIRS_PER_POLL: usize = 1 << 14;
 
 impl Relations {
     /// Whether two boxes are adjacent.
@@ -101,6 +105,15 @@ fn adjacent_as_written(a: &[Interval], b: &[Interval], distances: &[f64]) -> boo
     })
 }
 
+/// Which boxes are adjacent.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjacency<'a> {
+    /// For each variable, how far apart boxes may be.
+    pub distances: &'a [f64],
+    /// By which relations.
+    pub relations: Relations,
+}
+
 /// Work space of [`aggregate`].
 #[derive(Debug, Default)]
 pub struct Aggregation {
@@ -115,19 +128,22 @@ pub struct Aggregation {
 /// Merges the adjacent ones among boxes of `dimension` ranges each, which follow one another in
 /// `boxes`; results are in the order of their first boxes. `kinds` has one mark for each box, or
 /// none at all; only boxes with one mark are merged. The first `keep` ranges stay as they are.
+///
+/// # Errors
+/// If the budget runs out; the boxes are of no use then.
 pub fn aggregate<R: Range>(
     all: &mut Vec<R>,
     keep: usize,
     kinds: &mut Vec<bool>,
-    dimension: usize,
-    distances: &[f64],
-    relations: Relations,
+    Adjacency { distances, relations }: Adjacency<'_>,
     work: &mut Aggregation,
-) {
-    let Some(boxes) = all.get_mut(keep..) else { return };
+    budget: &mut Budget,
+) -> Result<(), StopReason> {
+    let dimension = distances.len();
+    let Some(boxes) = all.get_mut(keep..) else { return Ok(()) };
     let count = boxes.len() / dimension.max(1);
     if count < 2 {
-        return;
+        return Ok(());
     }
     work.outer.clear();
     work.outer.extend(boxes.iter().map(Range::to_interval));
@@ -136,7 +152,7 @@ pub fn aggregate<R: Range>(
     work.merged.resize(count, false);
     let indexed = count >= INDEX_FROM;
     let greatest_width = if indexed { work.sort(dimension) } else { 0.0 };
-    let mut kept = 0;
+    let (mut kept, mut compared) = (0, 0);
     // l.3, l.4
     for first in 0..count {
         if work.merged[first] {
@@ -163,6 +179,11 @@ pub fn aggregate<R: Range>(
                 (first + 1, count)
             };
             let own = current * dimension..(current + 1) * dimension;
+            compared += to - from;
+            if compared >= PAIRS_PER_POLL {
+                compared = 0;
+                budget.poll_clock()?;
+            }
             for position in from..to {
                 let other = if indexed { work.order[position] } else { position };
                 if work.merged[other] || (!kinds.is_empty() && kinds[other] != kinds[first]) {
@@ -190,6 +211,7 @@ pub fn aggregate<R: Range>(
     }
     all.truncate(keep + kept * dimension);
     kinds.truncate(kept.min(kinds.len()));
+    Ok(())
 }
 
 impl Aggregation {

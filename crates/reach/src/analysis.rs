@@ -1,10 +1,11 @@
 //! The whole question: the initial box in parts, in parallel, refined where it is needed.
 
+mod parts;
 mod rounds;
 
 use std::time::Duration;
 
-use policert_engine_api::{Budget, CancelFlag, Limits, Observer, StopReason};
+use policert_engine_api::{Budget, Observer, StopReason};
 use policert_numeric::{Interval, Rational};
 
 use crate::aggregate::Relations;
@@ -24,8 +25,9 @@ use crate::trajectory::ViolationKind;
 pub struct Config {
     /// Threads that work on parts of the initial box. [default: 1]
     pub threads: usize,
-    /// How often a part that is not verified is halved. [default: 4]
-    pub refinements: u32,
+    /// How often a part that is not verified is halved at most. [default: until the budget runs out,
+    /// or it is clear that halving does not help]
+    pub refinements: Option<u32>,
     /// How networks are evaluated. [default: double precision, as computed]
     pub arithmetic: NetworkArithmetic,
     /// Whether unsafe states between samples count. [default: no]
@@ -36,21 +38,18 @@ pub struct Config {
     pub samples: u32,
     /// Which relations merge boxes. [default: as meant]
     pub relations: Relations,
-    /// What may be used; states are the boxes of one part at one step.
-    pub limits: Limits,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             threads: 1,
-            refinements: 4,
+            refinements: None,
             arithmetic: NetworkArithmetic::default(),
             between_samples: false,
             record: false,
             samples: 0,
             relations: Relations::default(),
-            limits: Limits::default(),
         }
     }
 }
@@ -114,11 +113,24 @@ pub enum UnknownCause {
         state: StateBox,
         /// The part of the initial box that it comes from.
         part: Vec<(Rational, Rational)>,
+        /// Why the part was not halved any more.
+        end: RefinementEnd,
     },
-    /// No step has all boxes in the goal.
-    NoCommonStep,
+    /// No step has all boxes in the goal, and halving ended.
+    NoCommonStep(RefinementEnd),
     /// A limit was reached, or the user interrupted.
     Stopped(StopReason),
+}
+
+/// Why a part of the initial box is not halved any more.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RefinementEnd {
+    /// It was halved as often as was asked for.
+    Refinements(u32),
+    /// A single start state in it is not decided either.
+    SingleState(Vec<Rational>),
+    /// It was halved so often that double precision hardly tells its bounds apart.
+    Depth(u32),
 }
 
 /// Numbers of a run.
@@ -136,7 +148,7 @@ pub struct ReachStatistics {
     pub parts_refined: u64,
     /// Parts whose results come from a journal.
     pub parts_resumed: u64,
-    /// Cells whose action was computed, by all threads.
+    /// Cells that boxes and trajectories met, by all threads, each counted once.
     pub cells: u64,
     /// Time from the first part to the last.
     pub time: Duration,
@@ -159,7 +171,8 @@ pub struct Analysis {
     pub samples: Vec<Path>,
 }
 
-/// Answers the question of a task.
+/// Answers the question of a task. The states that the budget counts are the boxes of one part of
+/// the initial box at one step.
 ///
 /// # Errors
 /// If the controller cannot be read or does not fit. A stop is no error here: it is the cause of
@@ -168,10 +181,9 @@ pub fn analyse(
     task: &Task,
     config: &Config,
     journal: Option<&mut Journal>,
-    cancel: &CancelFlag,
+    budget: Budget,
     observer: &mut dyn Observer,
 ) -> Result<Analysis, ReachError> {
-    let budget = Budget::new(config.limits.clone(), cancel.clone());
     if is_exact(task) {
         run::<ExactRange>(task, config, journal, budget, observer)
     } else {
@@ -181,15 +193,21 @@ pub fn analyse(
 
 /// Whether every operation of a task is one of exact rational arithmetic.
 fn is_exact(task: &Task) -> bool {
+    matches!(task.controller, Controller::CellFormula { .. }) && has_exact_points(task)
+}
+
+/// Whether the operations on single states are those of exact rational arithmetic, once an action is
+/// chosen: a network that reads cells gives doubles.
+fn has_exact_points(task: &Task) -> bool {
     let rational = |graph: &Expressions, roots: &[_]| roots.iter().all(|&r| graph.is_rational(r));
-    match &task.controller {
-        Controller::CellFormula { graph, outputs } => {
-            task.dynamics.kind == DynamicsKind::Difference
-                && rational(graph, outputs)
-                && rational(&task.dynamics.graph, &task.dynamics.components)
-        }
-        _ => false,
-    }
+    let chooses = match &task.controller {
+        Controller::CellFormula { graph, outputs } => rational(graph, outputs),
+        Controller::CellNetwork(_) => true,
+        Controller::StateNetwork(_) => false,
+    };
+    chooses
+        && task.dynamics.kind == DynamicsKind::Difference
+        && rational(&task.dynamics.graph, &task.dynamics.components)
 }
 
 fn run<R: Range>(
@@ -205,9 +223,9 @@ fn run<R: Range>(
         record: config.record,
         between_samples: config.between_samples,
         relations: config.relations,
-        box_limit: config.limits.states,
+        box_limit: budget.limits().states,
     };
-    let sets = ReachableSets::new(task, controls, post, options);
+    let sets = ReachableSets::new(task, controls, post, options)?;
     Ok(rounds::Rounds::new(task, config, sets, budget).answer(journal, observer))
 }
 

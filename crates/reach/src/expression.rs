@@ -4,7 +4,6 @@
 //! (`expression/derivative.rs`); evaluation over ranges runs a [`Tape`].
 
 mod derivative;
-mod lexer;
 mod parse;
 mod polynomial;
 mod tape;
@@ -294,7 +293,8 @@ impl Expressions {
         then: NodeId,
         otherwise: NodeId,
     ) -> NodeId {
-        if then == otherwise {
+        // Where a side of the comparison has no value, neither has the choice.
+        if then == otherwise && self.total[a.index()] && self.total[b.index()] {
             return then;
         }
         self.intern(Node::Choose { strict, a, b, then, otherwise })

@@ -13,7 +13,7 @@ use crate::error::ReachError;
 use crate::expression::{Expressions, NodeId, Tape};
 use crate::post::Component;
 use crate::range::Range;
-use crate::task::Dynamics;
+use crate::task::{Dynamics, DynamicsKind};
 
 /// Attempts at a box that Picard's operator maps into itself.
 const ATTEMPTS: u32 = 24;
@@ -40,38 +40,9 @@ impl<R: Range> Flow<R> {
     /// # Errors
     /// If an equation has a conditional, so that it need not have solutions.
     pub fn new(dynamics: &Dynamics, inputs: usize) -> Result<Self, ReachError> {
-        let mut graph = dynamics.graph.clone();
+        let Series { mut graph, sums, rests, part } = Series::new(dynamics)?;
         let dimension = dynamics.components.len();
         let variables = dimension + inputs;
-        let parts = dynamics.substeps.max(1);
-        let unsupported = || {
-            ReachError::Unsupported(
-                "differential equations with a conditional (`if`) may have no solutions".to_owned(),
-            )
-        };
-        let h = dynamics
-            .period
-            .checked_div(&Rational::from(i64::from(parts)))
-            .ok_or_else(unsupported)?;
-        let f = dynamics.components.clone();
-        let smooth = f.iter().all(|&root| graph.is_smooth(root));
-        let order = if smooth { 3 } else { 2 };
-        let mut along = f.clone();
-        let mut sums: Vec<NodeId> = (0..dimension).map(|i| graph.variable(i)).collect();
-        let mut factor = h.clone();
-        for k in 1..order {
-            let weight = graph.constant(factor.clone());
-            for (sum, &term) in sums.iter_mut().zip(&along) {
-                let term = graph.mul(weight, term);
-                *sum = graph.add(*sum, term);
-            }
-            along = lie_derivatives(&mut graph, &along, &f).ok_or_else(unsupported)?;
-            factor = (&factor * &h)
-                .checked_div(&Rational::from(i64::from(k) + 1))
-                .ok_or_else(unsupported)?;
-        }
-        let weight = graph.constant(factor);
-        let rests: Vec<NodeId> = along.iter().map(|&term| graph.mul(weight, term)).collect();
         let polynomials =
             sums.iter().map(|&sum| Component::new(&mut graph, sum, variables)).collect();
         let tape = |roots: &[NodeId]| {
@@ -81,13 +52,25 @@ impl<R: Range> Flow<R> {
         };
         Ok(Self {
             dimension,
-            parts,
+            parts: dynamics.substeps.max(1),
             polynomials,
-            derivative: tape(&f),
+            derivative: tape(&dynamics.components),
             rest: tape(&rests),
-            duration: R::between(&Rational::ZERO, &h),
+            duration: R::between(&Rational::ZERO, &part),
             tenth: R::enclosing(&Rational::new(1, 10).unwrap_or_default()),
         })
+    }
+
+    /// Over one part of the step from the box in `arguments` (state, then inputs): a box, with the
+    /// inputs, that contains all solutions, and what is to be added to the polynomial of each
+    /// variable. `None` if no enclosure was found.
+    pub(crate) fn remainder(&mut self, arguments: &[R]) -> Option<(Vec<R>, Vec<R>)> {
+        let enclosure = self.enclose(arguments)?;
+        let (tape, registers) = &mut self.rest;
+        registers[..enclosure.len()].clone_from_slice(&enclosure);
+        tape.run(registers)?;
+        let rests = (0..self.dimension).map(|i| tape.output(registers, i).clone()).collect();
+        Some((enclosure, rests))
     }
 
     /// Follows the flow for one step from the box in `arguments` (state, then inputs), appends the
@@ -101,17 +84,13 @@ impl<R: Range> Flow<R> {
     ) -> Option<()> {
         let n = self.dimension;
         for _ in 0..self.parts {
-            let enclosure = self.enclose(arguments)?;
+            let (enclosure, rests) = self.remainder(arguments)?;
             if let Some(between) = &mut between {
                 between.extend_from_slice(&enclosure[..n]);
             }
-            let (tape, registers) = &mut self.rest;
-            registers[..enclosure.len()].clone_from_slice(&enclosure);
-            tape.run(registers)?;
             let mut next = Vec::with_capacity(n);
             for (i, polynomial) in self.polynomials.iter_mut().enumerate() {
-                let range = polynomial.range(arguments)?;
-                let end = range.add(self.rest.0.output(&self.rest.1, i));
+                let end = polynomial.range(arguments)?.add(&rests[i]);
                 next.push(end.tightened(&enclosure[i]).tidied());
             }
             arguments[..n].clone_from_slice(&next);
@@ -135,9 +114,7 @@ impl<R: Range> Flow<R> {
                 // What Picard's operator makes of an enclosure is one again.
                 return Some(candidate);
             }
-            for (range, wide) in candidate.iter_mut().zip(&wide) {
-                *range = range.hull(wide);
-            }
+            // Goes on from the image: variables that are enclosed already do not grow any more.
         }
         None
     }
@@ -158,6 +135,62 @@ impl<R: Range> Flow<R> {
         }
         candidate[..self.dimension].iter().all(Range::is_bounded).then_some(())
     }
+}
+
+/// Taylor's formula for one part of the step.
+struct Series {
+    graph: Expressions,
+    /// x + Σ hᵏ/k!·f⁽ᵏ⁻¹⁾(x), by variable.
+    sums: Vec<NodeId>,
+    /// f⁽ᵖ⁻¹⁾·hᵖ/p!.
+    rests: Vec<NodeId>,
+    /// h.
+    part: Rational,
+}
+
+impl Series {
+    fn new(dynamics: &Dynamics) -> Result<Self, ReachError> {
+        let mut graph = dynamics.graph.clone();
+        let unsupported = || {
+            ReachError::Unsupported(
+                "differential equations with a conditional (`if`) may have no solutions".to_owned(),
+            )
+        };
+        let h = dynamics
+            .period
+            .checked_div(&Rational::from(i64::from(dynamics.substeps.max(1))))
+            .ok_or_else(unsupported)?;
+        let f = dynamics.components.clone();
+        let smooth = f.iter().all(|&root| graph.is_smooth(root));
+        let order = if smooth { 3 } else { 2 };
+        let mut along = f.clone();
+        let mut sums: Vec<NodeId> = (0..f.len()).map(|i| graph.variable(i)).collect();
+        let mut factor = h.clone();
+        for k in 1..order {
+            let weight = graph.constant(factor.clone());
+            for (sum, &term) in sums.iter_mut().zip(&along) {
+                let term = graph.mul(weight, term);
+                *sum = graph.add(*sum, term);
+            }
+            along = lie_derivatives(&mut graph, &along, &f).ok_or_else(unsupported)?;
+            factor = (&factor * &h)
+                .checked_div(&Rational::from(i64::from(k) + 1))
+                .ok_or_else(unsupported)?;
+        }
+        let weight = graph.constant(factor);
+        let rests = along.iter().map(|&term| graph.mul(weight, term)).collect();
+        Ok(Self { graph, sums, rests, part: h })
+    }
+}
+
+/// The difference equation of the polynomials, to which [`Flow::remainder`] is to be added in each
+/// part.
+///
+/// # Errors
+/// If the equations cannot be differentiated.
+pub(crate) fn polynomials(dynamics: &Dynamics) -> Result<Dynamics, ReachError> {
+    let Series { graph, sums, .. } = Series::new(dynamics)?;
+    Ok(Dynamics { kind: DynamicsKind::Difference, graph, components: sums, ..dynamics.clone() })
 }
 
 /// Derivatives of functions along the flow of f.

@@ -178,6 +178,22 @@ impl Grid {
             .try_fold(1u64, |count, axis| count.checked_mul(u64::try_from(axis.len()).ok()?))
     }
 
+    /// Whether [`Grid::number_of`] tells all cells apart.
+    #[must_use]
+    pub fn has_numbers(&self) -> bool {
+        let product = |count: u128, axis: &Axis| count.checked_mul(axis.len() as u128);
+        self.axes.iter().try_fold(1u128, product).is_some()
+    }
+
+    /// The number of a cell.
+    #[must_use]
+    #[inline]
+    pub fn number_of(&self, cell: &[u32]) -> u128 {
+        self.axes.iter().zip(cell).fold(0u128, |number, (axis, &k)| {
+            number.wrapping_mul(axis.len() as u128).wrapping_add(u128::from(k))
+        })
+    }
+
     /// Lower and upper edges of a cell, variable by variable.
     pub fn edges_of<'a>(&'a self, cell: &'a [u32]) -> impl Iterator<Item = (&'a Edge, &'a Edge)> {
         self.axes

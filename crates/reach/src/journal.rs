@@ -33,7 +33,7 @@ struct Header {
     run: String,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct PartRecord {
@@ -44,7 +44,7 @@ struct PartRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     absorbed_at: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    first_unsafe: Option<ObstacleRecord>,
+    cut_off: Option<ObstacleRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     obstacle: Option<ObstacleRecord>,
 }
@@ -106,7 +106,7 @@ impl Journal {
         outcome.boxes.clone_from(&record.boxes);
         outcome.goal_steps.clone_from(&record.goal_steps);
         outcome.absorbed_at = record.absorbed_at;
-        outcome.first_unsafe = record.first_unsafe.as_ref().map(ObstacleRecord::read);
+        outcome.cut_off = record.cut_off.as_ref().map(ObstacleRecord::read);
         outcome.obstacle = record.obstacle.as_ref().map(ObstacleRecord::read);
         Some(outcome)
     }
@@ -118,7 +118,7 @@ impl Journal {
             boxes: outcome.boxes.clone(),
             goal_steps: outcome.goal_steps.clone(),
             absorbed_at: outcome.absorbed_at,
-            first_unsafe: outcome.first_unsafe.as_ref().map(ObstacleRecord::new),
+            cut_off: outcome.cut_off.as_ref().map(ObstacleRecord::new),
             obstacle: outcome.obstacle.as_ref().map(ObstacleRecord::new),
         };
         let written = serde_json::to_string(&record)

@@ -36,10 +36,10 @@ mod task;
 mod trajectory;
 mod zonotope;
 
-pub use aggregate::{Aggregation, Relations, aggregate};
+pub use aggregate::{Adjacency, Aggregation, Relations, aggregate};
 pub use analysis::{
-    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, StateBox, StateRange,
-    UnknownCause, analyse,
+    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
+    StateRange, UnknownCause, analyse,
 };
 pub use edge::Edge;
 pub use error::ReachError;

@@ -5,14 +5,19 @@
 //! the ranges of the slopes over the box around it (the mean-value form). So the dependency of the
 //! state on the initial state is kept over all steps. The box around each zonotope is cut by the
 //! image of the box before, as `post` computes it.
+//!
+//! Of differential equations, Taylor's polynomial of a part of the step is such a loop; the rest over
+//! an enclosure of all solutions is added to it (`flow.rs`).
 
 use policert_numeric::Interval;
 
+use crate::error::ReachError;
 use crate::expression::Tape;
+use crate::flow::{Flow, polynomials};
 use crate::policy::StateController;
 use crate::post::Update;
 use crate::range::Range;
-use crate::task::Dynamics;
+use crate::task::{Dynamics, DynamicsKind};
 use crate::zonotope::{LinearMap, Zonotope};
 
 /// A zonotope has at most so many generators for each variable.
@@ -22,6 +27,8 @@ const GENERATORS_PER_VARIABLE: usize = 40;
 #[derive(Clone, Debug)]
 pub(crate) struct Linearised {
     dynamics: Dynamics,
+    /// Of differential equations, what the polynomials leave out.
+    flow: Option<Flow<Interval>>,
     update: Update<Interval>,
     value: Tape<Interval>,
     /// Slopes of each component by state and actions, row by row; `None` if one may jump.
@@ -33,7 +40,14 @@ pub(crate) struct Linearised {
 
 impl Linearised {
     /// Compiles the dynamics of a loop with `inputs` actions.
-    pub(crate) fn new(dynamics: &Dynamics, inputs: usize) -> Self {
+    ///
+    /// # Errors
+    /// If differential equations cannot be differentiated.
+    pub(crate) fn new(dynamics: &Dynamics, inputs: usize) -> Result<Self, ReachError> {
+        let (flow, dynamics) = match dynamics.kind {
+            DynamicsKind::Difference => (None, dynamics.clone()),
+            DynamicsKind::Ode => (Some(Flow::new(dynamics, inputs)?), polynomials(dynamics)?),
+        };
         let variables = dynamics.components.len() + inputs;
         let mut graph = dynamics.graph.clone();
         let components: Vec<_> =
@@ -46,14 +60,15 @@ impl Linearised {
                 Some(graph.expanded(slope, variables))
             })
             .collect();
-        Self {
-            update: Update::new(dynamics, variables),
+        Ok(Self {
+            flow,
+            update: Update::new(&dynamics, variables),
             value: Tape::new(&graph, &components, variables),
             slopes: slopes.map(|roots| Tape::new(&graph, &roots, variables)),
-            dynamics: dynamics.clone(),
+            dynamics,
             zonotope: Zonotope::of_box(&[]),
             hull: Vec::new(),
-        }
+        })
     }
 
     /// Begins with a box.
@@ -67,8 +82,9 @@ impl Linearised {
         &self.hull
     }
 
-    /// One step of the loop; the boxes after all substeps but the last are appended to `between`.
-    /// `None` if the dynamics have no value, or no bounds, somewhere.
+    /// One step of the loop; the boxes after all substeps but the last, or those met all the way of
+    /// differential equations, are appended to `between`. `None` if the dynamics have no value, or no
+    /// bounds, somewhere.
     pub(crate) fn advance(
         &mut self,
         controller: &StateController,
@@ -79,9 +95,17 @@ impl Linearised {
         for substep in 1..=self.dynamics.substeps {
             let last = substep == self.dynamics.substeps;
             let kept = if last { 0 } else { self.hull.len() - n };
-            self.substep(kept)?;
-            if let Some(between) = between.as_deref_mut().filter(|_| !last) {
-                between.extend_from_slice(&self.hull[..n]);
+            let remainder = match &mut self.flow {
+                Some(flow) => Some(flow.remainder(&self.hull)?),
+                None => None,
+            };
+            self.substep(kept, remainder.as_ref())?;
+            if let Some(between) = between.as_deref_mut() {
+                match &remainder {
+                    Some((enclosure, _)) => between.extend_from_slice(&enclosure[..n]),
+                    None if last => {}
+                    None => between.extend_from_slice(&self.hull[..n]),
+                }
             }
         }
         self.clamp();
@@ -119,13 +143,25 @@ impl Linearised {
         Some(())
     }
 
-    /// The image under the update of the state; the first `kept` actions stay.
-    fn substep(&mut self, kept: usize) -> Option<()> {
+    /// The image under the update of the state, with what is to be added to it and a box that
+    /// contains it, of differential equations; the first `kept` actions stay.
+    fn substep(
+        &mut self,
+        kept: usize,
+        remainder: Option<&(Vec<Interval>, Vec<Interval>)>,
+    ) -> Option<()> {
         let n = self.dynamics.components.len();
         let mut sides = Vec::with_capacity(n + kept);
         self.update.append(&self.hull, &mut sides)?;
+        let mut rests: &[Interval] = &[];
+        if let Some((enclosure, added)) = remainder {
+            rests = added;
+            for (side, (&rest, around)) in sides.iter_mut().zip(added.iter().zip(enclosure)) {
+                *side = (*side + rest).tightened(around);
+            }
+        }
         sides.extend_from_slice(&self.hull[n..n + kept]);
-        match self.linear_image(kept) {
+        match self.linear_image(kept, rests) {
             Some(mut image) => {
                 image.reduce(GENERATORS_PER_VARIABLE * n);
                 for (side, hull) in sides.iter_mut().zip(image.hull()) {
@@ -139,7 +175,7 @@ impl Linearised {
         Some(())
     }
 
-    fn linear_image(&self, kept: usize) -> Option<Zonotope> {
+    fn linear_image(&self, kept: usize, rests: &[Interval]) -> Option<Zonotope> {
         let (n, columns) = (self.dynamics.components.len(), self.hull.len());
         // The slopes count on the lines from the centre to all points.
         let centre: Vec<Interval> =
@@ -148,6 +184,9 @@ impl Linearised {
             self.hull.iter().zip(&centre).map(|(&side, &c)| Interval::hull(side, c)).collect();
         let mut slopes = self.slopes.as_ref()?.evaluate(&around)?;
         let mut base = self.value.evaluate(&centre)?;
+        for (base, &rest) in base.iter_mut().zip(rests) {
+            *base = *base + rest;
+        }
         slopes.extend(unit_rows(n..n + kept, columns));
         base.extend_from_slice(&centre[n..n + kept]);
         let bounded = slopes.iter().chain(&base).all(Range::is_bounded);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::range::Range;
-use crate::task::{AfterGoal, GoalRule, Task};
+use crate::task::Task;
 
 /// What stands against a verdict *safe*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ pub enum ObstacleKind {
     MissesGoal,
     /// A box leaves the cells, where the controller is not defined.
     LeavesGrid,
+    /// The controller's formula or network has no value in a cell that a box meets.
+    NoAction,
     /// An expression of the dynamics has no value, or no bounds, somewhere in a box.
     NoValue,
 }
@@ -45,12 +47,14 @@ impl<R: Range> Obstacle<R> {
 pub struct Outcome<R> {
     /// Number of boxes at each step, before boxes inside the goal are absorbed.
     pub boxes: Vec<u64>,
-    /// For the question about all at once: whether all boxes are in the goal, step by step.
+    /// For the question about all at once: whether all boxes are in the goal, step by step; as far
+    /// as the steps count.
     pub goal_steps: Vec<bool>,
     /// For the question about each: the step at which the last box was in the goal.
     pub absorbed_at: Option<u32>,
-    /// The first step at which a box meets the unsafe set, if that does not decide yet.
-    pub first_unsafe: Option<Obstacle<R>>,
+    /// What ends the run of this part early, if that does not decide: all may be in the goal at
+    /// once before.
+    pub cut_off: Option<Obstacle<R>>,
     /// What stands against *safe*.
     pub obstacle: Option<Obstacle<R>>,
     /// The boxes of every step, if they are wanted: ranges one after the other.
@@ -63,22 +67,25 @@ impl<R: Range> Outcome<R> {
             boxes: Vec::new(),
             goal_steps: Vec::new(),
             absorbed_at: None,
-            first_unsafe: None,
+            cut_off: None,
             obstacle: None,
             recorded: Vec::new(),
         }
     }
 
-    /// A box meets the unsafe set: that decides, unless all may be in the goal at once before.
-    pub(crate) fn meet_unsafe(&mut self, task: &Task, kind: ObstacleKind, step: u32, state: &[R]) {
-        let obstacle = Obstacle::new(kind, step, state);
-        let may_stop_before = task.goal.is_some()
-            && task.question.goal == GoalRule::AllAtOnce
-            && task.question.after_goal == AfterGoal::Stop;
-        if may_stop_before {
-            self.first_unsafe.get_or_insert(obstacle);
-        } else {
-            self.obstacle = Some(obstacle);
-        }
+    /// Something stands against *safe* from a step on; the run of the part ends.
+    pub(crate) fn end(&mut self, task: &Task, obstacle: Obstacle<R>) {
+        let place = if task.may_end_before() { &mut self.cut_off } else { &mut self.obstacle };
+        place.get_or_insert(obstacle);
+    }
+
+    /// Whether the run of the part has ended early.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.obstacle.is_some() || self.cut_off.is_some()
+    }
+
+    /// Whether all boxes are in the goal at a step that counts.
+    pub(crate) fn is_in_goal_at(&self, step: u32) -> bool {
+        self.goal_steps.get(step as usize).copied().unwrap_or(false)
     }
 }

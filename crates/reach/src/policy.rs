@@ -1,10 +1,12 @@
 //! The controller as a black box: one action for each cell, computed once and kept.
 
 mod controls;
+mod formula;
 mod rounding;
 mod single;
 mod state;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_policy::{Evaluator, Network, read_network};
 use rustc_hash::FxHashMap;
@@ -12,12 +14,12 @@ use serde::Serialize;
 
 use crate::edge::Edge;
 use crate::error::ReachError;
-use crate::expression::Tape;
 use crate::grid::{Cell, Grid};
 use crate::range::Range;
 use crate::task::{ActionMap, Controller, Task};
 
 pub use controls::Controls;
+use formula::CellFormula;
 pub use rounding::possible_outputs;
 pub use single::SingleEvaluator;
 pub(crate) use state::StateController;
@@ -57,16 +59,19 @@ pub struct NetworkArithmetic {
 /// A controller that reads cells.
 #[derive(Clone, Debug)]
 enum CellController<R> {
-    Network {
-        network: Network,
-        double: Evaluator,
-        single: SingleEvaluator,
-        arithmetic: NetworkArithmetic,
-    },
-    Formula {
-        tape: Tape<R>,
-        registers: Vec<R>,
-    },
+    Network(Box<CellNetwork>),
+    Formula(CellFormula<R>),
+}
+
+/// A network that reads the bounds of a cell.
+#[derive(Clone, Debug)]
+struct CellNetwork {
+    network: Network,
+    double: Evaluator,
+    single: SingleEvaluator,
+    arithmetic: NetworkArithmetic,
+    /// Whether no number that an evaluation meets can overflow in any of the cells.
+    never_overflows: bool,
 }
 
 /// Where the number of a cell's action stands.
@@ -75,10 +80,15 @@ enum Index {
     /// For each cell, 0 if it has none yet, else the number plus 1.
     Dense(Vec<u32>),
     Sparse(FxHashMap<u128, u32>),
+    /// More cells than 128 bits can count.
+    Named(FxHashMap<Cell, u32>),
 }
 
 /// Grids of at most this many cells have a table.
 const DENSE_CELLS: u64 = 1 << 22;
+
+/// So many actions are computed between two looks at the budget.
+const ACTIONS_PER_POLL: usize = 256;
 
 /// The actions of the cells met so far. Clones start with the actions known and go their own ways.
 #[derive(Clone, Debug)]
@@ -91,6 +101,9 @@ pub struct Actions<R> {
     /// Inputs of the dynamics, one row for each cell known; those of the last cells may be missing
     /// until [`Actions::complete`].
     known: Vec<R>,
+    /// For each of these rows, whether the controller has a value in the cell. Where it has none
+    /// there is no action, which is not the same as any action.
+    defined: Vec<bool>,
 }
 
 /// The map from outputs to inputs over ranges.
@@ -143,17 +156,10 @@ impl<R: Range> Actions<R> {
                         inputs
                     )));
                 }
-                CellController::Network {
-                    double: Evaluator::new(&network),
-                    single: SingleEvaluator::new(&network),
-                    network,
-                    arithmetic,
-                }
+                CellController::Network(Box::new(CellNetwork::new(network, arithmetic, grid)))
             }
             Controller::CellFormula { graph, outputs } => {
-                let tape = Tape::new(graph, outputs, 2 * task.dimension());
-                let registers = tape.registers();
-                CellController::Formula { tape, registers }
+                CellController::Formula(CellFormula::new(graph, outputs, task.dimension()))
             }
             Controller::StateNetwork(_) => {
                 return Err(ReachError::Mismatch("this network reads no cells".to_owned()));
@@ -163,14 +169,16 @@ impl<R: Range> Actions<R> {
             Some(count) if count <= DENSE_CELLS => {
                 Index::Dense(vec![0; usize::try_from(count).unwrap_or(0)])
             }
-            _ => Index::Sparse(FxHashMap::default()),
+            _ if grid.has_numbers() => Index::Sparse(FxHashMap::default()),
+            _ => Index::Named(FxHashMap::default()),
         };
         let action = ActionRange {
             scale: R::enclosing(&task.action.scale),
             offset: R::enclosing(&task.action.offset),
             map: task.action.clone(),
         };
-        Ok(Self { controller, inputs, action, index, cells: Vec::new(), known: Vec::new() })
+        let (cells, known, defined) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { controller, inputs, action, index, cells, known, defined })
     }
 
     /// The number of a cell's action; it may have to be computed first ([`Actions::complete`]).
@@ -186,74 +194,61 @@ impl<R: Range> Actions<R> {
                     .fold(0, |position, (axis, &k)| position * axis.len() + k as usize);
                 &mut table[position]
             }
-            Index::Sparse(map) => {
-                // Products of up to 64 axes could exceed 128 bits; wrapping around would confuse
-                // cells, so the bits are kept apart by a check against the cell itself below.
-                let key = grid.axes().iter().zip(cell).fold(0u128, |key, (axis, &k)| {
-                    key.wrapping_mul(axis.len() as u128).wrapping_add(u128::from(k))
-                });
-                map.entry(key).or_insert(0)
-            }
+            Index::Sparse(map) => map.entry(grid.number_of(cell)).or_insert(0),
+            Index::Named(map) => map.entry(Cell::from_slice(cell)).or_insert(0),
         };
         if *place == 0 {
             *place = next + 1;
             self.cells.push(Cell::from_slice(cell));
-            return next;
         }
-        let known = *place - 1;
-        if self.cells[known as usize].as_slice() == cell {
-            known
-        } else {
-            // Another cell has the key: this one gets an action of its own each time.
-            self.cells.push(Cell::from_slice(cell));
-            next
-        }
+        *place - 1
     }
 
-    /// Computes the actions that are missing, in one batch.
-    pub fn complete(&mut self, grid: &Grid) {
-        let from = self.known.len() / self.inputs;
-        if from == self.cells.len() {
-            return;
-        }
-        match &mut self.controller {
-            CellController::Network { network, double, single, arithmetic } => {
-                let mut bounds = Vec::new();
-                for cell in &self.cells[from..] {
-                    bounds.extend(grid.edges_of(cell).map(|(lower, _)| nearest_f32(lower)));
-                    bounds.extend(grid.edges_of(cell).map(|(_, upper)| nearest_f32(upper)));
-                }
-                let outputs = evaluate(network, double, single, *arithmetic, &bounds);
-                self.known
-                    .extend(outputs.into_iter().map(|o| self.action.apply(&R::from_interval(o))));
-            }
-            CellController::Formula { tape, registers } => {
-                for cell in &self.cells[from..] {
-                    let n = cell.len();
-                    for (i, (lower, upper)) in grid.edges_of(cell).enumerate() {
-                        registers[i] = R::enclosing(lower.exact());
-                        registers[n + i] = R::enclosing(upper.exact());
+    /// Computes the actions that are missing.
+    ///
+    /// # Errors
+    /// If the budget runs out; the next call goes on.
+    pub fn complete(&mut self, grid: &Grid, budget: &mut Budget) -> Result<(), StopReason> {
+        for cells in self.cells[self.defined.len()..].chunks(ACTIONS_PER_POLL) {
+            budget.poll_clock()?;
+            let mut push = |outputs: Option<&[R]>| {
+                self.defined.push(outputs.is_some());
+                match outputs {
+                    Some(outputs) => {
+                        self.known.extend(outputs.iter().map(|output| self.action.apply(output)));
                     }
-                    let some = tape.run(registers).is_some();
-                    for i in 0..self.inputs {
-                        let output = if some {
-                            tape.output(registers, i).clone()
-                        } else {
-                            R::from_interval(Interval::EVERYTHING)
-                        };
-                        self.known.push(self.action.apply(&output));
+                    None => {
+                        let nothing = R::from_interval(Interval::EVERYTHING);
+                        self.known.extend(std::iter::repeat_n(nothing, self.inputs));
+                    }
+                }
+            };
+            match &mut self.controller {
+                CellController::Network(network) => {
+                    let rows = network.outputs(grid, cells);
+                    for row in rows {
+                        let ranges: Option<Vec<R>> =
+                            row.map(|row| row.into_iter().map(R::from_interval).collect());
+                        push(ranges.as_deref());
+                    }
+                }
+                CellController::Formula(formula) => {
+                    for cell in cells {
+                        push(formula.outputs(grid, cell).as_deref());
                     }
                 }
             }
         }
+        Ok(())
     }
 
-    /// The action with a number.
+    /// The action with a number; `None` if the controller has no value in the cell.
     #[inline]
     #[must_use]
-    pub fn action(&self, number: u32) -> &[R] {
-        let at = number as usize * self.inputs;
-        &self.known[at..at + self.inputs]
+    pub fn action(&self, number: u32) -> Option<&[R]> {
+        let number = number as usize;
+        let at = number * self.inputs;
+        self.defined[number].then(|| &self.known[at..at + self.inputs])
     }
 
     /// The cells met so far.
@@ -263,31 +258,61 @@ impl<R: Range> Actions<R> {
     }
 }
 
-/// What a network gives for a batch of inputs: one range for each output, row by row.
-fn evaluate(
-    network: &Network,
-    double: &mut Evaluator,
-    single: &mut SingleEvaluator,
-    arithmetic: NetworkArithmetic,
-    inputs: &[f64],
-) -> Vec<Interval> {
-    if arithmetic.rounding == Rounding::AnyOrder {
-        let rows = inputs.chunks(network.input_width());
-        return rows
-            .flat_map(|row| possible_outputs(network, row, arithmetic.evaluation))
+impl CellNetwork {
+    fn new(network: Network, arithmetic: NetworkArithmetic, grid: &Grid) -> Self {
+        let ends = || grid.axes().iter().map(|axis| (axis.edge(0), axis.edge(axis.len())));
+        let bounds: Vec<Interval> = ends()
+            .chain(ends())
+            .map(|(first, last)| {
+                Interval::point(nearest_f32(first)).hull(Interval::point(nearest_f32(last)))
+            })
             .collect();
-    }
-    match arithmetic.evaluation {
-        Evaluation::F64 => {
-            let mut outputs = Vec::new();
-            double.evaluate(inputs, &mut outputs);
-            outputs.into_iter().map(Interval::point).collect()
+        let never_overflows = possible_outputs(&network, &bounds, arithmetic.evaluation).is_some();
+        Self {
+            double: Evaluator::new(&network),
+            single: SingleEvaluator::new(&network),
+            network,
+            arithmetic,
+            never_overflows,
         }
-        Evaluation::F32 => inputs
-            .chunks(network.input_width())
-            .flat_map(|row| single.evaluate(row))
-            .map(|output| Interval::point(f64::from(output)))
-            .collect(),
+    }
+
+    /// What the network gives in some cells: a range for each output, or `None` where a number on
+    /// the way may be none, or is not finite.
+    fn outputs(&mut self, grid: &Grid, cells: &[Cell]) -> Vec<Option<Vec<Interval>>> {
+        let width = self.network.input_width();
+        let mut bounds = Vec::with_capacity(cells.len() * width);
+        for cell in cells {
+            bounds.extend(grid.edges_of(cell).map(|(lower, _)| nearest_f32(lower)));
+            bounds.extend(grid.edges_of(cell).map(|(_, upper)| nearest_f32(upper)));
+        }
+        let evaluation = self.arithmetic.evaluation;
+        let possible = |row: &[f64]| {
+            let points: Vec<Interval> = row.iter().map(|&x| Interval::point(x)).collect();
+            possible_outputs(&self.network, &points, evaluation)
+        };
+        if self.arithmetic.rounding == Rounding::AnyOrder {
+            return bounds.chunks(width).map(possible).collect();
+        }
+        let computed: Vec<f64> = match evaluation {
+            Evaluation::F64 => {
+                let mut outputs = Vec::new();
+                self.double.evaluate(&bounds, &mut outputs);
+                outputs
+            }
+            Evaluation::F32 => {
+                let rows = bounds.chunks(width);
+                rows.flat_map(|row| self.single.evaluate(row)).map(f64::from).collect()
+            }
+        };
+        let rows = computed.chunks(self.network.output_width()).zip(bounds.chunks(width));
+        rows.map(|(outputs, row)| {
+            let finite = outputs.iter().all(|output| output.is_finite());
+            // A number that is none may be lost on the way, in max(x, 0) for instance.
+            let defined = finite && (self.never_overflows || possible(row).is_some());
+            defined.then(|| outputs.iter().map(|&output| Interval::point(output)).collect())
+        })
+        .collect()
     }
 }
 

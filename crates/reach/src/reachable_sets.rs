@@ -19,13 +19,14 @@
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
-use crate::aggregate::{Aggregation, Relations, aggregate};
+use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
+use crate::error::ReachError;
 use crate::linearised::Linearised;
 use crate::outcome::{Obstacle, ObstacleKind, Outcome};
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
-use crate::task::{AfterGoal, DynamicsKind, GoalRule, Task};
+use crate::task::{GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
 pub type Part = Vec<(Rational, Rational)>;
@@ -67,7 +68,7 @@ pub struct ReachableSets<'a, R> {
     pub controls: Controls<'a, R>,
     /// The dynamics.
     pub post: Post<R>,
-    /// Takes the place of all that for difference equations whose network reads the state.
+    /// Takes the place of all that where the network reads the state.
     linearised: Option<Linearised>,
     options: RunOptions,
 }
@@ -81,18 +82,51 @@ struct Segments<R> {
     ends: Vec<usize>,
 }
 
+impl<R> Segments<R> {
+    fn clear(&mut self) {
+        self.sides.clear();
+        self.actions.clear();
+        self.ends.clear();
+    }
+}
+
+/// Work space of a run.
+#[derive(Debug)]
+struct Work<R> {
+    images: Boxes<R>,
+    between: Vec<R>,
+    segments: Segments<R>,
+    scratch: Vec<R>,
+    aggregation: Aggregation,
+}
+
+impl<R> Default for Work<R> {
+    fn default() -> Self {
+        Self {
+            images: Boxes::default(),
+            between: Vec::new(),
+            segments: Segments { sides: Vec::new(), actions: Vec::new(), ends: Vec::new() },
+            scratch: Vec::new(),
+            aggregation: Aggregation::default(),
+        }
+    }
+}
+
 impl<'a, R: Range> ReachableSets<'a, R> {
     /// Prepares the computation for a task.
+    ///
+    /// # Errors
+    /// If differential equations cannot be differentiated.
     pub fn new(
         task: &'a Task,
         controls: Controls<'a, R>,
         post: Post<R>,
         options: RunOptions,
-    ) -> Self {
+    ) -> Result<Self, ReachError> {
         let reads_state = controls.state_controller().is_some();
-        let linearised = (reads_state && task.dynamics.kind == DynamicsKind::Difference)
-            .then(|| Linearised::new(&task.dynamics, task.inputs.len()));
-        Self { task, controls, post, linearised, options }
+        let linearised =
+            reads_state.then(|| Linearised::new(&task.dynamics, task.inputs.len())).transpose()?;
+        Ok(Self { task, controls, post, linearised, options })
     }
 
     /// The verdict on one part of the initial box.
@@ -105,13 +139,8 @@ impl<'a, R: Range> ReachableSets<'a, R> {
             part.iter().map(|(lo, hi)| ExactRange::new(lo.clone(), hi.clone())).collect();
         let mut outcome = Outcome::new();
         let mut current = Boxes::default();
-        let mut images = Boxes::default();
-        let mut between = Vec::new();
-        let mut segments = Segments { sides: Vec::new(), actions: Vec::new(), ends: Vec::new() };
-        let mut scratch = Vec::new();
-        let mut work = Aggregation::default();
-        let rounded: Vec<R> = initial.iter().map(|r| enclose(r)).collect();
-        current.sides = rounded;
+        let mut work = Work::default();
+        current.sides = initial.iter().map(ExactRange::converted).collect();
         // l.3; step 0 is looked at with exact bounds.
         for step in 0..=self.task.steps {
             budget.poll()?;
@@ -123,121 +152,140 @@ impl<'a, R: Range> ReachableSets<'a, R> {
             if self.options.record {
                 outcome.recorded.push(current.sides.clone());
             }
-            let open = if step == 0 {
+            let goes_on = if step == 0 {
                 self.look_at_exact(&initial, &mut current, &mut outcome)
             } else {
-                self.look_at(&mut current, step, &mut outcome)
+                look_at(self.task, &mut current, step, &mut outcome)
             };
-            if !open || outcome.obstacle.is_some() {
+            if !goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {
                 return Ok(outcome);
             }
             if step == self.task.steps {
                 break;
             }
-            if self.linearised.is_some() {
+            let exact = (step == 0).then_some(initial.as_slice());
+            let obstacle = if self.linearised.is_some() {
                 // A step takes long with many variables and substeps.
                 budget.poll_clock()?;
-                let Some(advanced) = self.advance(&current, step == 0, &mut between) else {
-                    let kind = ObstacleKind::NoValue;
-                    outcome.obstacle = Some(Obstacle::new(kind, step, &current.sides));
-                    return Ok(outcome);
-                };
-                let reached = current.reached.first() == Some(&true);
-                self.look_between(&mut between, reached, step, &mut outcome);
-                if outcome.obstacle.is_some() {
-                    return Ok(outcome);
-                }
-                current.sides = advanced;
-                continue;
-            }
-            // l.5, l.6
-            segments.sides.clear();
-            segments.actions.clear();
-            segments.ends.clear();
-            self.controls.begin();
-            let segmented = if step == 0 {
-                let mut part = Vec::new();
-                self.controls
-                    .segment(&initial, &mut part, |action, part| {
-                        segments.sides.extend(part.iter().map(|r| enclose::<R>(r)));
-                        segments.actions.push(action);
-                    })
-                    .map(|()| segments.ends.push(segments.actions.len()))
-                    .ok_or(0)
+                self.advance(&mut current, step, &mut work)
             } else {
-                self.segment_all(&current, n, &mut scratch, &mut segments)
+                self.move_all(&mut current, (step, exact), &mut work, budget)?
             };
-            if let Err(at) = segmented {
-                let state = &current.sides[at * n..(at + 1) * n];
-                outcome.obstacle = Some(Obstacle::new(ObstacleKind::LeavesGrid, step, state));
+            if let Some(obstacle) = obstacle {
+                outcome.end(self.task, obstacle);
                 return Ok(outcome);
             }
-            self.controls.complete();
-            // l.7, l.8
-            images.sides.clear();
-            images.reached.clear();
-            let mut from = 0;
-            for (parent, &end) in segments.ends.iter().enumerate() {
-                let reached = current.reached.get(parent).copied();
-                let start = images.sides.len();
-                for i in from..end {
-                    let state = &segments.sides[i * n..(i + 1) * n];
-                    let action = self.controls.action(segments.actions[i]);
-                    let wanted = self.options.between_samples.then_some(&mut between);
-                    if self.post.post(state, action, &mut images.sides, wanted).is_none() {
-                        outcome.obstacle = Some(Obstacle::new(ObstacleKind::NoValue, step, state));
-                        return Ok(outcome);
-                    }
-                }
-                self.look_between(&mut between, reached == Some(true), step, &mut outcome);
-                if outcome.obstacle.is_some() {
-                    return Ok(outcome);
-                }
-                if let Some(distances) = &self.task.aggregation
-                    && end - from > 1
-                {
-                    let relations = self.options.relations;
-                    let sides = &mut images.sides;
-                    aggregate(sides, start, &mut Vec::new(), n, distances, relations, &mut work);
-                }
-                if let Some(reached) = reached {
-                    images.reached.resize(images.sides.len() / n, reached);
-                }
-                from = end;
-                budget.poll()?;
-            }
-            // l.9
-            if let Some(distances) = &self.task.aggregation
-                && segments.ends.len() > 1
-            {
-                let Boxes { sides, reached } = &mut images;
-                aggregate(sides, 0, reached, n, distances, self.options.relations, &mut work);
-            }
-            std::mem::swap(&mut current, &mut images);
         }
-        if outcome.first_unsafe.is_none() {
-            self.finish(&current, &mut outcome);
-        }
+        self.finish(&current, &mut outcome);
         Ok(outcome)
     }
 
-    /// Segments all boxes; the position of one that leaves the grid otherwise.
+    /// Whether the answer is there: all of the initial box is in the goal at once, and that ends
+    /// all runs. With several parts, others may need more steps.
+    fn is_done(&self, part: &Part, step: u32, outcome: &Outcome<R>) -> bool {
+        let whole = *part == self.task.initial;
+        whole && self.task.may_end_before() && outcome.is_in_goal_at(step)
+    }
+
+    /// Replaces the boxes of a step by those of the next one (l.5 to l.9), unless something stands
+    /// against that. `initial` is the part itself at step 0.
+    fn move_all(
+        &mut self,
+        current: &mut Boxes<R>,
+        (step, initial): (u32, Option<&[ExactRange]>),
+        work: &mut Work<R>,
+        budget: &mut Budget,
+    ) -> Result<Option<Obstacle<R>>, StopReason> {
+        let n = self.task.dimension();
+        let Work { images, between, segments, scratch, aggregation } = work;
+        // l.5, l.6
+        segments.clear();
+        self.controls.begin();
+        let outside = match initial {
+            Some(initial) => {
+                let visit = |action, part: &[ExactRange]| {
+                    segments.sides.extend(part.iter().map(ExactRange::converted::<R>));
+                    segments.actions.push(action);
+                    budget.poll()
+                };
+                let inside = self.controls.segment(initial, &mut Vec::new(), visit)?;
+                segments.ends.push(segments.actions.len());
+                (!inside).then_some(0)
+            }
+            None => self.segment_all(current, scratch, segments, budget)?,
+        };
+        if let Some(at) = outside {
+            let state = &current.sides[at * n..(at + 1) * n];
+            return Ok(Some(Obstacle::new(ObstacleKind::LeavesGrid, step, state)));
+        }
+        self.controls.complete(budget)?;
+        // l.7, l.8
+        images.sides.clear();
+        images.reached.clear();
+        let mut from = 0;
+        for (parent, &end) in segments.ends.iter().enumerate() {
+            let reached = current.reached.get(parent).copied();
+            let start = images.sides.len();
+            for i in from..end {
+                budget.poll()?;
+                let state = &segments.sides[i * n..(i + 1) * n];
+                let Some(action) = self.controls.action(segments.actions[i]) else {
+                    return Ok(Some(Obstacle::new(ObstacleKind::NoAction, step, state)));
+                };
+                let wanted = self.options.between_samples.then_some(&mut *between);
+                if self.post.post(state, action, &mut images.sides, wanted).is_none() {
+                    return Ok(Some(Obstacle::new(ObstacleKind::NoValue, step, state)));
+                }
+            }
+            let met = self.look_between(between, reached == Some(true), step);
+            if met.is_some() {
+                return Ok(met);
+            }
+            if let Some(adjacency) = self.adjacency().filter(|_| end - from > 1) {
+                let sides = &mut images.sides;
+                aggregate(sides, start, &mut Vec::new(), adjacency, aggregation, budget)?;
+            }
+            if let Some(reached) = reached {
+                images.reached.resize(images.sides.len() / n, reached);
+            }
+            from = end;
+        }
+        // l.9
+        if let Some(adjacency) = self.adjacency().filter(|_| segments.ends.len() > 1) {
+            let Boxes { sides, reached } = images;
+            aggregate(sides, 0, reached, adjacency, aggregation, budget)?;
+        }
+        std::mem::swap(current, images);
+        Ok(None)
+    }
+
+    /// Which boxes are merged, if some are.
+    fn adjacency(&self) -> Option<Adjacency<'a>> {
+        let relations = self.options.relations;
+        let distances = self.task.aggregation.as_ref()?;
+        Some(Adjacency { distances, relations })
+    }
+
+    /// Segments all boxes; the position of one that leaves the grid, if one does.
     fn segment_all(
         &mut self,
         current: &Boxes<R>,
-        n: usize,
         scratch: &mut Vec<R>,
         segments: &mut Segments<R>,
-    ) -> Result<(), usize> {
-        for (at, state) in current.sides.chunks_exact(n).enumerate() {
+        budget: &mut Budget,
+    ) -> Result<Option<usize>, StopReason> {
+        for (at, state) in current.sides.chunks_exact(self.task.dimension()).enumerate() {
             let visit = |action: u32, part: &[R]| {
                 segments.sides.extend_from_slice(part);
                 segments.actions.push(action);
+                budget.poll()
             };
-            self.controls.segment(state, scratch, visit).ok_or(at)?;
+            if !self.controls.segment(state, scratch, visit)? {
+                return Ok(Some(at));
+            }
             segments.ends.push(segments.actions.len());
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Looks at the initial box; whether there is something to go on with.
@@ -255,7 +303,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         let found = |found: Option<Obstacle<ExactRange>>| {
             found.map(|found| Obstacle::new(found.kind, 0, &current.sides))
         };
-        outcome.first_unsafe = found(exact_outcome.first_unsafe);
+        outcome.cut_off = found(exact_outcome.cut_off);
         outcome.obstacle = found(exact_outcome.obstacle);
         current.reached = exact.reached;
         if exact.sides.is_empty() {
@@ -264,47 +312,46 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         open
     }
 
-    fn look_at(&self, current: &mut Boxes<R>, step: u32, outcome: &mut Outcome<R>) -> bool {
-        look_at(self.task, current, step, outcome)
-    }
-
-    /// The box one step after the only one there is, by the linearised loop.
+    /// Replaces the only box there is by that of the next step, by the linearised loop, unless
+    /// something stands against that.
     fn advance(
         &mut self,
-        current: &Boxes<R>,
-        is_first: bool,
-        between: &mut Vec<R>,
-    ) -> Option<Vec<R>> {
-        let (linearised, controller) =
-            self.linearised.as_mut().zip(self.controls.state_controller())?;
-        if is_first {
+        current: &mut Boxes<R>,
+        step: u32,
+        work: &mut Work<R>,
+    ) -> Option<Obstacle<R>> {
+        let no_value = Obstacle::new(ObstacleKind::NoValue, step, &current.sides);
+        let Some((linearised, controller)) =
+            self.linearised.as_mut().zip(self.controls.state_controller())
+        else {
+            return Some(no_value);
+        };
+        if step == 0 {
             linearised.begin(current.sides.iter().map(Range::to_interval).collect());
         }
         let mut boxes = Vec::new();
         let wanted = self.options.between_samples.then_some(&mut boxes);
-        linearised.advance(controller, wanted)?;
-        between.extend(boxes.into_iter().map(R::from_interval));
-        Some(linearised.hull().iter().map(|&side| R::from_interval(side)).collect())
+        if linearised.advance(controller, wanted).is_none() {
+            return Some(no_value);
+        }
+        current.sides = linearised.hull().iter().map(|&side| R::from_interval(side)).collect();
+        work.between.extend(boxes.into_iter().map(R::from_interval));
+        let reached = current.reached.first() == Some(&true);
+        self.look_between(&mut work.between, reached, step)
     }
 
     /// Looks at the boxes between samples, unless all that they stand for `reached` the goal and
-    /// that is the end; empties the list.
-    fn look_between(
-        &self,
-        between: &mut Vec<R>,
-        reached: bool,
-        step: u32,
-        outcome: &mut Outcome<R>,
-    ) {
-        let over = reached && self.task.question.after_goal == AfterGoal::Stop;
-        if let Some(avoid) = self.task.avoid.as_ref().filter(|_| !over)
-            && step + 1 >= self.task.avoid_from_step
-            && let Some(state) =
-                between.chunks_exact(self.task.dimension()).find(|state| avoid.meets(state))
-        {
-            outcome.meet_unsafe(self.task, ObstacleKind::MeetsUnsafeBetween, step + 1, state);
-        }
+    /// that is the end; empties the list. What stands against *safe*.
+    fn look_between(&self, between: &mut Vec<R>, reached: bool, step: u32) -> Option<Obstacle<R>> {
+        let over = reached && self.task.ends_in_goal();
+        let avoid = self.task.avoid.as_ref().filter(|_| !over);
+        let avoid = avoid.filter(|_| step + 1 >= self.task.avoid_from_step);
+        let mut boxes = between.chunks_exact(self.task.dimension());
+        let met = avoid.and_then(|avoid| boxes.find(|state| avoid.meets(state)));
+        let obstacle =
+            met.map(|state| Obstacle::new(ObstacleKind::MeetsUnsafeBetween, step + 1, state));
         between.clear();
+        obstacle
     }
 
     /// What the boxes of the last step say about the goal.
@@ -338,18 +385,16 @@ fn look_at<R: Range>(
         && step >= task.avoid_from_step
         && let Some(state) = current.sides.chunks_exact(n).find(|state| avoid.meets(state))
     {
-        outcome.meet_unsafe(task, ObstacleKind::MeetsUnsafe, step, state);
-        if outcome.obstacle.is_some() || task.question.after_goal == AfterGoal::Stop {
-            return false;
-        }
+        outcome.end(task, Obstacle::new(ObstacleKind::MeetsUnsafe, step, state));
+        return false;
     }
     let Some(goal) = &task.goal else { return true };
-    match (task.question.goal, task.question.after_goal) {
+    match (task.question.goal, task.ends_in_goal()) {
         (GoalRule::AllAtOnce, _) => {
             let all = current.sides.chunks_exact(n).all(|state| goal.contains(state));
             outcome.goal_steps.push(all);
         }
-        (GoalRule::Each, AfterGoal::Stop) => {
+        (GoalRule::Each, true) => {
             let mut kept = 0;
             for i in 0..current.sides.len() / n {
                 if goal.contains(&current.sides[i * n..(i + 1) * n]) {
@@ -366,7 +411,7 @@ fn look_at<R: Range>(
                 return false;
             }
         }
-        (GoalRule::Each, AfterGoal::Continue) => {
+        (GoalRule::Each, false) => {
             current.reached.resize(current.sides.len() / n, false);
             for (state, reached) in current.sides.chunks_exact(n).zip(&mut current.reached) {
                 *reached |= goal.contains(state);
@@ -377,12 +422,4 @@ fn look_at<R: Range>(
         }
     }
     true
-}
-
-/// An exact range as one of another kind.
-fn enclose<R: Range>(range: &ExactRange) -> R {
-    match (range.lower(), range.upper()) {
-        (Some(lo), Some(hi)) => R::between(&lo, &hi),
-        _ => R::from_interval(range.to_interval()),
-    }
 }

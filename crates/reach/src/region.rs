@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use policert_numeric::Rational;
 
 use crate::edge::Edge;
-use crate::range::Range;
+use crate::range::{ExactRange, Range};
 
 /// Whether the border belongs to a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -71,6 +71,26 @@ impl Region {
                 Border::Open => low == Ordering::Greater && high == Ordering::Less,
             }
         })
+    }
+
+    /// A state that it has in common with a box between exact bounds, if there is one.
+    #[must_use]
+    pub fn state_in(&self, bounds: &[(Rational, Rational)]) -> Option<Vec<Rational>> {
+        let mut common = bounds.to_vec();
+        for side in &self.sides {
+            let (lo, hi) = &mut common[side.variable];
+            *lo = lo.clone().max(side.lower.exact().clone());
+            *hi = hi.clone().min(side.upper.exact().clone());
+            if lo > hi {
+                return None;
+            }
+        }
+        // The middle also lies inside an open region, if anything does.
+        let half = Rational::new(1, 2).unwrap_or_default();
+        let state: Vec<Rational> = common.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect();
+        let exact: Vec<ExactRange> =
+            state.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect();
+        self.contains(&exact).then_some(state)
     }
 
     /// Whether part of a box may lie in it.

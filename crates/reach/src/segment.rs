@@ -13,27 +13,30 @@ use crate::grid::{Cell, Grid};
 use crate::range::Range;
 
 /// Calls `visit` with each cell that a box meets, and the box's part in it (outwards rounded); the
-/// last variable changes fastest. `None` if the box leaves the grid: then some cells may have been
-/// visited.
+/// last variable changes fastest. Whether the box is inside the grid; otherwise no cell is visited.
+///
+/// # Errors
+/// That of `visit`.
 #[inline]
-pub fn segment<R: Range>(
+pub fn segment<R: Range, E>(
     state: &[R],
     grid: &Grid,
     part: &mut Vec<R>,
-    mut visit: impl FnMut(&[u32], &[R]),
-) -> Option<()> {
+    mut visit: impl FnMut(&[u32], &[R]) -> Result<(), E>,
+) -> Result<bool, E> {
     let mut first = Cell::new();
     let mut last = Cell::new();
     let mut single = true;
     for (range, axis) in state.iter().zip(grid.axes()) {
-        let (from, to) = axis.cells_of(range)?;
-        first.push(u32::try_from(from).ok()?);
-        last.push(u32::try_from(to).ok()?);
+        let Some((from, to)) = axis.cells_of(range) else { return Ok(false) };
+        // Axes have far fewer cells.
+        first.push(u32::try_from(from).unwrap_or(u32::MAX));
+        last.push(u32::try_from(to).unwrap_or(u32::MAX));
         single &= from == to;
     }
     if single {
-        visit(&first, state);
-        return Some(());
+        visit(&first, state)?;
+        return Ok(true);
     }
     let mut cell = first.clone();
     loop {
@@ -46,12 +49,12 @@ pub fn segment<R: Range>(
                 range.clipped(axis.edge(k), axis.edge(k + 1))
             });
         }
-        visit(&cell, part);
+        visit(&cell, part)?;
         // The next cell, as an odometer counts.
         let mut i = cell.len();
         loop {
             if i == 0 {
-                return Some(());
+                return Ok(true);
             }
             i -= 1;
             if cell[i] < last[i] {

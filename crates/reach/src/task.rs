@@ -181,4 +181,24 @@ impl Task {
     pub fn dimension(&self) -> usize {
         self.state.len()
     }
+
+    /// Whether a run is over once the goal is reached: either that is what is asked, or nothing is
+    /// to be avoided afterwards.
+    #[must_use]
+    pub fn ends_in_goal(&self) -> bool {
+        let stops = self.question.after_goal == AfterGoal::Stop || self.never_avoids();
+        self.goal.is_some() && stops
+    }
+
+    /// Whether no step up to the horizon has anything to be avoided.
+    #[must_use]
+    pub fn never_avoids(&self) -> bool {
+        self.avoid.is_none() || self.avoid_from_step > self.steps
+    }
+
+    /// Whether a state that breaks the rules decides nothing by itself, because all may be in the
+    /// goal at once before.
+    pub(crate) fn may_end_before(&self) -> bool {
+        self.question.goal == GoalRule::AllAtOnce && self.ends_in_goal()
+    }
 }

@@ -7,17 +7,43 @@ use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
 use crate::reachable_sets::Part;
-use crate::task::{AfterGoal, GoalRule, Task};
+use crate::region::Region;
+use crate::task::{GoalRule, Task};
 
 /// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
 #[derive(Clone, Debug)]
 pub struct Trajectory<R> {
     /// The initial state.
     pub start: Vec<Rational>,
-    /// The states from step 0 on; it ends early where the cell of a state is not certain.
+    /// The states from step 0 on; it ends early where the action in a state is not certain.
     pub states: Vec<Vec<R>>,
     /// The action taken in each state but the last.
     pub actions: Vec<Vec<R>>,
+}
+
+impl<R: Range> Trajectory<R> {
+    /// Whether the state of a step certainly lies in a region. The start is compared exactly.
+    fn is_in(&self, region: &Region, step: usize) -> bool {
+        match self.states.get(step) {
+            Some(_) if step == 0 => region.contains(&exact(&self.start)),
+            Some(state) => region.contains(state),
+            None => false,
+        }
+    }
+
+    /// Whether the state of a step certainly lies outside of a region.
+    fn is_outside(&self, region: &Region, step: usize) -> bool {
+        match self.states.get(step) {
+            Some(_) if step == 0 => !region.meets(&exact(&self.start)),
+            Some(state) => !region.meets(state),
+            None => false,
+        }
+    }
+}
+
+/// A state as exact ranges.
+fn exact(state: &[Rational]) -> Vec<ExactRange> {
+    state.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect()
 }
 
 /// Follows trajectories; borrows the work space of a computation of reachable sets.
@@ -34,27 +60,25 @@ pub struct Simulator<'a, 'b, R> {
 }
 
 impl<R: Range> Simulator<'_, '_, R> {
-    /// Follows the trajectory from a state up to the horizon, or as far as its cells are certain.
+    /// Follows the trajectory from a state up to the horizon, or as far as its actions are certain.
     ///
     /// # Errors
     /// If the budget runs out.
     pub fn follow(&mut self, start: &[Rational]) -> Result<Trajectory<R>, StopReason> {
-        let exact: Vec<ExactRange> =
-            start.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect();
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
         let mut actions = Vec::new();
-        let mut number = self.certain_cell(&exact);
+        let mut number = self.certain_cell(&exact(start))?;
         for step in 1..=self.task.steps {
             self.budget.poll_clock()?;
             let Some(at) = number else { break };
-            self.controls.complete();
-            let row = self.controls.action(at).to_vec();
+            self.controls.complete(self.budget)?;
+            let Some(row) = self.controls.action(at).map(<[R]>::to_vec) else { break };
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
             if self.post.post(last, &row, &mut image, None).is_none() {
                 break;
             }
-            number = if step < self.task.steps { self.certain_cell(&image) } else { None };
+            number = if step < self.task.steps { self.certain_cell(&image)? } else { None };
             actions.push(row);
             states.push(image);
         }
@@ -83,16 +107,18 @@ impl<R: Range> Simulator<'_, '_, R> {
     }
 
     /// The number of the action in a state, if its cell is certain.
-    fn certain_cell<S: Range>(&mut self, state: &[S]) -> Option<u32> {
+    fn certain_cell<S: Range>(&mut self, state: &[S]) -> Result<Option<u32>, StopReason> {
         let mut found: Option<Option<u32>> = None;
         self.controls.begin();
-        self.controls.segment(state, &mut Vec::new(), |number, _| {
+        let budget = &mut *self.budget;
+        let inside = self.controls.segment(state, &mut Vec::new(), |number, _| {
             found = match found {
                 None => Some(Some(number)),
                 Some(_) => Some(None),
             };
+            budget.poll()
         })?;
-        found.flatten()
+        Ok(found.flatten().filter(|_| inside))
     }
 
     /// Trajectories from the start states given that show that the answer is *unsafe*; none if
@@ -126,9 +152,7 @@ impl<R: Range> Simulator<'_, '_, R> {
                 GoalRule::AllAtOnce => {
                     let unsafe_at = self.first_unsafe(&trajectory);
                     let decided = unsafe_at.filter(|&at| {
-                        self.task.goal.is_none()
-                            || self.task.question.after_goal == AfterGoal::Continue
-                            || self.outside_before(&outside, &trajectory, at)
+                        !self.task.ends_in_goal() || self.outside_before(&outside, &trajectory, at)
                     });
                     if let Some(step) = decided {
                         let kind = ViolationKind::Unsafe { step };
@@ -151,16 +175,16 @@ impl<R: Range> Simulator<'_, '_, R> {
     /// Whether a trajectory certainly breaks the question about each.
     fn violates_each(&self, trajectory: &Trajectory<R>) -> Option<ViolationKind> {
         let mut certain_outside = true;
-        for (step, state) in trajectory.states.iter().enumerate() {
-            if self.is_unsafe(step, state) {
+        for step in 0..trajectory.states.len() {
+            if self.is_unsafe(trajectory, step) {
                 let step = u32::try_from(step).ok()?;
                 return Some(ViolationKind::Unsafe { step });
             }
             if let Some(goal) = &self.task.goal
-                && goal.meets(state)
+                && !trajectory.is_outside(goal, step)
             {
                 certain_outside = false;
-                if self.task.question.after_goal == AfterGoal::Stop {
+                if self.task.ends_in_goal() {
                     return None;
                 }
             }
@@ -169,20 +193,18 @@ impl<R: Range> Simulator<'_, '_, R> {
         (self.task.goal.is_some() && certain_outside && whole).then_some(ViolationKind::MissesGoal)
     }
 
-    fn is_unsafe(&self, step: usize, state: &[R]) -> bool {
+    fn is_unsafe(&self, trajectory: &Trajectory<R>, step: usize) -> bool {
         let counts = step >= self.task.avoid_from_step as usize;
-        counts && self.task.avoid.as_ref().is_some_and(|avoid| avoid.contains(state))
+        counts && self.task.avoid.as_ref().is_some_and(|avoid| trajectory.is_in(avoid, step))
     }
 
     fn first_unsafe(&self, trajectory: &Trajectory<R>) -> Option<u32> {
-        let at = (0..trajectory.states.len())
-            .find(|&step| self.is_unsafe(step, &trajectory.states[step]))?;
+        let at = (0..trajectory.states.len()).find(|&step| self.is_unsafe(trajectory, step))?;
         u32::try_from(at).ok()
     }
 
     fn is_outside(&self, trajectory: &Trajectory<R>, step: usize) -> bool {
-        let state = trajectory.states.get(step);
-        self.task.goal.as_ref().zip(state).is_some_and(|(goal, state)| !goal.meets(state))
+        self.task.goal.as_ref().is_some_and(|goal| trajectory.is_outside(goal, step))
     }
 
     /// Whether at each step before `at` some trajectory is outside the goal.
@@ -227,11 +249,14 @@ pub struct Violation<R> {
 /// At most so many corners of a box are tried.
 const MAX_CORNERS: usize = 64;
 
-/// Start states in a box that are tried first: its corners and middle, then `more` others.
+/// Start states in a part of the initial box that are tried first: one that is unsafe itself, if
+/// there is one, its middle and corners, then `more` others.
 #[must_use]
-pub fn start_states(part: &Part, more: usize) -> Vec<Vec<Rational>> {
-    let half = Rational::new(1, 2).unwrap_or_default();
-    let mut starts = vec![part.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect()];
+pub fn start_states(task: &Task, part: &Part, more: usize) -> Vec<Vec<Rational>> {
+    let unsafe_at_once = task.avoid.as_ref().filter(|_| task.avoid_from_step == 0);
+    let mut starts: Vec<Vec<Rational>> =
+        unsafe_at_once.and_then(|avoid| avoid.state_in(part)).into_iter().collect();
+    starts.push(middle(part));
     let varying: Vec<usize> = (0..part.len()).filter(|&i| part[i].0 != part[i].1).collect();
     let corners = 1usize
         .checked_shl(u32::try_from(varying.len()).unwrap_or(u32::MAX))
@@ -251,6 +276,12 @@ pub fn start_states(part: &Part, more: usize) -> Vec<Vec<Rational>> {
         starts.push(random_state(part, &mut random));
     }
     starts
+}
+
+/// The middle of a part.
+pub(crate) fn middle(part: &Part) -> Vec<Rational> {
+    let half = Rational::new(1, 2).unwrap_or_default();
+    part.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect()
 }
 
 /// A state of a box, from a generator of random bits (xorshift).

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_engine_api::{CancelFlag, Silent};
+use policert_engine_api::{Budget, Silent};
 use policert_numeric::Interval;
 use policert_reach::{Analysis, Config, Evaluation, ReachVerdict, Rounding, Task, analyse};
 
@@ -67,8 +67,8 @@ fn slow() -> bool {
 fn run(folder: &Path, file: &str, instance: &str, config: &Config) -> (Task, Analysis) {
     let path = folder.join("benchmarks").join(format!("{file}.toml"));
     let task = Task::read(&path, Some(instance)).expect("the task is well-formed");
-    let analysis = analyse(&task, config, None, &CancelFlag::default(), &mut Silent)
-        .expect("the network fits");
+    let analysis =
+        analyse(&task, config, None, Budget::unlimited(), &mut Silent).expect("the network fits");
     (task, analysis)
 }
 

@@ -97,6 +97,7 @@ impl Config {
         let rules = [
             (layers(&self.hidden), "hidden layers have from 1 to 10000 neurons"),
             (layers(&self.critic_hidden), "hidden layers have from 1 to 10000 neurons"),
+            (are_small(&self.hidden) && are_small(&self.critic_hidden), TOO_MANY_WEIGHTS),
             (self.activation != Activation::Identity, "hidden layers need an activation"),
             (positive(self.actor_rate) && positive(self.critic_rate), "rates are positive"),
             (positive(self.discount) && self.discount < 1.0, "the discount is between 0 and 1"),
@@ -128,7 +129,19 @@ impl Config {
 }
 
 /// Layers wider than this are refused.
-const MAX_WIDTH: usize = 10_000;
+pub(crate) const MAX_WIDTH: usize = 10_000;
+
+/// Networks with more weights between hidden layers are refused: one step of learning takes seconds
+/// then, in which no limit is looked at.
+const MAX_WEIGHTS: usize = 4_000_000;
+
+pub(crate) const TOO_MANY_WEIGHTS: &str =
+    "there are at most 4 000 000 weights between hidden layers";
+
+/// Whether there are not too many weights between layers of these widths.
+pub(crate) fn are_small(widths: &[usize]) -> bool {
+    widths.windows(2).map(|pair| pair[0].saturating_mul(pair[1])).sum::<usize>() <= MAX_WEIGHTS
+}
 
 #[cfg(test)]
 mod tests {
@@ -137,7 +150,8 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         assert!(Config::default().check().is_ok());
-        let wrong: [fn(&mut Config); 6] = [
+        let wrong: [fn(&mut Config); 7] = [
+            |c| c.hidden = vec![10_000, 10_000],
             |c| c.hidden.clear(),
             |c| c.activation = Activation::Identity,
             |c| c.discount = 1.0,

@@ -1,5 +1,7 @@
 //! Runs of a plant: rewards for learning, and how a network does from many start states.
 
+use policert_engine_api::{Budget, StopReason};
+
 use crate::Random;
 use crate::actor::Actor;
 use crate::plant::{Plant, Region, Side};
@@ -117,10 +119,10 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Whether every run is as wanted.
+    /// Whether every run is as wanted, and there is one.
     #[must_use]
     pub fn is_solved(&self) -> bool {
-        self.solved == self.runs
+        self.solved == self.runs && self.runs > 0
     }
 
     pub(crate) fn is_better_than(&self, other: &Self) -> bool {
@@ -128,22 +130,28 @@ impl Evaluation {
     }
 }
 
-/// Follows the network from every start state.
+/// Follows the network from every start state; after a stop, from as many as were finished before.
 pub(crate) fn evaluate(
     plant: &mut dyn Plant,
     actor: &mut Actor,
     aim: &Aim,
     starts: &[Vec<f64>],
-) -> Evaluation {
-    let mut evaluation = Evaluation { runs: starts.len(), ..Evaluation::default() };
+    budget: &mut Budget,
+) -> (Evaluation, Option<StopReason>) {
+    let mut evaluation = Evaluation::default();
     let mut actions = Vec::new();
-    let mut sum = 0.0;
-    for start in starts {
+    let (mut sum, mut stopped) = (0.0, None);
+    'starts: for start in starts {
         let mut state = start.clone();
         let mut arrival = aim.arrival(0, &state);
         let mut clean = !arrival.is_unsafe;
         let mut step = 0;
         while step < aim.last_step && !arrival.in_goal && !arrival.is_lost {
+            // A step may have many parts.
+            if let Err(reason) = budget.poll_clock() {
+                stopped = Some(reason);
+                break 'starts;
+            }
             step += 1;
             actor.act(&state, &mut actions);
             plant.step(&mut state, &actions);
@@ -151,15 +159,16 @@ pub(crate) fn evaluate(
             clean &= !arrival.is_unsafe;
             sum += arrival.reward;
         }
+        evaluation.runs += 1;
         let arrived = arrival.in_goal || (aim.goal.is_none() && !arrival.is_lost);
         if arrived && clean {
             evaluation.solved += 1;
         }
     }
     #[expect(clippy::cast_precision_loss, reason = "a small number of runs")]
-    let runs = starts.len().max(1) as f64;
+    let runs = evaluation.runs.max(1) as f64;
     evaluation.mean_return = sum / runs;
-    evaluation
+    (evaluation, stopped)
 }
 
 /// Corners are start states if there are at most 2 to this power.

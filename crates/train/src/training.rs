@@ -74,7 +74,7 @@ pub fn train(
     let ending = 'search: {
         for attempt in 1..=config.attempts {
             attempts = attempt;
-            let mut trainer = Trainer::new(plant, observation, config, &aim, random.fork());
+            let mut trainer = Trainer::new(plant, observation, config, &aim, random.fork(), budget);
             for episode in 0..=config.episodes {
                 if episode > 0 {
                     episodes += 1;
@@ -83,7 +83,12 @@ pub fn train(
                     }
                 }
                 if episode % config.evaluate_every == 0 {
-                    let (actor, evaluation) = trainer.evaluate(episode, &starts);
+                    let (actor, evaluation, stopped) = trainer.evaluate(episode, &starts, budget);
+                    if let Some(reason) = stopped {
+                        // An evaluation of fewer runs is not compared with others.
+                        best.get_or_insert((actor, evaluation));
+                        break 'search Ending::Stopped(reason);
+                    }
                     progress(&Progress { attempt, episode, evaluation });
                     if best.as_ref().is_none_or(|(_, best)| evaluation.is_better_than(best)) {
                         best = Some((actor, evaluation));
@@ -152,17 +157,23 @@ impl<'a> Trainer<'a> {
         config: &'a Config,
         aim: &'a Aim,
         mut random: Random,
+        budget: &mut Budget,
     ) -> Self {
         let actions = plant.action_ranges().len();
         let buffer = ReplayBuffer::new(config.buffer, plant.dimension(), actions);
         let mut runs = Runs { plant, aim, buffer, noise: config.noise };
         // Runs that end at once bring no transitions.
-        for _ in 0..config.warm_up {
+        'runs: for _ in 0..config.warm_up {
             if runs.buffer.len() >= config.warm_up {
                 break;
             }
             let mut run = runs.start(&mut random);
-            while runs.advance(&mut run, None, WARM_UP_DEVIATION, &mut random) {}
+            while runs.advance(&mut run, None, WARM_UP_DEVIATION, &mut random) {
+                // The evaluation that comes next stops as well.
+                if budget.poll_clock().is_err() {
+                    break 'runs;
+                }
+            }
         }
         let scaling = scaling(runs.buffer.states(), runs.plant.dimension());
         let agent = Agent::new(config, observation.clone(), scaling, actions, &mut random);
@@ -180,7 +191,8 @@ impl<'a> Trainer<'a> {
         let deviation = first + (last - first) * self.config.decayed(episode - 1);
         let mut run = self.runs.start(&mut self.random);
         loop {
-            budget.poll()?;
+            // A step of learning may take long.
+            budget.poll_clock()?;
             let goes_on =
                 self.runs.advance(&mut run, Some(&mut self.agent), deviation, &mut self.random);
             self.agent.update(&self.runs.buffer, self.config, &mut self.random);
@@ -192,8 +204,13 @@ impl<'a> Trainer<'a> {
     }
 
     /// The present network as it would be written, and how it does with what is left of the
-    /// margin.
-    fn evaluate(&mut self, episode: u32, starts: &[Vec<f64>]) -> (Actor, Evaluation) {
+    /// margin, and why the evaluation was stopped, if it was.
+    fn evaluate(
+        &mut self,
+        episode: u32,
+        starts: &[Vec<f64>],
+        budget: &mut Budget,
+    ) -> (Actor, Evaluation, Option<StopReason>) {
         let margin = self.config.margin * (1.0 - self.config.decayed(episode));
         let aim = Aim::new(self.runs.plant, margin);
         let mut actor = Actor::new(
@@ -202,8 +219,8 @@ impl<'a> Trainer<'a> {
             &self.agent.input_scaling(),
             self.runs.plant.action_ranges(),
         );
-        let evaluation = evaluate(self.runs.plant, &mut actor, &aim, starts);
-        (actor, evaluation)
+        let (evaluation, stopped) = evaluate(self.runs.plant, &mut actor, &aim, starts, budget);
+        (actor, evaluation, stopped)
     }
 }
 

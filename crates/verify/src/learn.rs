@@ -162,7 +162,8 @@ pub fn learn_policy(
         training_s: 0.0,
         peak_memory_mb: None,
     };
-    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+    let budget = Budget::new(request.limits.clone(), cancel.clone());
+    let (status, failure, unwritten) = match run(request, budget, observer, &mut report) {
         Ok((status, unwritten)) => (status, None, unwritten),
         Err(failure) => {
             report.reason = Some(failure.to_string());
@@ -178,7 +179,7 @@ pub fn learn_policy(
 /// How training ends, and which file could not be written if one could not.
 fn run(
     request: &LearnRequest,
-    cancel: &CancelFlag,
+    mut budget: Budget,
     observer: &mut dyn Observer,
     report: &mut LearnReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
@@ -256,7 +257,12 @@ fn run(
     report.score = RunsRecord::from(&trained.score);
     report.steps = trained.steps;
     report.updates = trained.updates;
-    let unwritten = files::write(&out, &task, (&interface, &objective), &config, &trained, report)?;
+    // Of a network that was stopped before it learnt anything there are no files.
+    let unwritten = if trained.steps > 0 {
+        files::write(&out, &task, (&interface, &objective), &config, &trained, report)?
+    } else {
+        None
+    };
     let (status, reason) = end(&trained, &config);
     report.reason = reason;
     Ok((status, unwritten))

@@ -1,11 +1,13 @@
 //! `policert reach`: reachable boxes of a control loop.
 
+mod explanation;
 mod report;
+mod without_effect;
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use policert_engine_api::{CancelFlag, Event, Limits, Observer};
+use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::Rational;
 use policert_reach::{
     AfterGoal, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError, Relations,
@@ -17,6 +19,8 @@ use crate::plots::boxes::BoxesPicture;
 use crate::plots::{CountsPicture, ImageFormat, save};
 use crate::problem::policy_problems;
 use crate::{ExitStatus, Failure, OutputFiles, Problem, peak_memory_mb};
+
+use without_effect::refuse_without_effect;
 
 pub use report::{
     BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
@@ -40,8 +44,8 @@ pub struct ReachRequest {
     pub between_samples: bool,
     /// How boxes are merged.
     pub aggregation: AggregationChoice,
-    /// How often a part that is not verified is halved.
-    pub refinements: u32,
+    /// How often a part that is not verified is halved at most; else until the limits.
+    pub refinements: Option<u32>,
     /// Threads.
     pub threads: u16,
     /// What may be used; states are the boxes of one part at one step.
@@ -112,8 +116,9 @@ const PLOTTED_TRAJECTORIES: u32 = 30;
 /// Answers the question of a task file.
 pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Reached {
     let begin = Instant::now();
+    let budget = Budget::new(request.limits.clone(), cancel.clone());
     let mut report = ReachReport::empty();
-    let (unwritten, failure) = match run(request, cancel, observer, &mut report) {
+    let (unwritten, failure) = match run(request, budget, observer, &mut report) {
         Ok(unwritten) => (unwritten, None),
         Err(failure) => (None, Some(failure)),
     };
@@ -130,7 +135,7 @@ pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Obs
 /// Fills the report; the result is a file that could not be written.
 fn run(
     request: &ReachRequest,
-    cancel: &CancelFlag,
+    budget: Budget,
     observer: &mut dyn Observer,
     report: &mut ReachReport,
 ) -> Result<Option<Failure>, Failure> {
@@ -141,6 +146,7 @@ fn run(
     let counts_format = request.plot_counts.as_ref().map(format).transpose()?;
     observer.event(Event::Phase("load"));
     let mut task = Task::read(&request.task, request.instance.as_deref())?;
+    refuse_without_effect(request, &task)?;
     if let Some(goal) = request.goal {
         task.question.goal = goal;
     }
@@ -149,16 +155,6 @@ fn run(
     }
     if request.aggregation == AggregationChoice::Nothing {
         task.aggregation = None;
-    }
-    if matches!(task.controller, Controller::StateNetwork(_)) {
-        let reason = "has no effect: the network reads the state itself, and is taken as a function \
-                      of real numbers";
-        if request.arithmetic != NetworkArithmetic::default() {
-            return Err(Failure::Usage(format!("--evaluation or --any-order {reason}")));
-        }
-        if request.granularity.is_some() {
-            return Err(Failure::Usage(format!("--granularity {reason}")));
-        }
     }
     if let Some(widths) = &request.granularity {
         let missing = "the task has no cells, so that they cannot have another granularity";
@@ -183,15 +179,14 @@ fn run(
         samples: if plot.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
         relations: match request.aggregation {
             AggregationChoice::AsWritten => Relations::AsWritten,
-            _ => Relations::Meant,
+            AggregationChoice::OfTask | AggregationChoice::Nothing => Relations::Meant,
         },
-        limits: request.limits.clone(),
     };
     let mut journal = match &request.journal {
         Some(path) => Some(Journal::open(path, &run_key(request, &task, &report.inputs))?),
         None => None,
     };
-    let analysis = analyse(&task, &config, journal.as_mut(), cancel, observer)?;
+    let analysis = analyse(&task, &config, journal.as_mut(), budget, observer)?;
     report.fill(&task, &config, &analysis, request.record);
     let mut written = vec![journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written)];
     if let Some((plot, format)) = plot {

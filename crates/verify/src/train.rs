@@ -128,7 +128,8 @@ pub fn train_network(
         time_s: 0.0,
         peak_memory_mb: None,
     };
-    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+    let budget = Budget::new(request.limits.clone(), cancel.clone());
+    let (status, failure, unwritten) = match run(request, budget, observer, &mut report) {
         Ok((status, unwritten)) => (status, None, unwritten),
         Err(failure) => {
             report.reason = Some(failure.to_string());
@@ -144,7 +145,7 @@ pub fn train_network(
 /// How training ends, and why the network could not be written if it could not.
 fn run(
     request: &TrainRequest,
-    cancel: &CancelFlag,
+    mut budget: Budget,
     observer: &mut dyn Observer,
     report: &mut TrainReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
@@ -163,7 +164,6 @@ fn run(
         },
         ..Config::default()
     };
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     observer.event(Event::Phase("training"));
     let trained = train(&mut plant, &observation, &config, &mut budget, &mut |progress| {
         observer.event(Event::Training {
@@ -174,11 +174,16 @@ fn run(
         });
     })?;
     fill(report, &trained);
-    let bytes = trained.actor.to_onnx()?;
-    let unwritten = write_file(&request.out, &bytes)
-        .map_err(|source| Failure::Output { what: request.out.display().to_string(), source })
-        .err();
-    report.network = unwritten.is_none().then(|| request.out.clone());
+    // Of a network that was stopped before anything is known about it there is no file.
+    let unwritten = if trained.evaluation.runs > 0 {
+        let bytes = trained.actor.to_onnx()?;
+        let written = write_file(&request.out, &bytes);
+        report.network = written.is_ok().then(|| request.out.clone());
+        let what = request.out.display().to_string();
+        written.map_err(|source| Failure::Output { what, source }).err()
+    } else {
+        None
+    };
     let (status, reason) = match trained.ending {
         Ending::Solved => (ExitStatus::Safe, None),
         Ending::Exhausted => (ExitStatus::Unknown, Some("all attempts were made".to_owned())),

@@ -143,7 +143,9 @@ fn tile_at_position(text: &str) -> Result<(i64, i64), String> {
 /// Arguments of `policert generate racetrack`.
 #[derive(Args, Debug)]
 pub struct RacetrackArgs {
-    /// The map: barto-small, barto-big, or a file with `#` walls, `.` road, `S` start, `F` finish
+    /// The map: barto-small, barto-big, or a file with a line for each row, from the top on: `#` or
+    /// `x` wall, `.` road, `S` start, `F` or `G` finish; a first line `dim: ROWS COLUMNS` is checked,
+    /// `4: ROW` stands for four equal rows, and lines that begin with `;` do not count
     #[arg(value_name = "TRACK", default_value = "barto-small")]
     pub track: PathBuf,
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use policert_verify::Rational;
 
-use super::{EXIT_CODES, MemorySize, OutputArgs, decimal_number, duration};
+use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 
 /// Arguments of `policert reach`.
 #[derive(Args, Debug)]
@@ -52,20 +52,20 @@ pub struct ReachArgs {
         long,
         value_name = "WIDTH,…",
         value_delimiter = ',',
-        value_parser = decimal_number,
+        value_parser = exact_number,
         help_heading = "Model and policy"
     )]
     pub granularity: Vec<Rational>,
 
-    /// How often a part of the initial box that is not verified is halved
+    /// How often a part of the initial box that is not verified is halved at most [default: until
+    /// the limits of time and memory, or until it is clear that it does not help]
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 4,
-        value_parser = clap::value_parser!(u32).range(0..=40),
+        value_parser = clap::value_parser!(u32).range(0..=64),
         help_heading = "Engine"
     )]
-    pub refinements: u32,
+    pub refinements: Option<u32>,
 
     /// Use at most this many threads
     #[arg(

@@ -1,5 +1,6 @@
 //! Tests of the command line: what it accepts, its help, and that the documentation agrees.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::{CommandFactory as _, error::ErrorKind};

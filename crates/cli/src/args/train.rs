@@ -5,9 +5,11 @@ mod learning;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, ValueEnum};
+use policert_verify::Rational;
 
-use super::{EXIT_CODES, MemorySize, OutputArgs, duration};
+use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 
 use learning::LearningArgs;
 
@@ -29,10 +31,11 @@ pub struct TrainArgs {
         long = "abstract",
         value_name = "WIDTH,…",
         value_delimiter = ',',
+        value_parser = exact_number,
         conflicts_with = "plain",
         help_heading = "Control loops"
     )]
-    pub cells: Vec<String>,
+    pub cells: Vec<Rational>,
 
     /// The network reads the state itself
     #[arg(long, help_heading = "Control loops")]
@@ -68,9 +71,26 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub learning: LearningArgs,
 
+    /// Which options for models were given, as they are written.
+    #[arg(skip)]
+    pub given_for_models: Vec<String>,
+
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+impl TrainArgs {
+    /// Takes note of which options for models were given.
+    pub(super) fn note_given(&mut self, matches: &ArgMatches) {
+        let known = LearningArgs::augment_args(Command::new("models"));
+        let given = known.get_arguments().filter(|option| {
+            let id = option.get_id().as_str();
+            matches.value_source(id) == Some(ValueSource::CommandLine)
+        });
+        let written = given.filter_map(|option| option.get_long().map(|long| format!("--{long}")));
+        self.given_for_models = written.collect();
+    }
 }
 
 /// Values of `--activation`.

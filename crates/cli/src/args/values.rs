@@ -85,12 +85,12 @@ pub fn policy_encoding(text: &str) -> Result<PolicyEncoding, String> {
     }
 }
 
-/// Reads a decimal number, exactly.
+/// Reads a decimal number or a fraction such as `1/3`, exactly.
 ///
 /// # Errors
 /// What is wrong, for the user.
-pub fn decimal_number(text: &str) -> Result<Rational, String> {
-    decimal(text).ok_or_else(|| format!("`{text}` is no decimal number"))
+pub fn exact_number(text: &str) -> Result<Rational, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is no number such as 0.25 or 1/3"))
 }
 
 /// Reads a probability, exactly.

@@ -11,7 +11,7 @@ use policert_generate::{
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, ProbabilityOptions, Request, Silent, StateSpace, TaskOptions,
+    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, Silent, StateSpace, TaskOptions,
     Verified, verify, write_text,
 };
 use serde::Serialize;
@@ -136,14 +136,28 @@ fn failing(arguments: &FailingArgs) -> Result<Failing, GenerateError> {
 
 /// A map that comes with the program, or one of a file.
 fn track(named: &Path) -> Result<Track, Failure> {
-    if let Some(track) = named.to_str().and_then(Track::built_in) {
-        return Ok(track);
+    match named.to_str().and_then(Track::built_in) {
+        Some(track) => Ok(track),
+        None => read_track(named),
     }
-    let text = policert_files::read_text(named)
-        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))?;
-    let name = named.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
-    Track::read(&name, &text)
-        .map_err(|error| Failure::Usage(format!("{}: {error}", named.display())))
+}
+
+/// The map of a file.
+pub(super) fn read_track(path: &Path) -> Result<Track, Failure> {
+    let problem = |line, what: String| {
+        let problem = Problem::invalid(format!("{}: {what}", path.display()));
+        let file = Some(path.to_owned());
+        Failure::Problems(vec![Problem { file, line, ..problem }])
+    };
+    let text = policert_files::read_text(path).map_err(|error| {
+        let built_in = "maps that come with the program are barto-small and barto-big";
+        problem(None, format!("{error}; {built_in}"))
+    })?;
+    let name = path.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
+    Track::read(&name, &text).map_err(|error| {
+        let line = if let GenerateError::Track { line, .. } = &error { Some(*line) } else { None };
+        problem(line, error.to_string())
+    })
 }
 
 fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {

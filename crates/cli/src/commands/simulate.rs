@@ -4,10 +4,11 @@ use std::io;
 
 use policert_generate::{Picture, Track};
 use policert_verify::{
-    Ending, ExitStatus, Failure, OutputFiles, Problem, SimulateOutcome, SimulateRequest,
+    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest,
     SimulatedRun, TaskOptions, TraceChoice, simulate,
 };
 
+use super::generate::read_track;
 use super::{
     detail, end, fail, initial_states, limits, named_inputs, run_within, show_report, task_options,
     terminal,
@@ -25,7 +26,7 @@ pub fn run(arguments: &SimulateArgs) -> ExitStatus {
     if let Err(failure) = outputs.check(inputs) {
         return fail(&failure, error_style);
     }
-    let track = match track(arguments) {
+    let track = match arguments.track.as_deref().map(read_track).transpose() {
         Ok(track) => track,
         Err(failure) => return fail(&failure, error_style),
     };
@@ -65,17 +66,6 @@ fn show(
 
 fn is_traced(arguments: &SimulateArgs) -> bool {
     arguments.render || arguments.trace.is_some()
-}
-
-/// The map that is named.
-fn track(arguments: &SimulateArgs) -> Result<Option<Track>, Failure> {
-    let Some(path) = &arguments.track else { return Ok(None) };
-    let problem = |what: String| {
-        Failure::Problems(vec![Problem::invalid(format!("{}: {what}", path.display()))])
-    };
-    let text = policert_files::read_text(path).map_err(|error| problem(error.to_string()))?;
-    let track = Track::read(&path.display().to_string(), &text);
-    track.map(Some).map_err(|error| problem(error.to_string()))
 }
 
 /// How the states of a run are drawn.

@@ -6,7 +6,7 @@ use std::io;
 
 use policert_verify::{
     ExitStatus, Failure, HiddenActivation, ObservationChoice, OutputFiles, TrainOutcome,
-    TrainRequest, decimal, train_network,
+    TrainRequest, train_network,
 };
 
 use super::{detail, end, fail, limits, run_within, show_report};
@@ -22,6 +22,10 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
 fn run_task(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
+    if let Some(option) = arguments.given_for_models.first() {
+        let message = format!("{option} is for models, not for control loops");
+        return fail(&Failure::Usage(message), error_style);
+    }
     if arguments.out.is_none() {
         return fail(&Failure::Usage("--out FILE is missing".to_owned()), error_style);
     }
@@ -30,10 +34,7 @@ fn run_task(arguments: &TrainArgs) -> ExitStatus {
     if let Err(failure) = outputs.check([arguments.task.as_path()]) {
         return fail(&failure, error_style);
     }
-    let request = match request(arguments) {
-        Ok(request) => request,
-        Err(failure) => return fail(&failure, error_style),
-    };
+    let request = request(arguments);
     run_within(
         output,
         &request.limits,
@@ -53,18 +54,15 @@ fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Re
     })
 }
 
-fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
+fn request(arguments: &TrainArgs) -> TrainRequest {
     let observation = if arguments.plain {
         ObservationChoice::State
     } else if arguments.cells.is_empty() {
         ObservationChoice::CellOfTask
     } else {
-        let widths = arguments.cells.iter().map(|width| {
-            decimal(width).ok_or_else(|| Failure::Usage(format!("`{width}` is no width of cells")))
-        });
-        ObservationChoice::CellOfWidth(widths.collect::<Result<_, _>>()?)
+        ObservationChoice::CellOfWidth(arguments.cells.clone())
     };
-    Ok(TrainRequest {
+    TrainRequest {
         task: arguments.task.clone(),
         instance: arguments.instance.clone(),
         observation,
@@ -76,5 +74,5 @@ fn request(arguments: &TrainArgs) -> Result<TrainRequest, Failure> {
         },
         limits: limits(arguments.timeout, arguments.memory),
         out: arguments.out.clone().unwrap_or_default(),
-    })
+    }
 }

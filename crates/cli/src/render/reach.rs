@@ -1,5 +1,7 @@
 //! The result of `policert reach`: verdict, what it means, numbers.
 
+mod trajectory;
+
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
@@ -23,9 +25,10 @@ pub fn reach_report(
         return Ok(());
     }
     if let Some(counterexample) = &report.counterexample {
-        for found in &counterexample.trajectories {
-            writeln!(out, "  from ({})", found.start.join(", "))?;
-        }
+        trajectory::counterexample(out, counterexample, detail)?;
+    }
+    if let Some(hint) = &report.hint {
+        writeln!(out, "  {}", shown(hint))?;
     }
     if let Some(statistics) = &report.statistics {
         writeln!(
@@ -55,11 +58,11 @@ fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Resu
     let task = name(report.task.as_deref().unwrap_or("task"));
     match report.verdict {
         VerdictWord::Safe => {
-            let goal = report.goal_step.map_or(String::new(), |step| {
-                format!(", and in the goal at the latest at step {step}")
-            });
+            let goal = report
+                .goal_step
+                .map_or(String::new(), |step| format!(" and is in the goal by step {step}"));
             let safe = style.paint(Mark::Good, "SAFE");
-            writeln!(out, "{safe}: {task}: every trajectory does as asked{goal}")
+            writeln!(out, "{safe}: {task}: every trajectory meets the specification{goal}")
         }
         VerdictWord::Unsafe => {
             let head = style.paint(Mark::Bad, "UNSAFE");

@@ -1,11 +1,33 @@
 //! The relations, and merging with and without index.
 
+use policert_engine_api::{CancelFlag, Limits};
 use proptest::prelude::*;
 
 use super::*;
 
 fn bounds(numbers: &[f64]) -> Vec<Interval> {
     numbers.chunks(2).map(|pair| Interval::new(pair[0], pair[1]).expect("ordered")).collect()
+}
+
+/// Merges without limits.
+fn merge(boxes: &mut Vec<Interval>, keep: usize, kinds: &mut Vec<bool>, distances: &[f64]) {
+    let adjacency = Adjacency { distances, relations: Relations::Meant };
+    let (mut work, mut budget) = (Aggregation::default(), Budget::unlimited());
+    aggregate(boxes, keep, kinds, adjacency, &mut work, &mut budget).expect("no limits");
+}
+
+#[test]
+fn merging_looks_at_its_budget() {
+    // All pairs are compared: each box is as far from the next one as the first variable is wide.
+    let mut boxes: Vec<Interval> =
+        (0..4000).flat_map(|k| [Interval::ball(0.0, 1.0), Interval::point(f64::from(k))]).collect();
+    let cancel = CancelFlag::default();
+    let mut budget = Budget::new(Limits::default(), cancel.clone());
+    cancel.raise();
+    let adjacency = Adjacency { distances: &[0.5, 0.5], relations: Relations::Meant };
+    let mut work = Aggregation::default();
+    let merged = aggregate(&mut boxes, 0, &mut Vec::new(), adjacency, &mut work, &mut budget);
+    assert_eq!(merged, Err(StopReason::Interrupted));
 }
 
 #[test]
@@ -15,7 +37,7 @@ fn the_example_of_the_paper() {
     ]);
     // Example 3 has differences of exactly 0.02, which doubles do not keep.
     let h = [0.020_000_1, 0.030_000_1];
-    aggregate(&mut boxes, 0, &mut Vec::new(), 2, &h, Relations::Meant, &mut Aggregation::default());
+    merge(&mut boxes, 0, &mut Vec::new(), &h);
     assert_eq!(boxes, bounds(&[0.08, 0.25, 0.3, 0.42, 0.19, 0.28, 0.07, 0.21]));
 }
 
@@ -81,7 +103,7 @@ proptest! {
         let h = [f64::from(h) / 8.0, 0.125];
         let mut merged = boxes.clone();
         let mut kinds = Vec::new();
-        aggregate(&mut merged, 0, &mut kinds, 2, &h, Relations::Meant, &mut Aggregation::default());
+        merge(&mut merged, 0, &mut kinds, &h);
         prop_assert_eq!(&merged, &reference(&boxes, &h));
         for one in boxes.chunks(2) {
             let covered = merged

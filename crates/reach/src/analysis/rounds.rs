@@ -1,23 +1,24 @@
 //! Rounds: all open parts are worked on, then those that are not verified are halved.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::Instant;
 
-use policert_engine_api::{Budget, Event, Limits, Observer, StopReason};
+use policert_engine_api::{Budget, Event, Observer, StopReason};
 use policert_numeric::Rational;
 
+use super::parts::{Finished, OpenPart, halves, is_point, parallel, parts};
 use super::{
-    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, StateBox, UnknownCause,
-    described,
+    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
+    UnknownCause, described, has_exact_points,
 };
 use crate::journal::Journal;
 use crate::outcome::Outcome;
-use crate::range::Range;
+use crate::policy::Controls;
+use crate::post::Post;
+use crate::range::{ExactRange, Range};
 use crate::reachable_sets::{Part, ReachableSets};
-use crate::task::{AfterGoal, GoalRule, Task};
-use crate::trajectory::{Simulator, Trajectory, Violation, random_state, start_states};
+use crate::task::{GoalRule, Task};
+use crate::trajectory::{Simulator, Trajectory, Violation, middle, random_state, start_states};
 
 /// Trajectories that are tried before anything else.
 const FIRST_STARTS: usize = 3;
@@ -26,6 +27,11 @@ const SEARCHED_PARTS: usize = 24;
 /// … with so many random trajectories each.
 const RANDOM_STARTS: usize = 12;
 
+/// Parts that are halved this often, and single states in them are not decided either, are given up.
+const HALVED_ANYWAY: u32 = 4;
+/// Parts are never halved more often.
+const MAX_HALVINGS: u32 = 64;
+
 pub(super) struct Rounds<'a, R> {
     task: &'a Task,
     config: &'a Config,
@@ -33,11 +39,8 @@ pub(super) struct Rounds<'a, R> {
     budget: Budget,
     statistics: ReachStatistics,
     /// Results that count: parts that were not halved.
-    finished: Vec<(Part, Outcome<R>)>,
+    finished: Vec<Finished<R>>,
 }
-
-/// A part with the number of halvings that led to it.
-type OpenPart = (Part, u32);
 
 impl<'a, R: Range> Rounds<'a, R> {
     pub(super) fn new(
@@ -61,7 +64,6 @@ impl<'a, R: Range> Rounds<'a, R> {
             Err(reason) => ReachVerdict::Unknown(UnknownCause::Stopped(reason)),
         };
         self.statistics.time = begin.elapsed();
-        self.statistics.cells = self.statistics.cells.max(self.sets.controls.cells().len() as u64);
         self.conclude(verdict)
     }
 
@@ -72,64 +74,115 @@ impl<'a, R: Range> Rounds<'a, R> {
     ) -> Result<ReachVerdict, StopReason> {
         self.budget.poll_clock()?;
         observer.event(Event::Phase("trajectories"));
-        let whole = self.task.initial.clone();
-        let mut first = start_states(&whole, 0);
+        let mut first = start_states(self.task, &self.task.initial, 0);
         first.truncate(FIRST_STARTS);
         // Boxes that are wanted are computed, whatever a trajectory shows.
         if !self.config.record
-            && let Some(violation) = self.violation(&first)?
+            && let Some(violation) = self.simulator().violation(&first)?
         {
             return Ok(unsafe_verdict(violation));
         }
-        let mut open: Vec<OpenPart> =
-            parts(&self.task.partition).into_iter().map(|part| (part, 0)).collect();
+        let mut open = parts(&self.task.partition, &mut self.budget)?;
         loop {
             observer.event(Event::Phase("reachable boxes"));
             let outcomes = self.run_all(&open, journal.as_deref_mut(), observer)?;
             let mut failed = Vec::new();
-            for ((part, depth), outcome) in open.drain(..).zip(outcomes) {
-                if outcome.obstacle.is_some() {
-                    failed.push((part, depth, outcome));
+            for (open, outcome) in open.drain(..).zip(outcomes) {
+                let done = Finished { open, outcome };
+                if done.outcome.obstacle.is_some() {
+                    failed.push(done);
                 } else {
-                    self.finished.push((part, outcome));
+                    self.finished.push(done);
                 }
             }
             if failed.is_empty() {
                 match self.common_step() {
                     Ok(goal_step) => return Ok(ReachVerdict::Safe { goal_step }),
-                    Err(open) => failed = self.take_finished(&open),
+                    Err(misses) => failed = misses,
                 }
             }
             observer.event(Event::Phase("counterexamples"));
-            let mut violation = None;
-            for (part, _, _) in failed.iter().take(SEARCHED_PARTS) {
-                self.budget.poll_clock()?;
-                violation = self.violation(&start_states(part, RANDOM_STARTS))?;
-                if violation.is_some() {
-                    break;
-                }
-            }
-            if let Some(violation) = violation {
-                self.finished.extend(failed.into_iter().map(|(part, _, outcome)| (part, outcome)));
-                return Ok(unsafe_verdict(violation));
-            }
-            let exhausted = failed
-                .iter()
-                .position(|(part, depth, _)| *depth >= self.config.refinements || is_point(part));
-            if let Some(position) = exhausted {
-                let cause = unknown_cause(&failed[position].0, &failed[position].2);
-                self.finished.extend(failed.into_iter().map(|(part, _, outcome)| (part, outcome)));
-                return Ok(ReachVerdict::Unknown(cause));
+            if let Some(verdict) = self.verdict_on(&failed)? {
+                self.finished.append(&mut failed);
+                return Ok(verdict);
             }
             self.statistics.parts_refined += failed.len() as u64;
-            for (part, depth, _) in failed {
-                open.extend(self.halves(&part).map(|half| (half, depth + 1)));
+            for Finished { open: OpenPart { part, depth }, .. } in failed {
+                self.budget.poll()?;
+                open.extend(
+                    halves(self.task, &part).map(|part| OpenPart { part, depth: depth + 1 }),
+                );
             }
         }
     }
 
-    fn violation(&mut self, starts: &[Vec<Rational>]) -> Result<Option<Violation<R>>, StopReason> {
-        self.simulator().violation(starts)
+    /// The verdict if parts that are not verified show one: *unsafe* by a trajectory, or unknown
+    /// where halving them ends.
+    fn verdict_on(&mut self, failed: &[Finished<R>]) -> Result<Option<ReachVerdict>, StopReason> {
+        for done in failed.iter().take(SEARCHED_PARTS) {
+            self.budget.poll_clock()?;
+            let starts = start_states(self.task, &done.open.part, RANDOM_STARTS);
+            if let Some(violation) = self.simulator().violation(&starts)? {
+                return Ok(Some(unsafe_verdict(violation)));
+            }
+        }
+        let most = self.config.refinements.unwrap_or(MAX_HALVINGS);
+        for (i, done) in failed.iter().enumerate() {
+            let OpenPart { part, depth } = &done.open;
+            let end = if is_point(part) {
+                RefinementEnd::SingleState(middle(part))
+            } else if *depth >= most {
+                match self.config.refinements {
+                    Some(most) => RefinementEnd::Refinements(most),
+                    None => RefinementEnd::Depth(*depth),
+                }
+            } else if i < SEARCHED_PARTS
+                && *depth >= HALVED_ANYWAY
+                && self.config.refinements.is_none()
+                && let Some(state) = self.undecided_state(part)?
+            {
+                RefinementEnd::SingleState(state)
+            } else {
+                continue;
+            };
+            if let RefinementEnd::SingleState(state) = &end
+                && let Some(verdict) = self.exact_verdict(state)?
+            {
+                return Ok(Some(verdict));
+            }
+            return Ok(Some(ReachVerdict::Unknown(unknown_cause(part, &done.outcome, end))));
+        }
+        Ok(None)
+    }
+
+    /// The middle of a part if it is not decided even by itself, as where an expression has no
+    /// value: then no part that contains it ever is.
+    fn undecided_state(&mut self, part: &Part) -> Result<Option<Vec<Rational>>, StopReason> {
+        let state = middle(part);
+        let point: Part = state.iter().map(|x| (x.clone(), x.clone())).collect();
+        let outcome = self.sets.run(&point, &mut self.budget)?;
+        let never_in_goal = !outcome.goal_steps.contains(&true);
+        let undecided = outcome.obstacle.is_some() || (outcome.cut_off.is_some() && never_in_goal);
+        Ok(undecided.then_some(state))
+    }
+
+    /// The verdict if the trajectory from a state shows *unsafe* in exact arithmetic, where rounded
+    /// bounds are not certain: a state on the border of a cell or of the unsafe set.
+    fn exact_verdict(&mut self, state: &[Rational]) -> Result<Option<ReachVerdict>, StopReason> {
+        if R::EXACT || !has_exact_points(self.task) {
+            return Ok(None);
+        }
+        let controls = Controls::<ExactRange>::new(self.task, self.config.arithmetic);
+        let post = Post::new(&self.task.dynamics, self.task.inputs.len());
+        // They were read before; if a file is gone now, there is no such verdict.
+        let (Ok(mut controls), Ok(mut post)) = (controls, post) else { return Ok(None) };
+        let mut simulator = Simulator {
+            task: self.task,
+            controls: &mut controls,
+            post: &mut post,
+            budget: &mut self.budget,
+        };
+        Ok(simulator.violation(&[state.to_vec()])?.map(unsafe_verdict))
     }
 
     fn simulator(&mut self) -> Simulator<'_, 'a, R> {
@@ -142,23 +195,22 @@ impl<'a, R: Range> Rounds<'a, R> {
     }
 
     /// The step at which all is well: the common one for the question about all at once, the last
-    /// one for that about each. Otherwise the positions of the results that stand against it.
-    fn common_step(&self) -> Result<Option<u32>, Vec<usize>> {
+    /// one for that about each. Otherwise the results that stand against it, taken back.
+    fn common_step(&mut self) -> Result<Option<u32>, Vec<Finished<R>>> {
         if self.task.goal.is_none() {
             return Ok(None);
         }
         if self.task.question.goal == GoalRule::Each {
-            return Ok(self.finished.iter().filter_map(|(_, o)| o.absorbed_at).max());
+            return Ok(self.finished.iter().filter_map(|done| done.outcome.absorbed_at).max());
         }
-        let stop = self.task.question.after_goal == AfterGoal::Stop;
-        let fits = |outcome: &Outcome<R>, step: u32| {
-            let inside = outcome.goal_steps.get(step as usize).copied().unwrap_or(false);
-            let before = outcome.first_unsafe.as_ref().is_none_or(|found| step < found.step);
-            inside && (before || !stop)
-        };
+        let mut counts = vec![0usize; self.task.steps as usize + 1];
+        for done in &self.finished {
+            for (count, inside) in counts.iter_mut().zip(&done.outcome.goal_steps) {
+                *count += usize::from(*inside);
+            }
+        }
         let mut best = (0, 0);
-        for step in 0..=self.task.steps {
-            let count = self.finished.iter().filter(|(_, outcome)| fits(outcome, step)).count();
+        for (step, &count) in (0u32..).zip(&counts) {
             if count == self.finished.len() {
                 return Ok(Some(step));
             }
@@ -166,57 +218,10 @@ impl<'a, R: Range> Rounds<'a, R> {
                 best = (count, step);
             }
         }
-        let misses = |(_, (_, outcome)): &(usize, &(Part, Outcome<R>))| !fits(outcome, best.1);
-        Err(self.finished.iter().enumerate().filter(misses).map(|(i, _)| i).collect())
-    }
-
-    /// Takes results back: their parts are open again.
-    fn take_finished(&mut self, positions: &[usize]) -> Vec<(Part, u32, Outcome<R>)> {
-        let mut taken = Vec::with_capacity(positions.len());
-        for &position in positions.iter().rev() {
-            let (part, outcome) = self.finished.remove(position);
-            let depth = self.depth(&part);
-            taken.push((part, depth, outcome));
-        }
-        taken.reverse();
-        taken
-    }
-
-    /// How often a part was halved, by its size.
-    fn depth(&self, part: &Part) -> u32 {
-        let mut depth = 0;
-        for ((lo, hi), cuts) in part.iter().zip(&self.task.partition) {
-            let inside = cuts.windows(2).find(|pair| pair[0] <= *lo && *hi <= pair[1]);
-            let Some(pair) = inside else { continue };
-            let mut width = &pair[1] - &pair[0];
-            let own = hi - lo;
-            while own < width && depth < 64 {
-                width *= Rational::new(1, 2).unwrap_or_default();
-                depth += 1;
-            }
-        }
-        depth
-    }
-
-    /// A part cut in two across the variable in which it is widest, measured in cells.
-    fn halves(&self, part: &Part) -> impl Iterator<Item = Part> {
-        let width = |i: usize| {
-            let (lo, hi) = &part[i];
-            let axis = self.task.grid.as_ref().and_then(|grid| grid.axes().get(i));
-            let cell = axis.map(|axis| axis.edge(1).exact() - axis.edge(0).exact());
-            (hi - lo).checked_div(&cell.unwrap_or(Rational::ONE)).unwrap_or_default()
-        };
-        let mut widest = 0;
-        for i in 1..part.len() {
-            if width(i) > width(widest) {
-                widest = i;
-            }
-        }
-        let middle = (&part[widest].0 + &part[widest].1) * Rational::new(1, 2).unwrap_or_default();
-        let (mut left, mut right) = (part.clone(), part.clone());
-        left[widest].1 = middle.clone();
-        right[widest].0 = middle;
-        [left, right].into_iter()
+        let all = std::mem::take(&mut self.finished);
+        let (fits, misses) = all.into_iter().partition(|done| done.outcome.is_in_goal_at(best.1));
+        self.finished = fits;
+        Err(misses)
     }
 
     /// The results of some parts, in their order.
@@ -227,7 +232,7 @@ impl<'a, R: Range> Rounds<'a, R> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Outcome<R>>, StopReason> {
         let mut results: Vec<Option<Outcome<R>>> = Vec::with_capacity(open.len());
-        for (part, _) in open {
+        for OpenPart { part, .. } in open {
             // A journal has no boxes.
             let journal = journal.as_deref().filter(|_| !self.config.record);
             let known = journal.and_then(|journal| journal.outcome(part));
@@ -247,13 +252,13 @@ impl<'a, R: Range> Rounds<'a, R> {
                 transitions: 0,
             });
             if let Some(journal) = journal.as_deref_mut() {
-                journal.add(&open[i].0, outcome);
+                journal.add(&open[i].part, outcome);
             }
         };
         let mut stopped = None;
         if self.config.threads <= 1 || waiting.len() <= 1 {
             for &i in &waiting {
-                match self.sets.run(&open[i].0, &mut self.budget) {
+                match self.sets.run(&open[i].part, &mut self.budget) {
                     Ok(outcome) => {
                         report(i, &outcome);
                         results[i] = Some(outcome);
@@ -279,12 +284,13 @@ impl<'a, R: Range> Rounds<'a, R> {
                     Err(reason) => _ = stopped.get_or_insert(reason),
                 },
             );
-            self.statistics.cells = self.statistics.cells.max(cells);
+            self.sets.controls.add_cells(&cells);
         }
         if let Some(reason) = stopped {
             // What is finished still counts in the statistics.
-            for ((part, _), outcome) in open.iter().zip(results) {
-                self.finished.extend(outcome.map(|outcome| (part.clone(), outcome)));
+            for (open, outcome) in open.iter().zip(results) {
+                let done = outcome.map(|outcome| Finished { open: open.clone(), outcome });
+                self.finished.extend(done);
             }
             return Err(reason);
         }
@@ -293,10 +299,12 @@ impl<'a, R: Range> Rounds<'a, R> {
 
     /// Puts the result together.
     fn conclude(mut self, verdict: ReachVerdict) -> Analysis {
+        let is_safe = matches!(verdict, ReachVerdict::Safe { .. });
         let statistics = &mut self.statistics;
         statistics.parts = self.finished.len() as u64;
-        for (_, outcome) in &self.finished {
-            statistics.parts_verified += u64::from(outcome.obstacle.is_none());
+        statistics.cells = self.sets.controls.cells().len() as u64;
+        for Finished { outcome, .. } in &self.finished {
+            statistics.parts_verified += u64::from(is_safe || !outcome.has_ended());
             for (step, count) in outcome.boxes.iter().enumerate() {
                 if statistics.boxes_per_step.len() <= step {
                     statistics.boxes_per_step.push(0);
@@ -323,7 +331,7 @@ impl<'a, R: Range> Rounds<'a, R> {
     fn recorded(&self) -> (Vec<Vec<StateBox>>, Vec<Vec<(Rational, Rational)>>) {
         let n = self.task.dimension();
         let mut steps: Vec<Vec<StateBox>> = Vec::new();
-        for (_, outcome) in &self.finished {
+        for Finished { outcome, .. } in &self.finished {
             for (step, sides) in outcome.recorded.iter().enumerate() {
                 if steps.len() <= step {
                     steps.push(Vec::new());
@@ -354,71 +362,6 @@ fn compare_boxes(a: &StateBox, b: &StateBox) -> std::cmp::Ordering {
     a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
 }
 
-/// Works on parts with several threads; hands results over as they come. Returns the number of
-/// cells met by all threads together.
-fn parallel<R: Range>(
-    sets: &ReachableSets<'_, R>,
-    budget: &Budget,
-    threads: usize,
-    waiting: &[usize],
-    open: &[OpenPart],
-    mut result: impl FnMut(usize, Result<Outcome<R>, StopReason>),
-) -> u64 {
-    let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
-    let limits = budget.limits().clone();
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        let mut workers = Vec::with_capacity(threads);
-        for _ in 0..threads {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
-            let mut sets = sets.clone();
-            let limits = Limits { time: budget.remaining(), ..limits.clone() };
-            let mut budget = Budget::new(limits, budget.cancel_flag().clone());
-            workers.push(scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed)
-                    && let Some(&i) = waiting.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    let outcome = sets.run(&open[i].0, &mut budget);
-                    if outcome.is_err() {
-                        stop.store(true, Ordering::Relaxed);
-                    }
-                    if sender.send((i, outcome)).is_err() {
-                        break;
-                    }
-                }
-                sets.controls.cells().len() as u64
-            }));
-        }
-        drop(sender);
-        for (i, outcome) in receiver {
-            result(i, outcome);
-        }
-        workers.into_iter().filter_map(|worker| worker.join().ok()).max().unwrap_or(0)
-    })
-}
-
-/// All parts of a partition, the last variable changing fastest.
-fn parts(partition: &[Vec<Rational>]) -> Vec<Part> {
-    let mut parts: Vec<Part> = vec![Vec::new()];
-    for cuts in partition {
-        let mut longer = Vec::with_capacity(parts.len() * cuts.len());
-        for part in &parts {
-            for pair in cuts.windows(2) {
-                let mut part = part.clone();
-                part.push((pair[0].clone(), pair[1].clone()));
-                longer.push(part);
-            }
-        }
-        parts = longer;
-    }
-    parts
-}
-
-fn is_point(part: &Part) -> bool {
-    part.iter().all(|(lo, hi)| lo == hi)
-}
-
 fn unsafe_verdict<R: Range>(violation: Violation<R>) -> ReachVerdict {
     let trajectories = violation.trajectories.iter().map(path).collect();
     ReachVerdict::Unsafe(Counterexample { kind: violation.kind, trajectories })
@@ -435,14 +378,15 @@ fn path<R: Range>(trajectory: &Trajectory<R>) -> Path {
     }
 }
 
-fn unknown_cause<R: Range>(part: &Part, outcome: &Outcome<R>) -> UnknownCause {
-    match outcome.obstacle.as_ref().or(outcome.first_unsafe.as_ref()) {
+fn unknown_cause<R: Range>(part: &Part, outcome: &Outcome<R>, end: RefinementEnd) -> UnknownCause {
+    match outcome.obstacle.as_ref().or(outcome.cut_off.as_ref()) {
         Some(found) => UnknownCause::Obstacle {
             kind: found.kind,
             step: found.step,
             state: found.state.iter().map(described).collect(),
             part: part.clone(),
+            end,
         },
-        None => UnknownCause::NoCommonStep,
+        None => UnknownCause::NoCommonStep(end),
     }
 }

@@ -1,12 +1,12 @@
-//! Expressions as text: `+ − * / ^`, functions, and `a if condition else b`.
+//! Expressions as text, in the grammar of `policert-infix`: `+ − * / ^`, functions, and
+//! `a if condition else b`.
 //!
-//! Powers bind tighter than a sign before them: `-x^2` is −(x²). Comparisons may be joined by
-//! `and`, `or` and `not`.
+//! Powers bind tighter than a sign before them: `-x^2` is −(x²).
 
+use policert_infix::{Binary, Meaning, Problem, Unary, read, tokens};
 use policert_numeric::Rational;
 use thiserror::Error;
 
-use super::lexer::{Token, TokenKind, tokens};
 use super::{Expressions, Function, NodeId};
 
 /// What is wrong with an expression, and where.
@@ -18,15 +18,6 @@ pub struct ExpressionError {
     /// What is wrong.
     pub message: String,
 }
-
-impl ExpressionError {
-    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into() }
-    }
-}
-
-/// Brackets and signs may be nested as deep as this.
-const MAX_DEPTH: usize = 200;
 
 /// Names of functions of one number.
 const FUNCTIONS: [(&str, Function); 9] = [
@@ -41,6 +32,9 @@ const FUNCTIONS: [(&str, Function); 9] = [
     ("abs", Function::Abs),
 ];
 
+/// Powers go up to this exponent, and down to its negative.
+const MAX_EXPONENT: i32 = 1000;
+
 impl Expressions {
     /// Adds the expression that a text denotes. `name` gives the meaning of a name.
     ///
@@ -51,224 +45,192 @@ impl Expressions {
         text: &str,
         name: impl Fn(&str, &mut Expressions) -> Option<NodeId>,
     ) -> Result<NodeId, ExpressionError> {
-        let tokens = tokens(text)?;
-        let mut parser = Parser { graph: self, tokens, next: 0, depth: 0, name: &name };
-        let root = parser.expression()?;
-        parser.end()?;
-        Ok(root)
+        let tokens = tokens(text, &[]);
+        let mut formula = Formula { graph: self, name: &name };
+        read(&tokens, &mut formula).and_then(|value| value.number(0)).map_err(|problem| {
+            let at = tokens.get(problem.at).map_or(0, |token| token.span.start);
+            ExpressionError { at, message: problem.message }
+        })
     }
 }
 
 /// What a name means.
 type Names<'a> = &'a dyn Fn(&str, &mut Expressions) -> Option<NodeId>;
 
-struct Parser<'a> {
+/// Makes nodes of a graph.
+struct Formula<'a> {
     graph: &'a mut Expressions,
-    tokens: Vec<Token>,
-    next: usize,
-    depth: usize,
     name: Names<'a>,
 }
 
-/// A condition before it is spread over the two values that it chooses between.
-enum Condition {
-    Compare { strict: bool, a: NodeId, b: NodeId },
-    Not(Box<Condition>),
-    And(Box<Condition>, Box<Condition>),
-    Or(Box<Condition>, Box<Condition>),
+/// A number or a condition.
+enum Value {
+    Number(NodeId),
+    Condition(Condition),
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> &Token {
-        // The last token is the end, which is never passed.
-        &self.tokens[self.next.min(self.tokens.len() - 1)]
-    }
+/// A condition before it is spread over the two values that it chooses between.
+#[derive(Clone)]
+enum Condition {
+    Always(bool),
+    Compare { strict: bool, a: NodeId, b: NodeId },
+    Not(Box<Condition>),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+}
 
-    fn take(&mut self, symbol: &str) -> bool {
-        let found = matches!(&self.peek().kind, TokenKind::Symbol(s) if *s == symbol);
-        self.next += usize::from(found);
-        found
-    }
-
-    fn take_word(&mut self, word: &str) -> bool {
-        let found = matches!(&self.peek().kind, TokenKind::Name(name) if name == word);
-        self.next += usize::from(found);
-        found
-    }
-
-    fn unexpected(&self, wanted: &str) -> ExpressionError {
-        let found = match &self.peek().kind {
-            TokenKind::Number(value) => format!("`{value}`"),
-            TokenKind::Name(name) => format!("`{name}`"),
-            TokenKind::Symbol(symbol) => format!("`{symbol}`"),
-            TokenKind::End => "the end".to_owned(),
-        };
-        ExpressionError::new(self.peek().at, format!("expected {wanted}, found {found}"))
-    }
-
-    fn expect(&mut self, symbol: &str) -> Result<(), ExpressionError> {
-        if self.take(symbol) { Ok(()) } else { Err(self.unexpected(&format!("`{symbol}`"))) }
-    }
-
-    fn end(&self) -> Result<(), ExpressionError> {
-        if self.peek().kind == TokenKind::End {
-            Ok(())
-        } else {
-            Err(self.unexpected("an operator"))
+impl Value {
+    fn number(self, at: usize) -> Result<NodeId, Problem> {
+        match self {
+            Self::Number(id) => Ok(id),
+            Self::Condition(_) => Err(Problem::new(at, "a number expected, not a condition")),
         }
     }
 
-    fn deeper(&mut self) -> Result<(), ExpressionError> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return Err(ExpressionError::new(self.peek().at, "nested too deeply"));
+    fn condition(self, at: usize) -> Result<Condition, Problem> {
+        match self {
+            Self::Condition(condition) => Ok(condition),
+            Self::Number(_) => Err(Problem::new(at, "a condition expected, not a number")),
         }
-        Ok(())
+    }
+}
+
+impl Condition {
+    fn not(self) -> Self {
+        match self {
+            Self::Not(inner) => *inner,
+            other => Self::Not(Box::new(other)),
+        }
     }
 
-    fn expression(&mut self) -> Result<NodeId, ExpressionError> {
-        self.deeper()?;
-        let value = self.sum()?;
-        let value = if self.take_word("if") {
-            let condition = self.disjunction()?;
-            if !self.take_word("else") {
-                return Err(self.unexpected("`else`"));
+    fn and(self, other: Self) -> Self {
+        match self {
+            Self::All(mut parts) => {
+                parts.push(other);
+                Self::All(parts)
             }
-            let otherwise = self.expression()?;
-            self.spread(&condition, value, otherwise)
-        } else {
-            value
-        };
-        self.depth -= 1;
-        Ok(value)
+            first => Self::All(vec![first, other]),
+        }
     }
 
+    fn or(self, other: Self) -> Self {
+        match self {
+            Self::Any(mut parts) => {
+                parts.push(other);
+                Self::Any(parts)
+            }
+            first => Self::Any(vec![first, other]),
+        }
+    }
+}
+
+impl Formula<'_> {
     fn spread(&mut self, condition: &Condition, then: NodeId, otherwise: NodeId) -> NodeId {
         match condition {
+            Condition::Always(true) => then,
+            Condition::Always(false) => otherwise,
             Condition::Compare { strict, a, b } => {
                 self.graph.choose(*strict, [*a, *b], then, otherwise)
             }
             Condition::Not(inner) => self.spread(inner, otherwise, then),
-            Condition::And(left, right) => {
-                let inner = self.spread(right, then, otherwise);
-                self.spread(left, inner, otherwise)
+            Condition::All(parts) => {
+                parts.iter().rev().fold(then, |inner, part| self.spread(part, inner, otherwise))
             }
-            Condition::Or(left, right) => {
-                let inner = self.spread(right, then, otherwise);
-                self.spread(left, then, inner)
+            Condition::Any(parts) => {
+                parts.iter().rev().fold(otherwise, |inner, part| self.spread(part, then, inner))
             }
         }
     }
 
-    fn disjunction(&mut self) -> Result<Condition, ExpressionError> {
-        self.deeper()?;
-        let mut condition = self.conjunction()?;
-        while self.take_word("or") {
-            condition = Condition::Or(Box::new(condition), Box::new(self.conjunction()?));
-        }
-        self.depth -= 1;
-        Ok(condition)
-    }
-
-    fn conjunction(&mut self) -> Result<Condition, ExpressionError> {
-        let mut condition = self.comparison()?;
-        while self.take_word("and") {
-            condition = Condition::And(Box::new(condition), Box::new(self.comparison()?));
-        }
-        Ok(condition)
-    }
-
-    fn comparison(&mut self) -> Result<Condition, ExpressionError> {
-        if self.take_word("not") {
-            self.deeper()?;
-            let inner = self.comparison()?;
-            self.depth -= 1;
-            return Ok(Condition::Not(Box::new(inner)));
-        }
-        let (a, symbol) = (self.sum()?, self.peek().kind.clone());
-        let TokenKind::Symbol(symbol) = symbol else { return Err(self.unexpected("a comparison")) };
-        if !["<", "<=", ">", ">=", "=="].contains(&symbol) {
-            return Err(self.unexpected("a comparison"));
-        }
-        self.next += 1;
-        let b = self.sum()?;
+    fn compare(&self, op: Binary, a: NodeId, b: NodeId) -> Option<Condition> {
         let at_most = |a, b| Condition::Compare { strict: false, a, b };
-        Ok(match symbol {
-            "<" => Condition::Compare { strict: true, a, b },
-            "<=" => at_most(a, b),
-            ">" => Condition::Compare { strict: true, a: b, b: a },
-            ">=" => at_most(b, a),
-            _ => Condition::And(Box::new(at_most(a, b)), Box::new(at_most(b, a))),
+        let less = |a, b| Condition::Compare { strict: true, a, b };
+        Some(match op {
+            Binary::Less => less(a, b),
+            Binary::AtMost => at_most(a, b),
+            Binary::Greater => less(b, a),
+            Binary::AtLeast => at_most(b, a),
+            Binary::Equal => at_most(a, b).and(at_most(b, a)),
+            Binary::NotEqual => less(a, b).or(less(b, a)),
+            Binary::Implies
+            | Binary::Or
+            | Binary::And
+            | Binary::Add
+            | Binary::Subtract
+            | Binary::Multiply
+            | Binary::Divide
+            | Binary::Modulo
+            | Binary::Power => return None,
         })
     }
 
-    fn sum(&mut self) -> Result<NodeId, ExpressionError> {
-        let mut value = self.product()?;
-        loop {
-            if self.take("+") {
-                let next = self.product()?;
-                value = self.graph.add(value, next);
-            } else if self.take("-") {
-                let next = self.product()?;
-                value = self.graph.sub(value, next);
-            } else {
-                return Ok(value);
+    /// Two truth values that are the same, or that are not.
+    fn same(op: Binary, a: Condition, b: Condition) -> Option<Condition> {
+        let both = a.clone().and(b.clone());
+        let neither = a.or(b).not();
+        match op {
+            Binary::Equal => Some(both.or(neither)),
+            Binary::NotEqual => Some(both.or(neither).not()),
+            Binary::Implies
+            | Binary::Or
+            | Binary::And
+            | Binary::Less
+            | Binary::AtMost
+            | Binary::Greater
+            | Binary::AtLeast
+            | Binary::Add
+            | Binary::Subtract
+            | Binary::Multiply
+            | Binary::Divide
+            | Binary::Modulo
+            | Binary::Power => None,
+        }
+    }
+
+    fn arithmetic(
+        &mut self,
+        at: usize,
+        op: Binary,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<NodeId, Problem> {
+        let graph = &mut *self.graph;
+        Ok(match op {
+            Binary::Add => graph.add(a, b),
+            Binary::Subtract => graph.sub(a, b),
+            Binary::Multiply => graph.mul(a, b),
+            Binary::Divide if graph.constant_value(b).is_some_and(Rational::is_zero) => {
+                return Err(Problem::new(at, "division by 0"));
             }
-        }
-    }
-
-    fn product(&mut self) -> Result<NodeId, ExpressionError> {
-        let mut value = self.signed()?;
-        loop {
-            if self.take("*") {
-                let next = self.signed()?;
-                value = self.graph.mul(value, next);
-            } else if self.take("/") {
-                let at = self.peek().at;
-                let next = self.signed()?;
-                if self.graph.constant_value(next).is_some_and(Rational::is_zero) {
-                    return Err(ExpressionError::new(at, "division by 0"));
-                }
-                value = self.graph.div(value, next);
-            } else {
-                return Ok(value);
+            Binary::Divide => graph.div(a, b),
+            Binary::Power => return self.power(at, a, b),
+            Binary::Modulo
+            | Binary::Implies
+            | Binary::Or
+            | Binary::And
+            | Binary::Equal
+            | Binary::NotEqual
+            | Binary::Less
+            | Binary::AtMost
+            | Binary::Greater
+            | Binary::AtLeast => {
+                return Err(Problem::new(at, "this is no operation of real numbers here"));
             }
-        }
+        })
     }
 
-    fn signed(&mut self) -> Result<NodeId, ExpressionError> {
-        if self.take("-") {
-            self.deeper()?;
-            let value = self.signed()?;
-            self.depth -= 1;
-            return Ok(self.graph.neg(value));
-        }
-        if self.take("+") {
-            self.deeper()?;
-            let value = self.signed()?;
-            self.depth -= 1;
-            return Ok(value);
-        }
-        self.power()
-    }
-
-    fn power(&mut self) -> Result<NodeId, ExpressionError> {
-        let at = self.peek().at;
-        let base = self.operand()?;
-        if !self.take("^") && !self.take("**") {
-            return Ok(base);
-        }
-        self.deeper()?;
-        let exponent = self.signed()?;
-        self.depth -= 1;
+    fn power(&mut self, at: usize, base: NodeId, exponent: NodeId) -> Result<NodeId, Problem> {
         let integer = self.graph.constant_value(exponent).and_then(Rational::to_i64);
         if let Some(exponent) = integer {
             let exponent = i32::try_from(exponent)
                 .ok()
-                .filter(|exponent| (-1000..=1000).contains(exponent))
-                .ok_or_else(|| ExpressionError::new(at, "powers go from -1000 to 1000"))?;
+                .filter(|exponent| (-MAX_EXPONENT..=MAX_EXPONENT).contains(exponent))
+                .ok_or_else(|| {
+                    let message = format!("powers go from -{MAX_EXPONENT} to {MAX_EXPONENT}");
+                    Problem::new(at, message)
+                })?;
             if exponent < 0 && self.graph.constant_value(base).is_some_and(Rational::is_zero) {
-                return Err(ExpressionError::new(at, "this power of 0 has no value"));
+                return Err(Problem::new(at, "this power of 0 has no value"));
             }
             return Ok(self.graph.power(base, exponent));
         }
@@ -277,54 +239,91 @@ impl Parser<'_> {
         let product = self.graph.mul(exponent, log);
         Ok(self.graph.apply(Function::Exp, product))
     }
+}
 
-    fn operand(&mut self) -> Result<NodeId, ExpressionError> {
-        let Token { kind, at } = self.peek().clone();
-        match kind {
-            TokenKind::Number(value) => {
-                self.next += 1;
-                Ok(self.graph.constant(value))
-            }
-            TokenKind::Symbol("(") => {
-                self.next += 1;
-                let value = self.expression()?;
-                self.expect(")")?;
-                Ok(value)
-            }
-            TokenKind::Name(name) => {
-                self.next += 1;
-                if self.take("(") {
-                    return self.call(&name, at);
-                }
-                (self.name)(&name, self.graph)
-                    .ok_or_else(|| ExpressionError::new(at, format!("`{name}` is not known")))
-            }
-            _ => Err(self.unexpected("a number, name or bracket")),
-        }
+impl Meaning for Formula<'_> {
+    type Value = Value;
+
+    fn number(&mut self, _: usize, value: &Rational) -> Result<Value, Problem> {
+        Ok(Value::Number(self.graph.constant(value.clone())))
     }
 
-    fn call(&mut self, name: &str, at: usize) -> Result<NodeId, ExpressionError> {
-        let mut arguments = vec![self.expression()?];
-        while self.take(",") {
-            arguments.push(self.expression()?);
-        }
-        self.expect(")")?;
-        if let (Some((_, function)), [a]) =
-            (FUNCTIONS.iter().find(|(known, _)| *known == name), arguments.as_slice())
-        {
-            return Ok(self.graph.apply(*function, *a));
-        }
-        match (name, arguments.as_slice()) {
-            ("min", [first, rest @ ..]) => {
-                Ok(rest.iter().fold(*first, |a, &b| self.graph.min(a, b)))
+    fn truth(&mut self, _: usize, value: bool) -> Result<Value, Problem> {
+        Ok(Value::Condition(Condition::Always(value)))
+    }
+
+    fn name(&mut self, at: usize, name: &str) -> Result<Value, Problem> {
+        (self.name)(name, self.graph)
+            .map(Value::Number)
+            .ok_or_else(|| Problem::new(at, format!("`{name}` is not known")))
+    }
+
+    fn unary(&mut self, at: usize, op: Unary, a: Value) -> Result<Value, Problem> {
+        Ok(match op {
+            Unary::Plus => Value::Number(a.number(at)?),
+            Unary::Minus => Value::Number(self.graph.neg(a.number(at)?)),
+            Unary::Not => Value::Condition(a.condition(at)?.not()),
+        })
+    }
+
+    fn binary(&mut self, at: usize, op: Binary, operands: [Value; 2]) -> Result<Value, Problem> {
+        let condition = match (op, operands) {
+            (Binary::Implies, [a, b]) => a.condition(at)?.not().or(b.condition(at)?),
+            (Binary::Or, [a, b]) => a.condition(at)?.or(b.condition(at)?),
+            (Binary::And, [a, b]) => a.condition(at)?.and(b.condition(at)?),
+            (op, [Value::Condition(a), Value::Condition(b)]) => {
+                Self::same(op, a, b).ok_or_else(|| Problem::new(at, "numbers expected here"))?
             }
-            ("max", [first, rest @ ..]) => {
-                Ok(rest.iter().fold(*first, |a, &b| self.graph.max(a, b)))
+            (op, [a, b]) => {
+                let (a, b) = (a.number(at)?, b.number(at)?);
+                match self.compare(op, a, b) {
+                    Some(condition) => condition,
+                    None => return Ok(Value::Number(self.arithmetic(at, op, a, b)?)),
+                }
             }
-            _ if FUNCTIONS.iter().any(|(known, _)| *known == name) => {
-                Err(ExpressionError::new(at, format!("`{name}` takes one argument")))
-            }
-            _ => Err(ExpressionError::new(at, format!("there is no function `{name}`"))),
+        };
+        Ok(Value::Condition(condition))
+    }
+
+    fn choice(&mut self, at: usize, parts: [Value; 3]) -> Result<Value, Problem> {
+        let [condition, then, otherwise] = parts;
+        let condition = condition.condition(at)?;
+        let (then, otherwise) = (then.number(at)?, otherwise.number(at)?);
+        Ok(Value::Number(self.spread(&condition, then, otherwise)))
+    }
+
+    fn element(&mut self, at: usize, _: Value, _: Value) -> Result<Value, Problem> {
+        Err(Problem::new(at, "there are no arrays here"))
+    }
+
+    fn call(&mut self, at: usize, name: &str, arguments: Vec<Value>) -> Result<Value, Problem> {
+        let count = arguments.len();
+        let wrong = |expected: &str| {
+            Err(Problem::new(at, format!("`{name}` takes {expected}, not {count}")))
+        };
+        if name == "ite" {
+            return match <[Value; 3]>::try_from(arguments) {
+                Ok(parts) => self.choice(at, parts),
+                Err(_) => wrong("3 arguments"),
+            };
         }
+        let numbers: Vec<NodeId> =
+            arguments.into_iter().map(|value| value.number(at)).collect::<Result<_, _>>()?;
+        let known = FUNCTIONS.iter().find(|(known, _)| *known == name);
+        let value = match (name, known, numbers.as_slice()) {
+            (_, Some((_, function)), [a]) => self.graph.apply(*function, *a),
+            (_, Some(_), _) => return wrong("one argument"),
+            ("min", _, [first, rest @ ..]) => {
+                rest.iter().fold(*first, |a, &b| self.graph.min(a, b))
+            }
+            ("max", _, [first, rest @ ..]) => {
+                rest.iter().fold(*first, |a, &b| self.graph.max(a, b))
+            }
+            ("min" | "max", _, []) => return wrong("at least one argument"),
+            ("pow", _, [base, exponent]) => self.power(at, *base, *exponent)?,
+            ("pow", ..) => return wrong("2 arguments"),
+            _ => return Err(Problem::new(at, format!("there is no function `{name}`"))),
+        };
+        Ok(Value::Number(value))
     }
 }

@@ -42,6 +42,19 @@ fn precedence_and_functions() {
         ("1 if x <= 3 and y > 4 else 2", "1"),
         ("1.5e1*x", "45"),
         ("0^0 + (x - 3)^0", "2"),
+        // Brackets around conditions, and both spellings.
+        ("1 if (x < y) else 2", "1"),
+        ("1 if ((x < y) and not (x = 3)) else 2", "2"),
+        ("1 if (x < 1 || x > 2) && y != 5 else 2", "2"),
+        ("1 if x ≥ 3 ∧ ¬(y ≠ 5) else 2", "1"),
+        ("1 if !(x > 3) and y == 5 | false else 2", "1"),
+        ("1 if x > 3 => y > 9 else 2", "1"),
+        ("1 if (x > 3) = (y > 9) else 2", "1"),
+        ("1 if (x > 3) != (y > 4) else 2", "1"),
+        ("ite(x < y and true, 1, 2) + pow(x, 2)", "10"),
+        ("1 if x > 5 else 2 if y > 4 else 3", "2"),
+        (".5 * x + 2.", "3.5"),
+        ("2 − −x · 1", "5"),
     ] {
         assert_eq!(value(text, 3, 5), Some(expected.parse().expect("a number")), "{text}");
     }
@@ -53,14 +66,22 @@ fn errors_have_places() {
         ("x +", 3),
         ("x + w", 4),
         ("sin(x, y)", 0),
-        ("1/0", 2),
+        ("1/0", 1),
         ("x $ y", 2),
         ("(x", 2),
         ("foo(x)", 0),
-        ("1 if x else 2", 7),
+        ("1 if x else 2", 2),
         ("1 if x < 2", 10),
         ("x y", 2),
-        ("0^-1", 0),
+        ("0^-1", 1),
+        ("x % 2", 2),
+        ("x < 1", 0),
+        ("x and 1", 2),
+        ("(x < 1) + 1", 8),
+        ("1 if 0 < x < 2 else 3", 11),
+        ("true", 0),
+        ("x[1]", 1),
+        ("1 if if else 2", 5),
     ] {
         let mut graph = Expressions::new();
         let error = graph.parse(text, names).expect_err(text);
@@ -68,6 +89,8 @@ fn errors_have_places() {
     }
     let deep = "(".repeat(5000) + "x";
     assert!(Expressions::new().parse(&deep, names).is_err());
+    let long = vec!["x > 1"; 20_000].join(" and ");
+    assert!(Expressions::new().parse(&format!("1 if {long} else 2"), names).is_ok());
 }
 
 #[test]

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::edge::Edge;
 use crate::expression::Expressions;
+use crate::post::Post;
 use crate::range::ExactRange;
 use crate::task::{ActionMap, DynamicsKind};
 
@@ -44,7 +45,7 @@ const UPDATES: [[&str; 2]; 5] = [
 
 #[test]
 fn turns_do_not_blow_up_boxes() {
-    let mut sets = Linearised::new(&dynamics(UPDATES[2], 1, None), 1);
+    let mut sets = Linearised::new(&dynamics(UPDATES[2], 1, None), 1).expect("smooth");
     sets.begin(vec![Interval::ball(1.0, 0.25), Interval::ball(0.0, 0.25)]);
     for _ in 0..100 {
         sets.advance(&controller([0.0, 0.0], 0.0), None).expect("bounded");
@@ -53,7 +54,64 @@ fn turns_do_not_blow_up_boxes() {
     assert!(sets.hull().iter().all(|side| side.width() < 0.708), "{:?}", sets.hull());
 }
 
+/// Differential equations under an action that is held for a quarter.
+fn equations(texts: [&str; 2], substeps: u32) -> Dynamics {
+    let period = Rational::new(1, 4).expect("not 0");
+    Dynamics { kind: DynamicsKind::Ode, period, ..dynamics(texts, substeps, None) }
+}
+
+#[test]
+fn differential_equations_keep_what_state_and_action_have_in_common() {
+    // A cart under u = -x - 2y, whose boxes alone grow without bounds.
+    let mut sets = Linearised::new(&equations(["y", "u"], 1), 1).expect("smooth");
+    sets.begin(vec![Interval::ball(1.0, 0.1), Interval::ball(0.0, 0.1)]);
+    for _ in 0..40 {
+        sets.advance(&controller([-1.0, -2.0], 0.0), None).expect("bounded");
+    }
+    assert!(sets.hull().iter().all(|side| side.magnitude() < 0.01), "{:?}", sets.hull());
+}
+
 proptest! {
+    #[test]
+    fn solutions_of_differential_equations_stay_inside(
+        equation in 0..3usize,
+        weights in [-8i8..8, -8i8..8, -8i8..8],
+        corner in [-16i64..16, -16i64..16],
+        widths in [0i64..8, 0i64..8],
+        part in [0i64..=4, 0i64..=4],
+        substeps in 1u32..4,
+    ) {
+        let texts = [["y", "u"], ["y - 0.1*x^3", "u + 0.1*sin(x)"], ["abs(y)", "0.5*u - x"]];
+        let dynamics = equations(texts[equation], substeps);
+        let [w0, w1, bias] = weights.map(|w| f64::from(w) / 8.0);
+        let controller = controller([w0, w1], bias);
+        let at = |i: usize, n: i64| {
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let x = (corner[i] * 4 + widths[i] * n) as f64 / 64.0;
+            x
+        };
+        let sides = [0, 1].map(|i| Interval::point(at(i, 0)).hull(Interval::point(at(i, 4))));
+        let mut state = [0, 1].map(|i| Interval::point(at(i, part[i]))).to_vec();
+        let mut sets = Linearised::new(&dynamics, 1).expect("smooth");
+        sets.begin(sides.to_vec());
+        let mut post: Post<Interval> = Post::new(&dynamics, 1).expect("smooth");
+        for _ in 0..4 {
+            let weight = Interval::point;
+            let u = weight(w0) * state[0] + weight(w1) * state[1] + weight(bias);
+            let (mut image, mut between) = (Vec::new(), Vec::new());
+            prop_assert!(post.post(&state, &[u], &mut image, None).is_some());
+            prop_assert!(sets.advance(&controller, Some(&mut between)).is_some());
+            prop_assert_eq!(between.len(), 2 * substeps as usize);
+            state = image;
+            for (side, point) in sets.hull().iter().zip(&state) {
+                prop_assert!(side.intersection(*point).is_some(), "{:?} {:?}", side, point);
+            }
+            for (side, last) in sets.hull().iter().zip(&between[between.len() - 2..]) {
+                prop_assert!(side.intersection(*last).is_some());
+            }
+        }
+    }
+
     #[test]
     fn exact_trajectories_stay_inside(
         update in 0..UPDATES.len(),
@@ -74,7 +132,7 @@ proptest! {
         });
         let mut state =
             [0, 1].map(|i| number(corner[i] * 4 + widths[i] * part[i], 64));
-        let mut sets = Linearised::new(&dynamics, 1);
+        let mut sets = Linearised::new(&dynamics, 1).expect("smooth");
         sets.begin(sides.to_vec());
         let tape: Tape<ExactRange> = Tape::new(&dynamics.graph, &dynamics.components, 3);
         // The numbers grow threefold with each cube.

@@ -1,5 +1,6 @@
 //! What chooses the actions of boxes: by cells, or from the state itself.
 
+use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use policert_policy::read_network;
 
@@ -74,14 +75,17 @@ impl<'a, R: Range> Controls<'a, R> {
     }
 
     /// Calls `visit` with each part of a box that gets an action of its own, and the number of the
-    /// action. `None` if the controller is not defined in all of the box.
+    /// action. Whether the box is inside the cells; otherwise no part is visited.
+    ///
+    /// # Errors
+    /// That of `visit`.
     #[inline]
-    pub fn segment<S: Range>(
+    pub fn segment<S: Range, E>(
         &mut self,
         state: &[S],
         part: &mut Vec<S>,
-        mut visit: impl FnMut(u32, &[S]),
-    ) -> Option<()> {
+        mut visit: impl FnMut(u32, &[S]) -> Result<(), E>,
+    ) -> Result<bool, E> {
         match &mut self.0 {
             Kind::Cells { grid, actions } => {
                 let grid = *grid;
@@ -89,32 +93,36 @@ impl<'a, R: Range> Controls<'a, R> {
             }
             Kind::State { controller, inputs, rows, scratch } => {
                 let outer: Vec<Interval> = state.iter().map(Range::to_interval).collect();
-                let number = u32::try_from(rows.len() / *inputs).ok()?;
+                let number = u32::try_from(rows.len() / *inputs).unwrap_or(u32::MAX);
                 scratch.clear();
                 controller.append_ranges(&outer, scratch);
                 rows.extend(scratch.iter().map(|&range| R::from_interval(range)));
-                visit(number, state);
-                Some(())
+                visit(number, state)?;
+                Ok(true)
             }
         }
     }
 
-    /// Computes the actions that are missing, in one batch.
-    pub fn complete(&mut self) {
-        if let Kind::Cells { grid, actions } = &mut self.0 {
-            actions.complete(grid);
+    /// Computes the actions that are missing.
+    ///
+    /// # Errors
+    /// If the budget runs out.
+    pub fn complete(&mut self, budget: &mut Budget) -> Result<(), StopReason> {
+        match &mut self.0 {
+            Kind::Cells { grid, actions } => actions.complete(grid, budget),
+            Kind::State { .. } => Ok(()),
         }
     }
 
-    /// What the dynamics take for an action.
+    /// What the dynamics take for an action; `None` if the controller has no value there.
     #[inline]
     #[must_use]
-    pub fn action(&self, number: u32) -> &[R] {
+    pub fn action(&self, number: u32) -> Option<&[R]> {
         match &self.0 {
             Kind::Cells { actions, .. } => actions.action(number),
             Kind::State { rows, inputs, .. } => {
                 let at = number as usize * inputs;
-                &rows[at..at + inputs]
+                Some(&rows[at..at + inputs])
             }
         }
     }
@@ -126,6 +134,15 @@ impl<'a, R: Range> Controls<'a, R> {
         let mut actions = Vec::new();
         controller.append_rough(state, &mut actions);
         Some(actions.into_iter().map(|u| R::from_interval(Interval::point(u))).collect())
+    }
+
+    /// Takes note of cells that clones met.
+    pub(crate) fn add_cells(&mut self, cells: &[Cell]) {
+        if let Kind::Cells { grid, actions } = &mut self.0 {
+            for cell in cells {
+                actions.number(grid, cell);
+            }
+        }
     }
 
     /// The cells met so far; none if the controller reads no cells.

@@ -3,6 +3,8 @@
 //! Each element of each node gets a range that contains the exact value and every computed one:
 //! images of the ranges before it, widened by the a-priori error of the node's own operations.
 //! tanh and the sigmoid of a runtime are taken to be right within 4 units of the last place.
+//!
+//! Where a number may overflow there is no range: infinities cancel to what is no number.
 
 use policert_numeric::Interval;
 use policert_numeric::round::{UNIT_ROUNDOFF, add_up, div_up, mul_up};
@@ -10,18 +12,22 @@ use policert_policy::{Network, Op};
 
 use super::Evaluation;
 
-/// Ranges of the outputs for one input, which is a number of the precision.
+/// Ranges of the outputs for inputs in ranges, whose members are numbers of the precision. `None` if
+/// a number on the way may be beyond the greatest one of the precision, or may have no value.
 #[must_use]
 pub fn possible_outputs(
     network: &Network,
-    inputs: &[f64],
+    inputs: &[Interval],
     evaluation: Evaluation,
-) -> Vec<Interval> {
+) -> Option<Vec<Interval>> {
     let precision = match evaluation {
-        Evaluation::F64 => Precision { roundoff: UNIT_ROUNDOFF, least: f64::from_bits(1) },
+        Evaluation::F64 => {
+            Precision { roundoff: UNIT_ROUNDOFF, least: f64::from_bits(1), greatest: f64::MAX }
+        }
         Evaluation::F32 => Precision {
             roundoff: f64::from(f32::EPSILON) / 2.0,
             least: f64::from(f32::from_bits(1)),
+            greatest: f64::from(f32::MAX),
         },
     };
     let mut values: Vec<Vec<Interval>> = Vec::with_capacity(network.nodes().len());
@@ -30,7 +36,7 @@ pub fn possible_outputs(
         let x = sources.first().map_or(&[][..], |input| values[input.index()].as_slice());
         let column = |i: usize| sources.iter().map(move |input| (input.index(), i));
         let result: Vec<Interval> = match &node.op {
-            Op::Input => inputs.iter().map(|&x| Interval::point(x)).collect(),
+            Op::Input => inputs.to_vec(),
             Op::Affine { weights, bias, .. } => weights
                 .row_iter()
                 .zip(bias)
@@ -45,18 +51,18 @@ pub fn possible_outputs(
                     terms.push((bias, bias.magnitude()));
                     precision.sum(&terms)
                 })
-                .collect(),
+                .collect::<Option<_>>()?,
             Op::Scale { mul, div, add, .. } => x
                 .iter()
                 .zip(mul.iter().zip(div).zip(add))
                 .map(|(&x, ((&mul, &div), &add))| {
                     let product = precision.rounded(precision.constant(mul) * x, 1);
-                    let quotient = product
-                        .checked_div(precision.constant(div))
-                        .map_or(Interval::EVERYTHING, |quotient| precision.rounded(quotient, 1));
-                    precision.rounded(quotient + precision.constant(add), 1)
+                    let quotient =
+                        precision.finite(product)?.checked_div(precision.constant(div))?;
+                    let quotient = precision.finite(precision.rounded(quotient, 1))?;
+                    Some(precision.rounded(quotient + precision.constant(add), 1))
                 })
-                .collect(),
+                .collect::<Option<_>>()?,
             Op::Relu { .. } => x.iter().map(|x| x.relu()).collect(),
             Op::LeakyRelu { alpha, .. } => x
                 .iter()
@@ -89,7 +95,7 @@ pub fn possible_outputs(
                         .collect();
                     precision.sum(&terms)
                 })
-                .collect(),
+                .collect::<Option<_>>()?,
             Op::Max { .. } => (0..node.width)
                 .filter_map(|i| {
                     column(i).map(|(source, i)| values[source][i]).reduce(Interval::max)
@@ -99,9 +105,11 @@ pub fn possible_outputs(
                 sources.iter().flat_map(|input| values[input.index()].clone()).collect()
             }
         };
-        values.push(result);
+        let result: Option<Vec<Interval>> =
+            result.into_iter().map(|range| precision.finite(range)).collect();
+        values.push(result?);
     }
-    values.swap_remove(network.output().index())
+    Some(values.swap_remove(network.output().index()))
 }
 
 struct Precision {
@@ -109,9 +117,16 @@ struct Precision {
     roundoff: f64,
     /// The least positive number: bounds what underflow loses.
     least: f64,
+    /// The greatest number.
+    greatest: f64,
 }
 
 impl Precision {
+    /// A range, unless a number in it may overflow.
+    fn finite(&self, range: Interval) -> Option<Interval> {
+        (range.magnitude() <= self.greatest).then_some(range)
+    }
+
     /// A stored number, exact or rounded to the precision.
     fn constant(&self, value: f64) -> Interval {
         #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
@@ -132,8 +147,8 @@ impl Precision {
         range + Interval::ball(0.0, error)
     }
 
-    /// Sums in any order of terms that were rounded themselves.
-    fn sum(&self, terms: &[(Interval, f64)]) -> Interval {
+    /// Sums in any order of terms that were rounded themselves; `None` if one may overflow.
+    fn sum(&self, terms: &[(Interval, f64)]) -> Option<Interval> {
         let mut sum = Interval::ZERO;
         let (mut magnitude, mut underflow) = (0.0, 0.0);
         for (term, size) in terms {
@@ -142,6 +157,8 @@ impl Precision {
             underflow = add_up(underflow, 2.0 * self.least);
         }
         let error = add_up(mul_up(self.gamma(terms.len() + 1), magnitude), underflow);
-        sum + Interval::ball(0.0, error)
+        // No order of summation goes beyond the sum of all magnitudes.
+        let fits = add_up(magnitude, error) <= self.greatest;
+        fits.then(|| sum + Interval::ball(0.0, error))
     }
 }

@@ -28,6 +28,15 @@ impl ExactRange {
         Self { bounds }
     }
 
+    /// The least range of another kind around this one.
+    #[must_use]
+    pub fn converted<R: Range>(&self) -> R {
+        match &self.bounds {
+            Some((lo, hi)) => R::between(lo, hi),
+            None => R::from_interval(Interval::EVERYTHING),
+        }
+    }
+
     fn point(value: &Rational) -> Self {
         Self { bounds: Some((value.clone(), value.clone())) }
     }

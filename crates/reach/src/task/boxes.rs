@@ -97,7 +97,11 @@ pub(super) fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Regi
         None => (0..n).collect(),
         Some(entry) => {
             let mut variables = Vec::new();
-            for item in entry.items()? {
+            let items = entry.items()?;
+            if items.is_empty() {
+                return Err(entry.error("no variables: all states would belong to the region"));
+            }
+            for item in items {
                 // By position, counted from 1, or by name.
                 let named = item.text().ok().map(|name| {
                     state
@@ -105,10 +109,15 @@ pub(super) fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Regi
                         .position(|known| known == name)
                         .ok_or_else(|| item.error(format!("there is no variable `{name}`")))
                 });
-                variables.push(match named {
+                let variable = match named {
                     Some(position) => position?,
                     None => item.count(1, most)? as usize - 1,
-                });
+                };
+                if variables.contains(&variable) {
+                    let name = &state[variable];
+                    return Err(item.error(format!("`{name}` is bounded twice")));
+                }
+                variables.push(variable);
             }
             variables
         }
@@ -127,6 +136,10 @@ pub(super) fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Regi
         None => Border::Closed,
         Some(entry) => match entry.text()? {
             "closed" => Border::Closed,
+            "open" if sides.iter().any(|(_, lower, upper)| lower == upper) => {
+                let message = "an open region without width contains no state";
+                return Err(lower.error(message));
+            }
             "open" => Border::Open,
             _ => return Err(entry.error("`boundary` is \"closed\" or \"open\"")),
         },

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use policert_numeric::Rational;
 
-use super::read::{MAX_STEPS, bounds, cell_formula, expression, names, pairs, read_question};
+use super::read::{
+    MAX_STEPS, bounds, cell_formula, distances, expression, names, pairs, read_question,
+};
 use super::reader::{Entry, Section};
 use super::{ActionMap, AfterGoal, Dynamics, DynamicsKind, GoalRule, Question, Task};
 use crate::error::ReachError;
@@ -20,6 +22,9 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
         Some(entry) => names(&entry)?,
         None => vec!["u".to_owned()],
     };
+    if let Some(both) = inputs.iter().find(|name| state.contains(name)) {
+        return Err(section.error(format!("`{both}` is the name of a variable and of an action")));
+    }
     let grid = grid(&section.need("grid")?, n)?;
     let controller = cell_formula(&section.need("policy")?, &state, inputs.len())?;
 
@@ -71,7 +76,7 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
     let mut question = Question { goal: GoalRule::AllAtOnce, after_goal: AfterGoal::Continue };
     read_question(section, &mut question)?;
     let aggregation = match section.get("aggregation_distance") {
-        Some(entry) => Some(entry.exactly(n)?.iter().map(Rational::to_f64).collect()),
+        Some(entry) => Some(distances(&entry, n)?),
         None => None,
     };
     section.finish(&[])?;

@@ -207,7 +207,11 @@ impl<'a, 'i> Reader<'a, 'i> {
         let sections = entry.items()?.iter().map(Entry::section).collect::<Result<Vec<_>, _>>()?;
         let mut ids = Vec::with_capacity(sections.len());
         for section in &sections {
-            ids.push(section.need("id")?.text()?);
+            let id = section.need("id")?;
+            if ids.contains(&id.text()?) {
+                return Err(id.error(format!("two instances are called `{}`", id.text()?)));
+            }
+            ids.push(id.text()?);
         }
         let chosen = match wanted {
             Some(name) => ids.iter().position(|id| *id == name),
@@ -280,12 +284,17 @@ impl<'a, 'i> Reader<'a, 'i> {
             section.finish(&INFORMATIVE_INSTANCE)?;
         }
         let Some(entry) = distance else { return Ok((name, None)) };
-        let numbers = entry.exactly(n)?;
-        if numbers.iter().any(|number| number.signum() < 0) {
-            return Err(entry.error("distances are not negative"));
-        }
-        Ok((name, Some(numbers.iter().map(Rational::to_f64).collect())))
+        Ok((name, Some(distances(&entry, n)?)))
     }
+}
+
+/// Distances up to which boxes are merged, one for each variable.
+pub(super) fn distances(entry: &Entry<'_, '_>, n: usize) -> Result<Vec<f64>, ReachError> {
+    let numbers = entry.exactly(n)?;
+    if numbers.iter().any(|number| number.signum() < 0) {
+        return Err(entry.error("distances are not negative"));
+    }
+    Ok(numbers.iter().map(Rational::to_f64).collect())
 }
 
 /// The two switches of the question.
@@ -320,7 +329,7 @@ pub(super) fn names(entry: &Entry<'_, '_>) -> Result<Vec<String>, ReachError> {
         let mut characters = name.chars();
         let word = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
             && characters.all(|c| c.is_alphanumeric() || c == '_');
-        if !word || ["if", "else", "and", "or", "not"].contains(&name.as_str()) {
+        if !word || policert_infix::WORDS.contains(&name.as_str()) {
             return Err(entry.error(format!("`{name}` cannot be the name of a variable")));
         }
         if names[..i].contains(name) {

@@ -143,3 +143,58 @@ steps = 4
         matches!(&task.controller, Controller::CellFormula { outputs, .. } if outputs.len() == 1)
     );
 }
+
+#[test]
+fn what_says_nothing_or_two_things_is_refused() {
+    let text = r#"
+state = ["x", "y"]
+input = ["u"]
+[dynamics]
+kind = "difference"
+update = ["x", "y + u"]
+[abstraction]
+edges = [[0, 1], [0, 1]]
+[policy]
+formula = "0"
+[initial]
+lower = [0, 0]
+upper = [1, 1]
+[unsafe]
+variables = [1, 2]
+lower = [0.5, 0.5]
+upper = [1, 1]
+[horizon]
+steps = 1
+"#;
+    assert!(read(text, None).is_ok());
+    for (from, to, place, part) in [
+        ("variables = [1, 2]", "variables = [1, 1]", "t.toml:15:17", "`x` is bounded twice"),
+        ("variables = [1, 2]", "variables = [\"y\", 2]", "t.toml:15:19", "`y` is bounded twice"),
+        ("variables = [1, 2]", "variables = []", "t.toml:15:13", "no variables"),
+        (
+            "upper = [1, 1]\n[horizon]",
+            "upper = [1, 0.5]\nboundary = \"open\"\n[horizon]",
+            "t.toml:16:9",
+            "contains no state",
+        ),
+        ("state = [\"x\", \"y\"]", "state = [\"x\", \"true\"]", "t.toml:2:9", "cannot be the name"),
+        (
+            "[horizon]",
+            "[[instance]]\nid = \"a\"\n[[instance]]\nid = \"a\"\n[horizon]",
+            "t.toml:21:6",
+            "two instances",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let instance = to.contains("instance").then_some("a");
+        let error = read(&text.replace(from, to), instance).expect_err(to).to_string();
+        assert!(error.starts_with(place) && error.contains(part), "{to}: {error}");
+    }
+    let one = "[task]\nstate = [\"u\"]\ngrid = [0, 1]\npolicy = \"0\"\nupdate = \"u\"\n\
+               initial = [0, 0]\nunsafe = [1, 1]\nsteps = 1\n";
+    let error = read(one, None).expect_err("two meanings").to_string();
+    assert!(error.contains("`u` is the name of a variable and of an action"), "{error}");
+    let one = one.replace("\"u\"", "\"x\"");
+    let error = read(&format!("{one}aggregation_distance = [-1]\n"), None).expect_err("negative");
+    assert!(error.to_string().contains("not negative"), "{error}");
+}

@@ -1,5 +1,6 @@
 //! Parameters of deep Q-learning.
 
+use crate::config::{MAX_WIDTH, TOO_MANY_WEIGHTS, are_small};
 use crate::error::TrainError;
 
 /// What is rewarded. Values are of the order of 1.
@@ -149,6 +150,7 @@ impl DqnConfig {
                 !self.hidden.is_empty() && self.hidden.iter().all(|w| (1..=MAX_WIDTH).contains(w)),
                 "hidden layers have from 1 to 10000 neurons",
             ),
+            (are_small(&self.hidden), TOO_MANY_WEIGHTS),
             (numbers.iter().all(|x| x.is_finite()), "rewards are finite"),
             (self.seeds > 0 && self.steps > 0, "there is at least one seed and one step"),
             (self.horizon > 0, "runs have at least one step"),
@@ -182,9 +184,6 @@ impl DqnConfig {
     }
 }
 
-/// Layers wider than this are refused.
-const MAX_WIDTH: usize = 10_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,7 +191,8 @@ mod tests {
     #[test]
     fn ranges_are_checked() {
         assert!(DqnConfig::default().check().is_ok());
-        let wrong: [fn(&mut DqnConfig); 7] = [
+        let wrong: [fn(&mut DqnConfig); 8] = [
+            |c| c.hidden = vec![10_000, 10_000],
             |c| c.hidden.clear(),
             |c| c.discount = 1.0,
             |c| c.rate = f64::NAN,

@@ -71,7 +71,7 @@ enum Assessment {
 }
 
 /// How long the last evaluation may take after a stop.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_millis(200);
 
 /// Keep the random numbers of evaluations apart from those of training.
 const EVALUATION: u64 = 0x5ca1_ab1e_0000_0001;
@@ -125,7 +125,7 @@ impl<'m> Session<'m> {
         let begin = Instant::now();
         // After a stop there is little time left.
         let mut go_on = || match stop {
-            None => budget.poll().is_ok(),
+            None => budget.poll_clock().is_ok(),
             Some(_) => begin.elapsed() < GRACE,
         };
         let mut best = match self.best.take() {
@@ -138,7 +138,7 @@ impl<'m> Session<'m> {
             return Err(TrainError::Config(message.to_owned()));
         }
         let score = self.judge_finally(&mut best.network, &mut go_on)?;
-        let ending = match stop.or_else(|| budget.poll().err()) {
+        let ending = match stop.or_else(|| budget.poll_clock().err()) {
             None => DqnEnding::Done,
             Some(reason) => DqnEnding::Stopped(reason),
         };
@@ -160,7 +160,8 @@ impl<'m> Session<'m> {
     ) -> Result<Option<StopReason>, TrainError> {
         loop {
             while self.run.step < self.config.steps {
-                if let Err(reason) = budget.poll() {
+                // A step of learning may take long.
+                if let Err(reason) = budget.poll_clock() {
                     return Ok(Some(reason));
                 }
                 self.advance()?;
@@ -241,13 +242,13 @@ impl<'m> Session<'m> {
         budget: &mut Budget,
         observer: &mut dyn DqnObserver,
     ) -> Result<Assessment, TrainError> {
-        let mut go_on = || budget.poll().is_ok();
+        let mut go_on = || budget.poll_clock().is_ok();
         let mut now = self.evaluate(&mut go_on)?;
         let score = now.score;
         let is_done =
             score.is_perfect() && self.judge_finally(&mut now.network, &mut go_on)?.is_perfect();
         // A score of fewer runs is not compared with others.
-        if let Err(reason) = budget.poll() {
+        if let Err(reason) = budget.poll_clock() {
             return Ok(Assessment::Stopped(reason));
         }
         let competent = self.config.competent;

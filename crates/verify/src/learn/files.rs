@@ -1,5 +1,6 @@
 //! The files of a trained network: in both formats, with its interface, and a card.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use policert_policy::interface::Interface;
@@ -50,8 +51,8 @@ impl LearntFiles {
     /// The files beside an interface, which names the network.
     ///
     /// # Errors
-    /// Without a file of the interface, where it names no `.nnet` file, and where one of the files
-    /// cannot be written or is an input.
+    /// Without a file of the interface, where it names no `.nnet` file, and where one of the files is
+    /// there already, cannot be written or is an input.
     pub(super) fn beside(
         interface: &Interface,
         path: Option<&Path>,
@@ -66,6 +67,13 @@ impl LearntFiles {
         let network = path.parent().unwrap_or(Path::new("")).join(file);
         let files = Self { interface: None, ..Self::of(&network) };
         let written = [&files.nnet, &files.onnx, &files.card];
+        if let Some(there) = written.into_iter().find(|file| is_there(file)) {
+            return Err(missing(&format!(
+                "{}, where the interface wants the network, is there already and is not replaced; \
+                 --out NAME says where the new one goes",
+                there.display()
+            )));
+        }
         OutputFiles::new(written.map(|file| ("--out", Some(file.as_path()))))
             .check([path, model])?;
         Ok(files)
@@ -107,12 +115,21 @@ pub(super) fn write(
         contents.push((path, text(&interface.to_json())?));
     }
     for (path, bytes) in contents {
-        if let Err(source) = write_file(path, &bytes) {
+        // What came there in the meantime is kept as well.
+        let kept = out.interface.is_none() && is_there(path);
+        let written =
+            if kept { Err(io::ErrorKind::AlreadyExists.into()) } else { write_file(path, &bytes) };
+        if let Err(source) = written {
             return Ok(Some(Failure::Output { what: path.display().to_string(), source }));
         }
         report.files.push(path.to_owned());
     }
     Ok(None)
+}
+
+/// Whether there is something at a path, be it a link that leads nowhere.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
 }
 
 fn text(value: &Value) -> Result<Vec<u8>, Failure> {

@@ -8,6 +8,7 @@ use policert_reach::{
 };
 use serde::Serialize;
 
+use super::explanation::{after_stop, hint, reason};
 use crate::report::{ReasonCode, SCHEMA_VERSION, VerdictWord};
 use crate::{ExitStatus, Failure, Input, Problem, VERSION};
 
@@ -26,6 +27,8 @@ pub struct ReachReport {
     pub reason: Option<String>,
     /// The same for programs.
     pub reason_code: Option<ReasonCode>,
+    /// What would help, where the answer is not known.
+    pub hint: Option<String>,
     /// The exit code.
     pub exit_code: u8,
     /// The step at which the last boxes were in the goal; of safe tasks with a goal.
@@ -81,6 +84,10 @@ pub struct CounterexampleRecord {
     pub kind: &'static str,
     /// The step at which the first one is unsafe.
     pub step: Option<u32>,
+    /// Names of the state variables.
+    pub variables: Vec<String>,
+    /// Names of the actions.
+    pub controls: Vec<String>,
     /// The trajectories, the decisive one first.
     pub trajectories: Vec<PathRecord>,
 }
@@ -163,6 +170,7 @@ impl ReachReport {
             verdict: VerdictWord::Error,
             reason: None,
             reason_code: None,
+            hint: None,
             exit_code: ExitStatus::Internal.code(),
             goal_step: None,
             counterexample: None,
@@ -226,6 +234,12 @@ impl ReachReport {
             cells: counted.cells,
             analysis_s: counted.time.as_secs_f64(),
         });
+        if task.avoid.is_some() && task.never_avoids() {
+            self.warnings.push(format!(
+                "the unsafe set counts from step {} on, and the last step is {}: no state is unsafe",
+                task.avoid_from_step, task.steps
+            ));
+        }
         if record {
             let step = |boxes: &Vec<StateBox>| boxes.iter().map(bounds).collect();
             self.boxes = Some(analysis.recorded.iter().map(step).collect());
@@ -237,18 +251,20 @@ impl ReachReport {
                 self.set(VerdictWord::Safe, ExitStatus::Safe);
             }
             ReachVerdict::Unsafe(counterexample) => {
-                self.counterexample = Some(CounterexampleRecord::new(counterexample));
+                self.counterexample = Some(CounterexampleRecord::new(task, counterexample));
                 self.set(VerdictWord::Unsafe, ExitStatus::Unsafe);
             }
             ReachVerdict::Unknown(UnknownCause::Stopped(stop)) => {
                 self.reason = Some(stop.to_string());
                 self.reason_code = Some(stop_code(*stop));
+                self.hint = Some(after_stop(*stop, counted));
                 self.set(VerdictWord::Unknown, ExitStatus::of_stop(*stop));
             }
             ReachVerdict::Unknown(cause) => {
                 self.reason = Some(reason(task, cause));
                 self.reason_code = Some(ReasonCode::Other);
                 self.obstacle = ObstacleRecord::new(cause);
+                self.hint = Some(hint(task, config, cause));
                 self.set(VerdictWord::Unknown, ExitStatus::Unknown);
             }
         }
@@ -275,31 +291,6 @@ fn stop_code(stop: StopReason) -> ReasonCode {
     ReasonCode::of_unknown(&UnknownReason::Stopped(stop))
 }
 
-/// Why the answer is not known, in a sentence.
-fn reason(task: &Task, cause: &UnknownCause) -> String {
-    let (kind, step, state) = match cause {
-        UnknownCause::Obstacle { kind, step, state, .. } => (kind, step, state),
-        UnknownCause::NoCommonStep => {
-            return "there is no step at which all boxes are in the goal".to_owned();
-        }
-        UnknownCause::Stopped(stop) => return stop.to_string(),
-    };
-    let sides: Vec<String> = task
-        .state
-        .iter()
-        .zip(state)
-        .map(|(name, range)| format!("{name} in [{}, {}]", range.outer.lo(), range.outer.hi()))
-        .collect();
-    let what = match kind {
-        ObstacleKind::MeetsUnsafe => "meets the unsafe set",
-        ObstacleKind::MeetsUnsafeBetween => "meets the unsafe set on the way to this step",
-        ObstacleKind::MissesGoal => "is not inside the goal at the last step",
-        ObstacleKind::LeavesGrid => "leaves the cells for which the controller is defined",
-        ObstacleKind::NoValue => "contains states where the dynamics have no value, or no bound",
-    };
-    format!("at step {step}, a box {what}: {}", sides.join(", "))
-}
-
 fn bound(range: &StateRange) -> [BoundRecord; 2] {
     let double = |value: f64| BoundRecord::Double(value.is_finite().then_some(value));
     match &range.exact {
@@ -320,7 +311,7 @@ fn exact_pairs(pairs: &[(Rational, Rational)]) -> Vec<[String; 2]> {
 }
 
 impl CounterexampleRecord {
-    fn new(counterexample: &Counterexample) -> Self {
+    fn new(task: &Task, counterexample: &Counterexample) -> Self {
         let (kind, step) = match counterexample.kind {
             ViolationKind::Unsafe { step } => ("unsafe", Some(step)),
             ViolationKind::MissesGoal => ("misses_goal", None),
@@ -330,13 +321,19 @@ impl CounterexampleRecord {
             states: path.states.iter().map(bounds).collect(),
             actions: path.actions.iter().map(bounds).collect(),
         };
-        Self { kind, step, trajectories: counterexample.trajectories.iter().map(path).collect() }
+        Self {
+            kind,
+            step,
+            variables: task.state.clone(),
+            controls: task.inputs.clone(),
+            trajectories: counterexample.trajectories.iter().map(path).collect(),
+        }
     }
 }
 
 impl ObstacleRecord {
     fn new(cause: &UnknownCause) -> Option<Self> {
-        let UnknownCause::Obstacle { kind, step, state, part } = cause else { return None };
+        let UnknownCause::Obstacle { kind, step, state, part, .. } = cause else { return None };
         Some(Self { kind: *kind, step: *step, state: bounds(state), part: exact_pairs(part) })
     }
 }

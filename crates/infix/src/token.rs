@@ -1,4 +1,4 @@
-//! Words, numbers and signs of an infix expression.
+//! The pieces of an expression: words, numbers and signs.
 
 use std::ops::Range;
 
@@ -6,32 +6,39 @@ use policert_numeric::Rational;
 
 /// A piece of the text.
 #[derive(Clone, Debug)]
-pub(super) struct Token {
+pub struct Token {
+    /// What it is.
     pub kind: Kind,
+    /// Where it is, in bytes.
     pub span: Range<usize>,
 }
 
 /// What a piece is.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// A decimal number.
     Number(Rational),
+    /// A name, or a word of the grammar.
     Name(String),
     /// A name in quotes: no word of the language.
     Quoted(String),
+    /// An operator, bracket or comma.
     Sign(&'static str),
     /// Nothing of the above.
     Unknown,
+    /// The end of the text.
     End,
 }
 
 /// Signs, longer ones before those they start with.
-const SIGNS: [&str; 33] = [
-    "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "⇒", "∨", "∧", "¬", "≠", "≤", "≥", "−", "·",
-    "=", "<", ">", "!", "&", "|", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",",
+const SIGNS: [&str; 35] = [
+    "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "**", "⇒", "∨", "∧", "¬", "≠", "≤", "≥", "−",
+    "·", "=", "<", ">", "!", "&", "|", "+", "-", "*", "/", "%", "^", "(", ")", "[", "]", ",",
 ];
 
 /// Whether a name is read as one without further knowledge.
-pub(super) fn is_plain_name(name: &str) -> bool {
+#[must_use]
+pub fn is_plain_name(name: &str) -> bool {
     name_length(name) == name.len() && !name.is_empty()
 }
 
@@ -43,7 +50,8 @@ fn name_length(text: &str) -> usize {
 }
 
 /// The pieces of a text, an end at the end; `known` are names that are not plain.
-pub(super) fn tokens(text: &str, known: &[&str]) -> Vec<Token> {
+#[must_use]
+pub fn tokens(text: &str, known: &[&str]) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -85,7 +93,8 @@ fn token(rest: &str, known: &[&str]) -> (Kind, usize) {
     if plain > 0 {
         return (Kind::Name(rest[..plain].to_owned()), plain);
     }
-    if rest.starts_with(|c: char| c.is_ascii_digit()) {
+    let after_point = rest.strip_prefix('.').unwrap_or(rest);
+    if after_point.starts_with(|c: char| c.is_ascii_digit()) {
         let length = number_length(rest);
         return match Rational::parse_decimal(&rest[..length]) {
             Some(value) => (Kind::Number(value), length),
@@ -98,14 +107,14 @@ fn token(rest: &str, known: &[&str]) -> (Kind, usize) {
     }
 }
 
-/// Length of the decimal number at the front: `12`, `0.5`, `1e-3`.
+/// Length of the decimal number at the front: `12`, `0.5`, `.5`, `2.`, `1e-3`.
 fn number_length(text: &str) -> usize {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();
         rest.bytes().take_while(u8::is_ascii_digit).count()
     };
     let mut length = digits(0);
-    if text[length..].starts_with('.') && digits(length + 1) > 0 {
+    if text[length..].starts_with('.') {
         length += 1 + digits(length + 1);
     }
     if text[length..].starts_with(['e', 'E']) {

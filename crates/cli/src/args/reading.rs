@@ -1,0 +1,24 @@
+//! From the words of a command line to its commands.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use super::{Command, CommandLine};
+
+impl CommandLine {
+    /// Reads the arguments of a process, the program's name first.
+    ///
+    /// # Errors
+    /// Arguments that do not parse, or a request for help or the version.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches_from(arguments)?;
+        let mut command_line = Self::from_arg_matches(&matches)?;
+        if let Command::Train(train) = &mut command_line.command
+            && let Some((_, matches)) = matches.subcommand()
+        {
+            train.note_given(matches);
+        }
+        Ok(command_line)
+    }
+}

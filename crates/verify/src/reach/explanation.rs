@@ -1,0 +1,97 @@
+//! Why the answer about a control loop is not known, and what would help, in sentences.
+
+use policert_engine_api::StopReason;
+use policert_reach::{
+    Config, ObstacleKind, ReachStatistics, RefinementEnd, Rounding, Task, UnknownCause,
+};
+
+/// Why the answer is not known, in a sentence.
+pub(super) fn reason(task: &Task, cause: &UnknownCause) -> String {
+    let (kind, step, state) = match cause {
+        UnknownCause::Obstacle { kind, step, state, .. } => (kind, step, state),
+        UnknownCause::NoCommonStep(_) => {
+            return "there is no step at which all boxes are in the goal".to_owned();
+        }
+        UnknownCause::Stopped(stop) => return stop.to_string(),
+    };
+    let sides: Vec<String> = task
+        .state
+        .iter()
+        .zip(state)
+        .map(|(name, range)| format!("{name} in [{}, {}]", range.outer.lo(), range.outer.hi()))
+        .collect();
+    let what = match kind {
+        ObstacleKind::MeetsUnsafe => "meets the unsafe set",
+        ObstacleKind::MeetsUnsafeBetween => "meets the unsafe set on the way to this step",
+        ObstacleKind::MissesGoal => "is not inside the goal at the last step",
+        ObstacleKind::LeavesGrid => "leaves the cells for which the controller is defined",
+        ObstacleKind::NoAction => "meets a cell in which the controller has no value",
+        ObstacleKind::NoValue => "contains states where the dynamics have no value, or no bound",
+    };
+    format!("at step {step}, a box {what}: {}", sides.join(", "))
+}
+
+/// What would help after a stop.
+pub(super) fn after_stop(stop: StopReason, counted: &ReachStatistics) -> String {
+    let limit = match stop {
+        StopReason::Time => "a longer --timeout",
+        StopReason::Memory | StopReason::States(_) => "a greater --memory or --box-limit",
+        StopReason::Interrupted => "running on",
+        _ => "a greater limit",
+    };
+    let (verified, parts) = (counted.parts_verified, counted.parts);
+    let so_far = match (verified, parts) {
+        (_, 0) => "no part of the initial box was finished".to_owned(),
+        (0, _) => "no part of the initial box was verified".to_owned(),
+        _ => format!("{verified} of {parts} finished parts of the initial box were verified"),
+    };
+    format!("{so_far}; {limit} or more --threads may decide it, --journal keeps finished parts")
+}
+
+/// What would help where boxes stand against *safe*.
+pub(super) fn hint(task: &Task, config: &Config, cause: &UnknownCause) -> String {
+    let (kind, end) = match cause {
+        UnknownCause::Obstacle { kind, end, .. } => (Some(kind), end),
+        UnknownCause::NoCommonStep(end) => (None, end),
+        UnknownCause::Stopped(_) => return String::new(),
+    };
+    let state = match end {
+        RefinementEnd::Refinements(0) => {
+            return "the initial box was not halved; without --refinements 0 it is, up to the limits \
+                    of time and memory"
+                .to_owned();
+        }
+        RefinementEnd::Refinements(times) => {
+            return format!(
+                "a part of the initial box was halved {times} times; a greater --refinements, or \
+                 none, goes on"
+            );
+        }
+        RefinementEnd::Depth(times) => {
+            return format!(
+                "a part of the initial box was halved {times} times, which is the most"
+            );
+        }
+        RefinementEnd::SingleState(state) => state,
+    };
+    let values = task.state.iter().zip(state).map(|(name, x)| format!("{name} = {x}"));
+    let start = values.collect::<Vec<_>>().join(", ");
+    let help = match kind {
+        Some(ObstacleKind::LeavesGrid) => "cells that reach further ([abstraction]) would help",
+        Some(ObstacleKind::NoAction) => "a controller with a value in all cells would help",
+        Some(ObstacleKind::NoValue) => {
+            "dynamics with a value in all states, or shorter steps (`substeps`), would help"
+        }
+        Some(ObstacleKind::MeetsUnsafeBetween) => "shorter steps (`substeps`) may help",
+        Some(ObstacleKind::MeetsUnsafe | ObstacleKind::MissesGoal) | None
+            if config.arithmetic.rounding == Rounding::AnyOrder =>
+        {
+            "one order of summation (without --any-order) may help"
+        }
+        Some(ObstacleKind::MeetsUnsafe | ObstacleKind::MissesGoal) | None => {
+            "its trajectory comes closer to a border than the bounds can tell; shorter steps \
+             (`substeps`) or no merging (--aggregation none) may help"
+        }
+    };
+    format!("the start ({start}) alone is not decided, so that halving does not help; {help}")
+}

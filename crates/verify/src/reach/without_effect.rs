@@ -1,0 +1,47 @@
+//! Options that would change nothing for a task are refused.
+
+use policert_reach::{Controller, DynamicsKind, NetworkArithmetic, Task};
+
+use super::{AggregationChoice, ReachRequest};
+use crate::Failure;
+
+/// Refuses the first option that has no effect.
+pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Result<(), Failure> {
+    let network = match &task.controller {
+        Controller::CellNetwork(_) => None,
+        Controller::StateNetwork(_) => {
+            Some("the network reads the state itself, and is taken as a function of real numbers")
+        }
+        Controller::CellFormula { .. } => Some("the controller is a formula"),
+    };
+    let cells = match &task.controller {
+        Controller::CellNetwork(_) | Controller::CellFormula { .. } => None,
+        Controller::StateNetwork(_) => network,
+    };
+    let never = task.never_avoids().then_some("no state is unsafe");
+    let between = match (task.dynamics.kind, task.dynamics.substeps) {
+        (DynamicsKind::Difference, 0 | 1) => Some("the update is applied once in a step"),
+        (DynamicsKind::Difference | DynamicsKind::Ode, _) => never,
+    };
+    let no_goal = task.goal.is_none().then_some("the task has no goal");
+    let merging =
+        task.aggregation.is_none().then_some("the task has no distances up to which boxes merge");
+    let rules = [
+        (
+            request.arithmetic != NetworkArithmetic::default(),
+            "--evaluation or --any-order",
+            network,
+        ),
+        (request.granularity.is_some(), "--granularity", cells),
+        (request.between_samples, "--between-samples", between),
+        (request.goal.is_some(), "--goal", no_goal),
+        (request.after_goal.is_some(), "--after-goal", no_goal.or(never)),
+        (request.aggregation == AggregationChoice::AsWritten, "--aggregation as-written", merging),
+    ];
+    for (given, option, reason) in rules {
+        if let Some(reason) = reason.filter(|_| given) {
+            return Err(Failure::Usage(format!("{option} has no effect: {reason}")));
+        }
+    }
+    Ok(())
+}
