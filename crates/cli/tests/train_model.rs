@@ -118,6 +118,7 @@ fn what_was_stopped_goes_on() {
     assert!(text.contains("c.bin") && text.contains("other options"), "{text}");
     let text = expect(folder, &format!("train lift.jani {options} --timeout 0 --out x"), 30);
     assert!(text.contains("the time limit was reached"), "{text}");
+    assert!(!folder.join("x.nnet").exists(), "a network that learnt nothing");
 }
 
 #[test]

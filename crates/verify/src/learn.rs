@@ -183,9 +183,8 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut LearnReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
-    cancel.check()?;
+    budget.cancel_flag().check()?;
     observer.event(Event::Phase("load"));
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let mut task = load(request, &budget, report)?;
     report.task = Some((task.model.name.clone(), task.property.name.clone()));
     if task.property.goal.is_none() {

@@ -139,7 +139,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut ReachReport,
 ) -> Result<Option<Failure>, Failure> {
-    cancel.check()?;
+    budget.cancel_flag().check()?;
     // A name that no picture can have is noticed before the work.
     let format = |file: &PathBuf| ImageFormat::of(file);
     let boxes_format = request.plot.as_ref().map(|plot| format(&plot.file)).transpose()?;

@@ -149,7 +149,7 @@ fn run(
     observer: &mut dyn Observer,
     report: &mut TrainReport,
 ) -> Result<(ExitStatus, Option<Failure>), Failure> {
-    cancel.check()?;
+    budget.cancel_flag().check()?;
     observer.event(Event::Phase("load"));
     let task = Task::read(&request.task, request.instance.as_deref())?;
     report.task = Some(task.name.clone());

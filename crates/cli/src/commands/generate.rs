@@ -11,8 +11,8 @@ use policert_generate::{
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, Silent, StateSpace, TaskOptions,
-    Verified, verify, write_text,
+    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, Silent, StateSpace,
+    TaskOptions, Verified, verify, write_text,
 };
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use std::io;
 
 use policert_generate::{Picture, Track};
 use policert_verify::{
-    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest,
-    SimulatedRun, TaskOptions, TraceChoice, simulate,
+    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest, SimulatedRun,
+    TaskOptions, TraceChoice, simulate,
 };
 
 use super::generate::read_track;

@@ -28,6 +28,11 @@ impl Random {
         lo + i64::try_from(self.below(u64::try_from(hi - lo + 1).expect("ordered"))).expect("small")
     }
 
+    /// A position among `count`.
+    fn position(&mut self, count: usize) -> usize {
+        usize::try_from(self.below(count as u64)).expect("small")
+    }
+
     fn one_in(&mut self, count: u64) -> bool {
         self.below(count) == 0
     }
@@ -65,9 +70,7 @@ impl Formula {
         if leaf {
             return match random.below(3) {
                 0 => Self::Number(random.between(-20, 20), 10),
-                _ => {
-                    Self::Input(random.between(0, i64::try_from(inputs).expect("few") - 1) as usize)
-                }
+                _ => Self::Input(random.position(inputs)),
             };
         }
         let mut part = || Self::draw(random, inputs, depth - 1);
@@ -86,7 +89,7 @@ impl Formula {
                 let [a, b] = two;
                 let (c, d) =
                     (Self::draw(random, inputs, depth - 1), Self::draw(random, inputs, depth - 1));
-                let which = random.between(0, 5) as usize;
+                let which = random.position(COMPARISONS.len());
                 Self::If(Box::new([a, b, c, d]), which)
             }
         }
@@ -371,9 +374,7 @@ impl Loop {
                 match random.below(4) {
                     0 => lo.clone(),
                     1 => hi.clone(),
-                    2 if !inside.is_empty() => {
-                        inside[random.below(inside.len() as u64) as usize].clone()
-                    }
+                    2 if !inside.is_empty() => inside[random.position(inside.len())].clone(),
                     _ => lo + (hi - lo) * number(random.between(0, 97), 97),
                 }
             });
