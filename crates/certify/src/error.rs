@@ -88,6 +88,32 @@ pub enum ReplayError {
         /// What is wrong.
         error: Box<ModellingError>,
     },
+    /// A run goes on in the state in which it is to be stuck.
+    #[error("the run is not stuck at its end: {operator} leads on from state {state}")]
+    GoesOn {
+        /// The operator.
+        operator: String,
+        /// The state.
+        state: String,
+    },
+    /// A run that is to miss the goal meets it.
+    #[error("step {step} leads to a goal state: {state}")]
+    MeetsGoal {
+        /// The step; 0 for the start state.
+        step: usize,
+        /// The state.
+        state: String,
+    },
+    /// A step of a loop that depends on chance.
+    #[error("step {step} of the loop depends on chance: {operator} in state {state}")]
+    Chance {
+        /// The step.
+        step: usize,
+        /// The operator.
+        operator: String,
+        /// The state.
+        state: String,
+    },
     /// The last state is not unsafe.
     #[error("the last state is not unsafe: {0}")]
     NotUnsafe(String),

@@ -15,13 +15,14 @@ mod invariant;
 mod probability;
 mod replay;
 mod scores;
+mod stuck;
 
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;
 pub use invariant::{ChoicesInBoxes, Competing, InvariantError, check_invariant};
 pub use probability::{
-    CertifiedProbability, ProbabilityClaim, ProbabilityError, ValuedState, WitnessPath,
+    CertifiedProbability, OverStarts, ProbabilityClaim, ProbabilityError, ValuedState, WitnessPath,
     WitnessStep, check_probability,
 };
-pub use replay::{PolicyStep, Replayed, ReplayedStep, replay};
+pub use replay::{PolicyStep, Replayed, ReplayedStep, TraceEnd, replay};
 pub use scores::Scores;

@@ -10,12 +10,13 @@
 mod moves;
 mod paths;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, EngineError, Question};
 use policert_model::{Condition, ModellingError, Operator, Semantics, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::scores::Scorer;
@@ -44,15 +45,53 @@ pub struct ProbabilityClaim<'a> {
     pub stay: &'a Condition,
     /// The policy; all actions are allowed without.
     pub policy: Option<&'a Policy>,
+    /// Which number is asked for.
+    pub over: OverStarts,
+}
+
+/// Which number the greatest probabilities from the start states make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OverStarts {
+    /// The greatest of them.
+    #[default]
+    Greatest,
+    /// The least of them.
+    Least,
+    /// Their sum.
+    Sum,
+    /// Their mean.
+    Average,
+}
+
+impl OverStarts {
+    /// The number that these values make; 0 without any.
+    #[must_use]
+    pub fn of(self, values: &[Rational]) -> Rational {
+        let greatest = |a: Rational, b: &Rational| a.max(b.clone());
+        let least = |a: Rational, b: &Rational| a.min(b.clone());
+        let sum = |a: Rational, b: &Rational| &a + b;
+        let Some((first, rest)) = values.split_first() else { return Rational::ZERO };
+        let first = first.clone();
+        match self {
+            Self::Greatest => rest.iter().fold(first, greatest),
+            Self::Least => rest.iter().fold(first, least),
+            Self::Sum => rest.iter().fold(first, sum),
+            Self::Average => {
+                let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
+                &rest.iter().fold(first, sum) * &Rational::new(1, count).unwrap_or_default()
+            }
+        }
+    }
 }
 
 /// Bounds that were checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CertifiedProbability {
-    /// From the start state with the greatest lower bound, the target is reached with at least this
-    /// probability, by some scheduler.
+    /// The number that was asked for is at least this: by some scheduler, the target is reached from
+    /// each start state with at least its lower bound.
     pub lower: Rational,
-    /// From every start state, the target is reached with at most this probability.
+    /// The number that was asked for is at most this.
     pub upper: Rational,
     /// Number of start states.
     pub starts: u64,
@@ -112,19 +151,30 @@ pub fn check_probability(
 ) -> Result<CertifiedProbability, ProbabilityError> {
     let check = Check::new(claim, values)?;
     let taken = check.steps(budget)?;
-    let (mut lower, mut upper, mut starts) = (Rational::ZERO, Rational::ZERO, 0);
-    let mut best: Option<State> = None;
+    let (mut known, mut bounds) = (BTreeSet::new(), [Vec::new(), Vec::new()]);
+    let mut best: Option<(Rational, State)> = None;
     claim.question.for_each_start_state(budget, &mut |state| {
-        starts += 1;
-        let [lo, hi] = check.bounds_of(&check.place(state));
-        upper = upper.clone().max(hi);
-        if best.is_none() || lo > lower {
-            (lower, best) = (lo, Some(state.to_vec()));
+        if !known.insert(state.to_vec()) {
+            return Ok(());
         }
+        let [lo, hi] = check.bounds_of(&check.place(state));
+        // The start state that the number is about.
+        let is_better = best.as_ref().is_none_or(|(value, _)| match claim.over {
+            OverStarts::Greatest | OverStarts::Sum | OverStarts::Average => lo > *value,
+            OverStarts::Least => hi < *value,
+        });
+        if is_better {
+            let value = if claim.over == OverStarts::Least { &hi } else { &lo };
+            best = Some((value.clone(), state.to_vec()));
+        }
+        bounds[0].push(lo);
+        bounds[1].push(hi);
         Ok(())
     })?;
+    let [lower, upper] = [&bounds[0], &bounds[1]].map(|values| claim.over.of(values));
+    let starts = known.len() as u64;
     let paths = match best {
-        Some(start) if most_paths > 0 => check.paths(&start, &taken, most_paths, budget)?,
+        Some((_, start)) if most_paths > 0 => check.paths(&start, &taken, most_paths, budget)?,
         _ => Vec::new(),
     };
     let key = |taken: &Taken| check.operators[taken.operator].key.clone();

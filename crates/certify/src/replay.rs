@@ -1,19 +1,39 @@
 //! Replaying a trace: every claim of it is checked.
 
-use policert_engine_api::{Question, StartStates, Trace, TraceStep};
-use policert_model::{Composer, LabelId, ModellingError, Operator, Semantics};
+use policert_engine_api::{Aim, Question, StartStates, Trace, TraceStep};
+use policert_model::{Composer, LabelId, ModellingError, Operator, Semantics, State};
+use policert_numeric::Rational;
 use policert_policy::{Filter, Numbers, Policy};
 
 use crate::applicable::is_applicable;
 use crate::error::ReplayError;
 use crate::scores::{Contest, Scorer, Scores};
+use crate::stuck::check_stuck;
 
-/// A trace that was checked: a run of the model under the policy from a start state to an unsafe
-/// state.
+/// A trace that was checked: a run of the model under the policy from a start state that does not do
+/// what the question asks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replayed {
     /// One entry for each step of the trace.
     pub steps: Vec<ReplayedStep>,
+    /// How it ends.
+    pub end: TraceEnd,
+}
+
+/// How a run ends that does not do what the question asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TraceEnd {
+    /// In an unsafe state.
+    Unsafe,
+    /// In a state in which it may get stuck.
+    Stuck,
+    /// In a terminal state.
+    Terminal,
+    /// Not at all: it goes round.
+    Loop {
+        /// After how many steps the loop begins.
+        back_to: usize,
+    },
 }
 
 /// A step that was checked.
@@ -36,11 +56,13 @@ pub struct PolicyStep {
     pub scores: Scores,
 }
 
-/// Checks that `trace` is a run from a start state to an unsafe state, in which every label is
-/// either the environment's or chosen by the policy. Without policy every label is the
+/// Checks that `trace` is a run from a start state that does not do what the question asks, in which
+/// every label is either the environment's or chosen by the policy. Without policy every label is the
 /// environment's.
 ///
-/// No transition leaves a terminal state, also where the question asks to build everything.
+/// Where unsafe states are to be avoided, it ends in one, or gets stuck where that is unsafe. Where a goal
+/// state is to be reached, it meets none, and gets stuck, ends in a terminal state, or comes back to a
+/// state by a loop without chance. No transition leaves a terminal state, also where the question asks to build everything.
 ///
 /// # Errors
 /// The first claim that is wrong, or that cannot be decided.
@@ -57,10 +79,11 @@ pub fn replay(
         steps.push(replay.check_step(number, state, step)?);
         state = &step.state;
     }
-    if !question.is_unsafe(state) {
-        return Err(ReplayError::NotUnsafe(question.model.display_state(state)));
-    }
-    Ok(Replayed { steps })
+    let end = match question.aim {
+        Aim::AvoidUnsafe => replay.check_unsafe_end(trace)?,
+        Aim::ReachGoal => replay.check_miss(trace)?,
+    };
+    Ok(Replayed { steps, end })
 }
 
 struct Replay<'a> {
@@ -96,6 +119,72 @@ impl<'a> Replay<'a> {
             }
         });
         if listed { Ok(()) } else { Err(ReplayError::NoStart(model.display_state(start))) }
+    }
+
+    fn check_unsafe_end(&self, trace: &Trace) -> Result<TraceEnd, ReplayError> {
+        let (question, end) = (self.question, trace.last_state());
+        if question.is_unsafe(end) {
+            Ok(TraceEnd::Unsafe)
+        } else if question.must_go_on(end) {
+            check_stuck(self.semantics, self.policy.as_ref(), trace.steps.len(), end)?;
+            Ok(TraceEnd::Stuck)
+        } else {
+            Err(ReplayError::NotUnsafe(question.model.display_state(end)))
+        }
+    }
+
+    /// A run that never meets a goal state.
+    fn check_miss(&self, trace: &Trace) -> Result<TraceEnd, ReplayError> {
+        let question = self.question;
+        let states: Vec<&State> =
+            std::iter::once(&trace.start).chain(trace.steps.iter().map(|s| &s.state)).collect();
+        if let Some(step) = states.iter().position(|state| question.is_goal(state)) {
+            let state = question.model.display_state(states[step]);
+            return Err(ReplayError::MeetsGoal { step, state });
+        }
+        let (end, before) = (trace.last_state(), &states[..trace.steps.len()]);
+        if question.is_terminal(end) {
+            return Ok(TraceEnd::Terminal);
+        }
+        let Some(back_to) = before.iter().position(|state| *state == end) else {
+            check_stuck(self.semantics, self.policy.as_ref(), trace.steps.len(), end)?;
+            return Ok(TraceEnd::Stuck);
+        };
+        for (number, step) in trace.steps.iter().enumerate().skip(back_to) {
+            self.check_without_chance(number, states[number], step)?;
+        }
+        Ok(TraceEnd::Loop { back_to })
+    }
+
+    /// Whether the operator of a step can lead to its state whatever chance does.
+    fn check_without_chance(
+        &self,
+        number: usize,
+        state: &[i64],
+        step: &TraceStep,
+    ) -> Result<(), ReplayError> {
+        let model = self.question.model;
+        let mut composer = Composer::new(model);
+        let id = composer
+            .compose(&step.operator)
+            .map_err(|error| ReplayError::NoOperator { step: number, error })?;
+        let operator = composer.operator(id);
+        let found = self
+            .semantics
+            .successors(operator, state)
+            .map_err(|error| ReplayError::Modelling { step: number, error: Box::new(error) })?;
+        let leads = |at: usize| {
+            found.list.iter().any(|next| next.destination == at && next.state == step.state)
+        };
+        let destinations = operator.destinations.iter().enumerate();
+        let leading = destinations.filter(|(at, _)| leads(*at));
+        let values = leading.map(|(_, to)| to.probability.in_state(state).unwrap_or_default());
+        if values.sum::<Rational>() == Rational::ONE {
+            return Ok(());
+        }
+        let operator = model.display_operator(&operator.key);
+        let state = model.display_state(state);
+        Err(ReplayError::Chance { step: number, operator, state })
     }
 
     fn check_step(

@@ -11,6 +11,7 @@ mod probability;
 mod query;
 mod reach;
 mod reading;
+mod semantics;
 mod simulate;
 mod train;
 mod values;
@@ -33,6 +34,7 @@ pub use plot::{PictureArg, PlotArgs};
 pub use probability::{CounterexamplesArg, MaxProbArg, ProbabilityArgs, ProbabilityMethodArg};
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
+pub use semantics::{FilterArg, NumbersArg, StuckArg, TiesArg};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
 pub use values::{
@@ -84,7 +86,7 @@ pub enum Command {
     Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
     Dataset(Box<DatasetArgs>),
-    /// Check the evidence of a probability from its file, without any engine
+    /// Check the evidence of a verdict from its file, without any engine
     Certify(CertifyArgs),
     /// Write the question for other model checkers: JANI or PRISM, with the policy as an automaton, or
     /// the explicit process
@@ -290,6 +292,24 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]
     pub terminal: Option<String>,
 
+    /// Goal states: a condition such as "x >= 3" [default: the goal of the property's objective]
+    #[arg(long, value_name = "CONDITION", help_heading = "Semantics")]
+    pub goal: Option<String>,
+
+    /// What a state without successors is that is neither terminal nor a goal state: the end of a run
+    /// (allowed), or unsafe; engines explicit and auto
+    #[arg(long, value_enum, default_value_t = StuckArg::Allowed, help_heading = "Semantics")]
+    pub stuck: StuckArg,
+
+    /// Ask whether every run reaches a goal state, instead of whether one reaches an unsafe state;
+    /// engines explicit and auto
+    #[arg(
+        long,
+        conflicts_with_all = ["stuck", "keep_going", "stop_at_first_unsafe", "build_all", "bound"],
+        help_heading = "Semantics"
+    )]
+    pub reach_goal: bool,
+
     /// Start in the states that the property names only, not in the model's initial states
     #[arg(long, help_heading = "Semantics")]
     pub no_initial: bool,
@@ -452,35 +472,6 @@ pub enum SplitUntilArg {
     Refuted,
     /// One such state is
     Once,
-}
-
-/// Values of `--filter`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum FilterArg {
-    /// Among all labels: where the chosen one is not applicable, the policy stops
-    None,
-    /// Among the labels applicable in the state
-    Applicable,
-}
-
-/// Values of `--ties`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum TiesArg {
-    /// The label with the lowest position among the outputs
-    First,
-    /// Each of them: safe means safe for every rule
-    Any,
-    /// Nothing: can call an unsafe policy safe
-    Strict,
-}
-
-/// Values of `--numbers`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum NumbersArg {
-    /// The real-valued function given by the weights as stored
-    Real,
-    /// Every evaluation with 32-bit floating-point numbers
-    F32,
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod generate;
 mod query;
 mod reach;
 mod simulate;
+mod trace;
 mod train;
 mod verdict;
 
@@ -27,7 +28,7 @@ pub use query::{answer, query_details};
 pub use reach::reach_report;
 pub use simulate::{simulate_report, simulated_run};
 pub use train::{learn_report, train_report};
-pub use verdict::{Detail, verdict};
+pub use verdict::{Detail, files_not_written, verdict};
 
 /// How many problems, warnings or notes are printed; the result as JSON has more of them.
 const LISTED: usize = 50;

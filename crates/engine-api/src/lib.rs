@@ -14,7 +14,7 @@ mod verdict;
 pub use budget::{Budget, CancelFlag, Limits, StopReason, resident_memory};
 pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
-pub use question::{Question, StartStates};
+pub use question::{Aim, Question, StartStates, StuckRule};
 pub use side_table::{Id, SideTable};
 pub use trace::{Trace, TraceStep};
 pub use verdict::{Answer, Counts, UnknownReason, Verdict};

@@ -10,6 +10,26 @@ use policert_numeric::IntBox;
 
 use crate::{Budget, EngineError};
 
+/// What a question asks of the runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Aim {
+    /// That none reaches an unsafe state.
+    #[default]
+    AvoidUnsafe,
+    /// That each reaches a goal state, whatever happens before.
+    ReachGoal,
+}
+
+/// What a state without successors is, if it is neither terminal nor a goal state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StuckRule {
+    /// The end of a run.
+    #[default]
+    Allowed,
+    /// An unsafe state.
+    Unsafe,
+}
+
 /// A question about a model, without the policy.
 #[derive(Clone, Debug)]
 pub struct Question<'m> {
@@ -21,6 +41,10 @@ pub struct Question<'m> {
     pub domain_rule: DomainRule,
     /// States without successors by decree, beside unsafe ones; `None` for none.
     pub terminal: Option<Condition>,
+    /// What is asked of the runs.
+    pub aim: Aim,
+    /// What states without successors are.
+    pub stuck: StuckRule,
     /// Whether the model's own initial states are start states beside those that the property
     /// names. Without a start in the property they are the start states in any case.
     pub initial_states: bool,
@@ -50,6 +74,8 @@ impl<'m> Question<'m> {
             property,
             domain_rule: DomainRule::Drop,
             terminal: None,
+            aim: Aim::AvoidUnsafe,
+            stuck: StuckRule::Allowed,
             initial_states: true,
             keep_going: false,
             stop_at_first_unsafe: false,
@@ -149,6 +175,18 @@ impl<'m> Question<'m> {
     #[must_use]
     pub fn is_unsafe(&self, state: &[i64]) -> bool {
         self.property.unsafe_condition.holds(state) == Ok(true)
+    }
+
+    /// Whether `state` is a goal state of the property. A condition without truth value does not hold.
+    #[must_use]
+    pub fn is_goal(&self, state: &[i64]) -> bool {
+        self.property.goal.as_ref().is_some_and(|c| c.holds(state) == Ok(true))
+    }
+
+    /// Whether `state` is one where a run must not get stuck.
+    #[must_use]
+    pub fn must_go_on(&self, state: &[i64]) -> bool {
+        self.stuck == StuckRule::Unsafe && !self.is_terminal(state) && !self.is_goal(state)
     }
 
     /// Whether `state` is terminal by decree. A condition without truth value does not hold.

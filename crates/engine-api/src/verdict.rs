@@ -35,6 +35,11 @@ pub enum UnknownReason {
         /// The state, as a person would write it.
         state: String,
     },
+    /// Every run that never reaches a goal state needs chance to go against it for ever.
+    ChanceForEver {
+        /// A state in which that is possible, as a person would write it.
+        state: String,
+    },
     /// A solver gave up.
     SolverGaveUp(String),
     /// There is no unsafe path of up to this length, and no longer one was looked for.
@@ -54,6 +59,11 @@ impl fmt::Display for UnknownReason {
                  the predicates are too coarse to tell"
             ),
             Self::StepLimit { steps } => write!(f, "no unsafe path of up to {steps} steps"),
+            Self::ChanceForEver { state } => write!(
+                f,
+                "a run may miss the goal for ever, but only if chance goes against it each time, as in \
+                 state {state}: ask for the least probability (Pmin) of reaching the goal"
+            ),
             Self::SolverGaveUp(text) => write!(f, "a query was not decided: {text}"),
             Self::UndecidedChoice { state } => write!(
                 f,

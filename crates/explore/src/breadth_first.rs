@@ -9,6 +9,9 @@
 //!    unsafe state among it leaves the answer open;
 //! 3. only to build everything: what lies behind terminal states. It has no say in the verdict.
 //!
+//! Where stuck states are unsafe, a state turns out to be one when it is expanded. So the search goes on
+//! until no nearer one can come.
+//!
 //! Frontier states go through in batches: unpack, guards, policy, successors, store. The batch
 //! size changes neither the order of states nor the answer.
 
@@ -16,9 +19,9 @@ mod result;
 mod store;
 
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Limits, Observer, Question, StopReason,
+    Budget, Counts, EngineError, Event, Limits, Observer, Question, StopReason, StuckRule,
 };
-use policert_model::{OpId, Semantics};
+use policert_model::{LabelId, OpId, Semantics};
 use policert_policy::Policy;
 
 use crate::batch::Batch;
@@ -101,6 +104,8 @@ struct Search<'a> {
     batch: Batch,
     pending: Pending,
     fired: Vec<OpId>,
+    /// The labels of the operators that have a successor in the state that is expanded.
+    served: Vec<Option<LabelId>>,
     point: Vec<i64>,
 }
 
@@ -142,6 +147,7 @@ impl<'a> Search<'a> {
             batch: Batch::new(&packing),
             pending: Pending::default(),
             fired: Vec::new(),
+            served: Vec::new(),
             point: Vec::new(),
             question,
             config,
@@ -176,7 +182,14 @@ impl<'a> Search<'a> {
     /// Whether the search ends here.
     fn is_answered(&self) -> bool {
         let open = self.counterexample.is_none() && self.undecided_unsafe.is_none();
-        !open && !self.question.build_all && !self.question.keep_going
+        !open && !self.question.build_all && !self.question.keep_going && !self.may_be_shorter()
+    }
+
+    /// Whether a state that is not expanded yet may turn out to be stuck, nearer than the
+    /// counterexample.
+    fn may_be_shorter(&self) -> bool {
+        let waits = |id: StateId| self.taken < id.0 && self.parents[id.index()] != NO_PARENT;
+        self.question.stuck == StuckRule::Unsafe && self.counterexample.is_some_and(waits)
     }
 
     fn add_start_states(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
@@ -252,7 +265,8 @@ impl<'a> Search<'a> {
         let behind = self.stage == Stage::BehindTerminal;
         let (condition, terminal) = (&self.terminal_condition, &mut self.terminal);
         // Else the search has ended at the first unsafe state.
-        let unsafe_waits = self.question.keep_going && !self.question.build_all;
+        let goes_on = self.question.keep_going || self.question.stuck == StuckRule::Unsafe;
+        let unsafe_waits = goes_on && !self.question.build_all;
         self.batch.load(id, &self.table, &self.packing, |state| {
             if unsafe_waits && self.unsafe_condition.truth(state) == Kleene::True {
                 return false;
@@ -290,7 +304,7 @@ impl<'a> Search<'a> {
         self.store(budget)?;
         watch.lap(&mut self.stats.times.store);
         // An unsafe state that comes before an error in the order of states counts.
-        if self.is_answered() { Ok(()) } else { outcome }
+        if self.is_answered() || self.may_be_shorter() { Ok(()) } else { outcome }
     }
 
     fn choose(&mut self) {
@@ -326,9 +340,10 @@ impl<'a> Search<'a> {
             dropped: 0,
         };
         let start = outcomes.packed.len();
+        self.served.clear();
         for &op in &self.fired {
             let (operator, compiled) = self.operators.compiled(op);
-            let before = outcomes.dropped;
+            let (before, successors) = (outcomes.dropped, outcomes.packed.len());
             if let Err(error) = compiled.apply(operator, &mut self.point, packed, &mut outcomes) {
                 self.pending.abandon(start);
                 return Err(error);
@@ -336,11 +351,42 @@ impl<'a> Search<'a> {
             if outcomes.dropped > before {
                 self.pending.drops.push(op);
             }
+            if outcomes.packed.len() > successors {
+                self.served.push(operator.label);
+            }
         }
         let dropped = outcomes.dropped;
         let undecided = self.stage == Stage::Decided && self.labels.is_undecided(row);
         self.pending.finish(id, dropped, undecided);
+        if self.question.stuck == StuckRule::Unsafe && !undecided && self.is_stuck(row) {
+            self.note_stuck(row);
+        }
         Ok(())
+    }
+
+    /// Whether a run may get stuck in the state of this row: the environment has no successor, and
+    /// the policy may choose something that has none, or chooses nothing.
+    fn is_stuck(&self, row: usize) -> bool {
+        let Some(choosable) = self.labels.choosable(row) else { return self.served.is_empty() };
+        let (mut chooses, mut all_served) = (false, true);
+        for label in choosable {
+            chooses = true;
+            all_served &= self.served.contains(&Some(label));
+        }
+        let is_chosen = |label: &Option<LabelId>| label.is_some_and(|l| self.labels.learn(l));
+        let by_environment = !self.served.iter().all(is_chosen);
+        !by_environment && !(chooses && all_served)
+    }
+
+    /// Notes a state in which a run may get stuck, if it must not.
+    fn note_stuck(&mut self, row: usize) {
+        let state = self.batch.state(row);
+        let is_known = self.unsafe_condition.truth(state) == Kleene::True;
+        if is_known || !self.question.must_go_on(state) {
+            return;
+        }
+        self.stats.stuck_states += 1;
+        self.note_unsafe(self.batch.id(row));
     }
 
     fn report(&mut self) {

@@ -1,5 +1,5 @@
-//! Policy-guided search for an unsafe state: greedy best-first, by how far states are from the
-//! unsafe condition.
+//! Policy-guided search for an unsafe state, or a stuck one where these are unsafe: greedy best-first, by
+//! how far states are from the unsafe condition.
 //!
 //! Input: a question, perhaps a policy. Output: a run to an unsafe state, seldom a shortest one,
 //! or nothing, which says nothing. It follows decided choices of the policy only.
@@ -14,7 +14,7 @@ use policert_model::{Condition, State};
 use policert_policy::Policy;
 use rustc_hash::FxHashMap;
 
-use crate::policy_successors::PolicySuccessors;
+use crate::policy_successors::{PolicySuccessors, Stuck};
 
 /// What the guided search found.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,6 +76,10 @@ pub fn guided(
         }
         let next = successors.of(&search.state(id).clone())?;
         counts.expanded_states += 1;
+        if question.must_go_on(search.state(id)) && next.stuck() == Stuck::Yes {
+            found = Some(id);
+            break;
+        }
         for successor in next.list.into_iter().filter(|successor| successor.decided) {
             search.meet(successor.state, Some(id));
         }

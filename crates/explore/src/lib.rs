@@ -1,7 +1,7 @@
 //! Explicit search of the states that a policy reaches.
 //!
 //! [`explicit`] answers a question by enumeration, with a shortest counterexample; [`guided`] looks
-//! for unsafe states first where they seem near;
+//! for unsafe states first where they seem near; [`reach_goal`] asks whether every run reaches a goal state;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
 //! step by step, as boxes of states or as formulas for Z3. [`Rollout`] runs single states at random,
@@ -17,6 +17,7 @@ mod breadth_first;
 mod compiled;
 mod config;
 mod enabled_edges;
+mod goal_search;
 mod guided;
 mod induced;
 mod label_set;
@@ -33,9 +34,12 @@ mod stats;
 pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
+pub use goal_search::{GoalSearched, reach_goal};
 pub use guided::{Guided, guided};
 pub use induced::{Induced, ReachQuestion, induced_mdp};
-pub use policy_successors::{PolicySuccessor, PolicySuccessors, StateSuccessors};
+pub use policy_successors::{
+    PolicyChoice, PolicySuccessor, PolicySuccessors, StateSuccessors, Stuck,
+};
 pub use random::Random;
 pub use rollout::{Rollout, StartSampler, StateNumber, Step};
 pub use simulate::{

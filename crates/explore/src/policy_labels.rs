@@ -144,6 +144,15 @@ impl<'p> PolicyLabels<'p> {
         self.learned.as_ref().map(|learned| learned.allowed.set(row))
     }
 
+    /// The labels of the policy that are allowed in the state of this row; `None` without policy.
+    pub(crate) fn choosable(&self, row: usize) -> Option<impl Iterator<Item = LabelId> + '_> {
+        self.learned.as_ref().map(|learned| {
+            let allowed = learned.allowed.set(row);
+            let labels = learned.policy.outputs().iter().copied();
+            labels.filter(move |&label| allowed.contains(label))
+        })
+    }
+
     /// Whether the policy's choice in the state of this row is undecided.
     #[inline]
     pub(crate) fn is_undecided(&self, row: usize) -> bool {

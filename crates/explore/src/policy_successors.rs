@@ -2,6 +2,7 @@
 
 use policert_engine_api::{EngineError, Question, TraceStep};
 use policert_model::{LabelId, OpId, Operator, Semantics, State};
+use policert_numeric::Rational;
 use policert_policy::Policy;
 
 use crate::enabled_edges::Enabled;
@@ -34,6 +35,48 @@ pub struct StateSuccessors {
     pub list: Vec<PolicySuccessor>,
     /// Number of outcomes that were dropped.
     pub dropped: u64,
+    /// What the policy may choose; `None` without policy, and in terminal states.
+    pub choice: Option<PolicyChoice>,
+}
+
+/// What a policy may choose in a state.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PolicyChoice {
+    /// Its labels, applicable or not; where the choice is undecided, all that compete.
+    pub labels: Vec<LabelId>,
+    /// Whether it is undecided.
+    pub is_undecided: bool,
+}
+
+/// Whether a run may end in a state for want of a successor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stuck {
+    /// There is always one.
+    No,
+    /// The environment has none, and the policy chooses something that has none, or nothing.
+    Yes,
+    /// That depends on a choice of the policy that is undecided.
+    Undecided,
+}
+
+impl StateSuccessors {
+    /// Whether a run may get stuck here. A policy that may choose several labels may choose each.
+    #[must_use]
+    pub fn stuck(&self) -> Stuck {
+        let Some(choice) = &self.choice else {
+            return if self.list.is_empty() { Stuck::Yes } else { Stuck::No };
+        };
+        let labels: Vec<Option<LabelId>> = self.list.iter().map(|s| s.label).collect();
+        let has_successor = |label: &LabelId| labels.contains(&Some(*label));
+        let by_environment =
+            self.list.iter().any(|s| s.label.is_none_or(|label| !choice.labels.contains(&label)));
+        let goes_on = !choice.labels.is_empty() && choice.labels.iter().all(has_successor);
+        match (by_environment || goes_on, choice.is_undecided) {
+            (true, _) => Stuck::No,
+            (false, false) => Stuck::Yes,
+            (false, true) => Stuck::Undecided,
+        }
+    }
 }
 
 /// Computes successors under a policy, or without one. Operators are composed on demand and kept.
@@ -80,6 +123,10 @@ impl<'a> PolicySuccessors<'a> {
         self.labels.clear();
         self.labels.add(state, &self.enabled.edges, &mut self.operators);
         self.labels.choose(Undecided::Included);
+        successors.choice = self.labels.choosable(0).map(|labels| PolicyChoice {
+            labels: labels.collect(),
+            is_undecided: self.labels.is_undecided(0),
+        });
         let allowed = self.labels.allowed(0);
         self.operators.operators(&self.enabled.edges, allowed, &mut self.fired)?;
         for &id in &self.fired {
@@ -100,6 +147,38 @@ impl<'a> PolicySuccessors<'a> {
         Ok(successors)
     }
 
+    /// By successor of `state`: whether its operator, once taken, can lead there whatever chance does.
+    pub(crate) fn without_chance(&self, state: &[i64], found: &StateSuccessors) -> Vec<bool> {
+        let is_sure = |successor: &PolicySuccessor| {
+            let leads = |at: usize| {
+                found.list.iter().any(|s| {
+                    (s.operator, s.destination) == (successor.operator, at)
+                        && s.state == successor.state
+                })
+            };
+            let destinations = &self.operators.operator(successor.operator).destinations;
+            let leading = destinations.iter().enumerate().filter(|(at, _)| leads(*at));
+            let values = leading.map(|(_, to)| to.probability.in_state(state).unwrap_or_default());
+            values.sum::<Rational>() == Rational::ONE
+        };
+        found.list.iter().map(is_sure).collect()
+    }
+
+    /// The first step from `source` to `target` that the policy certainly allows; one that does not
+    /// depend on chance, if there is one.
+    pub(crate) fn sure_step(
+        &mut self,
+        source: &[i64],
+        target: &[i64],
+    ) -> Result<Option<TraceStep>, EngineError> {
+        let found = self.of(source)?;
+        let is_sure = self.without_chance(source, &found);
+        let mut steps: Vec<(PolicySuccessor, bool)> = found.list.into_iter().zip(is_sure).collect();
+        steps.retain(|(step, _)| step.decided && step.state == target);
+        let at = steps.iter().position(|(_, is_sure)| *is_sure).unwrap_or(0);
+        Ok((at < steps.len()).then(|| self.trace_step(steps.swap_remove(at).0)))
+    }
+
     /// The first step from `source` to `target` that the policy certainly allows.
     pub(crate) fn step(
         &mut self,
@@ -108,13 +187,17 @@ impl<'a> PolicySuccessors<'a> {
     ) -> Result<Option<TraceStep>, EngineError> {
         let successors = self.of(source)?.list;
         let found = successors.into_iter().find(|s| s.decided && s.state == target);
-        Ok(found.map(|successor| TraceStep {
+        Ok(found.map(|successor| self.trace_step(successor)))
+    }
+
+    fn trace_step(&self, successor: PolicySuccessor) -> TraceStep {
+        TraceStep {
             label: successor.label,
             operator: self.operators.operator(successor.operator).key.clone(),
             destination: successor.destination,
             choices: successor.choices,
             state: successor.state,
-        }))
+        }
     }
 
     /// An operator that a successor names.

@@ -14,6 +14,8 @@ pub struct Stats {
     pub exact_decisions: u64,
     /// Of those, states whose choice stayed open at the highest precision.
     pub undecided_choices: u64,
+    /// States that are unsafe because a run gets stuck there.
+    pub stuck_states: u64,
     /// Operators that were composed.
     pub operators: u64,
     /// Successors computed, repetitions included.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use policert_numeric::Rational;
 
-use crate::{BinaryOp, Condition, Expr, InstanceId, LabelId, Range, TransientId, VarId};
+use crate::{
+    BinaryOp, Condition, EvalResult, Expr, InstanceId, LabelId, Range, TransientId, VarId,
+};
 
 /// An automaton instance of the system.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,6 +60,17 @@ impl Probability {
     #[must_use]
     pub fn one() -> Self {
         Self::Constant(Rational::ONE)
+    }
+
+    /// Its value in a state.
+    ///
+    /// # Errors
+    /// An expression without value.
+    pub fn in_state(&self, state: &[i64]) -> EvalResult {
+        match self {
+            Self::Constant(p) => Ok(p.clone()),
+            Self::Expr(expr) => expr.eval(state),
+        }
     }
 }
 

@@ -1,22 +1,26 @@
-//! `policert certify`: checks evidence of a probability from its file, without any engine.
+//! `policert certify`: checks evidence from its file, without any engine.
+
+mod file;
+mod invariant;
+mod trace;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_certify::{ProbabilityError, ValuedState};
+use policert_certify::{OverStarts, ProbabilityError};
 use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
+use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::evidence::EVIDENCE_VERSION;
 use crate::probability::{Asked, check_bounds};
-use crate::report::SCHEMA_VERSION;
+use crate::report::{SCHEMA_VERSION, VerdictWord};
 use crate::{
     ExitStatus, Failure, InitialStates, Input, Loaded, PolicyChoice, SemanticsRecord, Task,
     TaskOptions, TaskRecord, TerminalChoice, VERSION,
 };
+use file::{File, Kind};
 
 /// Which evidence is checked.
 #[derive(Clone, Debug)]
@@ -40,10 +44,18 @@ pub struct CertifyReport {
     pub reason: Option<String>,
     /// The evidence.
     pub evidence: PathBuf,
-    /// The bounds that are certified.
+    /// The verdict that is certified.
+    pub verdict: Option<VerdictWord>,
+    /// Of a probability: the bounds that are certified.
     pub probability: Option<[String; 2]>,
-    /// Number of states with bounds.
+    /// Of a probability: which number the greatest probabilities from the start states make.
+    pub over_start_states: Option<OverStarts>,
+    /// Of a probability: number of states with bounds.
     pub states: usize,
+    /// Of *unsafe*: number of steps.
+    pub steps: Option<usize>,
+    /// Of *safe*: number of boxes of the invariant.
+    pub boxes: Option<usize>,
     /// Number of start states.
     pub start_states: u64,
     /// What the bounds mean.
@@ -65,7 +77,7 @@ pub struct CertifyOutcome {
     pub status: ExitStatus,
 }
 
-/// Checks evidence of a probability.
+/// Checks evidence.
 pub fn certify(
     request: &CertifyRequest,
     cancel: &CancelFlag,
@@ -78,8 +90,12 @@ pub fn certify(
         exit_code: 0,
         reason: None,
         evidence: request.evidence.clone(),
+        verdict: None,
         probability: None,
+        over_start_states: None,
         states: 0,
+        steps: None,
+        boxes: None,
         start_states: 0,
         semantics: None,
         inputs: Vec::new(),
@@ -106,12 +122,10 @@ fn run(
     cancel.check()?;
     observer.event(Event::Phase("load"));
     let file = File::read(&request.evidence)?;
+    let kind = file.kind()?;
     let record: TaskRecord = file.part("task")?;
     let semantics: SemanticsRecord = file.part("semantics")?;
     let inputs: Vec<Input> = file.part("inputs")?;
-    let claimed: [String; 2] = file.part("probability")?;
-    let [low, high] = [&claimed[0], &claimed[1]].map(|text| text.parse::<Rational>());
-    let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
     let mut loaded = Loaded::default();
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let task = Task::load_any(&options(&record, &semantics), &budget, &mut loaded);
@@ -123,35 +137,86 @@ fn run(
             changed.display()
         )));
     }
-    let task = task?;
-    if task.semantics != semantics {
-        return Err(file.wrong("semantics"));
+    let task = task.map_err(|failure| match failure {
+        // The evidence names what does not exist; nobody used the command line wrongly.
+        Failure::Expression { .. } => {
+            Failure::invalid(format!("{}: {failure}", file.path().display()))
+        }
+        Failure::Usage(message) => {
+            Failure::invalid(format!("{}: {message}", file.path().display()))
+        }
+        other => other,
+    })?;
+    if let Some(unnamed) = unrecorded(&inputs, &loaded.inputs) {
+        return Err(file.rejected(&format!(
+            "`inputs` does not name {} as what it is for the question",
+            unnamed.display()
+        )));
     }
-    let values = file.values(&task)?;
-    report.states = values.len();
+    file.compare("task", &json!(task.record))?;
+    file.compare("semantics", &json!(task.semantics))?;
+    let unsafe_condition = task.model.display_condition(&task.property.unsafe_condition);
+    file.compare("unsafe_condition", &Value::from(unsafe_condition))?;
     report.semantics = Some(semantics);
-    let asked = Asked::new(&task, None)?;
+    observer.event(Event::Phase("certify"));
+    match kind {
+        Kind::Probability => {
+            probability(&file, &task, report, &mut budget)?;
+            report.verdict = Some(VerdictWord::Probability);
+        }
+        Kind::Unsafe => {
+            report.steps = Some(trace::check(&file, &task)?);
+            report.verdict = Some(VerdictWord::Unsafe);
+        }
+        Kind::Safe => {
+            report.boxes = Some(invariant::check(&file, &task, &request.limits, cancel)?);
+            report.verdict = Some(VerdictWord::Safe);
+        }
+    }
+    Ok(())
+}
+
+/// Checks bounds of a probability.
+fn probability(
+    file: &File<'_>,
+    task: &Task,
+    report: &mut CertifyReport,
+    budget: &mut Budget,
+) -> Result<(), Failure> {
+    let claimed: [String; 2] = file.part("probability")?;
+    let [low, high] = [&claimed[0], &claimed[1]].map(|text| text.parse::<Rational>());
+    let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
+    let values = file.values(task)?;
+    report.states = values.len();
+    let asked = Asked::new(task, None)?;
     if asked.direction == policert_mdp::Direction::Min || asked.complement {
         let message = "unsupported: evidence of a least probability";
         return Err(Failure::unsupported(message.to_owned()));
     }
-    observer.event(Event::Phase("certify"));
-    let certified = match check_bounds(&task, &asked, &values, &mut budget) {
+    let over = asked.over_starts();
+    if file.value().get("over_start_states").is_some() {
+        file.compare("over_start_states", &json!(over))?;
+    }
+    let certified = match check_bounds(task, &asked, &values, budget) {
         Ok(certified) => certified,
         Err(ProbabilityError::Engine(EngineError::Stop(reason))) => {
             return Err(Failure::Stopped(reason));
         }
         Err(ProbabilityError::Engine(error)) => return Err(error.into()),
-        Err(error) => return Err(Failure::Rejected(format!("evidence rejected: {error}"))),
+        Err(error) => return Err(file.rejected(&error.to_string())),
     };
     report.start_states = certified.starts;
+    if certified.starts > 1 && asked.function == FilterFunction::Values {
+        return Err(file.rejected("the property asks for one number, and there are several"));
+    }
     if certified.lower < low || certified.upper > high {
-        return Err(Failure::Rejected(format!(
-            "evidence rejected: the values of the start states do not confirm the bounds {} and {}",
+        return Err(file.rejected(&format!(
+            "the values of the start states do not confirm the bounds {} and {}",
             claimed[0], claimed[1]
         )));
     }
     report.probability = Some(claimed);
+    report.over_start_states = Some(over);
     Ok(())
 }
 
@@ -160,7 +225,7 @@ fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
     let property = match (&record.property_file, record.property_index) {
         (Some(file), Some(index)) => format!("{file}:{index}"),
         (None, Some(index)) => format!("#{index}"),
-        (Some(file), None) => file.clone(),
+        (Some(file), None) => format!("{file}:{}", record.property),
         (None, None) => record.property.clone(),
     };
     let constants = record.constants.iter().map(|(name, value)| {
@@ -188,6 +253,9 @@ fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
             Some("goal") => TerminalChoice::Goal,
             Some(condition) => TerminalChoice::Condition(condition.to_owned()),
         },
+        goal: record.goal.clone(),
+        aim: semantics.aim,
+        stuck: semantics.stuck,
         initial_states: match record.initial_states {
             true => InitialStates::Included,
             false => InitialStates::LeftOut,
@@ -196,76 +264,15 @@ fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
     }
 }
 
-/// A file whose content differs, or that was not read.
+/// A recorded file whose content differs, or that was not read.
 fn changed<'a>(recorded: &'a [Input], read: &[Input]) -> Option<&'a Path> {
-    let same = |input: &Input| {
-        read.iter().any(|other| other.path == input.path && other.sha256 == input.sha256)
+    let is_read = |input: &&Input| {
+        read.iter().any(|other| (&other.path, &other.sha256) == (&input.path, &input.sha256))
     };
-    recorded.iter().find(|input| !same(input)).map(|input| input.path.as_path())
+    recorded.iter().find(|input| !is_read(input)).map(|input| input.path.as_path())
 }
 
-/// An evidence file, read as JSON.
-struct File<'a> {
-    path: &'a Path,
-    value: Value,
-}
-
-impl<'a> File<'a> {
-    fn read(path: &'a Path) -> Result<Self, Failure> {
-        let named = |error: &dyn std::fmt::Display| {
-            Failure::invalid(format!("{}: {error}", path.display()))
-        };
-        let bytes = policert_files::read(path).map_err(|error| named(&error))?;
-        let value: Value = serde_json::from_slice(&bytes).map_err(|error| named(&error))?;
-        let file = Self { path, value };
-        let version = file.value["schema_version"].as_u64();
-        match version {
-            Some(version) if version == u64::from(EVIDENCE_VERSION) => {}
-            Some(version) => {
-                return Err(Failure::unsupported(format!(
-                    "unsupported: {}: version {version} of the format",
-                    path.display()
-                )));
-            }
-            None => return Err(file.wrong("schema_version")),
-        }
-        if file.value.get("values").is_none() {
-            return Err(Failure::unsupported(format!(
-                "unsupported: {}: evidence without values; only that of probabilities is checked from \
-                 a file",
-                path.display()
-            )));
-        }
-        Ok(file)
-    }
-
-    fn wrong(&self, member: &str) -> Failure {
-        let path = self.path.display();
-        Failure::invalid(format!("{path}: `{member}` is missing, or not what it should be"))
-    }
-
-    fn part<T: DeserializeOwned>(&self, member: &str) -> Result<T, Failure> {
-        let value = self.value.get(member).cloned().ok_or_else(|| self.wrong(member))?;
-        serde_json::from_value(value).map_err(|_| self.wrong(member))
-    }
-
-    /// The states with their bounds.
-    fn values(&self, task: &Task) -> Result<Vec<ValuedState>, Failure> {
-        let names = task.model.variables.iter().map(|variable| variable.name.as_str());
-        let recorded = self.value["variables"].as_array();
-        let recorded = recorded.map(|names| names.iter().filter_map(Value::as_str));
-        if !recorded.is_some_and(|recorded| recorded.eq(names)) {
-            return Err(self.wrong("variables"));
-        }
-        let entry = |value: &Value| {
-            let state = value.get(0)?.as_array()?;
-            let state = state.iter().map(Value::as_i64).collect::<Option<_>>()?;
-            let bounds = [value.get(1)?.as_f64()?, value.get(2)?.as_f64()?];
-            Some(ValuedState { state, bounds })
-        };
-        let entries = self.value["values"]
-            .as_array()
-            .and_then(|list| list.iter().map(entry).collect::<Option<Vec<_>>>());
-        entries.ok_or_else(|| self.wrong("values"))
-    }
+/// A file that was read, and that is not recorded as what it is.
+fn unrecorded<'a>(recorded: &[Input], read: &'a [Input]) -> Option<&'a Path> {
+    read.iter().find(|input| !recorded.contains(input)).map(|input| input.path.as_path())
 }

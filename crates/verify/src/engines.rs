@@ -7,6 +7,7 @@ mod auto;
 mod bmc;
 mod cegar;
 mod explicit;
+mod goal;
 mod guided;
 mod ic3;
 mod ppa;
@@ -15,7 +16,8 @@ use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{
-    Budget, CancelFlag, Counts, EngineError, Limits, Observer, UnknownReason, Verdict,
+    Aim, Budget, CancelFlag, Counts, EngineError, Limits, Observer, Question, StuckRule,
+    UnknownReason, Verdict,
 };
 use policert_numeric::IntBox;
 use serde_json::Value;
@@ -142,9 +144,14 @@ pub(crate) fn answer(
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
+    refuse(choice, &assignment.task.question())?;
     let begin = Instant::now();
     let mut budget = assignment.budget(None);
+    let reaches_goal = assignment.task.question().aim == Aim::ReachGoal;
     let run = match choice {
+        EngineChoice::Auto | EngineChoice::Explicit if reaches_goal => {
+            settled("explicit", goal::run(assignment, &mut budget, observer))
+        }
         EngineChoice::Auto => {
             return auto::run(assignment, assignment.threads, observer, recorder);
         }
@@ -166,6 +173,28 @@ pub(crate) fn answer(
     let run = run?;
     let attempts = vec![attempt(run.engine, result_text(&run.verdict), begin)];
     Ok(Answered { run, attempts })
+}
+
+/// Refuses a question that an engine does not answer.
+pub(crate) fn refuse(choice: EngineChoice, question: &Question<'_>) -> Result<(), Failure> {
+    let option = match (question.aim, question.stuck) {
+        (Aim::ReachGoal, _) => "--reach-goal",
+        (Aim::AvoidUnsafe, StuckRule::Unsafe) => "--stuck unsafe",
+        (Aim::AvoidUnsafe, StuckRule::Allowed) => return Ok(()),
+    };
+    let engine = match choice {
+        EngineChoice::Auto | EngineChoice::Explicit => return Ok(()),
+        EngineChoice::Ppa => "ppa",
+        EngineChoice::Cegar => "cegar",
+        EngineChoice::Bmc => "bmc",
+        EngineChoice::Ic3 => "ic3",
+        EngineChoice::Prob => "prob",
+        EngineChoice::ProbPpa => "prob-ppa",
+        EngineChoice::ProbCegar => "prob-cegar",
+    };
+    Err(Failure::Usage(format!(
+        "{option} is not supported by engine {engine}; explicit and auto answer it"
+    )))
 }
 
 /// A stop, and a query that stayed open, are an answer too: unknown.

@@ -4,7 +4,8 @@
 mod from_invariant;
 mod from_trace;
 
-use policert_model::{Model, OperatorKey, Variable, VariableKind};
+use policert_certify::OverStarts;
+use policert_model::{Model, OperatorKey, State, Variable, VariableKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -41,7 +42,7 @@ pub struct Evidence {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Proof {
-    /// *unsafe*: a run to an unsafe state.
+    /// *unsafe*: a run that does not do what is asked.
     Trace {
         /// Number of steps.
         steps: usize,
@@ -49,6 +50,9 @@ pub enum Proof {
         start: Map<String, Value>,
         /// The steps in order.
         trace: Vec<StepRecord>,
+        /// How it ends.
+        #[serde(default)]
+        end: EndRecord,
     },
     /// *safe*: boxes of states whose union is an inductive invariant.
     Invariant {
@@ -58,8 +62,11 @@ pub enum Proof {
     },
     /// *probability*: bounds by state that no step contradicts.
     Probability {
-        /// Lower and upper bound of the greatest probability over start states.
+        /// Lower and upper bound of the number that was asked for.
         probability: [String; 2],
+        /// Which number the greatest probabilities from the start states make.
+        #[serde(default)]
+        over_start_states: OverStarts,
         /// Names of the variables, in the order of the values of a state.
         variables: Vec<String>,
         /// The operators that the scheduler takes.
@@ -106,6 +113,32 @@ pub struct WitnessStepRecord {
     pub state: Map<String, Value>,
 }
 
+/// How a run ends that does not do what is asked.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct EndRecord {
+    /// In which way.
+    pub kind: EndKind,
+    /// Of a loop: after how many steps it begins.
+    pub back_to: Option<usize>,
+    /// Of a run that gets stuck: what the policy says at its end; `null` without policy.
+    pub policy: Option<PolicyRecord>,
+}
+
+/// In which way a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndKind {
+    /// In an unsafe state.
+    #[default]
+    Unsafe,
+    /// In a state without successors.
+    Stuck,
+    /// In a terminal state.
+    Terminal,
+    /// Not at all: it goes round, back to an earlier state.
+    Loop,
+}
+
 /// One step of a trace.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StepRecord {
@@ -121,6 +154,12 @@ pub struct StepRecord {
     pub operator: OperatorRecord,
     /// Which of its outcomes happens, from 0.
     pub outcome: usize,
+    /// The probability of the outcome as a fraction: below 1, chance decides.
+    #[serde(default)]
+    pub probability: Option<String>,
+    /// How many operators of this label, or silent ones, are enabled: of several the environment takes one.
+    #[serde(default)]
+    pub operators: Option<u64>,
     /// The values of the outcome's free choices.
     pub choices: Vec<i64>,
     /// The variables that change: value before and after.
@@ -207,15 +246,45 @@ impl OperatorRecord {
 /// of an automaton that has a single one says nothing.
 #[must_use]
 pub fn state_record(model: &Model, state: &[i64]) -> Map<String, Value> {
-    let says_nothing = |variable: &Variable| match &variable.kind {
-        VariableKind::Location { names, .. } => names.len() == 1,
-        _ => false,
-    };
     let values = model.variables.iter().zip(state);
     let values = values.filter(|(variable, _)| !says_nothing(variable));
     values
         .map(|(variable, &value)| (variable.name.clone(), value_record(variable, value)))
         .collect()
+}
+
+/// The state that [`state_record`] wrote, if it wrote one.
+pub(crate) fn read_state(model: &Model, record: &Map<String, Value>) -> Option<State> {
+    let known = |name: &String| model.variables.iter().any(|variable| variable.name == *name);
+    if !record.keys().all(known) {
+        return None;
+    }
+    let value = |variable: &Variable| match record.get(&variable.name) {
+        Some(value) => read_value(variable, value),
+        None if says_nothing(variable) => Some(0),
+        None => None,
+    };
+    model.variables.iter().map(value).collect()
+}
+
+/// The value that [`value_record`] wrote, if it wrote one.
+pub(crate) fn read_value(variable: &Variable, value: &Value) -> Option<i64> {
+    match &variable.kind {
+        VariableKind::Integer => value.as_i64(),
+        VariableKind::Boolean => value.as_bool().map(i64::from),
+        VariableKind::Location { names, .. } => {
+            let at = names.iter().position(|name| Some(name.as_str()) == value.as_str())?;
+            i64::try_from(at).ok()
+        }
+    }
+}
+
+/// Whether a variable is the location of an automaton that has a single one.
+fn says_nothing(variable: &Variable) -> bool {
+    match &variable.kind {
+        VariableKind::Location { names, .. } => names.len() == 1,
+        VariableKind::Integer | VariableKind::Boolean => false,
+    }
 }
 
 /// The variables that differ between two states, with both values.

@@ -9,7 +9,7 @@
 //! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`convert()`] writes a question for other model checkers.
 //! - [`simulate()`] runs a policy at random.
-//! - [`certify()`] checks evidence of a probability from its file.
+//! - [`certify()`] checks evidence from its file.
 //! - [`check()`] looks at a model, a property and a policy without a verdict.
 //! - [`ExitStatus`] is how a run ended.
 //!
@@ -27,9 +27,11 @@ mod engines;
 mod evidence;
 mod exit_status;
 mod failure;
+mod hollow;
 mod invariant_check;
 mod learn;
 mod memory;
+mod optional_file;
 mod output_files;
 mod plots;
 mod probability;
@@ -45,6 +47,7 @@ mod task;
 mod train;
 mod verify;
 
+pub use policert_certify::OverStarts;
 pub use policert_convert::PolicyEncoding;
 pub use policert_engine_api::{
     CancelFlag, Event, Limits, Observer, Silent, StopReason, resident_memory,
@@ -71,13 +74,16 @@ pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
 pub use engines::EngineChoice;
 pub use evidence::{
-    EVIDENCE_VERSION, EdgeRecord, Evidence, Mover, OperatorRecord, PolicyRecord, Proof,
-    ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord, WitnessStepRecord,
+    EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover, OperatorRecord,
+    PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,
+    WitnessStepRecord,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
+pub use hollow::{Hollow, HollowCode};
 pub use learn::{LearnOutcome, LearnReport, LearnRequest, LearntFiles, RunsRecord, learn_policy};
 pub use memory::{available_memory, peak_memory_mb};
+pub use optional_file::{FileRecord, write_or_remove};
 pub use output_files::OutputFiles;
 pub use plots::{
     CountsPicture, GranularityPicture, ImageFormat, LinesPlot, PairsPlot, ReachResult, TimePair,
@@ -99,7 +105,7 @@ pub use reach::{
     ReachReport, ReachRequest, ReachSemantics, ReachStatisticsRecord, Reached, reach,
 };
 pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times, VerdictWord};
-pub use semantics_record::{Domain, SemanticsRecord, StartRule};
+pub use semantics_record::{Domain, QuestionAim, SemanticsRecord, StartRule, StuckStates};
 pub use simulate::{
     EndingRecord, EndingWord, EndingsRecord, LengthRecord, SimulateOutcome, SimulateReport,
     SimulateRequest, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord,

@@ -112,7 +112,8 @@ pub(crate) fn is_asked(
     }
 }
 
-/// Answers a question about a probability; the report lacks what is common to all runs.
+/// Answers a question about a probability; the report lacks what is common to all runs. With it comes
+/// why there is no evidence.
 ///
 /// # Errors
 /// A property that is not supported, or a modelling error.
@@ -120,17 +121,15 @@ pub(crate) fn answer(
     task: &Task,
     run: &Run<'_>,
     observer: &mut dyn Observer,
-) -> Result<(Report, ExitStatus, Option<Evidence>), Failure> {
+) -> Result<(Report, ExitStatus, Option<Evidence>, String), Failure> {
     if matches!(run.engine, EngineChoice::ProbPpa | EngineChoice::ProbCegar) {
         if task.is_markov_chain {
             let what = "abstraction of models of the type dtmc: choose --engine prob";
             return Err(Failure::unsupported(format!("unsupported: {what}")));
         }
-        let (mut report, status) = abstraction::answer(task, run, observer)?;
-        if run.evidence {
-            report.warnings.push("no evidence: engine prob has some".to_owned());
-        }
-        return Ok((report, status, None));
+        let (report, status) = abstraction::answer(task, run, observer)?;
+        let why = "abstractions have no evidence of probabilities; engine prob has some";
+        return Ok((report, status, None, why.to_owned()));
     }
     let asked = Asked::new(task, run.options.bound.as_ref())?;
     let found = induced::find(task, &asked, run, observer);
@@ -139,8 +138,8 @@ pub(crate) fn answer(
         other => other?,
     };
     let answer = Answer::new(&asked, &found)?;
-    let (mut report, status) = record::report(task, &asked, &found, &answer, run.options);
-    let mut proved = None;
+    let (report, status) = record::report(task, &asked, &found, &answer, run.options);
+    let (mut proved, mut no_evidence) = (None, String::new());
     if run.evidence {
         match &found.values {
             Ok(values) => {
@@ -150,13 +149,13 @@ pub(crate) fn answer(
                     Ok(evidence) => proved = Some(evidence),
                     // Bounds of exact solutions are rounded state by state.
                     Err(why) if why.is_stop() || found.solving.exact_components > 0 => {
-                        report.warnings.push(format!("no evidence: {why}"));
+                        no_evidence = why.to_string();
                     }
                     Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
                 }
             }
-            Err(why) => report.warnings.push(format!("no evidence: {why}")),
+            Err(why) => (*why).clone_into(&mut no_evidence),
         }
     }
-    Ok((report, status, proved))
+    Ok((report, status, proved, no_evidence))
 }

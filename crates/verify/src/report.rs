@@ -4,7 +4,7 @@ use policert_engine_api::{Counts, StopReason, UnknownReason, Verdict};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{ExitStatus, Input, Problem, SemanticsRecord, VERSION};
+use crate::{ExitStatus, FileRecord, Hollow, Input, Problem, SemanticsRecord, VERSION};
 
 /// Version of the schema. It grows when the meaning of a field changes or a field goes; new
 /// fields may come without.
@@ -21,6 +21,8 @@ pub struct Report {
     pub verdict: VerdictWord,
     /// Whether the verdict holds because there is nothing to check.
     pub vacuous: bool,
+    /// Why a good verdict says nothing about the policy, if so.
+    pub hollow: Vec<Hollow>,
     /// Why the answer is not known, or what is wrong; `None` for conclusive answers.
     pub reason: Option<String>,
     /// The same for programs.
@@ -51,6 +53,10 @@ pub struct Report {
     pub errors: Vec<Problem>,
     /// The files that were read.
     pub inputs: Vec<Input>,
+    /// The evidence file, if one was asked for.
+    pub evidence_file: Option<FileRecord>,
+    /// The file of start states, if one was asked for.
+    pub start_states_file: Option<FileRecord>,
     /// Wall-clock time of the whole run in seconds.
     pub time_s: f64,
     /// Peak resident memory in MB (10⁶ bytes), where the system tells.
@@ -66,6 +72,7 @@ impl Report {
             version: VERSION.to_owned(),
             verdict: VerdictWord::Error,
             vacuous: false,
+            hollow: Vec::new(),
             reason: None,
             reason_code: None,
             probability: None,
@@ -81,6 +88,8 @@ impl Report {
             notes: Vec::new(),
             errors: Vec::new(),
             inputs: Vec::new(),
+            evidence_file: None,
+            start_states_file: None,
             time_s: 0.0,
             peak_memory_mb: None,
         }
@@ -136,6 +145,8 @@ pub enum ReasonCode {
     AbstractPath,
     /// A choice of the policy that is not decided.
     UndecidedChoice,
+    /// A run misses the goal only if chance goes against it for ever.
+    Chance,
     /// A solver gave up on a query that has to be decided.
     SolverGaveUp,
     /// An input of a network that is not bounded.
@@ -165,6 +176,7 @@ impl ReasonCode {
             UnknownReason::Stopped(StopReason::Interrupted) => Self::Interrupted,
             UnknownReason::AbstractPath { .. } => Self::AbstractPath,
             UnknownReason::UndecidedChoice { .. } => Self::UndecidedChoice,
+            UnknownReason::ChanceForEver { .. } => Self::Chance,
             UnknownReason::StepLimit { .. } => Self::Steps,
             UnknownReason::SolverGaveUp(_) => Self::SolverGaveUp,
             _ => Self::Other,

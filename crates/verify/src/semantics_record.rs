@@ -14,6 +14,15 @@ pub struct SemanticsRecord {
     pub start: StartRule,
     /// The condition of terminal states, as a person would write it.
     pub terminal: Option<String>,
+    /// What is asked of the runs.
+    #[serde(default)]
+    pub aim: QuestionAim,
+    /// What states without successors are that are neither terminal nor goal states.
+    #[serde(default)]
+    pub stuck: StuckStates,
+    /// The condition of goal states, where it matters for one of these.
+    #[serde(default)]
+    pub goal: Option<String>,
     /// Labels that the policy does not output: they belong to the environment.
     pub unlearned_labels: Vec<String>,
     /// Labels that the policy never chooses, by its interface: their operators are left out.
@@ -21,6 +30,28 @@ pub struct SemanticsRecord {
     pub never_chosen: Vec<String>,
     /// All of it in one line.
     pub text: String,
+}
+
+/// What is asked of the runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionAim {
+    /// That none reaches an unsafe state.
+    #[default]
+    AvoidUnsafe,
+    /// That each reaches a goal state.
+    ReachGoal,
+}
+
+/// What states without successors are that are neither terminal nor goal states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StuckStates {
+    /// Ends of runs.
+    #[default]
+    Allowed,
+    /// Unsafe.
+    Unsafe,
 }
 
 /// What becomes of updates that leave a domain.
@@ -53,15 +84,9 @@ const LIST_SHOWN: usize = 60;
 impl SemanticsRecord {
     /// The record with its line.
     #[must_use]
-    pub fn new(
-        policy: Option<Semantics>,
-        domain: Domain,
-        start: StartRule,
-        terminal: Option<String>,
-        unlearned_labels: Vec<String>,
-        never_chosen: Vec<String>,
-    ) -> Self {
-        let mut parts = vec![match &policy {
+    pub fn with_text(self) -> Self {
+        let Self { policy, domain, start, terminal, aim, stuck, goal, never_chosen, .. } = &self;
+        let mut parts = vec![match policy {
             Some(semantics) => semantics.to_string(),
             None => "no policy: all actions are allowed".to_owned(),
         }];
@@ -80,15 +105,32 @@ impl SemanticsRecord {
             }
             .to_owned(),
         );
-        if let Some(condition) = &terminal {
+        if let Some(condition) = terminal {
             parts.push(format!("terminal: {}", shortened(condition, TERMINAL_SHOWN)));
         }
         if !never_chosen.is_empty() {
             parts
                 .push(format!("never chosen: {}", shortened(&never_chosen.join(", "), LIST_SHOWN)));
         }
+        let goal = goal.as_ref().map(|goal| shortened(goal, TERMINAL_SHOWN));
+        match aim {
+            QuestionAim::AvoidUnsafe => {}
+            QuestionAim::ReachGoal => {
+                let goal = goal.as_deref().unwrap_or("of the property");
+                parts.push(format!("asked: every run reaches the goal {goal}"));
+            }
+        }
+        match (stuck, &goal) {
+            (StuckStates::Allowed, _) => {}
+            (StuckStates::Unsafe, Some(goal)) => {
+                parts.push(format!("states without successors are unsafe, except the goal {goal}"));
+            }
+            (StuckStates::Unsafe, None) => {
+                parts.push("states without successors are unsafe".to_owned());
+            }
+        }
         let text = parts.join("; ");
-        Self { policy, domain, start, terminal, unlearned_labels, never_chosen, text }
+        Self { text, ..self }
     }
 }
 

@@ -5,14 +5,14 @@ pub(crate) mod load;
 mod options;
 pub(crate) mod policy;
 
-use policert_engine_api::Question;
+use policert_engine_api::{Aim, Question, StuckRule};
 use policert_jani::property::{StandardProperty, TrainingRewards};
 use policert_model::{Condition, DomainRule, Model, SafetyProperty};
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Domain, Input, SemanticsRecord};
+use crate::{Domain, Input, QuestionAim, SemanticsRecord, StuckStates};
 
 pub use hollow::HollowFact;
 pub use options::{
@@ -75,6 +75,14 @@ impl Task {
                 Domain::Error => DomainRule::Error,
             },
             terminal: self.terminal.clone(),
+            aim: match self.options.aim {
+                QuestionAim::AvoidUnsafe => Aim::AvoidUnsafe,
+                QuestionAim::ReachGoal => Aim::ReachGoal,
+            },
+            stuck: match self.options.stuck {
+                StuckStates::Allowed => StuckRule::Allowed,
+                StuckStates::Unsafe => StuckRule::Unsafe,
+            },
             initial_states: self.options.initial_states == InitialStates::Included,
             keep_going: matches!(self.options.state_space, StateSpace::Reachable | StateSpace::All),
             stop_at_first_unsafe: self.options.state_space == StateSpace::UntilUnsafe,
@@ -103,6 +111,9 @@ pub struct TaskRecord {
     pub policy: Option<String>,
     /// The condition of terminal states as it was given.
     pub terminal: Option<String>,
+    /// The condition of goal states as it was given.
+    #[serde(default)]
+    pub goal: Option<String>,
     /// Whether the model's own initial states are start states besides.
     pub initial_states: bool,
 }

@@ -1,5 +1,7 @@
 //! The whole way from a request to a report: load, run, replay, report.
 
+mod remarks;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -63,6 +65,8 @@ pub struct Verified {
     pub evidence: Option<Evidence>,
     /// Which start states are proved safe, if that was asked for and the engine tells.
     pub start_states: Option<StartStatesRecord>,
+    /// Why there is no evidence, where there is none.
+    pub no_evidence: String,
     /// Why there is no verdict.
     pub failure: Option<Failure>,
     /// A file that could not be written.
@@ -110,6 +114,7 @@ fn run(
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
     if probability::is_asked(&task, request.engine, &request.probability)? {
+        remarks::refuse_probability(&task, request.engine)?;
         let run = probability::Run {
             engine: request.engine,
             ppa: &ppa,
@@ -156,7 +161,11 @@ fn run(
     let replay_begin = Instant::now();
     let run = &mut answered.run;
     let evidence = match (&run.verdict, &run.invariant) {
-        (Verdict::Unsafe(trace), _) => Some(evidence(&task, run, trace)?),
+        (Verdict::Unsafe(trace), _) => {
+            let evidence = evidence(&task, run, trace)?;
+            notes.extend(remarks::chance_note(&task, &evidence));
+            Some(evidence)
+        }
         (Verdict::Safe { .. }, Some(boxes)) => {
             match invariant_check::check(&task, boxes, limits, begin, cancel) {
                 Ok(checked) => {
@@ -179,15 +188,21 @@ fn run(
     };
     times.replay = replay_begin.elapsed().as_secs_f64();
     let status = ExitStatus::of_verdict(&answered.run.verdict);
+    let verdict = answered.run.verdict.clone();
     let starts = answered.run.start_states.as_deref().filter(|_| request.start_states);
     let start_states = starts.map(|starts| StartStatesRecord::new(&task, starts));
+    let no_evidence = remarks::no_evidence(&answered.run);
     let mut report = report(&task, answered, notes, times, request);
+    if let Verdict::Safe { vacuous } = verdict {
+        let left = limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
+        remarks::say_hollow(&task, vacuous, left, cancel, &mut report);
+    }
     if request.start_states && start_states.is_none() {
         let why = "the abstraction is not complete";
         report.warnings.push(format!("nothing is written about start states: {why}"));
     }
     report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
-    Ok(Verified { report, evidence, start_states, failure: None, unwritten, status })
+    Ok(Verified { report, evidence, start_states, no_evidence, failure: None, unwritten, status })
 }
 
 /// Answers a question about a probability.
@@ -200,7 +215,7 @@ fn probability(
 ) -> Result<Verified, Failure> {
     let begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let (mut report, status, evidence) = probability::answer(task, run, &mut notes)?;
+    let (mut report, status, evidence, no_evidence) = probability::answer(task, run, &mut notes)?;
     times.engines = begin.elapsed().as_secs_f64();
     if let Some(statistics) = &mut report.statistics {
         statistics.times_s = times;
@@ -211,18 +226,31 @@ fn probability(
         report.notes.push("questions about probabilities use one thread".to_owned());
     }
     report.inputs.clone_from(&task.inputs);
-    Ok(Verified { report, evidence, start_states: None, failure: None, unwritten: None, status })
+    let is_zero = report.probability.as_ref().is_some_and(|[_, hi]| hi == "0");
+    let is_good = [VerdictWord::Safe, VerdictWord::Probability].contains(&report.verdict);
+    if is_zero && is_good || report.vacuous {
+        remarks::say_hollow(task, report.vacuous, run.left().time, run.cancel, &mut report);
+    }
+    Ok(Verified {
+        report,
+        evidence,
+        start_states: None,
+        no_evidence,
+        failure: None,
+        unwritten: None,
+        status,
+    })
 }
 
 /// Replays a trace and writes it down.
 fn evidence(task: &Task, run: &EngineRun, trace: &Trace) -> Result<Evidence, Failure> {
-    if let Err(error) = policert_certify::replay(&task.question(), task.policy.as_ref(), trace) {
-        let engine = run.engine;
-        return Err(Failure::Internal(format!(
-            "the counterexample of engine {engine} does not replay: {error}"
-        )));
+    match policert_certify::replay(&task.question(), task.policy.as_ref(), trace) {
+        Ok(replayed) => Ok(Evidence::new(task, run.engine, trace, replayed.end)),
+        Err(error) => Err(Failure::Internal(format!(
+            "the counterexample of engine {} does not replay: {error}",
+            run.engine
+        ))),
     }
-    Ok(Evidence::new(task, run.engine, trace))
 }
 
 fn report(
@@ -247,13 +275,6 @@ fn report(
     }
     let vacuous = matches!(run.verdict, Verdict::Safe { vacuous: true });
     let mut warnings = task.warnings.clone();
-    if vacuous {
-        warnings.push(
-            "the verdict is vacuous: no state satisfies the start condition, so there is nothing \
-             to check"
-                .to_owned(),
-        );
-    }
     warnings.extend(run.warnings);
     let mut notes = task.notes.clone();
     notes.extend(run.notes);
@@ -324,6 +345,7 @@ fn without_verdict(failure: Failure, loaded: Loaded) -> Verified {
         report,
         evidence: None,
         start_states: None,
+        no_evidence: "there is no verdict".to_owned(),
         failure: Some(failure),
         unwritten: None,
         status,

@@ -15,7 +15,7 @@ Exit codes: 0 confirmed; 30 time, 31 memory, 33 interrupted; 40 invalid input, 4
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct CertifyArgs {
-    /// The evidence: a file of `policert verify --evidence` about a probability. The files that it
+    /// The evidence: a file of `policert verify --evidence`. The files that it
     /// names are read again
     #[arg(value_name = "EVIDENCE")]
     pub evidence: PathBuf,

@@ -6,8 +6,9 @@ use std::path::Path;
 use policert_verify::{
     BmcConfig, BmcSolver, BrokenRequirements, CegarConfig, CounterexampleAnalysis, Domain,
     EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits, MaxProbMethod, Numbers, OutputFiles,
-    Predicates, ProbabilityMethod, ProbabilityOptions, Request, Scope, SearchOrder, SplitConfig,
-    SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, TaskOptions, Verified, verify,
+    Predicates, ProbabilityMethod, ProbabilityOptions, QuestionAim, Request, Scope, SearchOrder,
+    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, StuckStates,
+    TaskOptions, Verified, verify, write_or_remove,
 };
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 use crate::args::{
     BmcSolverArg, BrokenRequirementsArg, CounterexamplesArg, DomainArg, EngineArg, MaxProbArg,
     NumbersArg, PredicatesArg, ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg,
-    SplitUntilArg, SplitVariableArg, VerifyArgs,
+    SplitUntilArg, SplitVariableArg, StuckArg, VerifyArgs,
 };
 use crate::render;
 use crate::style::Style;
@@ -66,30 +67,33 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
     if is_refused(verified.failure.as_ref(), error_style) {
         return Ok(());
     }
-    let mut evidence_file = arguments.evidence.as_deref();
-    let evidence = verified.evidence.as_ref();
-    let evidence_written = evidence.map_or(Ok(()), |evidence| write_data(evidence_file, evidence));
-    if evidence_written.is_err() {
-        evidence_file = None;
+    let (evidence, starts) = (verified.evidence.as_ref(), verified.start_states.as_ref());
+    let (mut evidence_written, mut starts_written) = (Ok(()), Ok(()));
+    let mut report = verified.report.clone();
+    if let Some(path) = &arguments.evidence {
+        let (record, result) = write_or_remove(path, evidence, &verified.no_evidence);
+        (report.evidence_file, evidence_written) = (Some(record), result);
     }
-    let starts = verified.start_states.as_ref();
-    let starts_file = arguments.start_states.as_deref().filter(|_| starts.is_some());
-    let starts_written = starts.map_or(Ok(()), |starts| write_data(starts_file, starts));
-    let written = write_data(output.json.as_deref(), &verified.report)
-        .and(evidence_written)
-        .and(starts_written);
+    if let Some(path) = &arguments.start_states {
+        let (record, result) = write_or_remove(path, starts, "the abstraction is not complete");
+        (report.start_states_file, starts_written) = (Some(record), result);
+    }
+    let written =
+        write_data(output.json.as_deref(), &report).and(evidence_written).and(starts_written);
     if let Some(failure) = &verified.failure {
         fail(failure, error_style);
+        let mut err = io::stderr().lock();
+        // Nothing can be done if standard error is gone.
+        let _ = render::files_not_written(&mut err, &report, error_style);
         return written;
     }
-    let taken =
-        [output.json.as_deref(), evidence_file, starts_file].into_iter().any(is_standard_output);
+    let files = [&report.evidence_file, &report.start_states_file].into_iter().flatten();
+    let files = files.filter(|file| file.written).map(|file| file.path.as_path());
+    let taken = files.chain(output.json.as_deref()).any(|file| is_standard_output(Some(file)));
     let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| {
-        render::verdict(out, &verified.report, evidence, evidence_file, detail(output), style)
-    })
-    .map_err(output_failed)
-    .and(written)
+    print(taken, |out| render::verdict(out, &report, evidence, detail(output), style))
+        .map_err(output_failed)
+        .and(written)
 }
 
 fn request(arguments: &VerifyArgs) -> Request {
@@ -105,6 +109,15 @@ fn request(arguments: &VerifyArgs) -> Request {
             DomainArg::Error => Domain::Error,
         },
         terminal: terminal(arguments.terminal.as_deref()),
+        goal: arguments.goal.clone(),
+        aim: match arguments.reach_goal {
+            true => QuestionAim::ReachGoal,
+            false => QuestionAim::AvoidUnsafe,
+        },
+        stuck: match arguments.stuck {
+            StuckArg::Allowed => StuckStates::Allowed,
+            StuckArg::Unsafe => StuckStates::Unsafe,
+        },
         initial_states: initial_states(arguments.no_initial),
         predicates: match arguments.predicates {
             None => Predicates::OfProperty,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use policert_files::shown;
-use policert_verify::CertifyReport;
+use policert_verify::{CertifyReport, OverStarts};
 
 use super::Detail;
 use crate::style::{Mark, Style};
@@ -18,19 +18,46 @@ pub fn certify_report(
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    let [lo, hi] = report.probability.clone().unwrap_or_default();
     let head = style.paint(Mark::Good, "CONFIRMED");
-    writeln!(out, "{head}: the greatest probability lies between {lo} and {hi}")?;
+    writeln!(out, "{head}: {}", what(report))?;
     if detail == Detail::Quiet {
         return Ok(());
     }
-    writeln!(
-        out,
-        "  bounds of {} states, {} start states; {:.1} s",
-        report.states, report.start_states, report.time_s
-    )?;
+    if report.probability.is_some() {
+        write!(
+            out,
+            "  bounds of {} states, {} start states; ",
+            report.states, report.start_states
+        )?;
+    } else {
+        write!(out, "  ")?;
+    }
+    writeln!(out, "{:.1} s", report.time_s)?;
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  semantics  {}", shown(&semantics.text))?;
     }
     Ok(())
+}
+
+/// What is confirmed.
+fn what(report: &CertifyReport) -> String {
+    if let Some([lo, hi]) = &report.probability {
+        let over = match report.over_start_states.unwrap_or_default() {
+            OverStarts::Greatest => "the greatest probability",
+            OverStarts::Least => "the least over the start states of the greatest probability",
+            OverStarts::Sum => "the sum over the start states of the greatest probability",
+            OverStarts::Average => "the mean over the start states of the greatest probability",
+        };
+        return format!("{over} lies between {lo} and {hi}");
+    }
+    match (report.steps, report.boxes) {
+        (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),
+        (Some(steps), _) => format!("an unsafe state is reached in {steps} steps"),
+        (None, Some(boxes)) => {
+            format!(
+                "no unsafe state is reachable: an inductive invariant of {boxes} boxes shows it"
+            )
+        }
+        (None, None) => "the evidence shows what it claims".to_owned(),
+    }
 }

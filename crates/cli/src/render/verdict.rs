@@ -4,8 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use policert_files::{name, shown};
-use policert_verify::{Evidence, Proof, Report, Statistics, StepRecord, VerdictWord};
-use serde_json::{Map, Value};
+use policert_verify::{
+    EndKind, EndRecord, Evidence, FileRecord, Hollow, Proof, QuestionAim, Report, Statistics,
+    VerdictWord,
+};
+use serde_json::Value;
 
 use super::{line, notes, warnings};
 use crate::style::{Mark, Style};
@@ -29,28 +32,32 @@ pub fn verdict(
     out: &mut dyn Write,
     report: &Report,
     evidence: Option<&Evidence>,
-    evidence_file: Option<&Path>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    writeln!(out, "{}", headline(report, style))?;
+    let end = evidence.and_then(|evidence| match &evidence.proof {
+        Proof::Trace { end, .. } => Some(end),
+        Proof::Invariant { .. } | Proof::Probability { .. } => None,
+    });
+    writeln!(out, "{}", headline(report, end, style))?;
+    for hollow in &report.hollow {
+        let head = style.paint(Mark::Caution, "HOLLOW");
+        writeln!(out, "{head}: {}", shown(&hollow.text))?;
+    }
+    files_not_written(out, report, style)?;
     if detail == Detail::Quiet {
         return Ok(());
     }
-    match (evidence, evidence_file) {
-        (Some(evidence), _) => match &evidence.proof {
-            Proof::Trace { steps, start, trace } => {
-                counterexample(out, (*steps, start, trace), evidence_file)?;
-            }
-            Proof::Invariant { invariant } => invariant_of(out, invariant.len(), evidence_file)?,
-            Proof::Probability { values, .. } => bounds_of(out, values.len(), evidence_file)?,
-        },
-        (None, Some(path)) => {
-            let text = "is not written: there is evidence for unsafe verdicts, for safe ones of \
-                        engine ic3, and for greatest probabilities";
-            line(out, "evidence", &format!("{} {text}", path.display()))?;
+    let written = report.evidence_file.as_ref().filter(|file| file.written);
+    let file = written.map(|file| file.path.as_path());
+    match evidence.map(|evidence| &evidence.proof) {
+        Some(Proof::Trace { start, trace, end, .. }) => {
+            super::trace::trace(out, start, trace, end)?;
+            place_of(out, file)?;
         }
-        (None, None) => {}
+        Some(Proof::Invariant { invariant }) => invariant_of(out, invariant.len(), file)?,
+        Some(Proof::Probability { values, .. }) => bounds_of(out, values.len(), file)?,
+        None => {}
     }
     if report.probability.is_some() && report.verdict != VerdictWord::Probability {
         line(out, "probability", &interval(report))?;
@@ -97,15 +104,34 @@ pub fn verdict(
             line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
         }
     }
-    warnings(out, &report.warnings, style)?;
+    let hollow: Vec<String> = report.hollow.iter().map(Hollow::warning).collect();
+    let rest = report.warnings.iter().filter(|warning| !hollow.contains(warning));
+    warnings(out, &rest.cloned().collect::<Vec<_>>(), style)?;
     notes(out, &report.notes, style)
 }
 
+/// Says which files that were asked for are not written, and why.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn files_not_written(out: &mut dyn Write, report: &Report, style: Style) -> io::Result<()> {
+    for (name, file) in
+        [("evidence", &report.evidence_file), ("start states", &report.start_states_file)]
+    {
+        if let Some(remark) = file.as_ref().and_then(FileRecord::remark) {
+            let head = style.paint(Mark::Caution, "warning");
+            writeln!(out, "{head}: {name}: {}", shown(&remark))?;
+        }
+    }
+    Ok(())
+}
+
 /// The verdict in words.
-fn headline(report: &Report, style: Style) -> String {
+fn headline(report: &Report, end: Option<&EndRecord>, style: Style) -> String {
     let policy = report.semantics.as_ref().is_some_and(|s| s.policy.is_some());
     let under = if policy { "under the policy" } else { "whatever actions are taken" };
     let reason = shown(report.reason.as_deref().unwrap_or("no conclusive answer"));
+    let aim = report.semantics.as_ref().map_or(QuestionAim::AvoidUnsafe, |s| s.aim);
     match report.verdict {
         VerdictWord::Safe if report.probability.is_some() => format!(
             "{}: what the property says of the probability holds {under}",
@@ -115,12 +141,23 @@ fn headline(report: &Report, style: Style) -> String {
             "{}: what the property says of the probability does not hold {under}",
             style.paint(Mark::Bad, "UNSAFE")
         ),
-        VerdictWord::Safe if report.vacuous => format!(
-            "{}: there is no start state, so no unsafe state is reachable",
-            style.paint(Mark::Good, "SAFE (vacuous)")
-        ),
+        VerdictWord::Safe if report.vacuous => {
+            let what = match aim {
+                QuestionAim::AvoidUnsafe => "no unsafe state is reachable",
+                QuestionAim::ReachGoal => "no run misses the goal",
+            };
+            let head = style.paint(Mark::Good, "SAFE (vacuous)");
+            format!("{head}: there is no start state, so {what}")
+        }
         VerdictWord::Safe => {
-            format!("{}: no unsafe state is reachable {under}", style.paint(Mark::Good, "SAFE"))
+            let what = match aim {
+                QuestionAim::AvoidUnsafe => "no unsafe state is reachable",
+                QuestionAim::ReachGoal => "every run reaches the goal",
+            };
+            format!("{}: {what} {under}", style.paint(Mark::Good, "SAFE"))
+        }
+        VerdictWord::Unsafe if end.is_some_and(|end| end.kind != EndKind::Unsafe) => {
+            format!("{}: {}", style.paint(Mark::Bad, "UNSAFE"), missed(report, end, aim, under))
         }
         VerdictWord::Unsafe => {
             let steps = report.statistics.as_ref().and_then(|s| s.counterexample_steps);
@@ -138,6 +175,35 @@ fn headline(report: &Report, style: Style) -> String {
         VerdictWord::Unknown => format!("{}: {reason}", style.paint(Mark::Caution, "UNKNOWN")),
         VerdictWord::Invalid | VerdictWord::Unsupported | VerdictWord::Error => {
             format!("{}: {reason}", style.paint(Mark::Bad, "error"))
+        }
+    }
+}
+
+/// A run that gets stuck, or never reaches the goal, in words.
+fn missed(report: &Report, end: Option<&EndRecord>, aim: QuestionAim, under: &str) -> String {
+    let steps = |count: u64| match count {
+        1 => "1 step".to_owned(),
+        n => format!("{n} steps"),
+    };
+    let all = report.statistics.as_ref().and_then(|s| s.counterexample_steps).unwrap_or(0);
+    let after =
+        if all == 0 { "in a start state".to_owned() } else { format!("after {}", steps(all)) };
+    let missed = match aim {
+        QuestionAim::AvoidUnsafe => "",
+        QuestionAim::ReachGoal => " and never reaches the goal",
+    };
+    let Some(end) = end else { return format!("a run{missed} {under}") };
+    match end.kind {
+        EndKind::Unsafe | EndKind::Stuck => format!("a run gets stuck {after}{missed} {under}"),
+        EndKind::Terminal => format!("a run ends in a terminal state {after}{missed} {under}"),
+        EndKind::Loop => {
+            let from = end.back_to.unwrap_or(0) as u64;
+            let round = steps(all.saturating_sub(from));
+            let after = match from {
+                0 => "from the start on".to_owned(),
+                n => format!("after {}", steps(n)),
+            };
+            format!("a run goes round for ever ({round}) {after}{missed} {under}")
         }
     }
 }
@@ -167,26 +233,8 @@ fn interval(report: &Report) -> String {
     }
 }
 
-/// The ends of the counterexample, and where to find the rest.
-fn counterexample(
-    out: &mut dyn Write,
-    (steps, start, trace): (usize, &Map<String, Value>, &[StepRecord]),
-    file: Option<&Path>,
-) -> io::Result<()> {
-    line(out, "start", &state(start))?;
-    if let Some(last) = trace.last() {
-        if let Some(first) = trace.first()
-            && steps > 1
-        {
-            let label = name(first.label.as_deref().unwrap_or("τ"));
-            line(out, "", &format!("{label} → {}", changed(&first.changed)))?;
-        }
-        if steps > 2 {
-            line(out, "", "…")?;
-        }
-        let label = name(last.label.as_deref().unwrap_or("τ"));
-        line(out, "unsafe", &format!("{label} → {}", state(&last.state)))?;
-    }
+/// Where to find the whole run.
+fn place_of(out: &mut dyn Write, file: Option<&Path>) -> io::Result<()> {
     match file {
         Some(path) if path == Path::new("-") => line(out, "trace", "written to standard output"),
         Some(path) => line(out, "trace", &format!("written to {}", path.display())),
@@ -212,29 +260,6 @@ fn bounds_of(out: &mut dyn Write, states: usize, file: Option<&Path>) -> io::Res
         None => "checked".to_owned(),
     };
     line(out, "evidence", &format!("bounds of {states} states, {place}"))
-}
-
-/// Variables with their values, in one line.
-fn state(values: &Map<String, Value>) -> String {
-    let text = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let pairs: Vec<String> = values
-        .iter()
-        .map(|(variable, value)| format!("{}={}", name(variable), name(&text(value))))
-        .collect();
-    pairs.join(", ")
-}
-
-/// The values after a change.
-fn changed(values: &Map<String, Value>) -> String {
-    let after = |(name, both): (&String, &Value)| (name.clone(), both[1].clone());
-    if values.is_empty() {
-        "no change".to_owned()
-    } else {
-        state(&values.iter().map(after).collect())
-    }
 }
 
 fn counts(statistics: &Statistics, is_probability: bool) -> String {

@@ -2,27 +2,12 @@
 
 /// Policies as the libraries save them.
 const EXPORTS: &str = "exports of libraries";
-/// Evidence of verdicts other than probabilities.
-const EVIDENCE: &str = "evidence of verdicts";
 /// Faults that are known.
 const MENDING: &str = "to be mended";
 
 /// Case, position of the command in it, what it waits for.
 #[rustfmt::skip]
 pub const PENDING: &[(&str, usize, &str)] = &[
-    ("certify/another-question", 0, MENDING),
-    ("certify/another-question", 1, MENDING),
-    ("certify/another-question", 2, MENDING),
-    ("certify/another-question", 3, MENDING),
-    ("certify/inputs-emptied", 1, MENDING),
-    ("certify/inputs-emptied", 2, MENDING),
-    ("certify/invariant", 0, EVIDENCE),
-    ("certify/minimum-over-starts", 0, MENDING),
-    ("certify/terminal-no-condition", 0, MENDING),
-    ("certify/trace", 0, EVIDENCE),
-    ("certify/trace-edited", 0, EVIDENCE),
-    ("certify/trace-edited", 1, EVIDENCE),
-    ("certify/trace-edited", 2, EVIDENCE),
     ("cli/timeout-prob-ppa", 0, MENDING),
     ("policy/onnx-data-beside", 0, EXPORTS),
     ("policy/onnx-data-beside", 1, EXPORTS),
@@ -50,7 +35,6 @@ pub const PENDING: &[(&str, usize, &str)] = &[
     ("policy/sklearn-mlp", 1, EXPORTS),
     ("policy/sklearn-mlp", 2, EXPORTS),
     ("policy/sklearn-mlp", 3, EXPORTS),
-    ("policy/stuck-at-start", 0, MENDING),
     ("policy/tie-only-in-f32", 1, MENDING),
     ("policy/torch-batchnorm", 0, EXPORTS),
     ("policy/torch-batchnorm", 1, EXPORTS),

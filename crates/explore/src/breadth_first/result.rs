@@ -84,7 +84,7 @@ impl Search<'_> {
     }
 
     /// The states from a start state to `id`.
-    fn path(&self, mut id: StateId) -> Vec<StateId> {
+    pub(super) fn path(&self, mut id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
         while self.parents[id.index()] != NO_PARENT {
             id = StateId(self.parents[id.index()]);

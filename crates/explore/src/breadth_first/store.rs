@@ -146,9 +146,20 @@ impl Search<'_> {
         if self.unsafe_condition.truth(&self.point) != Kleene::True {
             return;
         }
+        self.note_unsafe(id);
+    }
+
+    /// Counts an unsafe state; it is the counterexample if none is nearer.
+    pub(super) fn note_unsafe(&mut self, id: StateId) {
         self.counts.unsafe_states += 1;
+        let is_nearer =
+            |known: StateId| known.0 > id.0 && self.path(id).len() < self.path(known).len();
         match self.stage {
-            Stage::Decided => self.counterexample = self.counterexample.or(Some(id)),
+            Stage::Decided => {
+                if self.counterexample.is_none_or(is_nearer) {
+                    self.counterexample = Some(id);
+                }
+            }
             Stage::Undecided => self.undecided_unsafe = self.undecided_unsafe.or(Some(id)),
             Stage::BehindTerminal => {}
         }

@@ -59,6 +59,8 @@ pub struct Expansion {
     pub transitions: Vec<Transition>,
     /// Whether some outcome was no transition.
     pub dropped: bool,
+    /// The labels that the policy may choose; `None` without policy.
+    pub chosen: Option<Vec<LabelId>>,
     /// Whether the policy chose a label that is not applicable.
     pub stuck: bool,
     /// Whether several labels have the best score among those that compete.
@@ -161,7 +163,29 @@ impl<'a> Oracle<'a> {
                 expansion.transitions.push(Transition { label: joint.label, operator, step });
             }
         }
+        expansion.chosen = chosen;
         Ok(expansion)
+    }
+
+    /// Whether a run may get stuck in a state: the environment has no transition, and the policy may
+    /// choose a label that has none, or chooses none.
+    ///
+    /// # Errors
+    /// As [`Oracle::expand`].
+    pub fn may_get_stuck(&self, state: &[i64]) -> Result<bool, NoAnswer> {
+        let expansion = self.expand(state)?;
+        let (Some(chosen), Some((policy, _))) = (&expansion.chosen, self.policy) else {
+            return Ok(expansion.transitions.is_empty());
+        };
+        let is_policys =
+            |label: Option<LabelId>| label.is_some_and(|l| policy.outputs.contains(&l));
+        if expansion.transitions.iter().any(|transition| !is_policys(transition.label)) {
+            return Ok(false);
+        }
+        let leads_on = |label: &LabelId| {
+            expansion.transitions.iter().any(|transition| transition.label == Some(*label))
+        };
+        Ok(chosen.is_empty() || !chosen.iter().all(leads_on))
     }
 
     /// Whether the question lets `state` have successors.

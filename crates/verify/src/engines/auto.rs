@@ -9,7 +9,9 @@ mod side_by_side;
 use std::time::Instant;
 
 use policert_bounds::Recorder;
-use policert_engine_api::{Budget, EngineError, Observer, StopReason, UnknownReason, Verdict};
+use policert_engine_api::{
+    Budget, EngineError, Observer, StopReason, StuckRule, UnknownReason, Verdict,
+};
 use policert_model::{DomainRule, Model};
 
 use super::{
@@ -94,6 +96,12 @@ pub(super) fn run(
     if question.domain_rule == DomainRule::Error {
         members.retain(|member| !matches!(member, Member::Cegar | Member::Ic3));
         let why = "it does not decide whether an update that leaves a domain is reachable";
+        portfolio.pass_over("cegar", why);
+        portfolio.pass_over("ic3", why);
+    }
+    if question.stuck == StuckRule::Unsafe {
+        members.retain(|member| !matches!(member, Member::Cegar | Member::Ic3));
+        let why = "it does not tell where a run gets stuck";
         portfolio.pass_over("cegar", why);
         portfolio.pass_over("ic3", why);
     }

@@ -65,6 +65,7 @@ fn numbers(explored: &Explored) -> Value {
         "policy_evaluations": stats.policy_evaluations,
         "exact_decisions": stats.exact_decisions,
         "undecided_choices": stats.undecided_choices,
+        "stuck_states": stats.stuck_states,
         "peak_frontier": stats.peak_frontier,
         "times_s": {
             "start_states": seconds(stats.times.start_states),

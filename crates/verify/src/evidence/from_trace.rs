@@ -1,12 +1,13 @@
 //! From a trace to its evidence: names for values, and what the policy says in each state.
 
+use policert_certify::TraceEnd;
 use policert_engine_api::{Trace, TraceStep};
-use policert_model::{LabelId, Model};
+use policert_model::{Composer, InstanceId, LabelId, Model};
 use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
 
 use crate::evidence::{
-    EVIDENCE_VERSION, Mover, OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, changes,
-    state_record,
+    EVIDENCE_VERSION, EndKind, EndRecord, Mover, OperatorRecord, PolicyRecord, Proof, ScoreRecord,
+    StepRecord, changes, state_record,
 };
 use crate::{Evidence, Task, VERSION};
 
@@ -15,7 +16,7 @@ const BITS: usize = 128;
 
 impl Evidence {
     /// The evidence that a trace is. It must have been replayed.
-    pub(crate) fn new(task: &Task, engine: &str, trace: &Trace) -> Self {
+    pub(crate) fn new(task: &Task, engine: &str, trace: &Trace, end: TraceEnd) -> Self {
         let model = &task.model;
         let mut speaker = task.policy.as_ref().map(|policy| Speaker::new(model, policy));
         let mut before = &trace.start;
@@ -29,12 +30,21 @@ impl Evidence {
                 policy,
                 operator: OperatorRecord::new(model, &step.operator),
                 outcome: step.destination,
+                probability: probability(model, step, before),
+                operators: Some(enabled_operators(model, step.label, before)),
                 choices: step.choices.clone(),
                 changed: changes(model, before, &step.state),
                 state: state_record(model, &step.state),
             });
             before = &step.state;
         }
+        let (kind, back_to) = match end {
+            TraceEnd::Unsafe => (EndKind::Unsafe, None),
+            TraceEnd::Stuck => (EndKind::Stuck, None),
+            TraceEnd::Terminal => (EndKind::Terminal, None),
+            TraceEnd::Loop { back_to } => (EndKind::Loop, Some(back_to)),
+        };
+        let last = speaker.as_mut().map(|speaker| speaker.says(before));
         Self {
             schema_version: EVIDENCE_VERSION,
             version: VERSION.to_owned(),
@@ -48,9 +58,50 @@ impl Evidence {
                 steps: steps.len(),
                 start: state_record(model, &trace.start),
                 trace: steps,
+                end: EndRecord { kind, back_to, policy: last.filter(|_| kind == EndKind::Stuck) },
             },
         }
     }
+}
+
+/// The probability of the outcome of a step.
+fn probability(model: &Model, step: &TraceStep, state: &[i64]) -> Option<String> {
+    let mut composer = Composer::new(model);
+    let id = composer.compose(&step.operator).ok()?;
+    let outcome = composer.operator(id).destinations.get(step.destination)?;
+    outcome.probability.in_state(state).ok().map(|p| p.to_string())
+}
+
+/// How many operators with this label, or silent ones, are enabled in a state.
+fn enabled_operators(model: &Model, label: Option<LabelId>, state: &[i64]) -> u64 {
+    let alone = |instance: InstanceId| enabled_edges(model, instance, None, state);
+    let instances = (0..model.instances.len()).map(InstanceId::new);
+    let silent = if label.is_none() { instances.map(alone).sum() } else { 0 };
+    let vectors = model.vectors.iter();
+    let vectors = vectors.filter(|v| v.result == label && !v.participants.is_empty());
+    let joint = vectors.map(|vector| {
+        let participants = vector.participants.iter();
+        participants
+            .map(|&(instance, action)| enabled_edges(model, instance, Some(action), state))
+            .fold(1, u64::saturating_mul)
+    });
+    joint.fold(silent, u64::saturating_add)
+}
+
+/// How many edges of an instance with this action, or silent ones, are enabled in a state. A guard
+/// without value does not hold.
+fn enabled_edges(
+    model: &Model,
+    instance: InstanceId,
+    action: Option<LabelId>,
+    state: &[i64],
+) -> u64 {
+    let instance = model.instance(instance);
+    let location = state[instance.location.index()];
+    let fires = instance.edges.iter().filter(|edge| {
+        edge.action == action && edge.source == location && edge.guard.holds(state) == Ok(true)
+    });
+    fires.count() as u64
 }
 
 fn mover(task: &Task, step: &TraceStep) -> Mover {
@@ -113,21 +164,7 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// Whether an operator of this label is enabled: some vector with this result, all of whose
-/// participants have an enabled edge. A guard without value does not hold.
+/// Whether an operator of this label is enabled.
 fn is_applicable(model: &Model, label: LabelId, state: &[i64]) -> bool {
-    let mut vectors = model.vectors.iter().filter(|vector| vector.result == Some(label));
-    vectors.any(|vector| {
-        let mut participants = vector.participants.iter();
-        !vector.participants.is_empty()
-            && participants.all(|&(id, action)| {
-                let instance = model.instance(id);
-                let location = state[instance.location.index()];
-                instance.edges.iter().any(|edge| {
-                    edge.action == Some(action)
-                        && edge.source == location
-                        && edge.guard.holds(state) == Ok(true)
-                })
-            })
-    })
+    enabled_operators(model, Some(label), state) > 0
 }

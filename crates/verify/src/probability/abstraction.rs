@@ -43,13 +43,6 @@ pub(super) fn answer(
     let question = task.question();
     let found = ask(&question, task.policy.as_ref(), run.ppa, &config, &mut budget, observer)?;
     let (verdict, status, reason) = verdict(&found, options);
-    let mut warnings = Vec::new();
-    if found.vacuous {
-        warnings.push(
-            "the answer is vacuous: no state satisfies the start condition, so nothing is reached"
-                .to_owned(),
-        );
-    }
     let mut notes = found.notes.clone();
     if verdict == VerdictWord::Probability && !is_narrow(&found.bounds, options) {
         notes.push(
@@ -89,7 +82,6 @@ pub(super) fn answer(
         attempts: vec![Attempt { engine: engine.to_owned(), result: words, time_s: Some(time_s) }],
         semantics: Some(task.semantics.clone()),
         statistics: Some(statistics),
-        warnings,
         notes,
         ..Report::empty()
     };

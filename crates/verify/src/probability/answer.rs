@@ -1,7 +1,8 @@
 //! From bounds of the start states to the answer.
 
+use policert_certify::OverStarts;
 use policert_jani::property::{Comparison, FilterFunction, Relation};
-use policert_mdp::{Bounds, Direction};
+use policert_mdp::Bounds;
 use policert_numeric::Rational;
 
 use super::induced::Found;
@@ -11,7 +12,7 @@ use crate::Failure;
 /// The answer to a question about a probability.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Answer {
-    /// Bounds of the number; of a comparison, those of the worst start state.
+    /// Bounds of the number; of a comparison, those of the start state that decides it.
     pub bounds: Bounds,
     /// Whether the comparison holds, if there is one and the bounds tell.
     pub holds: Option<bool>,
@@ -40,7 +41,7 @@ impl Answer {
             values.push(Bounds::unknown());
         }
         let Some(comparison) = &asked.comparison else {
-            let bounds = number(asked.function, &values);
+            let bounds = number(asked.over_starts(), &values);
             return Ok(Self { bounds, holds: None, vacuous });
         };
         let truths = values.iter().map(|bounds| truth(comparison, bounds));
@@ -48,29 +49,15 @@ impl Answer {
             FilterFunction::Exists => any(truths),
             _ => any(truths.map(|truth| truth.map(|holds| !holds))).map(|fails| !fails),
         };
-        Ok(Self { bounds: worst(comparison, &values), holds, vacuous })
+        Ok(Self { bounds: number(asked.over_starts(), &values), holds, vacuous })
     }
 }
 
-/// What a filter makes of numbers. Without any, the least probability there is.
-fn number(function: FilterFunction, values: &[Bounds]) -> Bounds {
-    let mut rest = values.iter().cloned();
-    let Some(first) = rest.next() else { return Bounds::exact(Rational::ZERO) };
-    match function {
-        FilterFunction::Min => rest.fold(first, |a, b| a.best(b, Direction::Min)),
-        FilterFunction::Sum => rest.fold(first, sum),
-        FilterFunction::Avg => {
-            let all = rest.fold(first, sum);
-            let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-            let share = Rational::new(1, count).unwrap_or_default();
-            Bounds { lo: &all.lo * &share, hi: &all.hi * &share }
-        }
-        _ => rest.fold(first, |a, b| a.best(b, Direction::Max)),
-    }
-}
-
-fn sum(a: Bounds, b: Bounds) -> Bounds {
-    Bounds { lo: &a.lo + &b.lo, hi: &a.hi + &b.hi }
+/// The number that those from the start states make.
+fn number(over: OverStarts, values: &[Bounds]) -> Bounds {
+    let ends = |end: fn(&Bounds) -> &Rational| values.iter().map(|b| end(b).clone()).collect();
+    let (lo, hi): (Vec<_>, Vec<_>) = (ends(|b| &b.lo), ends(|b| &b.hi));
+    Bounds { lo: over.of(&lo), hi: over.of(&hi) }
 }
 
 /// Whether some truth value is true; `None` where that is open.
@@ -103,14 +90,6 @@ fn truth(comparison: &Comparison, bounds: &Bounds) -> Option<bool> {
     }
 }
 
-/// The bounds of the start state for which the comparison is hardest.
-fn worst(comparison: &Comparison, values: &[Bounds]) -> Bounds {
-    match comparison.relation {
-        Relation::Greater | Relation::AtLeast => number(FilterFunction::Min, values),
-        _ => number(FilterFunction::Max, values),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,10 +106,10 @@ mod tests {
     #[test]
     fn numbers_are_filtered() {
         let values = [bounds(1, 3), bounds(2, 4), bounds(0, 9)];
-        assert_eq!(number(FilterFunction::Max, &values), bounds(2, 9));
-        assert_eq!(number(FilterFunction::Min, &values), bounds(0, 3));
-        assert_eq!(number(FilterFunction::Sum, &values), bounds(3, 16));
-        assert_eq!(number(FilterFunction::Avg, &values[..2]).lo, Rational::new(3, 20).expect("0"));
+        assert_eq!(number(OverStarts::Greatest, &values), bounds(2, 9));
+        assert_eq!(number(OverStarts::Least, &values), bounds(0, 3));
+        assert_eq!(number(OverStarts::Sum, &values), bounds(3, 16));
+        assert_eq!(number(OverStarts::Average, &values[..2]).lo, Rational::new(3, 20).expect("0"));
     }
 
     #[test]

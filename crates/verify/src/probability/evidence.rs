@@ -5,6 +5,7 @@ use policert_certify::{
 };
 use policert_engine_api::Budget;
 use policert_explore::Induced;
+use policert_jani::property::Relation;
 use policert_mdp::{Direction, Solution};
 
 use super::question::Asked;
@@ -32,6 +33,8 @@ pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState>
 pub(super) fn refusal(asked: &Asked<'_>, induced: &Induced) -> Option<&'static str> {
     if asked.direction == Direction::Min || asked.complement {
         Some("there is some for greatest probabilities only")
+    } else if compares_equal(asked) {
+        Some("there is none for a comparison by = or ≠")
     } else if !induced.unexplored.is_empty() || !induced.starts_complete {
         Some("not all states were built")
     } else if induced.undecided.is_some() {
@@ -54,6 +57,7 @@ pub(crate) fn check(
         question: &asked.reach.question,
         stay: &asked.reach.stay,
         policy: task.policy.as_ref(),
+        over: asked.over_starts(),
     };
     check_probability(&claim, values, PATHS, budget)
 }
@@ -80,11 +84,16 @@ pub(super) fn evidence(
         semantics: task.semantics.clone(),
         inputs: task.inputs.clone(),
         unsafe_condition: task.model.display_condition(&task.property.unsafe_condition),
-        proof: proof(task, values, &certified),
+        proof: proof(task, asked, values, &certified),
     }))
 }
 
-fn proof(task: &Task, values: &[ValuedState], certified: &CertifiedProbability) -> Proof {
+fn proof(
+    task: &Task,
+    asked: &Asked<'_>,
+    values: &[ValuedState],
+    certified: &CertifiedProbability,
+) -> Proof {
     let model = &task.model;
     let mut operators: Vec<OperatorRecord> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
@@ -123,9 +132,18 @@ fn proof(task: &Task, values: &[ValuedState], certified: &CertifiedProbability) 
     let bounds = policert_mdp::Bounds { lo: certified.lower.clone(), hi: certified.upper.clone() };
     Proof::Probability {
         probability: super::record::decimals(&bounds),
+        over_start_states: asked.over_starts(),
         variables: model.variables.iter().map(|variable| variable.name.clone()).collect(),
         operators,
         values,
         paths,
     }
+}
+
+/// Whether numbers are compared for being equal: no start state alone decides that.
+fn compares_equal(asked: &Asked<'_>) -> bool {
+    asked.comparison.as_ref().is_some_and(|comparison| match comparison.relation {
+        Relation::Equal | Relation::NotEqual => true,
+        Relation::Less | Relation::AtMost | Relation::Greater | Relation::AtLeast => false,
+    })
 }

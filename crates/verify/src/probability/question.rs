@@ -1,5 +1,6 @@
 //! What is asked, in the terms of reaching a target.
 
+use policert_certify::OverStarts;
 use policert_engine_api::Question;
 use policert_explore::ReachQuestion;
 use policert_jani::property::{
@@ -72,6 +73,38 @@ impl<'t> Asked<'t> {
             comparison: property.comparison.clone(),
         })
     }
+
+    /// Which number the probabilities from the start states make; of a comparison, that of the start
+    /// state that decides it: the hardest one where it is to hold for all, the easiest one where one
+    /// suffices.
+    pub(crate) fn over_starts(&self) -> OverStarts {
+        let is_above = |comparison: &Comparison| match comparison.relation {
+            Relation::Greater | Relation::AtLeast => true,
+            Relation::Less | Relation::AtMost | Relation::Equal | Relation::NotEqual => false,
+        };
+        match (&self.comparison, self.function) {
+            (Some(comparison), FilterFunction::Exists) if is_above(comparison) => {
+                OverStarts::Greatest
+            }
+            (Some(_), FilterFunction::Exists) => OverStarts::Least,
+            (Some(comparison), _) if is_above(comparison) => OverStarts::Least,
+            (Some(_), _) => OverStarts::Greatest,
+            (None, FilterFunction::Min) => OverStarts::Least,
+            (None, FilterFunction::Sum) => OverStarts::Sum,
+            (None, FilterFunction::Avg) => OverStarts::Average,
+            (
+                None,
+                FilterFunction::Max
+                | FilterFunction::Values
+                | FilterFunction::Forall
+                | FilterFunction::Exists
+                | FilterFunction::Count
+                | FilterFunction::ArgMin
+                | FilterFunction::ArgMax,
+            ) => OverStarts::Greatest,
+        }
+    }
+
     /// Bounds of the probability asked for, from those of reaching the target.
     pub(crate) fn asked_for(&self, reached: &Bounds) -> Bounds {
         if !self.complement {

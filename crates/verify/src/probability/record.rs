@@ -26,12 +26,6 @@ pub(super) fn report(
 ) -> (Report, ExitStatus) {
     let (verdict, status, reason) = verdict(task, asked, found, answer, options);
     let mut warnings = Vec::new();
-    if answer.vacuous {
-        warnings.push(
-            "the answer is vacuous: no state satisfies the start condition, so nothing is reached"
-                .to_owned(),
-        );
-    }
     let count = found.counts.dropped_outcomes;
     if count > 0 {
         let example = found.dropped.first();

@@ -22,7 +22,7 @@ use super::{
 use crate::digest::{InputRole, digests};
 use crate::probability;
 use crate::problem::Problem;
-use crate::{Failure, SemanticsRecord, StartRule};
+use crate::{Failure, QuestionAim, SemanticsRecord, StartRule, StuckStates};
 
 impl Task {
     /// Loads what the options name. What is found on the way goes to `loaded`, also if loading
@@ -87,6 +87,7 @@ fn load(
     let (mut property, rewards, standard) =
         any_property(&source, &selector, budget, loaded, files)?;
     choose_predicates(options, &source, &mut property)?;
+    choose_goal(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
@@ -288,6 +289,33 @@ fn choose_predicates(
     Ok(())
 }
 
+/// Replaces the goal of the property by the one that is given. Where a goal is asked for, there has to be
+/// one.
+fn choose_goal(
+    options: &TaskOptions,
+    source: &LoadedModel,
+    property: &mut SafetyProperty,
+) -> Result<(), Failure> {
+    if let Some(text) = &options.goal {
+        property.goal = Some(condition(source, "--goal", text)?);
+    }
+    if options.aim == QuestionAim::ReachGoal && property.goal.is_none() {
+        return Err(Failure::Usage(format!(
+            "--reach-goal: property `{}` has no objective with a goal; name one with --goal CONDITION",
+            property.name
+        )));
+    }
+    Ok(())
+}
+
+/// A condition that the command line gives.
+fn condition(source: &LoadedModel, option: &'static str, text: &str) -> Result<Condition, Failure> {
+    source.condition(text).map_err(|diagnostics| Failure::Expression {
+        option,
+        problems: diagnostics.iter().map(Problem::from).collect(),
+    })
+}
+
 fn terminal(
     options: &TaskOptions,
     source: &LoadedModel,
@@ -302,13 +330,7 @@ fn terminal(
                 property.name
             ))),
         },
-        TerminalChoice::Condition(text) => match source.condition(text) {
-            Ok(condition) => Ok(Some(condition)),
-            Err(diagnostics) => Err(Failure::Expression {
-                option: "--terminal",
-                problems: diagnostics.iter().map(Problem::from).collect(),
-            }),
-        },
+        TerminalChoice::Condition(text) => condition(source, "--terminal", text).map(Some),
     }
 }
 
@@ -347,6 +369,7 @@ fn record(
             TerminalChoice::Goal => Some("goal".to_owned()),
             TerminalChoice::Condition(text) => Some(text.clone()),
         },
+        goal: options.goal.clone(),
         initial_states: options.initial_states == InitialStates::Included,
     }
 }
@@ -387,8 +410,22 @@ fn semantics(
         (Some(_), InitialStates::Included) => StartRule::PropertyAndInitial,
         (Some(_), InitialStates::LeftOut) => StartRule::Property,
     };
-    let terminal = terminal.map(|condition| model.display_condition(condition));
     let never = policy.map(|fitted| fitted.never.as_slice()).unwrap_or_default();
     let never = never.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect();
-    SemanticsRecord::new(rules, options.domain, start, terminal, unlearned(model, policy), never)
+    let shown = |condition: &Condition| model.display_condition(condition);
+    let plain = (QuestionAim::AvoidUnsafe, StuckStates::Allowed);
+    let has_goal = (options.aim, options.stuck) != plain;
+    SemanticsRecord {
+        policy: rules,
+        domain: options.domain,
+        start,
+        terminal: terminal.map(shown),
+        aim: options.aim,
+        stuck: options.stuck,
+        goal: property.goal.as_ref().filter(|_| has_goal).map(shown),
+        unlearned_labels: unlearned(model, policy),
+        never_chosen: never,
+        text: String::new(),
+    }
+    .with_text()
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policert_policy::{Filter, Numbers, Ties};
 use policert_ppa::Splits;
 
-use crate::Domain;
+use crate::{Domain, QuestionAim, StuckStates};
 
 /// A question in the words of the user.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,6 +29,12 @@ pub struct TaskOptions {
     pub domain: Domain,
     /// States without successors by decree. [default: nothing]
     pub terminal: TerminalChoice,
+    /// Goal states: a condition instead of the property's goal. [default: the property's]
+    pub goal: Option<String>,
+    /// What is asked of the runs. [default: that none reaches an unsafe state]
+    pub aim: QuestionAim,
+    /// What states without successors are. [default: allowed]
+    pub stuck: StuckStates,
     /// Whether the model's own initial states are start states beside those that the property
     /// names. [default: included]
     pub initial_states: InitialStates,
@@ -54,6 +60,9 @@ impl TaskOptions {
             numbers: Numbers::Real,
             domain: Domain::Drop,
             terminal: TerminalChoice::Nothing,
+            goal: None,
+            aim: QuestionAim::AvoidUnsafe,
+            stuck: StuckStates::Allowed,
             initial_states: InitialStates::Included,
             state_space: StateSpace::OfEngine,
             predicates: Predicates::OfProperty,

@@ -1,0 +1,85 @@
+//! What is said about a verdict besides: why it is hollow, why there is no evidence, and where to ask how
+//! likely a run is.
+
+use std::time::Duration;
+
+use policert_engine_api::{CancelFlag, Verdict};
+use policert_numeric::Rational;
+
+use crate::engines::{self, EngineChoice, EngineRun};
+use crate::hollow::{self, Hollow};
+use crate::report::Report;
+use crate::{Evidence, Failure, Proof, QuestionAim, StuckStates, Task};
+
+/// Says why a verdict that nothing bad is reached is hollow, if it is.
+pub(super) fn say_hollow(
+    task: &Task,
+    is_vacuous: bool,
+    left: Option<Duration>,
+    cancel: &CancelFlag,
+    report: &mut Report,
+) {
+    // What these engines count is exact, and complete where nothing bad is reached.
+    let counts = ["explicit", "prob"].contains(&report.engine.as_deref().unwrap_or_default());
+    let transitions = report.statistics.as_ref().map(|statistics| statistics.transitions);
+    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe;
+    let is_still = counts && is_plain && transitions == Some(0);
+    report.hollow = hollow::reasons(task, is_vacuous, is_still, left, cancel);
+    let warnings = report.hollow.iter().map(Hollow::warning);
+    report.warnings.splice(0..0, warnings.collect::<Vec<_>>());
+}
+
+/// Why a run has no evidence, if it has none.
+pub(super) fn no_evidence(run: &EngineRun) -> String {
+    match &run.verdict {
+        Verdict::Safe { vacuous: true } => "there is no start state".to_owned(),
+        Verdict::Safe { vacuous: false } => format!(
+            "engine {} has no evidence of safe verdicts; ic3 has: an inductive invariant",
+            run.engine
+        ),
+        Verdict::Unsafe(_) => String::new(),
+        Verdict::Unknown(_) => "there is no verdict".to_owned(),
+    }
+}
+
+/// Refuses a question about runs that no probability answers.
+pub(super) fn refuse_probability(task: &Task, choice: EngineChoice) -> Result<(), Failure> {
+    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe
+        && task.semantics.stuck == StuckStates::Allowed;
+    match task.standard {
+        Some(_) if !is_plain => Err(Failure::Usage(format!(
+            "--reach-goal and --stuck unsafe go with safety (PA) properties; `{}` is a standard \
+             property",
+            task.property.name
+        ))),
+        _ if choice == EngineChoice::Auto && !is_plain => Err(Failure::Usage(
+            "--bound does not go with --reach-goal or --stuck unsafe".to_owned(),
+        )),
+        _ => engines::refuse(choice, &task.question()),
+    }
+}
+
+/// Where to ask how likely a run is, if chance has a part in the model.
+pub(super) fn chance_note(task: &Task, evidence: &Evidence) -> Option<String> {
+    let mut edges = task.model.instances.iter().flat_map(|instance| &instance.edges);
+    let has_chance = edges.any(|edge| edge.destinations.len() > 1);
+    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe
+        && task.semantics.stuck == StuckStates::Allowed;
+    let Proof::Trace { trace, .. } = &evidence.proof else { return None };
+    if !has_chance || !is_plain {
+        return None;
+    }
+    let probabilities = trace.iter().filter_map(|step| step.probability.as_deref());
+    let product = probabilities.filter_map(|text| text.parse::<Rational>().ok());
+    let product = product.fold(Rational::ONE, |product, p| &product * &p);
+    let hint = "--engine prob bounds the probability of reaching an unsafe state";
+    Some(if product == Rational::ONE {
+        format!("the model has probabilities, though this run does not depend on chance; {hint}")
+    } else {
+        let decimal = product.to_f64();
+        format!(
+            "this run depends on chance, whose outcomes in it have the probability {decimal:.3e} \
+             together; {hint}"
+        )
+    })
+}
