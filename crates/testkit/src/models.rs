@@ -83,7 +83,7 @@ pub fn model(random: &mut Random, profile: Profile, size: usize) -> Model {
         initial: policert_model::Expr::int(random.between(0, 2)),
         bounds: if random.percent(60) {
             let bound = |value: i64| Some(value.into());
-            ValueBounds { lower: bound(random.between(-2, 0)), upper: bound(random.between(2, 5)) }
+            ValueBounds { lower: bound(random.between(-4, 0)), upper: bound(random.between(2, 5)) }
         } else {
             ValueBounds::default()
         },
