@@ -42,11 +42,11 @@ impl Source {
         path: &Path,
         text: String,
         watch: &mut Watch,
-    ) -> Result<Self, (SourceText, JsonError)> {
+    ) -> Result<Self, Box<(SourceText, JsonError)>> {
         let text = SourceText::new(path, text);
         match Document::parse(text.text(), watch) {
             Ok(document) => Ok(Self { id, text, document }),
-            Err(error) => Err((text, error)),
+            Err(error) => Err(Box::new((text, error))),
         }
     }
 

@@ -82,7 +82,7 @@ pub enum ModellingProblem {
         /// The value.
         value: Rational,
         /// Its bounds.
-        bounds: ValueBounds,
+        bounds: Box<ValueBounds>,
     },
     /// A free choice between bounds that no integer lies between.
     #[error("variable {variable} would become an integer from {lower} to {upper}: there is none")]
@@ -357,7 +357,7 @@ impl Semantics<'_> {
             match value.eval(point) {
                 Ok(value) if bounds.contains(&value) => {}
                 Ok(value) => {
-                    let (variable, bounds) = (name.clone(), bounds.clone());
+                    let (variable, bounds) = (name.clone(), Box::new(bounds.clone()));
                     return ModellingProblem::LeavesBounds { variable, value, bounds };
                 }
                 Err(error) => return undefined(&format!("the new value of {name}"), error),

@@ -79,7 +79,8 @@ impl Parser {
                 Some(source)
             }
             Err(_) if self.watch.is_stopped() => None,
-            Err((text, error)) => {
+            Err(failed) => {
+                let (text, error) = *failed;
                 self.diagnostics.syntax(&text, &error);
                 None
             }
