@@ -23,7 +23,9 @@ import lightgbm
 import numpy as np
 import onnxruntime
 import xgboost
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 OUT = pathlib.Path(__file__).resolve().parent.parent / "crates/policy/tests/golden/trees"
@@ -73,11 +75,14 @@ def number(value):
     return "nan" if np.isnan(value) else value
 
 
-def write(name, rows, files, tolerance):
-    """Writes golden.json; `files` maps each file to its scores, or None where it is refused."""
+def write(name, rows, files, tolerance, all_rounds=None):
+    """Writes golden.json; `files` maps each file to its scores, or None where it is refused.
+    `all_rounds` maps each file to its scores with all rounds, where training stopped early."""
     listed = lambda table: [[number(value) for value in np.atleast_1d(row)] for row in table]
     scores = {file: None if s is None else listed(s) for file, s in files.items()}
     golden = {"abs_tol": tolerance, "inputs": listed(rows), "files": scores}
+    if all_rounds:
+        golden["all_rounds"] = {file: listed(s) for file, s in all_rounds.items()}
     (OUT / name / "golden.json").write_text(json.dumps(golden).replace("], [", "],\n[") + "\n")
     print(name, len(rows), ", ".join(files))
 
@@ -87,14 +92,21 @@ def folder(name):
     return OUT / name
 
 
-def xgboost_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, integers=False, **options):
+def xgboost_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, early=None, **options):
+    """With `early`, training stops after that many rounds without progress on other rows."""
     x, y = table(seed, kind)
     parameters = {"max_depth": 3, "seed": seed, "nthread": 1, "tree_method": "exact"} | options
     if classes > 2:
         parameters |= {"objective": "multi:softprob", "num_class": classes}
     else:
         y = (y > 0).astype(int)
-    booster = xgboost.train(parameters, xgboost.DMatrix(x, label=y), rounds)
+    data = xgboost.DMatrix(x, label=y)
+    if early:
+        other, labels = table(seed + 500, kind)
+        labels = labels if classes > 2 else (labels > 0).astype(int)
+        other = [(xgboost.DMatrix(other, label=labels), "other")]
+        stop = {"evals": other, "early_stopping_rounds": early, "verbose_eval": False}
+    booster = xgboost.train(parameters, data, rounds, **(stop if early else {}))
     splits = [
         (int(line[1][1:]), float(line[2]))
         for tree in booster.get_dump()
@@ -103,11 +115,57 @@ def xgboost_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, intege
     splits = [(column, float(np.float32(t))) for column, t in splits]
     rows = inputs(seed, x, splits)
     # It reads single precision; what rounds to it is given as it is.
-    scores = booster.predict(xgboost.DMatrix(rows), output_margin=True)
+    margins = lambda count: booster.predict(
+        xgboost.DMatrix(rows), output_margin=True, iteration_range=(0, count)
+    )
+    best = booster.best_iteration + 1 if early else 0
+    assert not early or best < booster.num_boosted_rounds(), "training did not stop early"
     place = folder(name)
-    for ending in ("json", "ubj"):
-        booster.save_model(place / f"policy.{ending}")
-    write(name, rows, {f"policy.{ending}": scores for ending in ("json", "ubj")}, 2e-6)
+    files = ["policy.json", "policy.ubj"]
+    for file in files:
+        booster.save_model(place / file)
+    scores = {file: margins(best) for file in files}
+    write(name, rows, scores, 2e-6, {file: margins(0) for file in files} if early else None)
+
+
+# What the labels are made into, for objectives that do not take classes.
+OBJECTIVES = {
+    "binary:hinge": None, "binary:logistic": None, "binary:logitraw": None,
+    "count:poisson": 1, "multi:softmax": None, "multi:softprob": None,
+    "rank:map": None, "rank:ndcg": None, "rank:pairwise": None,
+    "reg:absoluteerror": None, "reg:gamma": 1, "reg:linear": None, "reg:logistic": None,
+    "reg:pseudohubererror": None, "reg:quantileerror": None, "reg:squarederror": None,
+    "reg:squaredlogerror": None, "reg:tweedie": 1, "survival:aft": 1, "survival:cox": 1,
+}
+
+
+def xgboost_objectives(seed, name):
+    """One round for each objective and three base scores."""
+    x, y = table(seed, "whole")
+    rows = inputs(seed, x, [(0, 2.0), (1, 1.0)])[:60]
+    place, files = folder(name), {}
+    for objective, shift in OBJECTIVES.items():
+        several = objective.startswith("multi")
+        label = y if several else (y > 0).astype(int)
+        data = xgboost.DMatrix(x, label=label + (shift or 0))
+        options = {"num_class": CLASSES} if several else {}
+        if objective == "reg:quantileerror":
+            options = {"quantile_alpha": 0.5}
+        if objective.startswith("rank"):
+            data.set_group([ROWS // 2, ROWS - ROWS // 2])
+        if objective == "survival:aft":
+            data.set_float_info("label_lower_bound", label + 1.0)
+            data.set_float_info("label_upper_bound", label + 2.0)
+        for base_score in (0.2, 0.5, 0.7):
+            parameters = {
+                "objective": objective, "base_score": base_score, "max_depth": 2, "seed": seed,
+                "nthread": 1, "tree_method": "exact",
+            } | options
+            booster = xgboost.train(parameters, data, 1)
+            file = f"{objective.replace(':', '-')}-{base_score}.json"
+            booster.save_model(place / file)
+            files[file] = booster.predict(xgboost.DMatrix(rows), output_margin=True)
+    write(name, rows, files, 2e-6)
 
 
 def numeric_splits(dump):
@@ -156,17 +214,19 @@ def run_onnx(path, rows):
     return np.asarray(scores).reshape(len(rows), -1)
 
 
-def sklearn_case(seed, name, model, kind="fractions"):
+def sklearn_case(seed, name, model, kind="fractions", classes=CLASSES, margins=False):
+    """With `margins` the scores are those before softmax or the logistic function."""
     from skl2onnx import to_onnx
 
     x, y = table(seed, kind)
     x = x.astype(np.float32)
+    y = y if classes > 2 else (y > 0).astype(int)
     model.fit(x, y)
     options = {"zipmap": False} if hasattr(model, "predict_proba") else None
     graph = to_onnx(model, x[:1], options={id(model): options} if options else None)
     place = folder(name)
     (place / "policy.onnx").write_bytes(graph.SerializeToString())
-    trees = getattr(model, "estimators_", [model])
+    trees = np.ravel(getattr(model, "estimators_", [model]))
     splits = [
         (int(f), float(t))
         for tree in trees
@@ -179,6 +239,13 @@ def sklearn_case(seed, name, model, kind="fractions"):
     differ = int((np.abs(own - scores).max(axis=1) > 1e-5).sum())
     if differ:
         print(f"  scikit-learn itself gives other scores for {differ} rows")
+    if margins:
+        scores = model.decision_function(rows.astype(np.float32)).reshape(len(rows), -1)
+        if classes == 2:
+            scores = np.hstack([np.zeros_like(scores), scores])
+    elif classes == 2:
+        # The second class is chosen above a half.
+        scores[:, 0] = 0.5
     write(name, rows, {"policy.onnx": scores}, 2e-6)
 
 
@@ -229,6 +296,17 @@ def main():
     xgboost_case(7, "xgboost-vector-leaves", multi_strategy="multi_output_tree", tree_method="hist")
     xgboost_case(8, "xgboost-histograms", tree_method="hist", max_bin=16)
     xgboost_case(9, "xgboost-base-score", base_score=0.25)
+    xgboost_case(10, "xgboost-weighted-trees", booster="dart", rate_drop=0.4, rounds=6)
+    xgboost_case(41, "xgboost-pruned", tree_method="exact", max_depth=5, gamma=2.0)
+    early = {"rounds": 30, "early": 2, "eta": 1}
+    xgboost_case(42, "xgboost-early", **early)
+    xgboost_case(43, "xgboost-early-two-classes", classes=2, objective="binary:logistic", **early)
+    xgboost_case(44, "xgboost-early-parallel", num_parallel_tree=2, subsample=0.7, **early)
+    xgboost_case(45, "xgboost-early-weighted", booster="dart", rate_drop=0.1, **early)
+    xgboost_case(
+        46, "xgboost-early-vector", multi_strategy="multi_output_tree", tree_method="hist", **early
+    )
+    xgboost_objectives(47, "xgboost-objectives")
     lightgbm_case(11, "lightgbm-classes")
     lightgbm_case(12, "lightgbm-whole-numbers", kind="whole")
     lightgbm_case(13, "lightgbm-missing", kind="missing")
@@ -243,6 +321,11 @@ def main():
     sklearn_case(23, "sklearn-extra-trees", ExtraTreesClassifier(5, max_depth=4, **one))
     sklearn_case(24, "sklearn-regression-tree", DecisionTreeRegressor(max_depth=4, **one))
     sklearn_case(25, "sklearn-regression-forest", RandomForestRegressor(4, max_depth=3, **one))
+    boosting = GradientBoostingClassifier(n_estimators=4, **one)
+    sklearn_case(26, "sklearn-boosting", boosting, margins=True)
+    sklearn_case(27, "sklearn-boosting-two-classes", boosting, classes=2, margins=True)
+    small = RandomForestClassifier(3, max_depth=3, **one)
+    sklearn_case(28, "sklearn-forest-two-classes", small, classes=2)
     exported_case(31, "onnx-of-xgboost", "xgboost")
     exported_case(32, "onnx-of-lightgbm", "lightgbm")
     size = sum(file.stat().st_size for file in OUT.rglob("*") if file.is_file())

@@ -13,11 +13,13 @@
 //!
 //! The four kinds of inputs are a global variable, a cell of an array, a variable of an instance
 //! (the index counts the elements of the system) and the location of an instance. `file`,
-//! `filter`, `elements` (the sizes of the hidden layers) and `never` (labels that the policy is
-//! never to choose) may be missing. A transient variable is an input, too: its value in the state. A key that stands twice, or that looks like a misspelt one, is
-//! an error; other keys are ignored with a warning.
+//! `filter`, `elements` (the sizes of the hidden layers), `rounds` (which rounds of training count)
+//! and `never` (labels that the policy is never to choose) may be missing. A transient variable is
+//! an input, too: its value in the state. A key that stands twice, or that looks like a misspelt
+//! one, is an error; other keys are ignored with a warning.
 
 mod bind;
+mod classes;
 pub(crate) mod observed;
 mod write;
 
@@ -32,9 +34,11 @@ use serde_json::Value;
 use crate::error::{PolicyError, read_file};
 use crate::json;
 use crate::semantics::Filter;
+use crate::trees::Rounds;
 
 use bind::distance;
-pub use bind::{Binding, InputSource, Sizes, bind_by_order};
+pub use bind::{Binding, InputCount, InputSource, Sizes, bind_by_order};
+pub(crate) use classes::attach;
 
 /// An interface file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +51,8 @@ pub struct Interface {
     pub filter: Option<Filter>,
     /// Sizes of the hidden layers.
     pub elements: Option<Vec<usize>>,
+    /// Which rounds of training count, of a tree ensemble, if the file says so.
+    pub rounds: Option<Rounds>,
     /// The inputs in the order of the policy.
     pub inputs: Vec<InputItem>,
     /// Names of the labels in the order of the policy's outputs.
@@ -133,7 +139,8 @@ impl Interface {
 
 /// The keys of an interface file. The file of the weights before their conversion says nothing
 /// about the policy.
-const KEYS: [&str; 7] = ["elements", "file", "filter", "input", "never", "output", "torch-file"];
+const KEYS: [&str; 8] =
+    ["elements", "file", "filter", "input", "never", "output", "rounds", "torch-file"];
 /// The keys of an input.
 const INPUT_KEYS: [&str; 3] = ["automaton", "index", "name"];
 /// The keys of an instance.
@@ -166,6 +173,14 @@ impl Reader {
             let place = |i| format!("/elements/{i}");
             sizes.iter().enumerate().filter_map(|(i, size)| self.index(size, &place(i))).collect()
         });
+        let rounds = key("rounds").and_then(|value| match value.as_str() {
+            Some("best") => Some(Rounds::Best),
+            Some("all") => Some(Rounds::All),
+            _ => {
+                self.problem("/rounds", "\"best\" or \"all\" is expected");
+                None
+            }
+        });
         let mut required = |wanted: &str| {
             let pointer = format!("/{wanted}");
             match key(wanted) {
@@ -197,7 +212,7 @@ impl Reader {
         }
         let warnings = self.warnings.iter().map(|warning| format!("{name}: {warning}")).collect();
         let name = name.to_owned();
-        Interface { name, file, filter, elements, inputs, outputs, never, warnings }
+        Interface { name, file, filter, elements, rounds, inputs, outputs, never, warnings }
     }
 
     /// Names, none of them twice.

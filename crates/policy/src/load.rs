@@ -5,13 +5,17 @@ use std::path::{Path, PathBuf};
 use policert_model::{LabelId, Model, Observable, VarId};
 
 use crate::error::{PolicyError, read_file};
-use crate::interface::{InputSource, Interface, Sizes, bind_by_order, observed};
+use crate::interface::{
+    InputCount, InputSource, Interface, Sizes, attach, bind_by_order, observed,
+};
 use crate::network::Network;
 use crate::nnet::parse_nnet;
 use crate::onnx::parse_onnx;
 use crate::policy::Policy;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
-use crate::trees::{Ensemble, IntegerTrees, is_tree_ensemble, parse_onnx_trees, parse_trees};
+use crate::trees::{
+    Classes, IntegerTrees, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees, parse_trees,
+};
 
 /// What a network file contains.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,16 +49,21 @@ pub struct LoadedPolicy {
     /// Labels that the policy never chooses, although it has no output for them. Of a model under
     /// this policy, their operators are to be left out: [`Model::without_labels`].
     pub never: Vec<LabelId>,
-    /// What a user should know: normalisation, labels that are never restricted, how inputs were
-    /// found without an interface, and what the settings imply.
+    /// What a user should know before trusting a verdict: normalisation, labels that are never
+    /// restricted, how inputs were found without an interface, what the settings imply, and what
+    /// could not be checked.
+    pub warnings: Vec<String>,
+    /// What is worth knowing about the files.
     pub notes: Vec<String>,
 }
 
 /// Reads a tree ensemble if the file is one: by its content, `.onnx` files by their operators.
+/// `rounds` says which rounds of training count, where the file names the best one.
 ///
 /// # Errors
-/// If the file cannot be read, breaks its format, or has something that is not supported.
-pub fn read_trees(path: &Path) -> Result<Option<Ensemble>, PolicyError> {
+/// If the file cannot be read, breaks its format, contradicts itself, or has something that is not
+/// supported.
+pub fn read_trees(path: &Path, rounds: Rounds) -> Result<Option<TreesFile>, PolicyError> {
     let name = path.display().to_string();
     match ending(path).as_str() {
         "nnet" => Ok(None),
@@ -66,7 +75,7 @@ pub fn read_trees(path: &Path) -> Result<Option<Ensemble>, PolicyError> {
                 Ok(None)
             }
         }
-        "json" | "ubj" | "txt" => parse_trees(&name, &read_file(path)?).map(Some),
+        "json" | "ubj" | "txt" => parse_trees(&name, &read_file(path)?, rounds).map(Some),
         _ => Ok(None),
     }
 }
@@ -137,19 +146,22 @@ pub fn load_observing(
             return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
         }
     };
-    let (function, mut notes) = Read::file(&network_file, read_interface.as_ref())?;
-    let sizes = function.sizes();
-    if let (Read::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
+    let Read { function, mut warnings, mut notes } =
+        Read::file(&network_file, read_interface.as_ref())?;
+    let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
+    let sizes = function.sizes(listed);
+    if let (Function::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
         (&function, &sizes.hidden, &read_interface)
     {
-        notes.push(format!("{name}: /elements is not compared: the network is no chain of layers"));
+        warnings
+            .push(format!("{name}: /elements is not compared: the network is no chain of layers"));
     }
     let binding = if let Some(interface) = &read_interface {
         interface.bind(model, observables, &sizes)?
     } else {
         let name = network_file.display().to_string();
         let binding = bind_by_order(model, &sizes).map_err(|error| error.in_file(&name))?;
-        notes.push(format!(
+        warnings.push(format!(
             "no interface: the {} inputs are the variables and the {} outputs the labels of the \
              model, in its order",
             binding.inputs.len(),
@@ -166,19 +178,41 @@ pub fn load_observing(
     let name = read_interface
         .as_ref()
         .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
-    let outputs = binding.outputs.clone();
+    let mut outputs = binding.outputs.clone();
     let domains = model.domains();
     let (function, inputs) = match binding.variables() {
         Some(variables) => (function, variables),
         None => function.observing(&binding.inputs, model).map_err(|error| error.in_file(&name))?,
     };
     let policy = match function {
-        Read::Network(network) => Policy::new(network, inputs, outputs, semantics, &domains),
-        Read::Trees(trees) => Policy::of_trees(trees, inputs, outputs, semantics, &domains),
+        Function::Network(network) => Policy::new(*network, inputs, outputs, semantics, &domains),
+        Function::Trees(trees) => {
+            if let Some(classes) = &trees.classes {
+                let label = |&label: &LabelId| model.label_name(Some(label)).to_owned();
+                let labels: Vec<String> = outputs.iter().map(label).collect();
+                let attached = attach(classes, &labels, &outputs).map_err(|problem| {
+                    PolicyError::Mismatch { file: name.clone(), problems: vec![problem] }
+                })?;
+                outputs = attached.outputs;
+                notes.extend(attached.notes);
+                warnings.extend(attached.warnings);
+            }
+            if trees.features.count.is_none() {
+                notes.push(format!(
+                    "the policy file does not say how many inputs it has, so it was only checked \
+                     that its trees read none beyond the {} that are given",
+                    inputs.len()
+                ));
+            }
+            let ensemble = trees.fitted(inputs.len(), outputs.len());
+            let file = network_file.display().to_string();
+            let trees = IntegerTrees::new(&ensemble).map_err(|error| error.in_file(&file))?;
+            Policy::of_trees(trees, inputs, outputs, semantics, &domains)
+        }
     };
     let policy = policy.map_err(|error| error.in_file(&name))?;
     if let Some(interface) = &read_interface {
-        notes.extend(interface.warnings.iter().cloned());
+        warnings.extend(interface.warnings.iter().cloned());
     }
     let names = |labels: &[LabelId]| -> String {
         let names: Vec<&str> = labels.iter().map(|&label| model.label_name(Some(label))).collect();
@@ -187,58 +221,65 @@ pub fn load_observing(
     let never = binding.never;
     if !never.is_empty() {
         let names = names(&never);
-        notes.push(format!("the interface says that these labels are never chosen: {names}"));
+        warnings.push(format!("the interface says that these labels are never chosen: {names}"));
     }
     let mut free = policy.unrestricted_labels(model);
     free.retain(|label| !never.contains(label));
     if !free.is_empty() {
         let names = names(&free);
-        notes.push(format!(
+        warnings.push(format!(
             "labels that the policy does not output are never restricted, the environment takes \
              them: {names}; to say that the policy never chooses one, list it under `never` in the \
              interface"
         ));
     }
-    notes.extend(semantics.warnings());
+    warnings.extend(semantics.warnings());
     let interface_file = interface.map(Path::to_owned);
-    Ok(LoadedPolicy { policy, network_file, interface_file, never, notes })
+    Ok(LoadedPolicy { policy, network_file, interface_file, never, warnings, notes })
 }
 
 /// The function that a policy file contains.
-enum Read {
-    Network(Network),
-    Trees(IntegerTrees),
+enum Function {
+    Network(Box<Network>),
+    Trees(Box<TreesFile>),
+}
+
+/// What was read from a policy file.
+struct Read {
+    function: Function,
+    warnings: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Read {
-    /// Reads a file, with notes. Trees read no more inputs than the interface lists; an ensemble
-    /// with a single score and two labels is a classifier of two classes.
-    fn file(
-        path: &Path,
-        interface: Option<&Interface>,
-    ) -> Result<(Self, Vec<String>), PolicyError> {
-        let Some(mut ensemble) = read_trees(path)? else {
+    /// Reads a file. An ensemble with a single score and two labels is a classifier of two classes.
+    fn file(path: &Path, interface: Option<&Interface>) -> Result<Self, PolicyError> {
+        let rounds = interface.and_then(|interface| interface.rounds);
+        let Some(mut trees) = read_trees(path, rounds.unwrap_or_default())? else {
             let NetworkFile { network, notes } = read_network(path)?;
-            return Ok((Self::Network(network), notes));
+            if let Some((interface, _)) = interface.zip(rounds) {
+                let message = "the policy is a network, and only tree ensembles have rounds";
+                return Err(PolicyError::invalid("/rounds", message).in_file(&interface.name));
+            }
+            let function = Function::Network(Box::new(network));
+            return Ok(Self { function, warnings: notes, notes: Vec::new() });
         };
-        let mut notes = Vec::new();
-        if let Some(interface) = interface {
-            if ensemble.inputs() < interface.inputs.len() {
-                ensemble = ensemble.with_inputs(interface.inputs.len());
-            }
-            if ensemble.outputs() == 1 && interface.outputs.len() == 2 {
-                ensemble = ensemble.as_two_classes();
-                notes.push(format!(
-                    "the ensemble has one score: where it is positive, `{}` is chosen, else `{}`",
-                    interface.outputs[1], interface.outputs[0]
-                ));
-            }
+        let mut warnings = Vec::new();
+        if let Some(interface) = interface
+            && trees.outputs_for(interface.outputs.len()) != trees.ensemble.outputs()
+            && let [first, second] = interface.outputs.as_slice()
+        {
+            warnings.push(format!(
+                "the ensemble has one score: where it is positive, `{second}` is chosen, else \
+                 `{first}`"
+            ));
         }
-        let name = path.display().to_string();
-        let trees = IntegerTrees::new(&ensemble).map_err(|error| error.in_file(&name))?;
-        Ok((Self::Trees(trees), notes))
+        let notes = std::mem::take(&mut trees.notes);
+        Ok(Self { function: Function::Trees(Box::new(trees)), warnings, notes })
     }
+}
 
+impl Function {
     /// The same function of state variables, and these variables.
     fn observing(
         self,
@@ -261,21 +302,29 @@ impl Read {
                 );
                 PolicyError::unsupported(format!("/input/{input}"), message)
             })?;
-        Ok((Self::Network(network), variables))
+        Ok((Self::Network(Box::new(network)), variables))
     }
 
-    fn sizes(&self) -> Sizes {
+    /// The sizes, for an interface that lists so many outputs.
+    fn sizes(&self, listed: usize) -> Sizes {
         match self {
             Self::Network(network) => Sizes {
                 kind: "network",
-                inputs: network.input_width(),
+                inputs: InputCount::Exactly(network.input_width()),
+                input_names: Vec::new(),
                 outputs: network.output_width(),
+                classes: Vec::new(),
                 hidden: network.hidden_sizes(),
             },
             Self::Trees(trees) => Sizes {
                 kind: "tree ensemble",
-                inputs: trees.inputs(),
-                outputs: trees.outputs(),
+                inputs: match trees.features.count {
+                    Some(count) => InputCount::Exactly(count),
+                    None => InputCount::AtLeast(trees.ensemble.inputs()),
+                },
+                input_names: trees.features.names.clone(),
+                outputs: trees.outputs_for(listed),
+                classes: trees.classes.as_ref().map(Classes::shown).unwrap_or_default(),
                 hidden: None,
             },
         }

@@ -12,10 +12,12 @@
 //! | LightGBM | text, JSON | `x <= t` in double precision, zero and NaN by the missing type |
 //! | scikit-learn and others | ONNX-ML tree ensembles | the node's mode, x in single precision |
 
+mod assemble;
 mod ensemble;
 mod integer_trees;
 mod lightgbm;
 mod onnx_ml;
+mod place;
 mod rule;
 mod ubjson;
 mod veritas;
@@ -27,48 +29,123 @@ mod tests;
 use serde_json::Value;
 
 use crate::error::PolicyError;
+use crate::json;
 
 pub use ensemble::{Ensemble, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
 pub(crate) use onnx_ml::is_tree_ensemble;
 pub use rule::{Comparison, Missing, Precision, Rule};
 
+/// A tree ensemble and what its file says beside the trees.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TreesFile {
+    /// The ensemble.
+    pub ensemble: Ensemble,
+    /// What is said about the features.
+    pub features: Features,
+    /// The classes in the order of the outputs, if the file names them.
+    pub classes: Option<Classes>,
+    /// What a user should know, for example that not all rounds count.
+    pub notes: Vec<String>,
+}
+
+impl TreesFile {
+    /// The number of outputs of a policy for which so many are listed: two for a single score, if two
+    /// are listed.
+    pub(crate) fn outputs_for(&self, listed: usize) -> usize {
+        match self.ensemble.outputs() {
+            1 if listed == 2 && self.classes.is_none() => 2,
+            outputs => outputs,
+        }
+    }
+
+    /// The ensemble for a policy with these numbers of inputs and outputs: a single score and two
+    /// outputs are a classifier of two classes, and where the file does not say how many inputs
+    /// there are, there may be more than the trees read.
+    #[must_use]
+    pub fn fitted(self, inputs: usize, outputs: usize) -> Ensemble {
+        let as_two_classes = self.outputs_for(outputs) != self.ensemble.outputs();
+        let mut ensemble = self.ensemble;
+        if as_two_classes {
+            ensemble = ensemble.as_two_classes();
+        }
+        if self.features.count.is_none() && inputs > ensemble.inputs() {
+            ensemble = ensemble.with_inputs(inputs);
+        }
+        ensemble
+    }
+}
+
+/// What a file says about its features.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Features {
+    /// Their number, if the file says it.
+    pub count: Option<usize>,
+    /// Their names in their order; empty if the file has none.
+    pub names: Vec<String>,
+}
+
+/// The classes of a classifier.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Classes {
+    /// By name.
+    Names(Vec<String>),
+    /// By number.
+    Numbers(Vec<i64>),
+}
+
+impl Classes {
+    /// The classes as messages name them.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        match self {
+            Self::Names(names) => names.clone(),
+            Self::Numbers(numbers) => numbers.iter().map(i64::to_string).collect(),
+        }
+    }
+}
+
+/// Which rounds of training count, where a file says which one was the best.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rounds {
+    /// Those up to the best one.
+    #[default]
+    Best,
+    /// All.
+    All,
+}
+
 /// Reads a tree ensemble from the bytes of a file, by its content; `name` is used in messages.
 /// ONNX files are read by [`parse_onnx_trees`].
 ///
 /// # Errors
-/// If the file has none of the formats, breaks its format, or has something that is not supported.
-pub fn parse_trees(name: &str, bytes: &[u8]) -> Result<Ensemble, PolicyError> {
-    parse(bytes).map_err(|error| error.in_file(name))
+/// If the file has none of the formats, breaks its format, contradicts itself, or has something that
+/// is not supported.
+pub fn parse_trees(name: &str, bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
+    parse(bytes, rounds).map_err(|error| error.in_file(name))
 }
 
 /// Reads an ONNX file with an ONNX-ML tree ensemble; `name` is used in messages.
 ///
 /// # Errors
-/// If the file is no valid ONNX model of one tree ensemble, or has something that is not supported.
-pub fn parse_onnx_trees(name: &str, bytes: &[u8]) -> Result<Ensemble, PolicyError> {
+/// If the file is no valid ONNX model of one tree ensemble, contradicts itself, or has something
+/// that is not supported.
+pub fn parse_onnx_trees(name: &str, bytes: &[u8]) -> Result<TreesFile, PolicyError> {
     onnx_ml::parse(bytes).map_err(|error| error.in_file(name))
 }
 
-fn parse(bytes: &[u8]) -> Result<Ensemble, PolicyError> {
+fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
     if bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n") {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| PolicyError::invalid("", format!("no UTF-8 text: {error}")))?;
         return lightgbm::parse_text(text);
     }
-    let value: Value = if ubjson::is_likely(bytes) {
-        ubjson::parse(bytes)?
-    } else {
-        serde_json::from_slice(bytes).map_err(|error| {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            PolicyError::invalid(place, format!("neither JSON nor another format: {error}"))
-        })?
-    };
+    let value: Value =
+        if ubjson::is_likely(bytes) { ubjson::parse(bytes)? } else { json::parse(bytes)? };
     let has = |key: &str| value.get(key).is_some();
     if has("learner") {
-        xgboost::parse(&value)
+        xgboost::parse(&value, rounds)
     } else if has("tree_info") {
-        lightgbm::parse_json(&value)
+        lightgbm::parse_dump(&value)
     } else if has("trees") {
         veritas::parse(&value)
     } else {

@@ -15,7 +15,7 @@ use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::Budget;
 use policert_model::{Condition, LabelId, VarId};
 use policert_numeric::IntBox;
-use policert_policy::trees::IntegerTrees;
+use policert_policy::trees::{IntegerTrees, Rounds};
 use policert_policy::{Policy, Semantics, read_network, read_trees};
 use policert_verify::{AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord};
 
@@ -137,9 +137,13 @@ fn policy(header: &QueryLogHeader) -> Result<Policy, Box<dyn Error>> {
     let outputs = (0..header.outputs.len()).map(LabelId::new).collect();
     let semantics = Semantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
     let domains = sides(&domains);
-    Ok(match read_trees(&header.network)? {
-        Some(trees) => {
-            Policy::of_trees(IntegerTrees::new(&trees)?, inputs, outputs, semantics, &domains)?
+    Ok(match read_trees(&header.network, Rounds::Best)? {
+        Some(mut file) => {
+            if header.trees.is_some_and(|trees| trees != file.ensemble.trees().len()) {
+                file = read_trees(&header.network, Rounds::All)?.ok_or("no trees")?;
+            }
+            let ensemble = file.fitted(header.inputs.len(), header.outputs.len());
+            Policy::of_trees(IntegerTrees::new(&ensemble)?, inputs, outputs, semantics, &domains)?
         }
         None => {
             let network = read_network(&header.network)?.network;

@@ -135,7 +135,8 @@ impl Check<'_> {
         report.labels = sizes::labels(model, learned.as_deref());
         report.policy = fitted.as_ref().map(|fitted| PolicySummary::new(model, &fitted.policy));
         if let Some(fitted) = fitted {
-            self.loaded.warnings.extend(fitted.notes);
+            self.loaded.warnings.extend(fitted.warnings);
+            self.loaded.notes.extend(fitted.notes);
         }
         report.divisions_by_variables = divisions_by_variables(model);
         report.domain_exits = Some(domain_exits(model, self.budget)?);

@@ -102,6 +102,7 @@ fn header(task: &Task, policy: &Policy) -> Result<QueryLogHeader, Failure> {
         policert: VERSION.to_owned(),
         network: std::path::absolute(&input.path).unwrap_or_else(|_| input.path.clone()),
         network_sha256: input.sha256.clone(),
+        trees: policy.trees().map(|trees| trees.trees().len()),
         variables: variables
             .map(|v| VariableRecord { name: v.name.clone(), domain: v.domain.into() })
             .collect(),

@@ -37,15 +37,28 @@ impl Binding {
     }
 }
 
+/// How many inputs a function has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputCount {
+    /// As many.
+    Exactly(usize),
+    /// It reads inputs below this one; its file does not say how many there are.
+    AtLeast(usize),
+}
+
 /// Sizes of the function that an interface is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// What it is called in messages.
     pub kind: &'static str,
     /// The number of inputs.
-    pub inputs: usize,
+    pub inputs: InputCount,
+    /// The names that its file gives to the inputs; empty if it gives none.
+    pub input_names: Vec<String>,
     /// The number of outputs.
     pub outputs: usize,
+    /// The classes that its file names for the outputs; empty if it names none.
+    pub classes: Vec<String>,
     /// The sizes of the hidden layers of a network that is a chain of layers.
     pub hidden: Option<Vec<usize>>,
 }
@@ -62,16 +75,33 @@ impl Interface {
         sizes: &Sizes,
     ) -> Result<Binding, PolicyError> {
         let mut problems = Vec::new();
-        for (listed, width, what) in [
-            (self.inputs.len(), sizes.inputs, "inputs"),
-            (self.outputs.len(), sizes.outputs, "outputs"),
-        ] {
-            if listed != width {
-                let kind = sizes.kind;
+        let (kind, listed) = (sizes.kind, self.inputs.len());
+        match sizes.inputs {
+            InputCount::Exactly(width) if listed != width => {
                 problems
-                    .push(format!("the interface lists {listed} {what}, the {kind} has {width}"));
+                    .push(format!("the interface lists {listed} inputs, the {kind} has {width}"));
             }
+            InputCount::AtLeast(width) if listed < width => problems.push(format!(
+                "the interface lists {listed} inputs, and the {kind} reads input {}, counted from \
+                 0",
+                width - 1
+            )),
+            InputCount::Exactly(_) | InputCount::AtLeast(_) => {}
         }
+        if self.outputs.len() != sizes.outputs {
+            let (listed, width) = (self.outputs.len(), sizes.outputs);
+            let classes = match sizes.classes.as_slice() {
+                [] => String::new(),
+                classes => format!(
+                    ": {}; labels that it never chooses are listed under `never`",
+                    classes.join(", ")
+                ),
+            };
+            problems.push(format!(
+                "the interface lists {listed} outputs, the {kind} has {width}{classes}"
+            ));
+        }
+        problems.extend(self.other_order(&sizes.input_names));
         if let (Some(elements), Some(sizes)) = (&self.elements, &sizes.hidden)
             && elements != sizes
         {
@@ -81,6 +111,25 @@ impl Interface {
             ));
         }
         self.find(model, observables, problems)
+    }
+
+    /// What is wrong if the policy file gives the inputs the same names in another order.
+    fn other_order(&self, names: &[String]) -> Option<String> {
+        let listed: Vec<String> = self.inputs.iter().map(ToString::to_string).collect();
+        let sorted = |list: &[String]| {
+            let mut list = list.to_vec();
+            list.sort_unstable();
+            list
+        };
+        if listed == names || sorted(&listed) != sorted(names) {
+            return None;
+        }
+        Some(format!(
+            "/input: the policy file names its inputs {}; the interface lists the same in another \
+             order: {}",
+            names.join(", "),
+            listed.join(", ")
+        ))
     }
 
     /// Finds inputs and outputs in the model, for a network that is not there yet.
@@ -190,14 +239,21 @@ pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyErro
         variables.map(|(i, _)| InputSource::Variable(VarId::new(i))).collect();
     let operator_labels = model.operator_labels();
     let all_labels: Vec<LabelId> = (0..model.labels.len()).map(LabelId::new).collect();
-    let (kind, input_width, output_width) = (sizes.kind, sizes.inputs, sizes.outputs);
+    let (kind, output_width) = (sizes.kind, sizes.outputs);
 
     let mut problems = Vec::new();
-    if inputs.len() != input_width {
+    let count = inputs.len();
+    let fault = match sizes.inputs {
+        InputCount::Exactly(width) if count != width => Some(format!("has {width} inputs")),
+        InputCount::AtLeast(width) if count < width => {
+            Some(format!("reads input {}, counted from 0", width - 1))
+        }
+        InputCount::Exactly(_) | InputCount::AtLeast(_) => None,
+    };
+    if let Some(fault) = fault {
         problems.push(format!(
-            "without an interface, inputs are all {} variables in the order of the model; the \
-             {kind} has {input_width} inputs",
-            inputs.len()
+            "without an interface, inputs are all {count} variables in the order of the model; \
+             the {kind} {fault}"
         ));
     }
     let outputs = [operator_labels, all_labels];

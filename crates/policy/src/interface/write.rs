@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{InputItem, InstanceItem, Interface};
 use crate::semantics::Filter;
+use crate::trees::Rounds;
 
 impl Interface {
     /// The interface of a policy that reads these variables and chooses among these labels, by
@@ -22,6 +23,7 @@ impl Interface {
             file: None,
             filter: None,
             elements: None,
+            rounds: None,
             inputs: inputs.iter().map(item).collect::<Result<_, _>>()?,
             outputs,
             never: Vec::new(),
@@ -41,6 +43,13 @@ impl Interface {
         }
         if let Some(filter) = self.filter {
             file.insert("filter".to_owned(), json!(filter == Filter::Applicable));
+        }
+        if let Some(rounds) = self.rounds {
+            let text = match rounds {
+                Rounds::Best => "best",
+                Rounds::All => "all",
+            };
+            file.insert("rounds".to_owned(), json!(text));
         }
         let inputs: Vec<Value> = self.inputs.iter().map(InputItem::to_json).collect();
         file.insert("input".to_owned(), Value::Array(inputs));

@@ -19,6 +19,11 @@ pub struct Tree {
     pub nodes: Vec<TreeNode>,
 }
 
+impl Tree {
+    /// The greatest depth.
+    pub const DEEPEST: usize = 1000;
+}
+
 /// A node of a tree.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TreeNode {
@@ -41,8 +46,8 @@ impl Ensemble {
     /// The ensemble with at least `inputs` inputs and these base scores, one for each output.
     ///
     /// # Errors
-    /// If a tree has no nodes, a child does not stand behind its parent, an output does not exist,
-    /// or a number is not finite.
+    /// If a tree has no nodes or is deeper than [`Tree::DEEPEST`], a child does not stand behind its
+    /// parent, an output does not exist, or a number is not finite.
     pub fn new(inputs: usize, base: Vec<f64>, trees: Vec<Tree>) -> Result<Self, PolicyError> {
         let mut inputs = inputs;
         if base.is_empty() {
@@ -56,6 +61,7 @@ impl Ensemble {
             if tree.nodes.is_empty() {
                 return wrong("it has no nodes".to_owned());
             }
+            let mut depths = vec![0usize; tree.nodes.len()];
             for (k, node) in tree.nodes.iter().enumerate() {
                 match node {
                     TreeNode::Split { input, rule, left, right } => {
@@ -66,6 +72,16 @@ impl Ensemble {
                             return wrong(format!("the threshold of node {k} is no number"));
                         }
                         inputs = inputs.max(input + 1);
+                        for child in [*left, *right] {
+                            depths[child] = depths[child].max(depths[k] + 1);
+                        }
+                        if depths[k] >= Tree::DEEPEST {
+                            let message = format!(
+                                "trees deeper than {} levels are not supported",
+                                Tree::DEEPEST
+                            );
+                            return Err(PolicyError::unsupported(format!("tree {t}"), message));
+                        }
                     }
                     TreeNode::Leaf(values) => {
                         if values.iter().any(|&(output, _)| output >= base.len()) {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::error::PolicyError;
+use crate::json::twice;
 
 /// Values may be nested this deep.
 const DEPTH: usize = 128;
@@ -117,6 +118,12 @@ impl Reader<'_> {
         Ok(text)
     }
 
+    /// A key that the object does not have yet.
+    fn new_key(&mut self, members: &Map<String, Value>) -> Result<String, PolicyError> {
+        let key = self.text()?;
+        if members.contains_key(&key) { Err(self.wrong(&twice(&key))) } else { Ok(key) }
+    }
+
     /// Type and number of the elements of a container, where it says so.
     fn head(&mut self) -> Result<(Option<u8>, Option<usize>), PolicyError> {
         let mut kind = None;
@@ -184,13 +191,13 @@ impl Reader<'_> {
         match count {
             Some(count) => {
                 for _ in 0..count {
-                    let key = self.text()?;
+                    let key = self.new_key(&members)?;
                     members.insert(key, self.element(kind, depth)?);
                 }
             }
             None => {
                 while !self.ends(b'}')? {
-                    let key = self.text()?;
+                    let key = self.new_key(&members)?;
                     members.insert(key, self.value(depth)?);
                 }
             }

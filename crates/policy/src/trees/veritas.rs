@@ -7,109 +7,120 @@
 use serde_json::Value;
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
+use super::place::{At, single};
 use super::rule::{Comparison, Missing, Precision, Rule};
+use super::{Features, TreesFile};
 use crate::error::PolicyError;
 
+/// What the library's ensembles are for; scores are the sums in each case.
+const KINDS: [&str; 4] = ["REGR", "REGR_MEAN", "CLF_SOFTMAX", "CLF_MEAN"];
+
 /// Reads an ensemble.
-pub(super) fn parse(value: &Value) -> Result<Ensemble, PolicyError> {
-    let base = base_scores(value)?;
-    let list = value["trees"]
-        .as_array()
-        .ok_or_else(|| PolicyError::invalid("/trees", "a list is expected"))?;
-    let mut trees = Vec::with_capacity(list.len());
-    for (t, tree) in list.iter().enumerate() {
+pub(super) fn parse(value: &Value) -> Result<TreesFile, PolicyError> {
+    let root = At::root(value);
+    if let Some(kind) = root.optional("at_type") {
+        let text = kind.text()?;
+        if !KINDS.contains(&text) {
+            let message = format!("kind {text} is not supported; {} are", KINDS.join(", "));
+            return Err(kind.unsupported(message));
+        }
+    }
+    let base = base_scores(&root)?;
+    let mut trees = Vec::new();
+    for tree in root.member("trees")?.elements()? {
         let mut nodes = Vec::new();
-        let pointer = format!("/trees/{t}");
-        match tree.get("structure") {
+        match tree.optional("structure") {
             Some(structure) => {
-                check_split_type(tree, &pointer)?;
-                let pointer = format!("{pointer}/structure");
-                read_node(structure, &pointer, base.len(), &mut nodes)?;
+                check_statements(&tree, base.len())?;
+                read_node(&structure, base.len(), &mut nodes)?;
             }
-            None => read_node(tree, &pointer, base.len(), &mut nodes)?,
+            None => read_node(&tree, base.len(), &mut nodes)?,
         }
         trees.push(Tree { nodes });
     }
-    Ensemble::new(0, base, trees)
+    let ensemble = Ensemble::new(0, base, trees)?;
+    // The format does not say how many features there are.
+    let features = Features { count: None, names: Vec::new() };
+    Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
 }
 
-fn base_scores(value: &Value) -> Result<Vec<f64>, PolicyError> {
-    let scores = match (value.get("base_scores"), value.get("base_score")) {
-        (Some(Value::Array(scores)), _) => scores.as_slice(),
-        (None, Some(score)) => std::slice::from_ref(score),
-        _ => {
+fn base_scores(root: &At<'_>) -> Result<Vec<f64>, PolicyError> {
+    match (root.optional("base_scores"), root.optional("base_score")) {
+        (Some(scores), None) => scores.elements()?.iter().map(At::number).collect(),
+        (None, Some(score)) => Ok(vec![score.number()?]),
+        (Some(_), Some(score)) => Err(score.invalid("`base_scores` is given, too")),
+        (None, None) => {
             let message = "`base_scores` (a list) or `base_score` (a number) is expected";
-            return Err(PolicyError::invalid("", message));
-        }
-    };
-    let number = |score: &Value| {
-        score.as_f64().ok_or_else(|| PolicyError::invalid("/base_scores", "numbers are expected"))
-    };
-    scores.iter().map(number).collect()
-}
-
-/// Only comparisons with a threshold are known.
-fn check_split_type(tree: &Value, pointer: &str) -> Result<(), PolicyError> {
-    match tree.get("split_type").and_then(Value::as_str) {
-        None | Some("LtSplit") => Ok(()),
-        Some(other) => {
-            let message = format!("split type {other} is not supported; LtSplit is");
-            Err(PolicyError::unsupported(format!("{pointer}/split_type"), message))
+            Err(PolicyError::invalid("", message))
         }
     }
+}
+
+/// What a tree says about itself. Only comparisons with a threshold are known.
+fn check_statements(tree: &At<'_>, outputs: usize) -> Result<(), PolicyError> {
+    if let Some(kind) = tree.optional("split_type") {
+        let text = kind.text()?;
+        if text != "LtSplit" {
+            let message = format!("split type {text} is not supported; LtSplit is");
+            return Err(kind.unsupported(message));
+        }
+    }
+    if let Some(count) = tree.optional("num_leaf_values") {
+        let given = count.count()?;
+        if given != outputs {
+            let message = format!("it says {given}, and there are {outputs} base scores");
+            return Err(count.invalid(message));
+        }
+    }
+    Ok(())
 }
 
 /// Appends a node and what is below it.
-fn read_node(
-    value: &Value,
-    pointer: &str,
-    outputs: usize,
-    nodes: &mut Vec<TreeNode>,
-) -> Result<(), PolicyError> {
-    let invalid = |place: &str, message: &str| {
-        PolicyError::invalid(format!("{pointer}{place}"), message.to_owned())
-    };
-    if let Some(leaf) = value.get("leaf_value") {
-        let values = match leaf {
-            Value::Array(values) => values.as_slice(),
-            single => std::slice::from_ref(single),
+fn read_node(node: &At<'_>, outputs: usize, nodes: &mut Vec<TreeNode>) -> Result<(), PolicyError> {
+    if let Some(leaf) = node.optional("leaf_value") {
+        for question in ["feat_id", "split_value", "left", "right", "lt", "gteq"] {
+            if let Some(at) = node.optional(question) {
+                return Err(at.invalid("a node has either a question or a value"));
+            }
+        }
+        let values = match leaf.value {
+            Value::Array(_) => leaf.elements()?,
+            _ => vec![leaf.clone()],
         };
         if values.len() != outputs {
-            let message = format!("{} values for {outputs} outputs", values.len());
-            return Err(invalid("/leaf_value", &message));
+            return Err(leaf.invalid(format!("{} values for {outputs} outputs", values.len())));
         }
-        let mut leaf = Vec::with_capacity(values.len());
-        for (output, value) in values.iter().enumerate() {
-            let value =
-                value.as_f64().ok_or_else(|| invalid("/leaf_value", "numbers are expected"))?;
-            leaf.push((output, value));
-        }
-        nodes.push(TreeNode::Leaf(leaf));
+        let values: Vec<f64> = values.iter().map(At::number).collect::<Result<_, _>>()?;
+        nodes.push(TreeNode::Leaf(values.into_iter().enumerate().collect()));
         return Ok(());
     }
-    let input = value.get("feat_id").and_then(Value::as_u64);
-    let input = input.and_then(|input| usize::try_from(input).ok());
-    let input = input.ok_or_else(|| invalid("/feat_id", "an input's number is expected"))?;
-    let threshold = value.get("split_value").and_then(Value::as_f64);
-    let threshold = threshold.ok_or_else(|| invalid("/split_value", "a number is expected"))?;
+    let input = node.member("feat_id")?.count()?;
+    let at = node.member("split_value")?;
     // Veritas keeps thresholds in single precision.
-    #[expect(clippy::cast_possible_truncation, reason = "as the library reads the number")]
-    let threshold = f64::from(threshold as f32);
-    let names = if value.get("left").is_some() { ["left", "right"] } else { ["lt", "gteq"] };
+    let threshold = single(at.value).ok_or_else(|| at.invalid("a number is expected"))?;
+    let layouts = [["left", "right"], ["lt", "gteq"]];
+    let given = layouts.map(|names| names.map(|name| node.optional(name)));
+    let below = match given {
+        [[Some(left), Some(right)], [None, None]] | [[None, None], [Some(left), Some(right)]] => {
+            [left, right]
+        }
+        _ => {
+            let message = "two children are expected: `left` and `right`, or `lt` and `gteq`";
+            return Err(node.invalid(message));
+        }
+    };
     let rule = Rule {
         comparison: Comparison::Less,
-        threshold,
+        threshold: f64::from(threshold),
         precision: Precision::Single,
         missing: Missing::NotANumber(false),
     };
     let split = nodes.len();
     nodes.push(TreeNode::Leaf(Vec::new()));
     let mut children = [0; 2];
-    for (child, name) in children.iter_mut().zip(names) {
-        let below = value.get(name);
-        let below = below.ok_or_else(|| invalid("", "neither a leaf nor two children"))?;
+    for (child, below) in children.iter_mut().zip(&below) {
         *child = nodes.len();
-        read_node(below, &format!("{pointer}/{name}"), outputs, nodes)?;
+        read_node(below, outputs, nodes)?;
     }
     let [left, right] = children;
     nodes[split] = TreeNode::Split { input, rule, left, right };

@@ -1,257 +1,339 @@
 //! Reader of XGBoost models (JSON, and UBJSON that was brought into that form).
 //!
-//! Trees belong to classes as `tree_info` says. A leaf is a node whose left child is −1; its value
-//! stands in `split_conditions`, or in `base_weights` for leaves with several values. Of a
-//! classifier of two classes the margin is the score: positive chooses the second class.
+//! A round adds the trees from one entry of `iteration_indptr` to the next; older files do not list
+//! these, and each round adds `num_parallel_tree` trees for each output, or for all at once where
+//! leaves have several values. Trees belong to outputs as `tree_info` says. Of a classifier of two
+//! classes the margin is the score: positive chooses the second class. Whatever a file says about
+//! itself is compared with what it contains.
+
+mod objective;
+mod tree;
 
 use serde_json::Value;
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
-use super::rule::{Comparison, Missing, Precision, Rule};
+use super::place::{At, single};
+use super::{Features, Rounds, TreesFile};
 use crate::error::PolicyError;
+use objective::Objective;
 
-/// Objectives whose base score is a probability, of which the margin starts at the logit.
-const LOGISTIC: [&str; 3] = ["binary:logistic", "reg:logistic", "binary:logitraw"];
-/// Objectives whose base score is an expectation, of which the margin starts at the logarithm.
-const LOGARITHMIC: [&str; 4] = ["count:poisson", "reg:gamma", "reg:tweedie", "survival:cox"];
+/// Major versions of the library whose files are known.
+const VERSIONS: std::ops::RangeInclusive<i64> = 1..=3;
+
+/// More outputs are taken for a mistake.
+const MOST_OUTPUTS: usize = 1_000_000;
 
 /// Reads an ensemble.
-pub(super) fn parse(value: &Value) -> Result<Ensemble, PolicyError> {
-    let learner = At { value, pointer: String::new() }.member("learner")?;
-    let booster = learner.member("gradient_booster")?;
-    let name = booster.value.get("name").and_then(Value::as_str).unwrap_or("gbtree");
-    if name != "gbtree" {
-        let message = format!("booster {name} is not supported; gbtree is");
-        return Err(booster.unsupported(&message));
+pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyError> {
+    let root = At::root(value);
+    if let Some(version) = root.optional("version") {
+        match version.integers()?.first() {
+            Some(major) if VERSIONS.contains(major) => {}
+            Some(major) => {
+                let message = format!(
+                    "files of version {major} of the library are not supported; versions {} to {} \
+                     are",
+                    VERSIONS.start(),
+                    VERSIONS.end()
+                );
+                return Err(version.unsupported(message));
+            }
+            None => return Err(version.invalid("the version is empty")),
+        }
     }
-    let model = booster.member("model")?;
-    let parameters = learner.member("learner_model_param")?;
-    let classes = parameters.optional_number("num_class")?.unwrap_or(0.0);
-    let targets = parameters.optional_number("num_target")?.unwrap_or(1.0);
-    let outputs = count(classes.max(targets).max(1.0), &parameters)?;
-    let inputs = count(parameters.optional_number("num_feature")?.unwrap_or(0.0), &parameters)?;
-    let base = base_scores(&learner, &parameters, outputs)?;
-    let classes = model.member("tree_info")?.indices()?;
-    let list = model.member("trees")?;
-    let mut trees = Vec::new();
-    for (t, tree) in list.elements()?.into_iter().enumerate() {
-        let class = match classes.get(t) {
-            Some(Some(class)) if *class < outputs => *class,
-            _ => return Err(tree.invalid("`tree_info` names no class for it")),
-        };
-        trees.push(read_tree(&tree, class, outputs)?);
+    let learner = root.member("learner")?;
+    let shape = Shape::read(&learner)?;
+    let features =
+        Features { count: Some(shape.features), names: feature_names(&learner, shape.features)? };
+    let objective = Objective::read(&learner, shape.classes)?;
+    let base = base_scores(&learner, objective, shape.outputs)?;
+    let booster = Booster::read(&learner.member("gradient_booster")?, &shape)?;
+    let used = booster.used_rounds(&learner, rounds)?;
+    let mut notes = Vec::new();
+    let count = booster.starts.len() - 1;
+    if let Some(best) = used.best {
+        notes.push(match rounds {
+            Rounds::Best => format!(
+                "training stopped early (`best_iteration` {best}): the first {} of {count} rounds \
+                 count, as in the library's scikit-learn interface; `\"rounds\": \"all\"` in the \
+                 interface takes all",
+                used.count
+            ),
+            Rounds::All => format!(
+                "training stopped early (`best_iteration` {best}), but the interface asks for all \
+                 {count} rounds"
+            ),
+        });
     }
-    Ensemble::new(inputs, base, trees)
+    let trees = booster.trees(used.count);
+    let ensemble = Ensemble::new(shape.features, base, trees)?;
+    Ok(TreesFile { ensemble, features, classes: None, notes })
 }
 
+/// What `learner_model_param` says.
+struct Shape {
+    features: usize,
+    /// `num_class`, 0 unless there are several classes.
+    classes: usize,
+    outputs: usize,
+}
+
+impl Shape {
+    fn read(learner: &At<'_>) -> Result<Self, PolicyError> {
+        let parameters = learner.member("learner_model_param")?;
+        let features = parameters.member("num_feature")?.written_count()?;
+        let count = |name, default| {
+            let given = parameters.optional(name).map(|at| at.written_count());
+            Ok::<usize, PolicyError>(given.transpose()?.unwrap_or(default))
+        };
+        let classes = count("num_class", 0)?;
+        let targets = count("num_target", 1)?;
+        if classes > 1 && targets > 1 {
+            let message = format!("both {classes} classes and {targets} targets");
+            return Err(parameters.invalid(message));
+        }
+        let outputs = classes.max(targets).max(1);
+        if outputs > MOST_OUTPUTS {
+            return Err(parameters.invalid(format!("{outputs} classes or targets")));
+        }
+        Ok(Self { features, classes, outputs })
+    }
+}
+
+/// The names of the features, if the file has some.
+fn feature_names(learner: &At<'_>, features: usize) -> Result<Vec<String>, PolicyError> {
+    let mut names = Vec::new();
+    for list in ["feature_names", "feature_types"] {
+        let Some(at) = learner.optional(list) else { continue };
+        let texts = at.texts()?;
+        if !texts.is_empty() && texts.len() != features {
+            return Err(at.invalid(format!(
+                "the list has {} entries, `num_feature` says {features}",
+                texts.len()
+            )));
+        }
+        if list == "feature_names" {
+            names = texts.into_iter().map(str::to_owned).collect();
+        }
+    }
+    Ok(names)
+}
+
+/// What the margins start at: `0.2`, `"0.2"`, `"2E-1"`, `"[2E-1]"`, `"[1E-1,2E-1]"` or a list.
 fn base_scores(
     learner: &At<'_>,
-    parameters: &At<'_>,
+    objective: Objective,
     outputs: usize,
 ) -> Result<Vec<f64>, PolicyError> {
-    let text = match parameters.value.get("base_score") {
-        None => "0.5".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Number(number)) => number.to_string(),
-        Some(_) => return Err(parameters.invalid("`base_score` is no number")),
-    };
-    // "0.2", "2E-1", "[2E-1]", "[1E-1,2E-1]".
-    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
-    let mut scores = Vec::new();
-    for part in inner.split(',') {
-        let score: f32 = part
-            .trim()
-            .parse()
-            .map_err(|_| parameters.invalid(&format!("`base_score` `{text}` is no number")))?;
-        scores.push(score);
-    }
-    let objective = learner.value.pointer("/objective/name").and_then(Value::as_str);
-    let objective = objective.unwrap_or_default();
-    for score in &mut scores {
-        *score = if LOGISTIC.contains(&objective) {
-            -(1.0 / *score - 1.0).ln()
-        } else if LOGARITHMIC.contains(&objective) {
-            score.ln()
-        } else {
-            *score
-        };
-    }
-    match scores.as_slice() {
-        &[score] => Ok(vec![f64::from(score); outputs]),
-        several if several.len() == outputs => Ok(several.iter().copied().map(f64::from).collect()),
-        several => {
-            let message = format!("{} base scores for {outputs} outputs", several.len());
-            Err(parameters.invalid(&message))
+    let at = learner.member("learner_model_param")?.member("base_score")?;
+    let no_number = || at.invalid("a number, or a list of numbers, is expected");
+    let parse = |text: &str| text.trim().parse::<f32>().map_err(|_| no_number());
+    let scores: Vec<f32> = match at.value {
+        Value::Number(_) => vec![single(at.value).ok_or_else(no_number)?],
+        Value::String(text) => {
+            let text = text.trim();
+            match text.strip_prefix('[').map(|rest| rest.strip_suffix(']')) {
+                Some(Some(list)) => list.split(',').map(parse).collect::<Result<_, _>>()?,
+                Some(None) => return Err(no_number()),
+                None => vec![parse(text)?],
+            }
         }
-    }
-}
-
-fn read_tree(tree: &At<'_>, class: usize, outputs: usize) -> Result<Tree, PolicyError> {
-    let left = tree.member("left_children")?.indices()?;
-    let right = tree.member("right_children")?.indices()?;
-    let inputs = tree.member("split_indices")?.indices()?;
-    let conditions = tree.member("split_conditions")?.numbers()?;
-    let default_left = tree.member("default_left")?.numbers()?;
-    let kinds = match tree.value.get("split_type") {
-        Some(_) => tree.member("split_type")?.numbers()?,
-        None => vec![0.0; left.len()],
+        Value::Array(_) => at.singles()?,
+        Value::Null | Value::Bool(_) | Value::Object(_) => return Err(no_number()),
     };
-    if [right.len(), inputs.len(), conditions.len(), default_left.len(), kinds.len()]
-        .iter()
-        .any(|&length| length != left.len())
-    {
-        return Err(tree.invalid("the lists of its nodes differ in length"));
-    }
-    let size = tree.value.pointer("/tree_param/size_leaf_vector").and_then(Value::as_str);
-    let size: usize = size.and_then(|size| size.parse().ok()).unwrap_or(1);
-    let vectors = if size > 1 {
-        if size != outputs {
-            return Err(tree.invalid(&format!("leaves of {size} values for {outputs} outputs")));
-        }
-        let weights = tree.member("base_weights")?.numbers()?;
-        if weights.len() != left.len() * size {
-            return Err(tree.invalid("`base_weights` does not fit the leaves"));
-        }
-        Some(weights)
-    } else {
-        None
-    };
-    let mut nodes = Vec::new();
-    let lists = Lists { left, right, inputs, conditions, default_left, kinds, vectors };
-    lists.copy(tree, 0, (class, outputs), 0, &mut nodes)?;
-    Ok(Tree { nodes })
-}
-
-/// The nodes of a tree, by list.
-struct Lists {
-    left: Vec<Option<usize>>,
-    right: Vec<Option<usize>>,
-    inputs: Vec<Option<usize>>,
-    conditions: Vec<f64>,
-    default_left: Vec<f64>,
-    kinds: Vec<f64>,
-    vectors: Option<Vec<f64>>,
-}
-
-impl Lists {
-    /// Appends the subtree of a node, parents first.
-    fn copy(
-        &self,
-        tree: &At<'_>,
-        k: usize,
-        (class, outputs): (usize, usize),
-        depth: usize,
-        nodes: &mut Vec<TreeNode>,
-    ) -> Result<(), PolicyError> {
-        if k >= self.left.len() || depth > self.left.len() || nodes.len() > self.left.len() {
+    let margin = |score: f32| {
+        let margin = objective.margin(score);
+        margin.ok_or_else(|| {
             let message = format!(
-                "node {k} is no node of the tree, its own child, or the child of two nodes"
+                "objective {} cannot start at {score}; {}",
+                objective.name,
+                objective.range()
             );
-            return Err(tree.invalid(&message));
+            at.invalid(message)
+        })
+    };
+    let margins: Vec<f64> = scores.into_iter().map(margin).collect::<Result<_, _>>()?;
+    match margins.as_slice() {
+        &[margin] => Ok(vec![margin; outputs]),
+        several if several.len() == outputs => Ok(margins),
+        several => Err(at.invalid(format!("{} base scores for {outputs} outputs", several.len()))),
+    }
+}
+
+/// The trees and how they belong to rounds.
+struct Booster {
+    trees: Vec<Tree>,
+    /// By tree, of booster `dart`.
+    weights: Option<Vec<f32>>,
+    /// The first tree of each round, and the number of trees.
+    starts: Vec<usize>,
+    parallel: usize,
+}
+
+/// The rounds that count.
+struct Used {
+    count: usize,
+    /// The best round, where later ones follow.
+    best: Option<usize>,
+}
+
+impl Booster {
+    fn read(booster: &At<'_>, shape: &Shape) -> Result<Self, PolicyError> {
+        let name = booster.member("name")?;
+        let (model, weights) = match name.text()? {
+            "gbtree" => (booster.member("model")?, None),
+            "dart" => {
+                let inner = booster.member("gbtree")?;
+                (inner.member("model")?, Some(booster.member("weight_drop")?))
+            }
+            other => {
+                let message = format!("booster {other} is not supported; gbtree and dart are");
+                return Err(name.unsupported(message));
+            }
+        };
+        let parameters = model.member("gbtree_model_param")?;
+        let list = model.member("trees")?;
+        let elements = list.elements()?;
+        let stated = parameters.member("num_trees")?;
+        if stated.written_count()? != elements.len() {
+            let message = format!(
+                "it says {}, the list `trees` has {}",
+                stated.written_count()?,
+                elements.len()
+            );
+            return Err(stated.invalid(message));
         }
-        let (Some(left), Some(right)) = (self.left[k], self.right[k]) else {
-            nodes.push(TreeNode::Leaf(match &self.vectors {
-                None => vec![(class, single(self.conditions[k]))],
-                Some(weights) => {
-                    let own = &weights[k * outputs..(k + 1) * outputs];
-                    own.iter().map(|&value| single(value)).enumerate().collect()
+        let parallel = match parameters.optional("num_parallel_tree") {
+            None => 1,
+            Some(at) => match at.written_count()? {
+                0 => return Err(at.invalid("it is zero")),
+                parallel => parallel,
+            },
+        };
+        let info = model.member("tree_info")?;
+        info.of_length(elements.len(), "trees")?;
+        let mut trees = Vec::with_capacity(elements.len());
+        let mut outputs_of = Vec::with_capacity(elements.len());
+        for (t, (tree, output)) in elements.iter().zip(info.integers()?).enumerate() {
+            let output = usize::try_from(output).ok().filter(|&output| output < shape.outputs);
+            let Some(output) = output else {
+                let place = format!("{}/{t}", info.pointer);
+                let message = format!("tree {t} is for none of the {} outputs", shape.outputs);
+                return Err(PolicyError::invalid(place, message));
+            };
+            let read = tree::read(tree, t, output, shape.features, shape.outputs)?;
+            outputs_of.push(if read.for_all_outputs { None } else { Some(output) });
+            trees.push(read.tree);
+        }
+        let starts = starts(&model, &outputs_of, shape.outputs, parallel)?;
+        let weights = weights.map(|at| {
+            at.of_length(trees.len(), "trees")?;
+            at.singles()
+        });
+        Ok(Self { trees, weights: weights.transpose()?, starts, parallel })
+    }
+
+    /// The rounds that count: all, or those up to the best one.
+    fn used_rounds(&self, learner: &At<'_>, rounds: Rounds) -> Result<Used, PolicyError> {
+        let all = self.starts.len() - 1;
+        let attributes = learner.optional("attributes");
+        let attribute = |name: &str| attributes.as_ref().and_then(|at| at.optional(name));
+        let limit = attribute("best_ntree_limit");
+        let Some(at) = attribute("best_iteration") else {
+            return match limit {
+                None => Ok(Used { count: all, best: None }),
+                Some(at) => Err(at.invalid("`best_iteration` is missing beside it")),
+            };
+        };
+        let best = at.written_count()?;
+        if best >= all {
+            let message = format!("round {best} is the best one, counted from 0, of {all} rounds");
+            return Err(at.invalid(message));
+        }
+        if let Some(at) = limit
+            && at.written_count()? != (best + 1) * self.parallel
+        {
+            let message = format!(
+                "{} does not fit `best_iteration` {best} and {} trees at once",
+                at.written_count()?,
+                self.parallel
+            );
+            return Err(at.invalid(message));
+        }
+        let count = match rounds {
+            Rounds::Best => best + 1,
+            Rounds::All => all,
+        };
+        Ok(Used { count, best: (best + 1 < all).then_some(best) })
+    }
+
+    /// The trees of the first rounds, with their weights.
+    fn trees(self, rounds: usize) -> Vec<Tree> {
+        let count = self.starts[rounds];
+        let mut trees = self.trees;
+        trees.truncate(count);
+        if let Some(weights) = &self.weights {
+            for (tree, &weight) in trees.iter_mut().zip(weights) {
+                for node in &mut tree.nodes {
+                    if let TreeNode::Leaf(values) = node {
+                        for (_, value) in values {
+                            // Of two numbers in single precision: exact.
+                            *value *= f64::from(weight);
+                        }
+                    }
                 }
-            }));
-            return Ok(());
-        };
-        if self.kinds[k] != 0.0 {
-            let message = format!("node {k} splits by categories, which is not supported");
-            return Err(tree.unsupported(&message));
+            }
         }
-        let Some(input) = self.inputs[k] else {
-            return Err(tree.invalid(&format!("node {k} names no input")));
-        };
-        let rule = Rule {
-            comparison: Comparison::Less,
-            threshold: single(self.conditions[k]),
-            precision: Precision::Single,
-            missing: Missing::NotANumber(self.default_left[k] != 0.0),
-        };
-        let split = nodes.len();
-        nodes.push(TreeNode::Leaf(Vec::new()));
-        let mut children = [0; 2];
-        for (place, child) in children.iter_mut().zip([left, right]) {
-            *place = nodes.len();
-            self.copy(tree, child, (class, outputs), depth + 1, nodes)?;
+        trees
+    }
+}
+
+/// The first tree of each round, and the number of trees. `outputs_of` names each tree's output;
+/// `None` stands for all.
+fn starts(
+    model: &At<'_>,
+    outputs_of: &[Option<usize>],
+    outputs: usize,
+    parallel: usize,
+) -> Result<Vec<usize>, PolicyError> {
+    let count = outputs_of.len();
+    let (starts, at) = if let Some(at) = model.optional("iteration_indptr") {
+        let starts: Vec<usize> = at
+            .integers()?
+            .iter()
+            .map(|&start| usize::try_from(start).map_err(|_| at.invalid("an entry is negative")))
+            .collect::<Result<_, _>>()?;
+        let ascends = starts.windows(2).all(|pair| pair[0] <= pair[1]);
+        if starts.first() != Some(&0) || starts.last() != Some(&count) || !ascends {
+            let message = format!("the entries do not ascend from 0 to the {count} trees");
+            return Err(at.invalid(message));
         }
-        let [left, right] = children;
-        nodes[split] = TreeNode::Split { input, rule, left, right };
-        Ok(())
-    }
-}
-
-/// The library keeps thresholds and values in single precision.
-fn single(value: f64) -> f64 {
-    #[expect(clippy::cast_possible_truncation, reason = "as the library reads the number")]
-    f64::from(value as f32)
-}
-
-/// A count that was read as a number.
-fn count(number: f64, at: &At<'_>) -> Result<usize, PolicyError> {
-    if number.fract() != 0.0 || !(0.0..=1e6).contains(&number) {
-        return Err(at.invalid(&format!("{number} is no count")));
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
-    Ok(number as usize)
-}
-
-/// A value and where it stands.
-struct At<'v> {
-    value: &'v Value,
-    pointer: String,
-}
-
-impl<'v> At<'v> {
-    fn invalid(&self, message: &str) -> PolicyError {
-        PolicyError::invalid(self.pointer.clone(), message.to_owned())
-    }
-
-    fn unsupported(&self, message: &str) -> PolicyError {
-        PolicyError::unsupported(self.pointer.clone(), message.to_owned())
-    }
-
-    fn member(&self, name: &str) -> Result<At<'v>, PolicyError> {
-        match self.value.get(name) {
-            Some(value) => Ok(At { value, pointer: format!("{}/{name}", self.pointer) }),
-            None => Err(self.invalid(&format!("`{name}` is missing"))),
+        (starts, at)
+    } else {
+        let at = model.member("gbtree_model_param")?.member("num_trees")?;
+        let one_for_all = outputs_of.iter().any(Option::is_none);
+        let step = if one_for_all { Some(parallel) } else { parallel.checked_mul(outputs) };
+        let step = step.filter(|step| count.is_multiple_of(*step)).ok_or_else(|| {
+            let message =
+                format!("{count} trees are no whole number of rounds for {outputs} outputs");
+            at.invalid(message)
+        })?;
+        ((0..=count).step_by(step).collect(), at)
+    };
+    // In each round, each output has as many trees as any other.
+    for (round, range) in starts.windows(2).enumerate() {
+        let mut given = vec![0usize; outputs];
+        for output in &outputs_of[range[0]..range[1]] {
+            match output {
+                Some(output) => given[*output] += 1,
+                None => given.iter_mut().for_each(|count| *count += 1),
+            }
+        }
+        if given.iter().any(|&trees| trees != given[0]) {
+            let message =
+                format!("in round {round}, `tree_info` gives the outputs {given:?} trees");
+            return Err(at.invalid(message));
         }
     }
-
-    /// A number that may be written as text.
-    fn optional_number(&self, name: &str) -> Result<Option<f64>, PolicyError> {
-        let number = match self.value.get(name) {
-            None => return Ok(None),
-            Some(Value::String(text)) => text.parse().ok(),
-            Some(value) => value.as_f64(),
-        };
-        number.map(Some).ok_or_else(|| self.invalid(&format!("`{name}` is no number")))
-    }
-
-    fn elements(&self) -> Result<Vec<At<'v>>, PolicyError> {
-        let list = self.value.as_array().ok_or_else(|| self.invalid("a list is expected"))?;
-        let place = |k| format!("{}/{k}", self.pointer);
-        Ok(list.iter().enumerate().map(|(k, value)| At { value, pointer: place(k) }).collect())
-    }
-
-    fn numbers(&self) -> Result<Vec<f64>, PolicyError> {
-        let number = |at: &At<'_>| match at.value {
-            Value::Bool(truth) => Ok(f64::from(u8::from(*truth))),
-            value => value.as_f64().ok_or_else(|| at.invalid("a number is expected")),
-        };
-        self.elements()?.iter().map(number).collect()
-    }
-
-    /// Numbers of nodes, inputs or classes; negative ones stand for none.
-    fn indices(&self) -> Result<Vec<Option<usize>>, PolicyError> {
-        let index = |at: &At<'_>| match at.value.as_i64() {
-            Some(index) => Ok(usize::try_from(index).ok()),
-            None => Err(at.invalid("an integer is expected")),
-        };
-        self.elements()?.iter().map(index).collect()
-    }
+    Ok(starts)
 }

@@ -171,19 +171,19 @@ fn notes_for_the_user() {
     let options = PolicyOptions::default();
     let loaded = load("label-not-in-interface", None, Some("p.jani2nnet"), &labels, options);
     let Some(loaded) = loaded else { return };
-    let notes = loaded.expect("fits").notes;
+    let notes = loaded.expect("fits").warnings;
     assert!(notes.len() == 1 && notes[0].contains("eject"), "{notes:?}");
 
     let counter = model(&["M"], &["x"], &["inc", "dec"]);
     let loaded = load("nnet-normalisation", None, Some("p.jani2nnet"), &counter, options);
-    let notes = loaded.expect("the collection").expect("fits").notes;
+    let notes = loaded.expect("the collection").expect("fits").warnings;
     assert!(notes.len() == 1 && notes[0].contains("normalis"), "{notes:?}");
 
     let ties = model(&["M"], &["x"], &["go", "wait"]);
     let options = PolicyOptions { ties: Ties::Strict, ..options };
     let loaded = load("tie-rules", None, Some("go-first.jani2nnet"), &ties, options);
     let loaded = loaded.expect("the collection").expect("fits");
-    assert!(loaded.notes.len() == 1 && loaded.notes[0].contains("strict"));
+    assert!(loaded.warnings.len() == 1 && loaded.warnings[0].contains("strict"));
     assert_eq!(loaded.policy.chooser().choose(&[0], &[]), Choice::Nothing);
 }
 
@@ -196,7 +196,7 @@ fn without_interface_the_order_decides() {
     let loaded = loaded.expect("fits");
     assert_eq!(loaded.policy.inputs(), [VarId(1), VarId(2)]);
     assert_eq!(loaded.policy.outputs(), [LabelId(0), LabelId(1)]);
-    assert!(loaded.notes[0].contains("no interface"));
+    assert!(loaded.warnings[0].contains("no interface"));
 
     let three = model(&["M"], &["x", "y", "z"], &["east", "north", "up"]);
     let loaded = load(case, Some("plain.onnx"), None, &three, options).expect("the collection");

@@ -4,5 +4,7 @@
 mod golden;
 mod loading;
 mod networks;
+mod rounds;
 mod shared_folder;
+mod spoilt_trees;
 mod trees;

@@ -104,6 +104,7 @@ pub(super) fn write(
         file: out.nnet.file_name().map(|name| name.to_string_lossy().into_owned()),
         filter: Some(if config.mask { Filter::Applicable } else { Filter::None }),
         elements: Some(config.hidden.clone()),
+        rounds: None,
         ..interface.clone()
     };
     let mut contents: Vec<(&Path, Vec<u8>)> = vec![

@@ -24,6 +24,9 @@ pub struct QueryLogHeader {
     pub network: PathBuf,
     /// SHA-256 of its bytes.
     pub network_sha256: String,
+    /// The number of trees that count, where the policy is a tree ensemble.
+    #[serde(default)]
+    pub trees: Option<usize>,
     /// The variables of the state.
     pub variables: Vec<VariableRecord>,
     /// For each input of the network the position of its variable.

@@ -382,7 +382,10 @@ fn remarks(
     loaded: &mut Loaded,
 ) {
     match policy {
-        Some(policy) => loaded.warnings.extend(policy.notes.iter().cloned()),
+        Some(policy) => {
+            loaded.warnings.extend(policy.warnings.iter().cloned());
+            loaded.notes.extend(policy.notes.iter().cloned());
+        }
         None if options.policy == PolicyChoice::None => {}
         None => loaded.notes.push(format!(
             "property `{}` names no policy and none is given: all actions are allowed",

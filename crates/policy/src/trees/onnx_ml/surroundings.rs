@@ -1,29 +1,86 @@
 //! What stands around a tree ensemble in its graph: nodes that leave inputs and the order of the
-//! scores as they are.
+//! scores as they are, and what the graph says about its input and its outputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{is_ensemble, place};
+use super::super::Classes;
+use super::super::rule::Precision;
+use super::{classes, is_ensemble, place};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
-use crate::onnx::proto::{GraphProto, NodeProto, TensorProto, data_type};
+use crate::onnx::proto::{
+    GraphProto, NodeProto, TensorProto, TensorTypeProto, ValueInfoProto, data_type,
+};
 use crate::onnx::tensor::{Data, Tensor};
 
-/// Checks the nodes around an ensemble.
-///
-/// Before it there may be `Identity`, and `Cast` to real numbers; after its scores also `ZipMap`,
-/// and `Mul` and `Div` by a positive constant, as `onnxmltools` adds them. What is made of the label
-/// is not looked at: labels are chosen by the scores.
-///
-/// # Errors
-/// The first node that may change an input, or the order of the scores.
-pub(super) fn check(graph: &GraphProto, ensemble: &NodeProto) -> Result<(), PolicyError> {
+/// What the graph says about its input and its outputs.
+pub(super) struct Surroundings<'g> {
+    /// In which precision the ensemble reads its input.
+    pub precision: Precision,
+    /// The number of features, if the shape of the input says it.
+    pub features: Option<usize>,
+    /// The outputs of the graph that are scores.
+    scores: Vec<&'g ValueInfoProto>,
+    /// The nodes that name the scores.
+    maps: Vec<&'g NodeProto>,
+}
+
+impl<'g> Surroundings<'g> {
+    /// Reads what stands around an ensemble.
+    ///
+    /// Before it there may be `Identity`, and `Cast` to real numbers; after its scores also
+    /// `ZipMap`, and `Mul` and `Div` by a positive constant, as `onnxmltools` adds them. What is
+    /// made of the label is not looked at: labels are chosen by the scores.
+    ///
+    /// # Errors
+    /// The first node that may change an input, or the order of the scores.
+    pub(super) fn read(graph: &'g GraphProto, ensemble: &NodeProto) -> Result<Self, PolicyError> {
+        let (scores, maps) = behind(graph, ensemble)?;
+        let scores = graph.output.iter().filter(|o| scores.contains(o.name.as_str())).collect();
+        let (precision, features) =
+            before(graph, ensemble).map_err(|error| error.at(&place(ensemble)))?;
+        Ok(Self { precision, features, scores, maps })
+    }
+
+    /// Compares the number and the names of the scores with what the graph says.
+    pub(super) fn check(&self, outputs: usize, given: Option<&Classes>) -> Result<(), PolicyError> {
+        for output in &self.scores {
+            let shape = tensor_type(output).and_then(|tensor| tensor.shape.as_ref());
+            let Some([_, width]) = shape.map(|shape| shape.dim.as_slice()) else { continue };
+            let Some(width) = width.dim_value.filter(|&width| width > 0) else { continue };
+            // skl2onnx declares one score for regressors of several targets.
+            let is_wrong_by_custom = given.is_none() && width == 1;
+            if usize::try_from(width) != Ok(outputs) && !is_wrong_by_custom {
+                let message = format!("its shape says {width} scores, the trees have {outputs}");
+                return Err(PolicyError::invalid(format!("output `{}`", output.name), message));
+            }
+        }
+        for map in &self.maps {
+            let known = ["classlabels_int64s", "classlabels_strings"];
+            let own = Attributes::of(map, &known).and_then(|attributes| classes(&attributes));
+            let own = own.map_err(|error| error.at(&place(map)))?;
+            if given != Some(&own) {
+                let message = "its classes are not those of the tree ensemble, in their order";
+                return Err(PolicyError::invalid(place(map), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the nodes around an ensemble. Returns the names of all values that are scores, and the
+/// nodes `ZipMap`.
+fn behind<'g>(
+    graph: &'g GraphProto,
+    ensemble: &NodeProto,
+) -> Result<(BTreeSet<&'g str>, Vec<&'g NodeProto>), PolicyError> {
     let constants: BTreeMap<&str, &TensorProto> =
         graph.initializer.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     // Nodes come in the order of computation. Which values are computed from the label alone, and
     // which are scores.
     let mut labels: BTreeSet<&str> = BTreeSet::new();
     let mut scores: BTreeSet<&str> = BTreeSet::new();
+    let mut maps = Vec::new();
     for node in &graph.node {
         let reads = |values: &BTreeSet<&str>| node.input.iter().any(|i| values.contains(&**i));
         if std::ptr::eq(node, ensemble) {
@@ -35,9 +92,12 @@ pub(super) fn check(graph: &GraphProto, ensemble: &NodeProto) -> Result<(), Poli
         let kind = node.op_type.as_str();
         let harmless = match kind {
             "Identity" => true,
-            "ZipMap" => !reads(&labels),
+            "ZipMap" => {
+                maps.push(node);
+                !reads(&labels)
+            }
             "Cast" if reads(&labels) => true,
-            "Cast" => is_real(node)?,
+            "Cast" => cast_to(node)?.is_some(),
             "Mul" | "Div" => {
                 let [first, second] = node.input.as_slice() else { return Err(refused(node)) };
                 let by_constant = |score: &str, constant: &str| {
@@ -57,7 +117,50 @@ pub(super) fn check(graph: &GraphProto, ensemble: &NodeProto) -> Result<(), Poli
             labels.extend(outputs);
         }
     }
-    Ok(())
+    Ok((scores, maps))
+}
+
+/// In which precision the ensemble reads its input, and how many features the graph's input has:
+/// double precision only where nothing on the way is single.
+fn before(
+    graph: &GraphProto,
+    ensemble: &NodeProto,
+) -> Result<(Precision, Option<usize>), PolicyError> {
+    let mut reads = ensemble.input.first().map(String::as_str).unwrap_or_default();
+    let mut casts = Vec::new();
+    // Every step goes to an earlier node.
+    for node in graph.node.iter().rev() {
+        if node.output.iter().any(|output| output == reads) {
+            if node.op_type == "Cast" {
+                casts.extend(cast_to(node)?);
+            }
+            reads = node.input.first().map(String::as_str).unwrap_or_default();
+        }
+    }
+    let input = graph.input.iter().find(|input| input.name == reads);
+    let Some(tensor) = input.and_then(tensor_type) else {
+        return Err(PolicyError::unsupported("", "its input is no list of numbers"));
+    };
+    let dimensions = tensor.shape.as_ref().map(|shape| shape.dim.as_slice()).unwrap_or_default();
+    let width = dimensions.last().and_then(|dimension| dimension.dim_value);
+    let features = width.and_then(|width| usize::try_from(width).ok()).filter(|&width| width > 0);
+    let single = casts.contains(&Precision::Single);
+    let precision =
+        match tensor.elem_type {
+            data_type::DOUBLE if !single => Precision::Double,
+            data_type::INT32 | data_type::INT64 | data_type::BOOL if !casts.is_empty() => {
+                if single { Precision::Single } else { Precision::Double }
+            }
+            data_type::FLOAT | data_type::DOUBLE | data_type::INT32 | data_type::INT64 => {
+                Precision::Single
+            }
+            _ => return Err(PolicyError::unsupported("", "its input is no list of numbers")),
+        };
+    Ok((precision, features))
+}
+
+fn tensor_type(value: &ValueInfoProto) -> Option<&TensorTypeProto> {
+    value.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref())
 }
 
 fn refused(node: &NodeProto) -> PolicyError {
@@ -66,9 +169,14 @@ fn refused(node: &NodeProto) -> PolicyError {
     PolicyError::unsupported(place(node), message)
 }
 
-fn is_real(node: &NodeProto) -> Result<bool, PolicyError> {
+/// The precision that a node casts to; `None` if it does not cast to real numbers.
+fn cast_to(node: &NodeProto) -> Result<Option<Precision>, PolicyError> {
     let to = Attributes::of(node, &["to", "saturate"])?.integer("to")?;
-    Ok(to.is_some_and(|to| [data_type::FLOAT, data_type::DOUBLE].map(i64::from).contains(&to)))
+    Ok(match to.and_then(|to| i32::try_from(to).ok()) {
+        Some(data_type::FLOAT) => Some(Precision::Single),
+        Some(data_type::DOUBLE) => Some(Precision::Double),
+        _ => None,
+    })
 }
 
 /// Whether a constant is a single positive number.

@@ -1,0 +1,152 @@
+//! JSON dumps of LightGBM (`dump_model`).
+
+use serde_json::Value;
+
+use super::super::ensemble::{Ensemble, Tree, TreeNode};
+use super::super::place::At;
+use super::super::rule::Missing;
+use super::super::{Features, TreesFile};
+use super::{Head, Statements, rule};
+use crate::error::PolicyError;
+
+/// Reads a JSON dump.
+pub(in super::super) fn parse(value: &Value) -> Result<TreesFile, PolicyError> {
+    let root = At::root(value);
+    let names = root.member("feature_names")?.texts()?;
+    let statements = Statements {
+        version: root.member("version")?.text()?,
+        classes: root.member("num_class")?.count()?,
+        per_round: root.member("num_tree_per_iteration")?.count()?,
+        last_feature: root.member("max_feature_idx")?.count()?,
+        objective: root.optional("objective").map(|at| at.text()).transpose()?,
+        names: names.into_iter().map(str::to_owned).collect(),
+    };
+    let head = statements.check(|key| format!("/{key}"))?;
+    let list = root.member("tree_info")?;
+    let elements = list.elements()?;
+    Statements::whole_rounds(elements.len(), head.per_round)
+        .map_err(|message| list.invalid(message))?;
+    let mut trees = Vec::with_capacity(elements.len());
+    for (t, tree) in elements.iter().enumerate() {
+        trees.push(read_tree(tree, t, &head)?);
+    }
+    let ensemble = Ensemble::new(head.features, vec![0.0; head.per_round], trees)?;
+    let features = Features { count: Some(head.features), names: head.names };
+    Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
+}
+
+fn read_tree(tree: &At<'_>, t: usize, head: &Head) -> Result<Tree, PolicyError> {
+    let root = tree.member("tree_structure")?;
+    let mut reader =
+        Reader { class: t % head.per_round, features: head.features, nodes: Vec::new() };
+    let (mut splits, mut leaves) = (Numbers::default(), Numbers::default());
+    reader.node(&root, &mut splits, &mut leaves)?;
+    for (key, expected) in [("tree_index", t), ("num_leaves", leaves.count), ("num_cat", 0)] {
+        if let Some(at) = tree.optional(key) {
+            let given = at.count()?;
+            if given != expected {
+                return Err(at.invalid(format!("it says {given} in place of {expected}")));
+            }
+        }
+    }
+    Ok(Tree { nodes: reader.nodes })
+}
+
+/// The numbers that nodes of one kind have in a tree.
+#[derive(Default)]
+struct Numbers {
+    count: usize,
+    given: std::collections::BTreeSet<usize>,
+}
+
+impl Numbers {
+    /// Counts a node, and looks at its number, if it has one.
+    fn add(&mut self, node: &At<'_>, key: &str) -> Result<(), PolicyError> {
+        self.count += 1;
+        let Some(at) = node.optional(key) else { return Ok(()) };
+        let number = at.count()?;
+        if self.given.insert(number) {
+            return Ok(());
+        }
+        Err(at.invalid(format!("number {number} stands twice in the tree")))
+    }
+}
+
+struct Reader {
+    class: usize,
+    features: usize,
+    nodes: Vec<TreeNode>,
+}
+
+impl Reader {
+    /// Appends a node and what is below it.
+    fn node(
+        &mut self,
+        node: &At<'_>,
+        splits: &mut Numbers,
+        leaves: &mut Numbers,
+    ) -> Result<(), PolicyError> {
+        let Some(input) = node.optional("split_feature") else {
+            leaves.add(node, "leaf_index")?;
+            if let Some(at) = node.optional("leaf_const") {
+                let message =
+                    "leaves with linear models are not supported; train with linear_tree=false";
+                return Err(at.unsupported(message));
+            }
+            let value = node.member("leaf_value")?.number()?;
+            self.nodes.push(TreeNode::Leaf(vec![(self.class, value)]));
+            return Ok(());
+        };
+        if let Some(at) = node.optional("leaf_value") {
+            return Err(at.invalid("a node has either a question or a value"));
+        }
+        splits.add(node, "split_index")?;
+        let decision = node.member("decision_type")?;
+        match decision.text()? {
+            "<=" => {}
+            "==" => {
+                let message = "a node splits by categories, which is not supported; train without \
+                               categorical_feature";
+                return Err(decision.unsupported(message));
+            }
+            other => return Err(decision.invalid(format!("`<=` is expected, not `{other}`"))),
+        }
+        let feature = input.count()?;
+        if feature >= self.features {
+            let message = format!(
+                "there are {} features (`max_feature_idx` and one), not {feature} and more",
+                self.features
+            );
+            return Err(input.invalid(message));
+        }
+        let at = node.member("threshold")?;
+        let threshold = match at.value {
+            Value::String(text) => text.parse().map_err(|_| at.invalid("a number is expected"))?,
+            _ => at.number()?,
+        };
+        let default_left = node
+            .optional("default_left")
+            .map(|at| at.value.as_bool().ok_or_else(|| at.invalid("true or false is expected")));
+        let default_left = default_left.transpose()?.unwrap_or(false);
+        let missing = match node.optional("missing_type") {
+            None => Missing::IsZero,
+            Some(at) => match at.text()? {
+                "None" => Missing::IsZero,
+                "Zero" => Missing::Zero(default_left),
+                "NaN" => Missing::NotANumber(default_left),
+                _ => return Err(at.invalid("None, Zero or NaN is expected")),
+            },
+        };
+        let split = self.nodes.len();
+        self.nodes.push(TreeNode::Leaf(Vec::new()));
+        let mut children = [0; 2];
+        for (place, name) in children.iter_mut().zip(["left_child", "right_child"]) {
+            *place = self.nodes.len();
+            self.node(&node.member(name)?, splits, leaves)?;
+        }
+        let [left, right] = children;
+        let rule = rule(threshold, missing);
+        self.nodes[split] = TreeNode::Split { input: feature, rule, left, right };
+        Ok(())
+    }
+}

@@ -1,0 +1,95 @@
+//! Objectives of XGBoost, and what the margin starts at for a base score.
+
+use super::super::place::At;
+use crate::error::PolicyError;
+
+/// What the library makes of the base score before it adds the trees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Start {
+    /// The margin starts at the base score itself.
+    Itself,
+    /// At its logit: it is a probability.
+    Logit,
+    /// At its logarithm: it is an expectation.
+    Logarithm,
+}
+
+/// The objectives of versions 1 to 3, each compared with the library's own scores.
+const OBJECTIVES: [(&str, Start); 20] = [
+    ("binary:hinge", Start::Itself),
+    ("binary:logistic", Start::Logit),
+    ("binary:logitraw", Start::Itself),
+    ("count:poisson", Start::Logarithm),
+    ("multi:softmax", Start::Itself),
+    ("multi:softprob", Start::Itself),
+    ("rank:map", Start::Itself),
+    ("rank:ndcg", Start::Itself),
+    ("rank:pairwise", Start::Itself),
+    ("reg:absoluteerror", Start::Itself),
+    ("reg:gamma", Start::Logarithm),
+    ("reg:linear", Start::Itself),
+    ("reg:logistic", Start::Logit),
+    ("reg:pseudohubererror", Start::Itself),
+    ("reg:quantileerror", Start::Itself),
+    ("reg:squarederror", Start::Itself),
+    ("reg:squaredlogerror", Start::Itself),
+    ("reg:tweedie", Start::Logarithm),
+    ("survival:aft", Start::Logarithm),
+    ("survival:cox", Start::Logarithm),
+];
+
+/// The objective that a model was trained for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Objective {
+    pub name: &'static str,
+    start: Start,
+}
+
+impl Objective {
+    /// Reads the objective, and checks what it says about classes against `num_class`.
+    pub fn read(learner: &At<'_>, classes: usize) -> Result<Self, PolicyError> {
+        let objective = learner.member("objective")?;
+        let name = objective.member("name")?;
+        let text = name.text()?;
+        let known = OBJECTIVES.into_iter().find(|(known, _)| *known == text);
+        let Some((known, start)) = known else {
+            let names: Vec<&str> = OBJECTIVES.iter().map(|(known, _)| *known).collect();
+            let message = format!(
+                "there is no objective {text}, so it is not known what the base score means; \
+                 known are {}",
+                names.join(", ")
+            );
+            return Err(name.invalid(message));
+        };
+        if let Some(parameters) = objective.optional("softmax_multiclass_param") {
+            let at = parameters.member("num_class")?;
+            let given = at.written_count()?;
+            if given != classes {
+                let message = format!("it says {given}, `num_class` of the learner says {classes}");
+                return Err(at.invalid(message));
+            }
+        }
+        Ok(Self { name: known, start })
+    }
+
+    /// What the margin starts at, computed in single precision as the library does; `None` for a
+    /// base score that the objective does not allow.
+    pub fn margin(self, base_score: f32) -> Option<f64> {
+        let margin = match self.start {
+            Start::Itself => base_score,
+            Start::Logit if base_score > 0.0 && base_score < 1.0 => -(1.0 / base_score - 1.0).ln(),
+            Start::Logarithm if base_score > 0.0 => base_score.ln(),
+            Start::Logit | Start::Logarithm => return None,
+        };
+        Some(f64::from(margin)).filter(|margin| margin.is_finite())
+    }
+
+    /// The base scores that it allows.
+    pub fn range(self) -> &'static str {
+        match self.start {
+            Start::Itself => "finite numbers are allowed",
+            Start::Logit => "numbers between 0 and 1 are allowed",
+            Start::Logarithm => "positive numbers are allowed",
+        }
+    }
+}

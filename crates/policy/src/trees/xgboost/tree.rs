@@ -1,0 +1,266 @@
+//! One tree of an XGBoost model.
+//!
+//! A leaf is a node whose left child is −1. Its value stands in `split_conditions`. Leaves with
+//! several values have them in `leaf_weights`, with the number of the leaf as right child, or in
+//! `base_weights` in older files. Nodes that were pruned stay in the lists and are counted by
+//! `num_deleted`; no other node may be out of reach.
+
+use super::super::assemble::{ListedNode, assemble};
+use super::super::ensemble::Tree;
+use super::super::place::At;
+use super::super::rule::{Comparison, Missing, Precision, Rule};
+use crate::error::PolicyError;
+
+/// What stands for the parent of the root.
+const NO_PARENTS: [i64; 2] = [-1, 2_147_483_647];
+
+/// A tree that was read.
+pub(super) struct ReadTree {
+    pub tree: Tree,
+    /// Whether its leaves have a value for each output.
+    pub for_all_outputs: bool,
+}
+
+/// Reads tree `t`, which is for one output, unless its leaves have a value for each.
+pub(super) fn read(
+    tree: &At<'_>,
+    t: usize,
+    output: usize,
+    features: usize,
+    outputs: usize,
+) -> Result<ReadTree, PolicyError> {
+    if let Some(id) = tree.optional("id")
+        && id.count()? != t
+    {
+        return Err(id.invalid(format!("tree {t} has another number")));
+    }
+    let left = tree.member("left_children")?.integers()?;
+    let nodes = left.len();
+    let same_length = |name: &str| -> Result<At<'_>, PolicyError> {
+        let at = tree.member(name)?;
+        at.of_length(nodes, "nodes")?;
+        Ok(at)
+    };
+    let kinds = match tree.optional("split_type") {
+        None => vec![false; nodes],
+        Some(_) => same_length("split_type")?.truths()?,
+    };
+    if let Some(at) = tree.optional("categories_nodes") {
+        for (entry, node) in at.integers()?.into_iter().enumerate() {
+            let by_category = usize::try_from(node).ok().and_then(|node| kinds.get(node));
+            if by_category != Some(&true) {
+                let place = format!("{}/{entry}", at.pointer);
+                let message = format!("`split_type` says that node {node} has no categories");
+                return Err(PolicyError::invalid(place, message));
+            }
+        }
+    }
+    for name in ["loss_changes", "sum_hessian"] {
+        if tree.optional(name).is_some() {
+            same_length(name)?;
+        }
+    }
+    let parents = tree.optional("parents").map(|_| same_length("parents")?.integers());
+    let parameters = Parameters::read(tree, nodes, features)?;
+    let leaves = Leaves::read(tree, output, (nodes, outputs), parameters.leaf_size)?;
+    let lists = Lists {
+        tree,
+        right: same_length("right_children")?.integers()?,
+        inputs: same_length("split_indices")?.integers()?,
+        conditions: same_length("split_conditions")?.singles()?,
+        default_left: same_length("default_left")?.truths()?,
+        parents: parents.transpose()?,
+        left,
+        kinds,
+        leaves,
+        features,
+    };
+    let twice = |k| tree.invalid(format!("node {k} is the child of two nodes, or twice of one"));
+    let missing = |k| tree.invalid(format!("there is no node {k}"));
+    let assembled = assemble((nodes, 0), |k, parent| lists.node(k, parent), twice, missing)?;
+    let missed = assembled.reached.iter().filter(|&&reached| !reached).count();
+    if missed != parameters.deleted {
+        let first = assembled.reached.iter().position(|reached| !reached).unwrap_or(0);
+        let message = if missed == 0 {
+            format!("`num_deleted` says {}, and all nodes are in the tree", parameters.deleted)
+        } else {
+            format!(
+                "{missed} nodes are no child of any node, such as node {first}; `num_deleted` says \
+                 {}",
+                parameters.deleted
+            )
+        };
+        return Err(tree.invalid(message));
+    }
+    let for_all_outputs = matches!(lists.leaves, Leaves::Several { .. });
+    Ok(ReadTree { tree: Tree { nodes: assembled.nodes }, for_all_outputs })
+}
+
+/// What `tree_param` says.
+struct Parameters {
+    deleted: usize,
+    /// Values of a leaf.
+    leaf_size: usize,
+}
+
+impl Parameters {
+    fn read(tree: &At<'_>, nodes: usize, features: usize) -> Result<Self, PolicyError> {
+        let mut read = Self { deleted: 0, leaf_size: 1 };
+        let Some(parameters) = tree.optional("tree_param") else { return Ok(read) };
+        for (name, at) in parameters.members()? {
+            let what = match name {
+                "num_deleted" => {
+                    read.deleted = at.written_count()?;
+                    continue;
+                }
+                "size_leaf_vector" => {
+                    // Version 1 writes 0.
+                    read.leaf_size = at.written_count()?.max(1);
+                    continue;
+                }
+                "num_nodes" => (nodes, "the lists have"),
+                "num_feature" => (features, "`num_feature` of the learner says"),
+                _ => continue,
+            };
+            let given = at.written_count()?;
+            if given != what.0 {
+                return Err(at.invalid(format!("it says {given}, {} {}", what.1, what.0)));
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Where the values of leaves stand.
+enum Leaves {
+    /// In the conditions, for one output.
+    One { output: usize },
+    /// In a list of their own, for all outputs.
+    Several { values: Vec<f32>, outputs: usize, by_leaf: bool },
+}
+
+impl Leaves {
+    fn read(
+        tree: &At<'_>,
+        output: usize,
+        (nodes, outputs): (usize, usize),
+        leaf_size: usize,
+    ) -> Result<Self, PolicyError> {
+        let weights = tree.optional("base_weights");
+        if leaf_size == 1 {
+            if let Some(at) = weights {
+                at.of_length(nodes, "nodes")?;
+            }
+            return Ok(Self::One { output });
+        }
+        if leaf_size != outputs {
+            let message = format!("leaves of {leaf_size} values for {outputs} outputs");
+            return Err(tree.invalid(message));
+        }
+        if let Some(at) = &weights {
+            at.of_length(nodes.saturating_mul(outputs), "values of nodes")?;
+        }
+        match (tree.optional("leaf_weights"), weights) {
+            (Some(at), _) => Ok(Self::Several { values: at.singles()?, outputs, by_leaf: true }),
+            (None, Some(at)) => {
+                Ok(Self::Several { values: at.singles()?, outputs, by_leaf: false })
+            }
+            (None, None) => Err(tree.invalid("`leaf_weights` is missing")),
+        }
+    }
+}
+
+/// The nodes of a tree, by list.
+struct Lists<'v> {
+    tree: &'v At<'v>,
+    left: Vec<i64>,
+    right: Vec<i64>,
+    inputs: Vec<i64>,
+    conditions: Vec<f32>,
+    default_left: Vec<bool>,
+    kinds: Vec<bool>,
+    parents: Option<Vec<i64>>,
+    leaves: Leaves,
+    features: usize,
+}
+
+impl Lists<'_> {
+    fn wrong(&self, list: &str, k: usize, message: String) -> PolicyError {
+        PolicyError::invalid(format!("{}/{list}/{k}", self.tree.pointer), message)
+    }
+
+    /// The values of a leaf.
+    fn leaf(&self, k: usize) -> Result<ListedNode, PolicyError> {
+        let right = self.right[k];
+        let (values, outputs, place) = match &self.leaves {
+            Leaves::One { .. } | Leaves::Several { by_leaf: false, .. } if right != -1 => {
+                let message = format!("node {k} has no left child, but {right} as right child");
+                return Err(self.wrong("right_children", k, message));
+            }
+            Leaves::One { output } => {
+                return Ok(ListedNode::Leaf(vec![(*output, f64::from(self.conditions[k]))]));
+            }
+            Leaves::Several { values, outputs, by_leaf: false } => (values, *outputs, k),
+            Leaves::Several { values, outputs, by_leaf: true } => {
+                let place = usize::try_from(right).ok();
+                let place = place.filter(|&place| place < values.len() / outputs);
+                let place = place.ok_or_else(|| {
+                    let message = format!("leaf {k} has number {right}, which has no values");
+                    self.wrong("right_children", k, message)
+                })?;
+                (values, *outputs, place)
+            }
+        };
+        let own = &values[place * outputs..(place + 1) * outputs];
+        Ok(ListedNode::Leaf(own.iter().map(|&value| f64::from(value)).enumerate().collect()))
+    }
+
+    /// What the lists say about node `k`.
+    fn node(&self, k: usize, parent: Option<usize>) -> Result<ListedNode, PolicyError> {
+        if let Some(parents) = &self.parents {
+            let given = parents[k];
+            let fits = match parent {
+                None => NO_PARENTS.contains(&given),
+                Some(parent) => usize::try_from(given) == Ok(parent),
+            };
+            if !fits {
+                let parent = parent.map_or("none".to_owned(), |parent| parent.to_string());
+                let message = format!("the parent of node {k} is {parent}, not {given}");
+                return Err(self.wrong("parents", k, message));
+            }
+        }
+        if self.left[k] == -1 {
+            return self.leaf(k);
+        }
+        if self.kinds[k] {
+            let message = format!(
+                "node {k} splits by categories, which is not supported; train without \
+                 `enable_categorical`"
+            );
+            return Err(self.tree.unsupported(message));
+        }
+        let input = usize::try_from(self.inputs[k]).ok();
+        let input = input.filter(|&input| input < self.features).ok_or_else(|| {
+            let message = format!(
+                "node {k} splits on feature {}, and `num_feature` says {}",
+                self.inputs[k], self.features
+            );
+            self.wrong("split_indices", k, message)
+        })?;
+        let child = |list: &str, child: i64| {
+            let found = usize::try_from(child).ok().filter(|&child| child < self.left.len());
+            found.ok_or_else(|| {
+                self.wrong(list, k, format!("child {child} of node {k} is no node of the tree"))
+            })
+        };
+        let children =
+            [child("left_children", self.left[k])?, child("right_children", self.right[k])?];
+        let rule = Rule {
+            comparison: Comparison::Less,
+            threshold: f64::from(self.conditions[k]),
+            precision: Precision::Single,
+            missing: Missing::NotANumber(self.default_left[k]),
+        };
+        Ok(ListedNode::Split { input, rule, children })
+    }
+}
