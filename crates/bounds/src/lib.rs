@@ -55,6 +55,6 @@ pub use decision_map::DecisionMap;
 pub use oracle::Oracle;
 pub use output_set::OutputSet;
 pub use query::SelectionQuery;
-pub use real::{RealAnswer, RealOracle, RealStatistics, Undecided};
+pub use real::{PrepareError, RealAnswer, RealOracle, RealStatistics, Undecided};
 pub use recorder::{AskedQuery, Recorder, Values};
 pub use statistics::{Stage, StageStatistics, Statistics};

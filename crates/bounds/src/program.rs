@@ -3,7 +3,8 @@
 //! Backward substitution handles a block of rows at a time, one row in each lane, so that a weight
 //! is loaded once for all of them; the forward interval pass handles a panel of neurons at a time.
 
-use policert_policy::{Network, Op as NetworkOp};
+use policert_engine_api::{Budget, StopReason};
+use policert_policy::{Network, Node as NetworkNode, Op as NetworkOp};
 
 use crate::relaxation::Function;
 
@@ -118,61 +119,82 @@ impl Panels {
 impl Program {
     /// Lays a network out.
     pub fn new(network: &Network) -> Self {
-        let mut nodes: Vec<Node> = Vec::with_capacity(network.nodes().len());
-        let mut slots = 0;
+        let mut program = Self::empty(network);
+        let mut read = vec![false; network.nodes().len()];
+        network.nodes().iter().for_each(|node| program.add(node, &mut read));
+        program
+    }
+
+    /// As [`Program::new`], under a budget: large networks take a while.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn within(network: &Network, budget: &mut Budget) -> Result<Self, StopReason> {
+        let mut program = Self::empty(network);
         let mut read = vec![false; network.nodes().len()];
         for node in network.nodes() {
-            let sources: Vec<usize> = node.op.inputs().iter().map(|input| input.index()).collect();
-            let source = sources.first().copied().unwrap_or(0);
-            let pointwise = |function| Op::Pointwise { source, function };
-            let op = match &node.op {
-                NetworkOp::Input => Op::Input,
-                NetworkOp::Affine { weights, bias, .. } => {
-                    let width = weights.columns();
-                    let all: Vec<usize> = (0..width).collect();
-                    let panels = match nodes[source].op {
-                        Op::Input => Panels::default(),
-                        _ => Panels::new(weights.entries(), width, &all),
-                    };
-                    let rows = weights.entries().to_vec();
-                    Op::Affine(Affine { source, rows, columns: width, bias: bias.clone(), panels })
-                }
-                NetworkOp::Scale { mul, div, add, .. } => {
-                    let factors =
-                        mul.iter().zip(div).map(|(&mul, &div)| factor(mul, div)).collect();
-                    Op::Scale { source, factors, summands: add.clone() }
-                }
-                NetworkOp::Relu { .. } => pointwise(Function::Leaky { alpha: 0.0 }),
-                NetworkOp::LeakyRelu { alpha, .. } => pointwise(Function::Leaky { alpha: *alpha }),
-                NetworkOp::Tanh { .. } => pointwise(Function::Tanh),
-                NetworkOp::Sigmoid { .. } => pointwise(Function::Sigmoid),
-                NetworkOp::Clip { lo, hi, .. } => pointwise(Function::Clip {
-                    lo: lo.unwrap_or(f64::NEG_INFINITY),
-                    hi: hi.unwrap_or(f64::INFINITY),
-                }),
-                NetworkOp::Add { .. } => Op::Add { sources: sources.clone() },
-                NetworkOp::Concat { .. } => Op::Concat { sources: sources.clone() },
-                NetworkOp::Max { .. } => Op::Max { sources: sources.clone() },
-            };
-            if matches!(op, Op::Pointwise { .. } | Op::Max { .. }) {
-                for &source in &sources {
-                    let function = match &op {
-                        Op::Pointwise { function, .. } if !read[source] => Some(*function),
-                        _ => None,
-                    };
-                    read[source] = true;
-                    nodes[source].reader = function;
-                    nodes[source].refined = !nodes[source].is_tight(&nodes);
-                }
-            }
-            for &source in &sources {
-                nodes[source].readers += 1;
-            }
-            let width = node.width;
-            nodes.push(Node { op, at: slots, width, refined: false, reader: None, readers: 0 });
-            slots += node.width;
+            budget.poll_clock()?;
+            program.add(node, &mut read);
         }
-        Self { nodes, output: network.output().index(), slots }
+        Ok(program)
+    }
+
+    fn empty(network: &Network) -> Self {
+        let nodes = Vec::with_capacity(network.nodes().len());
+        Self { nodes, output: network.output().index(), slots: 0 }
+    }
+
+    /// Lays out one more node. `read` says of each node whether a function reads it.
+    fn add(&mut self, node: &NetworkNode, read: &mut [bool]) {
+        let Self { nodes, slots, .. } = self;
+        let sources: Vec<usize> = node.op.inputs().iter().map(|input| input.index()).collect();
+        let source = sources.first().copied().unwrap_or(0);
+        let pointwise = |function| Op::Pointwise { source, function };
+        let op = match &node.op {
+            NetworkOp::Input => Op::Input,
+            NetworkOp::Affine { weights, bias, .. } => {
+                let width = weights.columns();
+                let all: Vec<usize> = (0..width).collect();
+                let panels = match nodes[source].op {
+                    Op::Input => Panels::default(),
+                    _ => Panels::new(weights.entries(), width, &all),
+                };
+                let rows = weights.entries().to_vec();
+                Op::Affine(Affine { source, rows, columns: width, bias: bias.clone(), panels })
+            }
+            NetworkOp::Scale { mul, div, add, .. } => {
+                let factors = mul.iter().zip(div).map(|(&mul, &div)| factor(mul, div)).collect();
+                Op::Scale { source, factors, summands: add.clone() }
+            }
+            NetworkOp::Relu { .. } => pointwise(Function::Leaky { alpha: 0.0 }),
+            NetworkOp::LeakyRelu { alpha, .. } => pointwise(Function::Leaky { alpha: *alpha }),
+            NetworkOp::Tanh { .. } => pointwise(Function::Tanh),
+            NetworkOp::Sigmoid { .. } => pointwise(Function::Sigmoid),
+            NetworkOp::Clip { lo, hi, .. } => pointwise(Function::Clip {
+                lo: lo.unwrap_or(f64::NEG_INFINITY),
+                hi: hi.unwrap_or(f64::INFINITY),
+            }),
+            NetworkOp::Add { .. } => Op::Add { sources: sources.clone() },
+            NetworkOp::Concat { .. } => Op::Concat { sources: sources.clone() },
+            NetworkOp::Max { .. } => Op::Max { sources: sources.clone() },
+        };
+        if matches!(op, Op::Pointwise { .. } | Op::Max { .. }) {
+            for &source in &sources {
+                let function = match &op {
+                    Op::Pointwise { function, .. } if !read[source] => Some(*function),
+                    _ => None,
+                };
+                read[source] = true;
+                nodes[source].reader = function;
+                nodes[source].refined = !nodes[source].is_tight(nodes);
+            }
+        }
+        for &source in &sources {
+            nodes[source].readers += 1;
+        }
+        let width = node.width;
+        nodes.push(Node { op, at: *slots, width, refined: false, reader: None, readers: 0 });
+        *slots += node.width;
     }
 
     /// The values of all slots for some inputs, rounded.

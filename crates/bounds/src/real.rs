@@ -21,10 +21,12 @@ mod statistics;
 mod trim;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{LinearInequality, Rational};
-use policert_policy::{Evaluator, ExactEvaluator, Network, PolicyError};
+use policert_policy::{Evaluator, ExactEvaluator, Network, Op, PolicyError};
+use thiserror::Error;
 
 use crate::bound::Bounder;
 use crate::program::Program;
@@ -35,14 +37,26 @@ pub use statistics::RealStatistics;
 /// Decides questions over the reals about one network. One for each thread.
 #[derive(Debug)]
 pub struct RealOracle {
-    /// Exact scores, if the network is made of linear pieces.
-    exact: Option<ExactEvaluator>,
+    network: Network,
+    /// Exact scores, if the network is made of linear pieces; once they are asked for.
+    exact: OnceLock<Option<ExactEvaluator>>,
     evaluator: Evaluator,
     bounder: Bounder,
     /// For each network input the variable that it reads.
     reads: Vec<usize>,
     dimensions: usize,
     statistics: RealStatistics,
+}
+
+/// Why a network was not prepared.
+#[derive(Debug, Error)]
+pub enum PrepareError {
+    /// It cannot be written without maxima; no network that was read or built before.
+    #[error(transparent)]
+    Network(#[from] PolicyError),
+    /// The budget ended.
+    #[error(transparent)]
+    Stopped(#[from] StopReason),
 }
 
 /// The answer of a [`RealOracle`].
@@ -87,7 +101,7 @@ impl RealOracle {
     /// Prepares a network whose input k reads the variable `reads[k]` of 0 to `dimensions` − 1.
     ///
     /// # Errors
-    /// None for networks that were read or built before.
+    /// A stop of the budget: large networks take a while, and memory.
     ///
     /// # Panics
     /// If it does not have as many inputs.
@@ -95,17 +109,34 @@ impl RealOracle {
         network: &Network,
         reads: Vec<usize>,
         dimensions: usize,
-    ) -> Result<Self, PolicyError> {
+        budget: &mut Budget,
+    ) -> Result<Self, PrepareError> {
         assert_eq!(reads.len(), network.input_width(), "one variable for each input");
+        budget.check_memory(memory_needed(network))?;
         let network = network.without_maxima()?;
+        let program = Program::within(&network, budget)?;
+        budget.poll_clock()?;
+        let evaluator = Evaluator::new(&network);
+        budget.poll_clock()?;
         Ok(Self {
-            exact: ExactEvaluator::new(&network),
-            evaluator: Evaluator::new(&network),
-            bounder: Bounder::new(Program::new(&network)),
+            exact: OnceLock::new(),
+            evaluator,
+            bounder: Bounder::new(program),
+            network,
             reads,
             dimensions,
             statistics: RealStatistics::default(),
         })
+    }
+
+    /// Exact scores, if the network is made of linear pieces.
+    fn exact(&self) -> Option<&ExactEvaluator> {
+        self.exact.get_or_init(|| ExactEvaluator::new(&self.network)).as_ref()
+    }
+
+    /// Whether the network is made of linear pieces.
+    fn is_piecewise_linear(&self) -> bool {
+        self.network.is_piecewise_linear()
     }
 
     /// Goes on with states of so many variables, those that the network reads among them.
@@ -222,6 +253,29 @@ impl Searches {
         }
         Ok(Some(self.undecided.map_or(RealAnswer::Unsat, RealAnswer::Undecided)))
     }
+}
+
+/// A weight is kept in the copy without maxima, as an exact number, for evaluation, and row by row,
+/// in forward and in backward panels for bounds: eight bytes each.
+const BYTES_OF_WEIGHT: u64 = 6 * 8;
+
+/// Bytes that preparing a network takes, about.
+fn memory_needed(network: &Network) -> u64 {
+    let weights = |op: &Op| match op {
+        Op::Affine { weights, .. } => weights.entries().len(),
+        Op::Input
+        | Op::Scale { .. }
+        | Op::Relu { .. }
+        | Op::LeakyRelu { .. }
+        | Op::Tanh { .. }
+        | Op::Sigmoid { .. }
+        | Op::Clip { .. }
+        | Op::Add { .. }
+        | Op::Concat { .. }
+        | Op::Max { .. } => 0,
+    };
+    let weights: usize = network.nodes().iter().map(|node| weights(&node.op)).sum();
+    u64::try_from(weights).unwrap_or(u64::MAX).saturating_mul(BYTES_OF_WEIGHT)
 }
 
 /// How many parts a search looks at before the next one has its turn.

@@ -7,7 +7,7 @@ use policert_policy::Comparison;
 
 use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
-use crate::real::{RealAnswer, RealOracle, Searches};
+use crate::real::{PrepareError, RealAnswer, RealOracle, Searches};
 
 /// With more disjuncts than that a condition is left out, which makes refutations rarer.
 const MANY_DISJUNCTS: usize = 256;
@@ -108,7 +108,7 @@ impl Oracle<'_> {
             true => NormalForm::constant(false),
             false => self.relaxed_form(query, &sides),
         };
-        let searches = match self.take_real(sides.dimensions()) {
+        let searches = match self.take_real(sides.dimensions(), budget)? {
             Some(mut real) => {
                 let searches = real.searches(&form.disjuncts, budget);
                 self.real = Some(real);
@@ -167,19 +167,27 @@ impl Oracle<'_> {
     }
 
     /// The oracle over the reals, for states of so many variables.
-    fn take_real(&mut self, dimensions: usize) -> Option<RealOracle> {
-        let new = |oracle: &Self| -> Option<RealOracle> {
-            let policy = oracle.policy();
-            let reads = policy.inputs().iter().map(|v| v.index()).collect();
-            // Tree ensembles over the reals are left undecided.
-            RealOracle::new(policy.ranking()?, reads, dimensions).ok()
-        };
+    fn take_real(
+        &mut self,
+        dimensions: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<RealOracle>, StopReason> {
         let mut real = match self.real.take() {
             Some(real) => real,
-            None => new(self)?,
+            None => {
+                let policy = self.policy();
+                // Tree ensembles over the reals are left undecided.
+                let Some(network) = policy.ranking() else { return Ok(None) };
+                let reads = policy.inputs().iter().map(|v| v.index()).collect();
+                match RealOracle::new(network, reads, dimensions, budget) {
+                    Ok(real) => real,
+                    Err(PrepareError::Stopped(reason)) => return Err(reason),
+                    Err(PrepareError::Network(_)) => return Ok(None),
+                }
+            }
         };
         real.set_dimensions(dimensions);
-        Some(real)
+        Ok(Some(real))
     }
 }
 
@@ -214,7 +222,7 @@ impl RelaxedSearch {
             return Ok(Some(answer.clone()));
         }
         let (Some(searches), Some(mut real)) =
-            (&mut self.searches, oracle.take_real(self.dimensions))
+            (&mut self.searches, oracle.take_real(self.dimensions, budget)?)
         else {
             return Ok(Some(Answer::Possible(None)));
         };

@@ -179,6 +179,19 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether so many bytes more are within the limit of memory: before they are asked for.
+    ///
+    /// # Errors
+    /// [`StopReason::Memory`] beyond it.
+    pub fn check_memory(&self, more: u64) -> Result<(), StopReason> {
+        match (self.limits.memory, resident_memory()) {
+            (Some(limit), Some(used)) if used.saturating_add(more) > limit => {
+                Err(StopReason::Memory)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether `stored` states are within the limit.
     ///
     /// # Errors
@@ -218,6 +231,11 @@ mod tests {
             flag.raise();
             assert_eq!(Budget::new(Limits::default(), flag).poll_clock(), Err(reason));
         }
+        let limits = Limits { memory: Some(1 << 40), ..Limits::default() };
+        let budget = Budget::new(limits, CancelFlag::default());
+        assert_eq!(budget.check_memory(1 << 20), Ok(()));
+        assert_eq!(budget.check_memory(1 << 40), Err(StopReason::Memory));
+        assert_eq!(Budget::unlimited().check_memory(u64::MAX), Ok(()));
         let limits = Limits { states: Some(3), ..Limits::default() };
         let budget = Budget::new(limits, CancelFlag::default());
         assert_eq!(budget.check_states(3), Ok(()));

@@ -10,7 +10,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_bounds::{RealAnswer, RealOracle, Undecided};
+use policert_bounds::{PrepareError, RealAnswer, RealOracle, Undecided};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{Network, read_network};
@@ -112,7 +112,14 @@ fn run(
     observer.event(Event::Phase("decide"));
     let begin = Instant::now();
     let reads = (0..property.inputs).collect();
-    let oracle = RealOracle::new(&network, reads, property.inputs)?;
+    let oracle = match RealOracle::new(&network, reads, property.inputs, &mut budget) {
+        Ok(oracle) => oracle,
+        Err(PrepareError::Stopped(reason)) => {
+            report.set_stopped(reason);
+            return Ok(());
+        }
+        Err(PrepareError::Network(error)) => return Err(error.into()),
+    };
     let mut decision =
         Decision { network: &network, property: &property, oracle, budget: &mut budget };
     let decided = decision.decide();

@@ -44,7 +44,7 @@ impl Search {
         }
         let inputs: Vec<Rational> =
             oracle.reads.iter().map(|&variable| point[variable].clone()).collect();
-        if let Some(exact) = &oracle.exact {
+        if let Some(exact) = oracle.exact() {
             let mut values = point.to_vec();
             values.extend(exact.scores_at(&inputs));
             return self.problem.exact.iter().all(|inequality| inequality.holds(&values));

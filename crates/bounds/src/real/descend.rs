@@ -14,6 +14,8 @@ const STEPS: usize = 24;
 const CLEAR: f64 = 1e-9;
 /// How far the gradient is looked for, as a part of each side.
 const NEAR: f64 = 1.0 / 4096.0;
+/// Coordinates of points that are kept at once.
+const AT_ONCE: usize = 1 << 20;
 /// Products that are computed between two looks at the budget.
 const BATCH: usize = 1 << 22;
 
@@ -35,23 +37,7 @@ impl Search {
             if excess <= -CLEAR {
                 break;
             }
-            let mut near = Vec::with_capacity(dimensions * dimensions);
-            for variable in 0..dimensions {
-                near.extend_from_slice(&current);
-                let last = near.len() - dimensions;
-                let step = widths[variable] * NEAR;
-                let room = self.whole.hi[variable] - current[variable] >= step;
-                near[last + variable] += if room { step } else { -step };
-            }
-            let slopes: Vec<f64> = self
-                .excesses(oracle, &near, budget)?
-                .iter()
-                .enumerate()
-                .map(|(variable, near_excess)| {
-                    let step = near[variable * dimensions + variable] - current[variable];
-                    if step == 0.0 { 0.0 } else { (near_excess - excess) / step * widths[variable] }
-                })
-                .collect();
+            let slopes = self.slopes(oracle, &current, excess, budget)?;
             let steepest = slopes.iter().fold(0.0f64, |most, slope| most.max(slope.abs()));
             if !(steepest > 0.0 && steepest.is_finite()) {
                 break;
@@ -80,6 +66,40 @@ impl Search {
             }
         }
         Ok(current)
+    }
+
+    /// By variable, how steeply the excess rises along its whole side.
+    fn slopes(
+        &self,
+        oracle: &mut RealOracle,
+        at: &[f64],
+        excess: f64,
+        budget: &mut Budget,
+    ) -> Result<Vec<f64>, StopReason> {
+        let dimensions = at.len();
+        let side = |variable: usize| self.whole.hi[variable] - self.whole.lo[variable];
+        let step = |variable: usize| {
+            let step = side(variable) * NEAR;
+            if self.whole.hi[variable] - at[variable] >= step { step } else { -step }
+        };
+        let mut slopes = Vec::with_capacity(dimensions);
+        let variables: Vec<usize> = (0..dimensions).collect();
+        // As many points at a time as need little memory.
+        for variables in variables.chunks((AT_ONCE / dimensions.max(1)).max(1)) {
+            let mut near = Vec::with_capacity(variables.len() * dimensions);
+            for &variable in variables {
+                near.extend_from_slice(at);
+                let last = near.len() - dimensions;
+                near[last + variable] += step(variable);
+            }
+            let excesses = self.excesses(oracle, &near, budget)?;
+            for (row, (&variable, near_excess)) in zip(variables, excesses).enumerate() {
+                let step = near[row * dimensions + variable] - at[variable];
+                let slope = (near_excess - excess) / step * side(variable);
+                slopes.push(if step == 0.0 { 0.0 } else { slope });
+            }
+        }
+        Ok(slopes)
     }
 
     /// For each point by how much the inequality that is farthest from holding does not hold.

@@ -161,12 +161,11 @@ impl Search {
                 Outcome::Stuck => self.queues[at].stuck += 1,
                 Outcome::Trimmed(mut part, distance) => {
                     part.trims += 1;
-                    self.queues[at].push(part, distance);
+                    self.queues[at].push(part, promise(oracle, distance));
                 }
                 Outcome::Split(mut part, split, distance) => {
                     part.trims = 0;
-                    // Where parts may end undecided it is better to see that soon: depth first.
-                    let distance = if oracle.exact.is_some() { distance } else { 0.0 };
+                    let distance = promise(oracle, distance);
                     match split {
                         Split::Side { .. } => oracle.statistics.bisections += 1,
                         Split::Bend { .. } => oracle.statistics.bends += 1,
@@ -176,7 +175,9 @@ impl Search {
                     }
                 }
             }
-            self.begin_anew();
+            if at == 0 {
+                self.begin_anew();
+            }
         }
         Ok(None)
     }
@@ -239,7 +240,7 @@ impl Search {
             return Ok(Outcome::Satisfied(point));
         }
         let open = self.open_functions(oracle, &part);
-        if oracle.exact.is_some() && open.is_empty() {
+        if oracle.is_piecewise_linear() && open.is_empty() {
             return self.decide_exactly(oracle, &part, budget);
         }
         let Some(share) = trim(&mut part, &rows) else {
@@ -299,8 +300,7 @@ impl Search {
         part: &Part,
         budget: &mut Budget,
     ) -> Result<Outcome, StopReason> {
-        let Some(exact) = &oracle.exact else { return Ok(Outcome::Stuck) };
-        oracle.statistics.polytopes += 1;
+        let Some(exact) = oracle.exact() else { return Ok(Outcome::Stuck) };
         let polytope = Polytope {
             exact,
             bounder: &oracle.bounder,
@@ -316,6 +316,7 @@ impl Search {
             stopped.is_ok()
         });
         stopped?;
+        oracle.statistics.polytopes += 1;
         self.exact_work += steps / STEPS_OF_FORM;
         Ok(match found {
             Feasibility::Infeasible(_) => Outcome::Refuted,
@@ -338,7 +339,7 @@ impl Search {
     ) -> Strategy {
         let [first] = self.queues.as_mut_slice() else { return strategy };
         let is_all = first.len() == 0 && first.stuck == 0;
-        if self.forked || !is_all || oracle.exact.is_none() {
+        if self.forked || !is_all || !oracle.is_piecewise_linear() {
             return strategy;
         }
         self.forked = true;
@@ -351,4 +352,9 @@ impl Search {
         self.queues.push(second);
         strategy
     }
+}
+
+/// What a part waits with. Where parts may end undecided it is better to see that soon: depth first.
+fn promise(oracle: &RealOracle, distance: f64) -> f64 {
+    if oracle.is_piecewise_linear() { distance } else { 0.0 }
 }

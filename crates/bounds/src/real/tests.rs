@@ -210,8 +210,13 @@ fn agrees_with_all_combinations_of_pieces() {
         let question = Question::random(&mut random);
 
         let dimensions = question.dimensions();
-        let mut oracle = RealOracle::new(&question.network, (0..dimensions).collect(), dimensions)
-            .expect("a network");
+        let mut oracle = RealOracle::new(
+            &question.network,
+            (0..dimensions).collect(),
+            dimensions,
+            &mut Budget::unlimited(),
+        )
+        .expect("a network");
         let limits = Limits { time: Some(Duration::from_secs(1)), ..Limits::default() };
         let mut budget = Budget::new(limits, CancelFlag::default());
         let Ok(answer) = oracle.decide(&question.inequalities, &mut budget) else {
@@ -255,7 +260,8 @@ fn bounds_are_needed() {
     let mut builder = NetworkBuilder::new(1).expect("inputs");
     let output = builder.relu(builder.input());
     let network = builder.finish(output, policert_policy::ElementType::F64);
-    let mut oracle = RealOracle::new(&network, vec![0], 2).expect("a network");
+    let mut oracle =
+        RealOracle::new(&network, vec![0], 2, &mut Budget::unlimited()).expect("a network");
     let mut decide = |terms: &[(usize, i64, i64)]| {
         let inequality = |&(variable, factor, upper): &(usize, i64, i64)| {
             LinearInequality::new([(variable, ratio(factor, 1))], ratio(upper, 1), false)
@@ -277,7 +283,8 @@ fn bounds_are_needed() {
 fn asked(network: &Network, factor: i64, upper: Rational, strict: bool) -> (RealAnswer, u64) {
     let dimensions = network.input_width();
     let mut oracle =
-        RealOracle::new(network, (0..dimensions).collect(), dimensions).expect("a network");
+        RealOracle::new(network, (0..dimensions).collect(), dimensions, &mut Budget::unlimited())
+            .expect("a network");
     let mut inequalities: Vec<LinearInequality> = (0..dimensions)
         .flat_map(|variable| [(variable, 1), (variable, -1)])
         .map(|(variable, sign)| {
@@ -336,4 +343,21 @@ fn neurons_that_cancel_end() {
         let (answer, _) = asked(&network, -1, Rational::ZERO, false);
         assert!(matches!(answer, RealAnswer::Sat(_)), "{pairs} pairs");
     }
+}
+
+#[test]
+fn a_network_is_prepared_within_its_budget() {
+    let network = cancelling(8, 2);
+    let new = |limits: Limits, flag: CancelFlag| {
+        RealOracle::new(&network, vec![0, 1], 2, &mut Budget::new(limits, flag)).err()
+    };
+    let stopped = |error: Option<PrepareError>| match error {
+        Some(PrepareError::Stopped(reason)) => Some(reason),
+        _ => None,
+    };
+    let memory = Limits { memory: Some(1 << 20), ..Limits::default() };
+    assert_eq!(stopped(new(memory, CancelFlag::default())), Some(StopReason::Memory));
+    let flag = CancelFlag::default();
+    flag.raise();
+    assert_eq!(stopped(new(Limits::default(), flag)), Some(StopReason::Interrupted));
 }

@@ -216,6 +216,17 @@ fn no_time_is_a_timeout() {
 }
 
 #[test]
+fn no_memory_ends_before_the_network_is_prepared() {
+    let text = property(1, 1, "(assert (<= 0 X_0 1)) (assert (>= Y_0 1))");
+    let limits = Limits { memory: Some(1 << 20), ..Limits::default() };
+    let queried = Files::new(&nnet("2", "0", "1"), &text).query(limits);
+    assert_eq!(queried.report.answer, Some(AnswerWord::Unknown));
+    assert_eq!(queried.status, ExitStatus::Memory);
+    assert_eq!(queried.report.reason_code, Some(ReasonCode::Memory));
+    assert!(queried.report.statistics.is_none(), "nothing was searched");
+}
+
+#[test]
 fn a_layer_of_weights() {
     // y0 = relu(x), y1 = relu(-x): both are 0 at 0 only.
     let both = network(|builder| {

@@ -60,12 +60,13 @@ fn questions_are_decided_where_cutting_boxes_decides_nothing() {
     for number in numbers {
         let question = Question::random(number);
         let inputs = question.network.input_width();
+        let mut budget = Budget::unlimited();
         let mut oracle =
-            RealOracle::new(&question.network, (0..inputs).collect(), inputs).expect("a network");
+            RealOracle::new(&question.network, (0..inputs).collect(), inputs, &mut budget)
+                .expect("a network");
         let begin = Instant::now();
-        let answer = oracle
-            .decide(&question.inequalities, &mut Budget::unlimited())
-            .expect("a budget without limits");
+        let answer =
+            oracle.decide(&question.inequalities, &mut budget).expect("a budget without limits");
         slowest = slowest.max((begin.elapsed(), number));
         most = most.max((oracle.statistics().parts, number));
         let has_point = match &answer {
