@@ -1,6 +1,7 @@
 //! Stage *bound*: linear relaxation of score differences over a box of inputs.
 
 mod bends;
+mod twins;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::sub_down;
@@ -60,6 +61,8 @@ pub(crate) struct Bend {
     pub at: f64,
     /// Whether the argument is at least that, or at most.
     pub above: bool,
+    /// Whether another bend of the part says the same.
+    pub implied: bool,
 }
 
 impl Plane<'_> {

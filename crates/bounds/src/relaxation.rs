@@ -88,12 +88,17 @@ impl Function {
 
     /// A bend inside [lo, hi], for a function of linear pieces.
     pub fn bend(self, lo: f64, hi: f64) -> Option<f64> {
-        let is_inside = |at: &f64| lo < *at && *at < hi;
-        match self {
-            Self::Leaky { .. } => Some(0.0).filter(is_inside),
-            Self::Clip { lo: least, hi: greatest } => [least, greatest].into_iter().find(is_inside),
-            Self::Tanh | Self::Sigmoid => None,
-        }
+        self.bends().find(|at| lo < *at && *at < hi)
+    }
+
+    /// Where it bends, for a function of linear pieces.
+    pub fn bends(self) -> impl Iterator<Item = f64> {
+        let places = match self {
+            Self::Leaky { .. } => [Some(0.0), None],
+            Self::Clip { lo, hi } => [Some(lo), Some(hi)],
+            Self::Tanh | Self::Sigmoid => [None, None],
+        };
+        places.into_iter().flatten().filter(|at| at.is_finite())
     }
 
     /// Lines below and above it over [lo, hi].

@@ -114,10 +114,7 @@ fn run(
     let reads = (0..property.inputs).collect();
     let oracle = match RealOracle::new(&network, reads, property.inputs, &mut budget) {
         Ok(oracle) => oracle,
-        Err(PrepareError::Stopped(reason)) => {
-            report.set_stopped(reason);
-            return Ok(());
-        }
+        Err(PrepareError::Stopped(reason)) => return Err(reason.into()),
         Err(PrepareError::Network(error)) => return Err(error.into()),
     };
     let mut decision =

@@ -100,7 +100,8 @@ impl Polytope<'_> {
         let has_scores =
             self.inequalities.iter().flat_map(|i| &i.terms).any(|&(v, _)| v >= dimensions);
         let mut nodes: Vec<usize> = if has_scores { vec![program.output] } else { Vec::new() };
-        nodes.extend(part.bends.iter().map(|bend| program.node_of(bend.slot)));
+        let bends = || part.bends.iter().filter(|bend| !bend.implied);
+        nodes.extend(bends().map(|bend| program.node_of(bend.slot)));
         let affine = if nodes.is_empty() {
             Vec::new()
         } else {
@@ -129,7 +130,7 @@ impl Polytope<'_> {
             }
             rows.push(row);
         }
-        for (bend, affine) in zip(&part.bends, &affine[usize::from(has_scores)..]) {
+        for (bend, affine) in zip(bends(), &affine[usize::from(has_scores)..]) {
             rows.push(self.side(bend, affine, dimensions));
         }
         feasible_point(&lo, &hi, &rows, go_on)

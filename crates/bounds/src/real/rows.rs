@@ -31,7 +31,7 @@ impl Search {
         let program = bounder.program();
         let output = program.output;
         let mut groups: Vec<(usize, Vec<Form>)> = Vec::new();
-        for bend in &part.bends {
+        for bend in part.bends.iter().filter(|bend| !bend.implied) {
             let node = program.node_of(bend.slot);
             let element = bend.slot - program.nodes[node].at;
             let factor = if bend.above { -1.0 } else { 1.0 };
@@ -89,7 +89,8 @@ impl Search {
             bounder.planes(frame, node, &forms, budget, &mut |form, _, plane| {
                 let term = forms[form][0];
                 let bend = part.bends.iter().find(|bend| {
-                    bend.slot == at + term.element && bend.above == (term.factor < 0.0)
+                    let is_it = bend.slot == at + term.element && !bend.implied;
+                    is_it && bend.above == (term.factor < 0.0)
                 });
                 let Some(bend) = bend else { return };
                 let mut slopes = vec![0.0; sizes.len()];

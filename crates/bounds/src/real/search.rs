@@ -170,7 +170,9 @@ impl Search {
                         Split::Side { .. } => oracle.statistics.bisections += 1,
                         Split::Bend { .. } => oracle.statistics.bends += 1,
                     }
-                    for part in split.parts(part).into_iter().filter(|part| !part.is_empty()) {
+                    for part in
+                        split.parts(oracle, part).into_iter().filter(|part| !part.is_empty())
+                    {
                         self.queues[at].push(part, distance);
                     }
                 }

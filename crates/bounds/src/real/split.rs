@@ -16,7 +16,7 @@ pub(super) enum Split {
 
 impl Split {
     /// The two parts, the one that is looked at last first.
-    pub fn parts(self, part: Part) -> [Part; 2] {
+    pub fn parts(self, oracle: &RealOracle, part: Part) -> [Part; 2] {
         let (mut low, mut high) = (part.clone(), part);
         match self {
             Self::Side { variable, at } => {
@@ -24,8 +24,11 @@ impl Split {
                 high.lo[variable] = high.lo[variable].max(at);
             }
             Self::Bend { slot, at } => {
-                low.bends.push(Bend { slot, at, above: false });
-                high.bends.push(Bend { slot, at, above: true });
+                for (part, above) in [(&mut low, false), (&mut high, true)] {
+                    let bend = Bend { slot, at, above, implied: false };
+                    part.bends.push(bend);
+                    part.bends.extend(oracle.bounder.twins(&bend));
+                }
             }
         }
         [low, high]
