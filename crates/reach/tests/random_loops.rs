@@ -131,14 +131,14 @@ fn check(drawn: &Loop, random: &mut Random, tally: &mut Tally) -> Result<(), Str
             let run = drawn.run(&starts[0]);
             tally.undefined += u32::from(run.states.len() <= task.steps as usize);
             // Bounds are exact: a single start whose run is defined is decided.
-            if drawn.is_point() && run.states.len() > task.steps as usize {
+            if !drawn.rounded && drawn.is_point() && run.states.len() > task.steps as usize {
                 return Err("a single start is not decided".to_owned());
             }
         }
     }
     tally.decided_points += u32::from(drawn.is_point());
-    if !analysis.exact {
-        return Err("not exact".to_owned());
+    if analysis.exact == drawn.rounded {
+        return Err("bounds are exact where they should not be, or the reverse".to_owned());
     }
     Ok(())
 }

@@ -205,6 +205,8 @@ pub struct Loop {
     all_at_once: bool,
     goes_on: bool,
     partition: Option<i64>,
+    /// Whether a term that is 0 keeps bounds from being exact.
+    pub rounded: bool,
 }
 
 impl Loop {
@@ -251,6 +253,7 @@ impl Loop {
             all_at_once: random.one_in(2),
             goes_on: random.one_in(2),
             partition: random.one_in(3).then(|| random.between(2, 5)),
+            rounded: random.one_in(3),
         }
     }
 
@@ -277,7 +280,11 @@ impl Loop {
             .into_iter()
             .flat_map(|half| names.iter().map(move |name| format!("{half}_{name}")))
             .collect();
-        let updates = self.update.iter().map(|formula| formula.text(&variables)).collect();
+        let mut updates: Vec<String> =
+            self.update.iter().map(|formula| formula.text(&variables)).collect();
+        if self.rounded {
+            updates[0] += " + (sqrt(4) - 2)";
+        }
         let mut text = format!(
             "state = [{}]\ninput = [\"u\"]\n[dynamics]\nkind = \"difference\"\nupdate = [{}]\n",
             quoted(names.clone()),
