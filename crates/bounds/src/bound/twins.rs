@@ -56,6 +56,7 @@ fn same_side(one: Place<'_>, other: Place<'_>) -> Option<bool> {
 }
 
 /// Whether x · b = y · a, exactly; no where an underflow or overflow hides it.
+#[expect(clippy::float_cmp, reason = "exact products are meant")]
 fn same_product(x: f64, b: f64, y: f64, a: f64) -> bool {
     let (left, right) = (x * b, y * a);
     let safe =
