@@ -375,7 +375,8 @@ impl<'a> Search<'a> {
         }
         let is_chosen = |label: &Option<LabelId>| label.is_some_and(|l| self.labels.learn(l));
         let by_environment = !self.served.iter().all(is_chosen);
-        !by_environment && !(chooses && all_served)
+        let goes_on = by_environment || chooses && all_served;
+        !goes_on
     }
 
     /// Notes a state in which a run may get stuck, if it must not.
