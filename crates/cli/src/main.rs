@@ -7,6 +7,7 @@ mod commands;
 mod interrupt;
 mod limits;
 mod progress;
+mod refused_memory;
 mod render;
 mod screen;
 mod style;
@@ -14,6 +15,7 @@ mod style;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -68,19 +70,34 @@ fn print_error(error: &mut clap::Error) {
 fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitStatus {
     let message: Arc<Mutex<Option<String>>> = Arc::default();
     let slot = Arc::clone(&message);
+    let no_panic = Arc::new(AtomicBool::new(true));
+    // Without the handler such an end is an abort, which says nothing wrong either.
+    let _ = refused_memory::end_as_memory_limit(Arc::clone(&no_panic));
     let usual_hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
+        no_panic.store(false, Ordering::SeqCst);
         if let Ok(mut slot) = slot.lock() {
             slot.get_or_insert_with(|| info.to_string());
         }
     }));
     let guarded = move || panic::catch_unwind(AssertUnwindSafe(action)).ok();
     let worker = thread::Builder::new().name("policert".to_owned()).stack_size(STACK);
-    let status = worker.spawn(guarded).ok().and_then(|worker| worker.join().ok()).flatten();
+    let worker = match worker.spawn(guarded) {
+        Ok(worker) => worker,
+        Err(error) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "the system does not give the memory to start: a thread with a stack of {} MB ({error})",
+                STACK >> 20
+            );
+            return ExitStatus::Memory;
+        }
+    };
+    let status = worker.join().ok().flatten();
     panic::set_hook(usual_hook);
     status.unwrap_or_else(|| {
         let message = message.lock().ok().and_then(|mut message| message.take());
-        let message = message.unwrap_or_else(|| "no thread could be started".to_owned());
+        let message = message.unwrap_or_else(|| "a thread ended without result".to_owned());
         let _ = writeln!(
             std::io::stderr(),
             "internal error: {message}\nThis is a mistake of policert; nothing is said about the \

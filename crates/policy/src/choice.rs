@@ -274,7 +274,7 @@ impl NetworkScorer<'_> {
     fn exactly(&mut self, inputs: &[i64], candidates: &[usize]) -> Choice {
         self.exact_decisions += 1;
         let semantics = self.semantics;
-        if let Some(exact) = &self.function.exact {
+        if let Some(exact) = self.function.exact() {
             let scores = exact.scores(inputs);
             let order = |a: usize, b: usize| Some(scores.compare(a, b));
             let best = undominated(candidates, order);

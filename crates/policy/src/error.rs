@@ -1,6 +1,9 @@
 //! What can be wrong with a policy file or an interface file.
 
+use std::io::ErrorKind;
 use std::path::Path;
+
+use crate::meter::Meter;
 
 /// Why a policy cannot be used. Each variant says in which file and where in it; a network that
 /// is built in memory has no file.
@@ -36,6 +39,9 @@ pub enum PolicyError {
         /// What is not supported, and what is.
         message: String,
     },
+    /// Whoever asked stopped the reading, because of a limit.
+    #[error("reading the policy was stopped")]
+    Stopped,
     /// Policy, interface and model do not fit together. All problems that were found.
     #[error("{}{}", prefix(.file, ""), .problems.join("\n"))]
     Mismatch {
@@ -81,6 +87,7 @@ impl PolicyError {
                     name.clone_into(file);
                 }
             }
+            Self::Stopped => {}
         }
         self
     }
@@ -97,8 +104,18 @@ impl PolicyError {
     }
 }
 
+/// Reads a whole file, within limits.
+pub(crate) fn read_metered(path: &Path, meter: &mut Meter) -> Result<Vec<u8>, PolicyError> {
+    // What the length of a pipe or a device is, reading it says.
+    let length = path.metadata().map_or(0, |metadata| metadata.len());
+    meter.before(usize::try_from(length).unwrap_or(usize::MAX))?;
+    policert_files::read(path).map_err(|source| match source.kind() {
+        ErrorKind::OutOfMemory => PolicyError::Stopped,
+        _ => PolicyError::Io { file: path.display().to_string(), source },
+    })
+}
+
 /// Reads a whole file.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, PolicyError> {
-    policert_files::read(path)
-        .map_err(|source| PolicyError::Io { file: path.display().to_string(), source })
+    read_metered(path, &mut Meter::default())
 }

@@ -19,6 +19,7 @@ pub mod interface;
 mod json;
 mod load;
 mod matrix;
+mod meter;
 mod network;
 pub mod nnet;
 pub mod onnx;
@@ -32,9 +33,11 @@ pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
 pub use load::{
-    LoadedPolicy, NetworkFile, PolicyOptions, load_observing, load_policy, read_network, read_trees,
+    LoadedPolicy, NetworkFile, PolicyOptions, load_observing, load_policy, read_network,
+    read_network_within, read_trees,
 };
 pub use matrix::Matrix;
+pub use meter::Meter;
 pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use policert_model::{LabelId, Model, Observable, VarId};
 
-use crate::error::{PolicyError, read_file};
+use crate::error::{PolicyError, read_metered};
 use crate::interface::{
     InputCount, InputSource, Interface, Sizes, attach, bind_by_order, observed,
 };
+use crate::meter::Meter;
 use crate::network::Network;
-use crate::nnet::parse_nnet;
-use crate::onnx::parse_onnx;
+use crate::nnet::parse_nnet_within;
+use crate::onnx::parse_within;
 use crate::policy::Policy;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
@@ -64,18 +65,35 @@ pub struct LoadedPolicy {
 /// If the file cannot be read, breaks its format, contradicts itself, or has something that is not
 /// supported.
 pub fn read_trees(path: &Path, rounds: Rounds) -> Result<Option<TreesFile>, PolicyError> {
+    read_trees_within(path, rounds, &mut Meter::default())
+}
+
+/// Bytes that a tree ensemble takes while it is read, for each byte of its file.
+const TREES_GROWTH: usize = 16;
+
+fn read_trees_within(
+    path: &Path,
+    rounds: Rounds,
+    meter: &mut Meter,
+) -> Result<Option<TreesFile>, PolicyError> {
+    let read = |meter: &mut Meter| {
+        let bytes = read_metered(path, meter)?;
+        meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
+        Ok::<_, PolicyError>(bytes)
+    };
     let name = path.display().to_string();
     match ending(path).as_str() {
         "nnet" => Ok(None),
         "onnx" => {
-            let bytes = read_file(path)?;
+            let bytes = read_metered(path, meter)?;
             if is_tree_ensemble(&bytes) {
+                meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
                 parse_onnx_trees(&name, &bytes).map(Some)
             } else {
                 Ok(None)
             }
         }
-        "json" | "ubj" | "txt" => parse_trees(&name, &read_file(path)?, rounds).map(Some),
+        "json" | "ubj" | "txt" => parse_trees(&name, &read(meter)?, rounds).map(Some),
         _ => Ok(None),
     }
 }
@@ -90,11 +108,22 @@ fn ending(path: &Path) -> String {
 /// # Errors
 /// If the file cannot be read, breaks its format, or has something that is not supported.
 pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
+    read_network_within(path, &mut Meter::default())
+}
+
+/// As [`read_network`], within limits.
+///
+/// # Errors
+/// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
+pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
     match ending(path).as_str() {
-        "nnet" => parse_nnet(&name, &read_file(path)?),
+        "nnet" => {
+            let bytes = read_metered(path, meter)?;
+            parse_nnet_within(&name, &bytes, meter)
+        }
         "onnx" => {
-            let network = parse_onnx(&name, &read_file(path)?)?;
+            let network = parse_within(&name, read_metered(path, meter)?, meter)?;
             Ok(NetworkFile { network, notes: Vec::new() })
         }
         _ => {
@@ -118,19 +147,21 @@ pub fn load_policy(
     interface: Option<&Path>,
     options: &PolicyOptions,
 ) -> Result<LoadedPolicy, PolicyError> {
-    load_observing(model, &[], network, interface, options)
+    load_observing(model, &[], network, interface, options, &mut Meter::default())
 }
 
-/// As [`load_policy`], where inputs may also be `observables` of the model.
+/// As [`load_policy`], where inputs may also be `observables` of the model, and within limits.
 ///
 /// # Errors
-/// As [`load_policy`]; and an observable whose value the policy cannot compute.
+/// As [`load_policy`]; an observable whose value the policy cannot compute; and
+/// [`PolicyError::Stopped`] at a limit.
 pub fn load_observing(
     model: &Model,
     observables: &[Observable],
     network: Option<&Path>,
     interface: Option<&Path>,
     options: &PolicyOptions,
+    meter: &mut Meter,
 ) -> Result<LoadedPolicy, PolicyError> {
     let read_interface = interface.map(Interface::read).transpose()?;
     let network_file = match (network, interface.zip(read_interface.as_ref())) {
@@ -147,7 +178,7 @@ pub fn load_observing(
         }
     };
     let Read { function, mut warnings, mut notes } =
-        Read::file(&network_file, read_interface.as_ref())?;
+        Read::file(&network_file, read_interface.as_ref(), meter)?;
     let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
     let sizes = function.sizes(listed);
     if let (Function::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
@@ -185,7 +216,9 @@ pub fn load_observing(
         None => function.observing(&binding.inputs, model).map_err(|error| error.in_file(&name))?,
     };
     let policy = match function {
-        Function::Network(network) => Policy::new(*network, inputs, outputs, semantics, &domains),
+        Function::Network(network) => {
+            Policy::within(*network, inputs, outputs, semantics, &domains, meter)
+        }
         Function::Trees(trees) => {
             if let Some(classes) = &trees.classes {
                 let label = |&label: &LabelId| model.label_name(Some(label)).to_owned();
@@ -253,10 +286,14 @@ struct Read {
 
 impl Read {
     /// Reads a file. An ensemble with a single score and two labels is a classifier of two classes.
-    fn file(path: &Path, interface: Option<&Interface>) -> Result<Self, PolicyError> {
+    fn file(
+        path: &Path,
+        interface: Option<&Interface>,
+        meter: &mut Meter,
+    ) -> Result<Self, PolicyError> {
         let rounds = interface.and_then(|interface| interface.rounds);
-        let Some(mut trees) = read_trees(path, rounds.unwrap_or_default())? else {
-            let NetworkFile { network, notes } = read_network(path)?;
+        let Some(mut trees) = read_trees_within(path, rounds.unwrap_or_default(), meter)? else {
+            let NetworkFile { network, notes } = read_network_within(path, meter)?;
             if let Some((interface, _)) = interface.zip(rounds) {
                 let message = "the policy is a network, and only tree ensembles have rounds";
                 return Err(PolicyError::invalid("/rounds", message).in_file(&interface.name));

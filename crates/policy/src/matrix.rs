@@ -1,18 +1,21 @@
 //! Dense matrices of doubles.
 
-/// A matrix in row-major order.
+use std::sync::Arc;
+
+/// A matrix in row-major order. Copies share the entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     rows: usize,
     columns: usize,
-    entries: Vec<f64>,
+    entries: Arc<Vec<f64>>,
 }
 
 impl Matrix {
     /// A matrix of `rows` rows, from its entries row by row; `None` if their number does not fit.
     #[must_use]
     pub fn new(rows: usize, columns: usize, entries: Vec<f64>) -> Option<Self> {
-        (rows.checked_mul(columns)? == entries.len()).then_some(Self { rows, columns, entries })
+        let fits = rows.checked_mul(columns)? == entries.len();
+        fits.then(|| Self { rows, columns, entries: Arc::new(entries) })
     }
 
     /// The difference of the two halves of a vector: the identity beside its negative.
@@ -22,7 +25,7 @@ impl Matrix {
             entries[2 * width * element + element] = 1.0;
             entries[2 * width * element + width + element] = -1.0;
         }
-        Self { rows: width, columns: 2 * width, entries }
+        Self { rows: width, columns: 2 * width, entries: Arc::new(entries) }
     }
 
     /// Number of rows.
@@ -63,6 +66,6 @@ impl Matrix {
         let entries = (0..self.columns)
             .flat_map(|column| (0..self.rows).map(move |row| self.row(row)[column]))
             .collect();
-        Self { rows: self.columns, columns: self.rows, entries }
+        Self { rows: self.columns, columns: self.rows, entries: Arc::new(entries) }
     }
 }

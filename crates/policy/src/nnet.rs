@@ -26,6 +26,7 @@ mod tests;
 use crate::error::PolicyError;
 use crate::load::NetworkFile;
 use crate::matrix::Matrix;
+use crate::meter::Meter;
 use crate::network::{ElementType, NetworkBuilder, NodeId};
 
 pub use writer::write_nnet;
@@ -35,10 +36,19 @@ pub use writer::write_nnet;
 /// # Errors
 /// If the file breaks the format. The message says on which line.
 pub fn parse_nnet(name: &str, bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
-    parse(bytes).map_err(|error| error.in_file(name))
+    parse_nnet_within(name, bytes, &mut Meter::default())
 }
 
-fn parse(bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
+/// As [`parse_nnet`], within limits.
+pub(crate) fn parse_nnet_within(
+    name: &str,
+    bytes: &[u8],
+    meter: &mut Meter,
+) -> Result<NetworkFile, PolicyError> {
+    parse(bytes, meter).map_err(|error| error.in_file(name))
+}
+
+fn parse(bytes: &[u8], meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
         PolicyError::invalid(place(line), "not UTF-8 text")
@@ -103,7 +113,7 @@ fn parse(bytes: &[u8]) -> Result<NetworkFile, PolicyError> {
         if layer > 0 {
             node = builder.relu(node);
         }
-        node = weight_layer(&mut builder, &mut lines, node, layer + 1, pair[1])?;
+        node = weight_layer(&mut builder, &mut lines, node, (layer + 1, pair[1]), meter)?;
     }
     lines.finish()?;
     let (mean, range) = (means[inputs], ranges[inputs]);
@@ -138,13 +148,14 @@ fn weight_layer(
     builder: &mut NetworkBuilder,
     lines: &mut Lines,
     input: NodeId,
-    layer: usize,
-    neurons: usize,
+    (layer, neurons): (usize, usize),
+    meter: &mut Meter,
 ) -> Result<NodeId, PolicyError> {
     let columns = builder.width(input);
     let mut weights = Vec::new();
     for neuron in 1..=neurons {
         let what = format!("weights of neuron {neuron} of layer {layer}");
+        meter.before_doubles(columns)?;
         weights.extend(lines.next(&what)?.numbers(columns, &what)?);
     }
     let mut bias = Vec::new();

@@ -19,10 +19,12 @@ mod writer;
 mod tests;
 
 use prost::Message;
+use prost::bytes::Bytes;
 
 use crate::error::PolicyError;
+use crate::meter::Meter;
 use crate::network::Network;
-use proto::ModelProto;
+use proto::{ModelProto, OperatorsProto};
 
 pub use graph::SUPPORTED_OPERATORS;
 pub use writer::write_onnx;
@@ -32,17 +34,36 @@ pub use writer::write_onnx;
 /// # Errors
 /// If the file is no valid ONNX model, or uses something that is not supported.
 pub fn parse_onnx(name: &str, bytes: &[u8]) -> Result<Network, PolicyError> {
-    parse(bytes).map_err(|error| error.in_file(name))
+    let bytes = Bytes::copy_from_slice(bytes);
+    parse(bytes, &mut Meter::default()).map_err(|error| error.in_file(name))
 }
 
-fn parse(bytes: &[u8]) -> Result<Network, PolicyError> {
-    let model = decode(bytes)?;
+/// As [`parse_onnx`], within limits; the weights are not copied.
+pub(crate) fn parse_within(
+    name: &str,
+    bytes: Vec<u8>,
+    meter: &mut Meter,
+) -> Result<Network, PolicyError> {
+    parse(Bytes::from(bytes), meter).map_err(|error| error.in_file(name))
+}
+
+fn parse(bytes: Bytes, meter: &mut Meter) -> Result<Network, PolicyError> {
+    let model = ModelProto::decode(bytes).map_err(no_model)?;
     let (graph, version) = consistency::check(&model)?;
-    graph::import(graph, version)
+    graph::import(graph, version, meter)
+}
+
+/// The operators of all nodes of a file; `None` if it is no ONNX model.
+pub(crate) fn operators(bytes: &[u8]) -> Option<Vec<String>> {
+    let graph = OperatorsProto::decode(bytes).ok()?.graph?;
+    Some(graph.node.into_iter().map(|node| node.op_type).collect())
+}
+
+fn no_model(error: prost::DecodeError) -> PolicyError {
+    PolicyError::invalid("", format!("not an ONNX model: {error}"))
 }
 
 /// The messages of a file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ModelProto, PolicyError> {
-    ModelProto::decode(bytes)
-        .map_err(|error| PolicyError::invalid("", format!("not an ONNX model: {error}")))
+    ModelProto::decode(bytes).map_err(no_model)
 }

@@ -1,6 +1,8 @@
 //! A policy: a network or tree ensemble whose inputs are state variables and whose outputs are
 //! labels.
 
+use std::sync::OnceLock;
+
 use policert_model::{LabelId, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
@@ -8,7 +10,8 @@ use crate::choice::Chooser;
 use crate::error::PolicyError;
 use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
-use crate::network::Network;
+use crate::meter::Meter;
+use crate::network::{Network, Op};
 use crate::semantics::{Numbers, Semantics};
 use crate::trees::IntegerTrees;
 
@@ -50,7 +53,15 @@ pub(crate) struct NetworkFunction {
     pub evaluator: Evaluator,
     /// Of rounding errors in double precision, over the domains of the inputs.
     pub bound: ErrorBound,
-    pub exact: Option<ExactEvaluator>,
+    /// Made when it is needed for the first time.
+    exact: OnceLock<Option<ExactEvaluator>>,
+}
+
+impl NetworkFunction {
+    /// Exact scores, if the network is piecewise linear.
+    pub(crate) fn exact(&self) -> Option<&ExactEvaluator> {
+        self.exact.get_or_init(|| ExactEvaluator::new(&self.ranking)).as_ref()
+    }
 }
 
 impl Policy {
@@ -67,6 +78,18 @@ impl Policy {
         semantics: Semantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
+        Self::within(network, inputs, outputs, semantics, domains, &mut Meter::default())
+    }
+
+    /// As [`Policy::new`], within limits.
+    pub(crate) fn within(
+        network: Network,
+        inputs: Vec<VarId>,
+        outputs: Vec<LabelId>,
+        semantics: Semantics,
+        domains: &IntBox,
+        meter: &mut Meter,
+    ) -> Result<Self, PolicyError> {
         let widths = (network.input_width(), network.output_width());
         check(widths, "network", (&inputs, &outputs), semantics, domains)?;
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
@@ -76,13 +99,16 @@ impl Policy {
         };
         let sides = sides.map(narrowed).collect();
         let ranking = network.without_final_squashing();
-        let function = NetworkFunction {
-            evaluator: Evaluator::new(&ranking),
-            bound: ErrorBound::over(&ranking, &IntBox::new(sides)),
-            exact: ExactEvaluator::new(&ranking),
-            network,
-            ranking,
-        };
+        let sides = IntBox::new(sides);
+        let bound = ErrorBound::over_while(&ranking, &sides, &mut || meter.before(0))?;
+        let weights = ranking.nodes().iter().map(|node| match &node.op {
+            Op::Affine { weights, .. } => weights.entries().len(),
+            _ => node.width,
+        });
+        meter.before_doubles(weights.sum())?;
+        let evaluator = Evaluator::new(&ranking);
+        let exact = OnceLock::new();
+        let function = NetworkFunction { evaluator, bound, exact, network, ranking };
         Ok(Self { function: Function::Network(Box::new(function)), inputs, outputs, semantics })
     }
 

@@ -126,7 +126,14 @@ impl Check<'_> {
         let interface = property.and_then(|(property, _)| property.interface);
         let observables = source.observables();
         let interface = interface.as_deref();
-        let fitted = policy::load(self.options, model, &observables, interface, &mut self.files);
+        let fitted = policy::load(
+            self.options,
+            model,
+            &observables,
+            interface,
+            self.budget,
+            &mut self.files,
+        );
         let fitted = keep(fitted, &mut problems)?.flatten();
         let learned = fitted.as_ref().map(|fitted| {
             let outputs = fitted.policy.outputs();

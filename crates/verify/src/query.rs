@@ -13,11 +13,12 @@ use std::time::Instant;
 use policert_bounds::{PrepareError, RealAnswer, RealOracle, Undecided};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::{LinearInequality, Rational};
-use policert_policy::{Network, read_network};
+use policert_policy::{Network, read_network_within};
 use policert_vnnlib::{Property, read_property};
 
 use crate::digest::{InputRole, digests};
 use crate::report::ReasonCode;
+use crate::task::policy;
 use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
 
 pub use report::{
@@ -85,16 +86,16 @@ fn run(
     cancel.check()?;
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     observer.event(Event::Phase("load"));
-    let network = read_network(&request.network);
+    let network = policy::metered(&budget, |meter| read_network_within(&request.network, meter));
     let property = read_property(&request.property).map_err(|error| Problem::from(&error));
     let (network, property) = match (network, property) {
         (Ok(network), Ok(property)) => (network, property),
-        (network, property) => {
-            let mut problems =
-                network.err().map_or_else(Vec::new, |e| crate::problem::policy_problems(&e));
+        (Err(Failure::Problems(mut problems)), property) => {
             problems.extend(property.err());
             return Err(Failure::Problems(problems));
         }
+        (Err(failure), _) => return Err(failure),
+        (Ok(_), Err(problem)) => return Err(Failure::Problems(vec![problem])),
     };
     report.notes.extend(network.notes);
     let network = network.network;

@@ -14,7 +14,6 @@ use policert_numeric::round::{
 };
 use policert_numeric::{IntBox, IntInterval, Interval, dyadic_parts, power_of_two};
 
-use crate::matrix::Matrix;
 use crate::network::{Network, Node, Op};
 
 /// Integers up to this magnitude are doubles.
@@ -38,7 +37,23 @@ impl ErrorBound {
     /// are integers of the box, each converted to the nearest double.
     #[must_use]
     pub fn over(network: &Network, inputs: &IntBox) -> Self {
-        let output = analyse(network, inputs);
+        let never = &mut || Ok::<(), std::convert::Infallible>(());
+        match Self::over_while(network, inputs, never) {
+            Ok(bound) => bound,
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`ErrorBound::over`]; `poll` is asked for every neuron whether to go on.
+    ///
+    /// # Errors
+    /// What `poll` says.
+    pub(crate) fn over_while<E>(
+        network: &Network,
+        inputs: &IntBox,
+        poll: &mut dyn FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let output = analyse(network, inputs, poll)?;
         let (radii, scores) = match output {
             Some(elements) => elements.iter().map(|e| (e.error, e.value)).unzip(),
             None => (
@@ -46,7 +61,7 @@ impl ErrorBound {
                 vec![Interval::EVERYTHING; network.output_width()],
             ),
         };
-        Self { inputs: inputs.clone(), radii, scores }
+        Ok(Self { inputs: inputs.clone(), radii, scores })
     }
 
     /// The box for which the bound holds.
@@ -81,19 +96,32 @@ struct Element {
 }
 
 /// The output elements; `None` if some intermediate result might overflow.
-fn analyse(network: &Network, inputs: &IntBox) -> Option<Vec<Element>> {
+fn analyse<E>(
+    network: &Network,
+    inputs: &IntBox,
+    poll: &mut dyn FnMut() -> Result<(), E>,
+) -> Result<Option<Vec<Element>>, E> {
     let mut nodes: Vec<Vec<Element>> = Vec::with_capacity(network.nodes().len());
     for node in network.nodes() {
         let elements = match &node.op {
             Op::Input => inputs.sides().iter().map(|&side| input(side)).collect(),
+            Op::Affine { input, weights, bias } => {
+                let first = nodes[input.index()].as_slice();
+                let mut elements = Vec::with_capacity(bias.len());
+                for (row, &bias) in weights.row_iter().zip(bias) {
+                    poll()?;
+                    elements.push(affine(row, bias, first));
+                }
+                elements
+            }
             _ => node_elements(node, &nodes),
         };
         if elements.len() != node.width || !elements.iter().all(Element::is_bounded) {
-            return None;
+            return Ok(None);
         }
         nodes.push(elements);
     }
-    nodes.into_iter().nth(network.output().index())
+    Ok(nodes.into_iter().nth(network.output().index()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the error of the conversion is bounded")]
@@ -121,7 +149,9 @@ fn node_elements(node: &Node, nodes: &[Vec<Element>]) -> Vec<Element> {
     let each = |function: &dyn Fn(&Element) -> Element| first.iter().map(function).collect();
     match &node.op {
         Op::Input => Vec::new(),
-        Op::Affine { weights, bias, .. } => affine(weights, bias, first),
+        Op::Affine { weights, bias, .. } => {
+            weights.row_iter().zip(bias).map(|(row, &bias)| affine(row, bias, first)).collect()
+        }
         Op::Scale { mul, div, add, .. } => first
             .iter()
             .zip(mul.iter().zip(div).zip(add))
@@ -151,26 +181,23 @@ fn column(inputs: &[&[Element]], i: usize) -> Vec<Element> {
     inputs.iter().map(|input| input[i]).collect()
 }
 
-fn affine(weights: &Matrix, bias: &[f64], inputs: &[Element]) -> Vec<Element> {
-    let rows = weights.row_iter().zip(bias);
-    rows.map(|(row, &bias)| {
-        let mut value = Interval::point(bias);
-        // Magnitude of all terms as computed, and error that comes with the inputs.
-        let (mut magnitude, mut inherited) = (bias.abs(), 0.0);
-        let mut grain = grain_of(bias);
-        for (&weight, x) in row.iter().zip(inputs) {
-            value = value + Interval::point(weight) * x.value;
-            magnitude = add_up(magnitude, mul_up(weight.abs(), x.computed_magnitude()));
-            inherited = add_up(inherited, mul_up(weight.abs(), x.error));
-            grain = finer(grain, product_grain(grain_of(weight), x.grain));
-        }
-        if is_zero(inherited) && countable(magnitude, grain) {
-            return Element { value, error: 0.0, grain };
-        }
-        let error = add_up(inherited, dot_error(row.len() + 1, magnitude));
-        Element { value, error, grain: None }
-    })
-    .collect()
+/// One row of weights.
+fn affine(row: &[f64], bias: f64, inputs: &[Element]) -> Element {
+    let mut value = Interval::point(bias);
+    // Magnitude of all terms as computed, and error that comes with the inputs.
+    let (mut magnitude, mut inherited) = (bias.abs(), 0.0);
+    let mut grain = grain_of(bias);
+    for (&weight, x) in row.iter().zip(inputs) {
+        value = value + Interval::point(weight) * x.value;
+        magnitude = add_up(magnitude, mul_up(weight.abs(), x.computed_magnitude()));
+        inherited = add_up(inherited, mul_up(weight.abs(), x.error));
+        grain = finer(grain, product_grain(grain_of(weight), x.grain));
+    }
+    if is_zero(inherited) && countable(magnitude, grain) {
+        return Element { value, error: 0.0, grain };
+    }
+    let error = add_up(inherited, dot_error(row.len() + 1, magnitude));
+    Element { value, error, grain: None }
 }
 
 /// The sum from left to right.

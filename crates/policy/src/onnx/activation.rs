@@ -9,7 +9,7 @@ type Result<T> = std::result::Result<T, PolicyError>;
 /// The default slope of LeakyRelu, which the specification gives in single precision.
 const DEFAULT_ALPHA: f32 = 0.01;
 
-impl Import<'_> {
+impl Import<'_, '_> {
     /// Relu, Tanh, Sigmoid.
     pub(super) fn plain_activation(&mut self, call: &Call) -> Result<Value> {
         call.attributes(&[])?;

@@ -8,6 +8,7 @@ use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto, data_type
 use super::tensor::{Element, Tensor, count};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
+use crate::meter::Meter;
 use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
 
 /// The operators that can be read, where they are affine or activation functions.
@@ -57,7 +58,11 @@ impl Value {
 }
 
 /// The network that a graph computes; `version` is that of the operator set.
-pub(super) fn import(graph: &GraphProto, version: i64) -> Result<Network, PolicyError> {
+pub(super) fn import(
+    graph: &GraphProto,
+    version: i64,
+    meter: &mut Meter,
+) -> Result<Network, PolicyError> {
     if !graph.sparse_initializer.is_empty() {
         return Err(PolicyError::unsupported("", "sparse initialisers are not supported"));
     }
@@ -75,6 +80,7 @@ pub(super) fn import(graph: &GraphProto, version: i64) -> Result<Network, Policy
     let declared = graph.value_info.iter().map(|info| (info.name.as_str(), info)).collect();
     let mut import = Import {
         builder: NetworkBuilder::new(width)?,
+        meter,
         version,
         stored,
         declared,
@@ -173,8 +179,9 @@ pub(super) const RATIO_IS_ARGUMENT: i64 = 12;
 pub(super) const AXES_ARE_ARGUMENT: i64 = 13;
 
 /// A graph on its way to a network.
-pub(super) struct Import<'a> {
+pub(super) struct Import<'a, 'm> {
     pub(super) builder: NetworkBuilder,
+    pub(super) meter: &'a mut Meter<'m>,
     version: i64,
     stored: BTreeMap<&'a str, &'a TensorProto>,
     /// Types of values in between.
@@ -213,6 +220,12 @@ impl<'a> Call<'a> {
         self.arguments.get(index).cloned().flatten()
     }
 
+    /// An argument that must be there, by value.
+    pub(super) fn taken(&mut self, index: usize) -> Result<Value, PolicyError> {
+        let value = self.arguments.get_mut(index).and_then(Option::take);
+        value.ok_or_else(|| PolicyError::invalid("", format!("argument {index} is missing")))
+    }
+
     /// Checks the number of arguments.
     fn at_most(&self, count: usize) -> Result<(), PolicyError> {
         if self.arguments.len() <= count {
@@ -223,12 +236,13 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Import<'_> {
+impl Import<'_, '_> {
     /// What a name stands for.
     fn value(&mut self, name: &str) -> Result<Value, PolicyError> {
         let value = match (self.values.get(name), self.stored.get(name)) {
             (Some(value), _) => value.clone(),
             (None, Some(tensor)) => {
+                self.meter.before_doubles(tensor.stored())?;
                 Value::Constant(Tensor::read(tensor, &format!("initialiser `{name}`"))?)
             }
             (None, None) => {
@@ -259,7 +273,8 @@ impl Import<'_> {
         }
         let arguments: Result<_, _> = node.input.iter().map(|name| argument(self, name)).collect();
         let call = Call { node, version: self.version, arguments: arguments? };
-        let result = self.apply(&call)?;
+        self.meter.before(0)?;
+        let result = self.apply(call)?;
         if count(result.shape()).is_none_or(|count| count == 0) {
             return Err(PolicyError::invalid("", "the result has no elements"));
         }
@@ -280,7 +295,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    fn apply(&mut self, call: &Call) -> Result<Value, PolicyError> {
+    fn apply(&mut self, call: Call) -> Result<Value, PolicyError> {
         call.at_most(match call.node.op_type.as_str() {
             "Sum" | "Max" | "Min" | "Concat" => usize::MAX,
             "Clip" if call.version < BOUNDS_ARE_ARGUMENTS => 1,
@@ -292,9 +307,15 @@ impl Import<'_> {
             | "Gather" => 2,
             _ => 1,
         })?;
-        match call.node.op_type.as_str() {
-            "Gemm" => self.gemm(call),
-            "MatMul" => self.mat_mul(call),
+        let operator = call.node.op_type.as_str();
+        if operator == "Gemm" {
+            return self.gemm(call);
+        }
+        if operator == "MatMul" {
+            return self.mat_mul(call);
+        }
+        let call = &call;
+        match operator {
             "Add" | "Sub" | "Mul" | "Div" => self.arithmetic(call),
             "Neg" => self.negated(call),
             "Sum" => self.sum(call),

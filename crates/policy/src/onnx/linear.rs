@@ -1,7 +1,7 @@
 //! Operators that are affine: Gemm, MatMul, and arithmetic with constants.
 
 use super::graph::{Call, Flow, Import, Value};
-use super::tensor::{Tensor, broadcast, broadcast_indices, count};
+use super::tensor::{Data, Tensor, broadcast, broadcast_indices, count};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::network::NodeId;
@@ -27,8 +27,10 @@ pub(super) fn repeated(tensor: &Tensor, shape: &[usize]) -> Result<Vec<f64>> {
 }
 
 /// A constant matrix.
-fn matrix(tensor: &Tensor) -> Result<Matrix> {
-    let values = tensor.floats().ok_or_else(|| invalid("a matrix of integers is used"))?;
+fn matrix(tensor: Tensor) -> Result<Matrix> {
+    let Data::Floats(values, _) = tensor.data else {
+        return Err(invalid("a matrix of integers is used"));
+    };
     let shape = match tensor.shape[..] {
         [ref leading @ .., rows, columns] if leading.iter().all(|&size| size == 1) => {
             Some((rows, columns))
@@ -36,38 +38,39 @@ fn matrix(tensor: &Tensor) -> Result<Matrix> {
         _ => None,
     };
     shape
-        .and_then(|(rows, columns)| Matrix::new(rows, columns, values.to_vec()))
+        .and_then(|(rows, columns)| Matrix::new(rows, columns, values))
         .ok_or_else(|| unsupported(format!("a constant of shape {:?}", tensor.shape)))
 }
 
-impl Import<'_> {
+impl Import<'_, '_> {
     /// `alpha · A' · B' + beta · C`.
-    pub(super) fn gemm(&mut self, call: &Call) -> Result<Value> {
+    pub(super) fn gemm(&mut self, mut call: Call) -> Result<Value> {
         let attributes = call.attributes(&["alpha", "beta", "transA", "transB"])?;
         let alpha = attributes.float("alpha")?.unwrap_or(1.0);
         let beta = attributes.float("beta")?.unwrap_or(1.0);
         let transposed_a = attributes.integer("transA")?.unwrap_or(0) != 0;
         let transposed_b = attributes.integer("transB")?.unwrap_or(0) != 0;
-        let transposed = |matrix: Matrix, yes| if yes { matrix.transposed() } else { matrix };
         let dimensions = |flow: &Flow, yes| match flow.shape[..] {
             [rows, columns] if yes => Ok((columns, rows)),
             [rows, columns] => Ok((rows, columns)),
             _ => Err(invalid(format!("an argument of shape {:?} is no matrix", flow.shape))),
         };
-        let (flow, weights, shape) = match (call.required(0)?, call.required(1)?) {
+        let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
             (a @ Value::Flow(_), Value::Constant(b)) => {
                 let flow = Self::number_flow(a)?;
                 let (rows, columns) = dimensions(&flow, transposed_a)?;
                 if rows != 1 {
                     return Err(unsupported(format!("an input of {rows} rows")));
                 }
-                let b = transposed(matrix(&b)?, transposed_b);
-                if b.rows() != columns {
-                    let message = format!("{columns} elements for a matrix of {} rows", b.rows());
+                // Rows of weights are the columns of B'.
+                let weights = self.transposed(matrix(b)?, !transposed_b)?;
+                if weights.columns() != columns {
+                    let rows = weights.columns();
+                    let message = format!("{columns} elements for a matrix of {rows} rows");
                     return Err(invalid(message));
                 }
-                let shape = vec![1, b.columns()];
-                (flow, b.transposed(), shape)
+                let shape = vec![1, weights.rows()];
+                (flow, weights, shape)
             }
             (Value::Constant(a), b @ Value::Flow(_)) => {
                 let flow = Self::number_flow(b)?;
@@ -75,7 +78,7 @@ impl Import<'_> {
                 if columns != 1 {
                     return Err(unsupported(format!("an input of {columns} columns")));
                 }
-                let a = transposed(matrix(&a)?, transposed_a);
+                let a = self.transposed(matrix(a)?, transposed_a)?;
                 if a.columns() != rows {
                     let message =
                         format!("{rows} elements for a matrix of {} columns", a.columns());
@@ -93,6 +96,15 @@ impl Import<'_> {
         };
         let node = self.scaled_affine(flow.node, weights, alpha, beta, summand)?;
         Ok(Value::Flow(Flow { node, shape, element: flow.element }))
+    }
+
+    /// A matrix, transposed if `yes`.
+    fn transposed(&mut self, matrix: Matrix, yes: bool) -> Result<Matrix> {
+        if !yes {
+            return Ok(matrix);
+        }
+        self.meter.before_doubles(matrix.entries().len())?;
+        Ok(matrix.transposed())
     }
 
     /// `alpha · W · x + beta · c`, exactly.
@@ -124,9 +136,9 @@ impl Import<'_> {
     }
 
     /// A product with a constant matrix on either side.
-    pub(super) fn mat_mul(&mut self, call: &Call) -> Result<Value> {
+    pub(super) fn mat_mul(&mut self, mut call: Call) -> Result<Value> {
         call.attributes(&[])?;
-        let (flow, weights, shape) = match (call.required(0)?, call.required(1)?) {
+        let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
             (a @ Value::Flow(_), Value::Constant(mut b)) => {
                 let flow = Self::number_flow(a)?;
                 let is_vector = b.shape.len() == 1;
@@ -136,7 +148,8 @@ impl Import<'_> {
                 let [leading @ .., columns] = &flow.shape[..] else {
                     return Err(invalid("a number is multiplied by a matrix"));
                 };
-                let rows = matrix(&b)?;
+                let rank = leading.len().max(b.shape.len() - 2 + usize::from(!leading.is_empty()));
+                let rows = matrix(b)?;
                 if leading.iter().any(|&size| size != 1) {
                     return Err(unsupported(format!("an input of shape {:?}", flow.shape)));
                 }
@@ -145,12 +158,11 @@ impl Import<'_> {
                         format!("{columns} elements for a matrix of {} rows", rows.rows());
                     return Err(invalid(message));
                 }
-                let rank = leading.len().max(b.shape.len() - 2 + usize::from(!leading.is_empty()));
                 let mut shape = vec![1; rank];
                 if !is_vector {
                     shape.push(rows.columns());
                 }
-                (flow, rows.transposed(), shape)
+                (flow, self.transposed(rows, true)?, shape)
             }
             (Value::Constant(mut a), b @ Value::Flow(_)) => {
                 let flow = Self::number_flow(b)?;
@@ -158,7 +170,8 @@ impl Import<'_> {
                 if is_vector {
                     a.shape.insert(0, 1);
                 }
-                let weights = matrix(&a)?;
+                let a_rank = a.shape.len();
+                let weights = matrix(a)?;
                 // A vector, or a matrix of one column.
                 let (rows, column) = match flow.shape[..] {
                     [rows] => (rows, None),
@@ -172,7 +185,7 @@ impl Import<'_> {
                         format!("{rows} elements for a matrix of {} columns", weights.columns());
                     return Err(invalid(message));
                 }
-                let rank = column.unwrap_or(0).max(a.shape.len() - 2);
+                let rank = column.unwrap_or(0).max(a_rank - 2);
                 let mut shape = vec![1; rank];
                 if !is_vector {
                     shape.push(weights.rows());

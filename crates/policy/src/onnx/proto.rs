@@ -4,6 +4,7 @@
 //! are skipped when reading.
 
 use prost::Message;
+use prost::bytes::Bytes;
 
 /// A model: the whole file.
 #[derive(Clone, PartialEq, Message)]
@@ -18,6 +19,27 @@ pub(crate) struct ModelProto {
     pub opset_import: Vec<OperatorSetIdProto>,
     #[prost(message, repeated, tag = "25")]
     pub functions: Vec<FunctionProto>,
+}
+
+/// A model of which only the operators are looked at.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OperatorsProto {
+    #[prost(message, optional, tag = "7")]
+    pub graph: Option<OperatorsGraphProto>,
+}
+
+/// The nodes of such a model.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OperatorsGraphProto {
+    #[prost(message, repeated, tag = "1")]
+    pub node: Vec<OperatorProto>,
+}
+
+/// A node of such a model.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OperatorProto {
+    #[prost(string, tag = "4")]
+    pub op_type: String,
 }
 
 /// A function that the model defines; only its name is looked at.
@@ -177,8 +199,9 @@ pub(crate) struct TensorProto {
     pub int64_data: Vec<i64>,
     #[prost(string, tag = "8")]
     pub name: String,
-    #[prost(bytes = "vec", tag = "9")]
-    pub raw_data: Vec<u8>,
+    /// A part of the file's bytes, not a copy of it.
+    #[prost(bytes = "bytes", tag = "9")]
+    pub raw_data: Bytes,
     #[prost(double, repeated, tag = "10")]
     pub double_data: Vec<f64>,
     #[prost(uint64, repeated, tag = "11")]
@@ -187,6 +210,16 @@ pub(crate) struct TensorProto {
     pub external_data: Vec<StringStringEntryProto>,
     #[prost(int32, tag = "14")]
     pub data_location: i32,
+}
+
+impl TensorProto {
+    /// The number of elements that are stored, at most.
+    pub(crate) fn stored(&self) -> usize {
+        // Raw elements of supported types have at least four bytes, but truth values.
+        let raw = self.raw_data.len() / if self.data_type == data_type::BOOL { 1 } else { 4 };
+        let floats = self.float_data.len() + self.double_data.len();
+        raw + floats + self.int32_data.len() + self.int64_data.len()
+    }
 }
 
 /// Element types of tensors.

@@ -269,7 +269,7 @@ mod tests {
             TensorProto { dims: vec![3], ..floats.clone() },
             TensorProto { dims: vec![-1], ..floats.clone() },
             TensorProto { dims: vec![i64::MAX, i64::MAX], ..floats.clone() },
-            TensorProto { raw_data: vec![0; 9], ..floats.clone() },
+            TensorProto { raw_data: vec![0; 9].into(), ..floats.clone() },
         ];
         for tensor in broken {
             assert!(matches!(Tensor::read(&tensor, "W"), Err(PolicyError::Invalid { .. })));

@@ -145,7 +145,7 @@ impl Writer {
             dims: dims?,
             data_type: self.data_type(),
             name: name.clone(),
-            raw_data,
+            raw_data: raw_data.into(),
             ..TensorProto::default()
         });
         Ok(name)

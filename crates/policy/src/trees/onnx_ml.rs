@@ -30,8 +30,8 @@ const DOMAIN: &str = "ai.onnx.ml";
 
 /// Whether the bytes are an ONNX model with a tree ensemble.
 pub(crate) fn is_tree_ensemble(bytes: &[u8]) -> bool {
-    let nodes = onnx::decode(bytes).ok().and_then(|model| model.graph).map(|g| g.node);
-    nodes.is_some_and(|nodes| nodes.iter().any(|n| n.op_type.starts_with("TreeEnsemble")))
+    let operators = onnx::operators(bytes).unwrap_or_default();
+    operators.iter().any(|operator| operator.starts_with("TreeEnsemble"))
 }
 
 /// Reads an ensemble.

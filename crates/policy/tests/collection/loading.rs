@@ -9,7 +9,8 @@ use policert_model::{
 use policert_numeric::IntInterval;
 use policert_policy::interface::Interface;
 use policert_policy::{
-    Choice, Filter, LoadedPolicy, Numbers, PolicyError, PolicyOptions, Ties, load_policy,
+    Choice, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties, load_observing,
+    load_policy, read_network_within,
 };
 
 use crate::shared_folder::shared_folder;
@@ -163,6 +164,55 @@ fn labels_that_are_never_chosen_have_no_operators() {
     let interface = Interface { never: vec!["ejct".to_owned()], ..interface };
     let error = interface.bind_names(&model).expect_err("no such label").to_string();
     assert!(error.contains("/never/0: the model has no action `ejct`; did you mean `eject`?"));
+}
+
+/// Reading takes no more memory than it asked for before, and stops where it is told to.
+#[test]
+fn reading_stops_at_a_limit() {
+    let Some(shared) = shared_folder() else { return };
+    let folder = shared.join("cases/policy");
+    let model = model(&["M"], &["x", "y"], &["east", "north"]);
+    for case in ["onnx-gemm-forms/plain.onnx", "interface-does-not-fit/net.nnet"] {
+        let path = folder.join(case);
+        let mut requests = Vec::new();
+        let mut count = |bytes| {
+            requests.push(bytes);
+            true
+        };
+        let meter = &mut Meter::new(&mut count);
+        read_network_within(&path, meter).expect("a network");
+        let length = std::fs::metadata(&path).expect("the file").len();
+        assert_eq!(requests.first(), Some(&length), "the file is read before it is asked for");
+        assert!(requests.len() > 3, "{requests:?}");
+        for last in 0..requests.len() {
+            let mut left = last;
+            let mut limited = |_| {
+                let goes_on = left > 0;
+                left = left.saturating_sub(1);
+                goes_on
+            };
+            let read = read_network_within(&path, &mut Meter::new(&mut limited));
+            assert!(matches!(read, Err(PolicyError::Stopped)), "{case} after {last} requests");
+        }
+    }
+    let path = folder.join("onnx-gemm-forms/plain.onnx");
+    let mut asked = 0;
+    let mut count = |_| {
+        asked += 1;
+        true
+    };
+    let options = PolicyOptions::default();
+    let meter = &mut Meter::new(&mut count);
+    let loaded = load_observing(&model, &[], Some(&path), None, &options, meter);
+    assert!(loaded.is_ok());
+    let mut left = asked - 1;
+    let mut limited = |_| {
+        left -= 1;
+        left > 0
+    };
+    let meter = &mut Meter::new(&mut limited);
+    let loaded = load_observing(&model, &[], Some(&path), None, &options, meter);
+    assert!(matches!(loaded, Err(PolicyError::Stopped)));
 }
 
 #[test]

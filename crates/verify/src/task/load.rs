@@ -92,7 +92,7 @@ fn load(
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
         let interface = property.interface.as_deref();
-        let fitted = policy::load(options, model, &source.observables(), interface, files)?;
+        let fitted = policy::load(options, model, &source.observables(), interface, budget, files)?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use policert_engine_api::{Budget, StopReason};
 use policert_model::{Model, Observable};
-use policert_policy::{LoadedPolicy, PolicyOptions, load_observing};
+use policert_policy::{LoadedPolicy, Meter, PolicyError, PolicyOptions, load_observing};
 
 use super::load::Files;
 use super::{PolicyChoice, TaskOptions};
@@ -20,6 +21,7 @@ pub(crate) fn load(
     model: &Model,
     observables: &[Observable],
     of_property: Option<&Path>,
+    budget: &Budget,
     files: &mut Files,
 ) -> Result<Option<LoadedPolicy>, Failure> {
     let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
@@ -36,9 +38,35 @@ pub(crate) fn load(
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
     let rules =
         PolicyOptions { ties: options.ties, filter: options.filter, numbers: options.numbers };
-    let loaded = load_observing(model, observables, network, interface, &rules)?;
+    let loaded = metered(budget, |meter| {
+        load_observing(model, observables, network, interface, &rules, meter)
+    })?;
     files.push((InputRole::Policy, loaded.network_file.clone()));
     Ok(Some(loaded))
+}
+
+/// Reads a policy within a budget.
+///
+/// # Errors
+/// The reason to stop, or what is wrong with the policy.
+pub(crate) fn metered<T>(
+    budget: &Budget,
+    read: impl FnOnce(&mut Meter<'_>) -> Result<T, PolicyError>,
+) -> Result<T, Failure> {
+    let mut polled = budget.fork();
+    let mut stop = None;
+    let mut ask = |bytes| match polled.poll_clock().and_then(|()| polled.check_memory(bytes)) {
+        Ok(()) => true,
+        Err(reason) => {
+            stop = Some(reason);
+            false
+        }
+    };
+    match read(&mut Meter::new(&mut ask)) {
+        // Without a reason of the budget the system did not give the memory.
+        Err(PolicyError::Stopped) => Err(Failure::Stopped(stop.unwrap_or(StopReason::Memory))),
+        result => Ok(result?),
+    }
 }
 
 fn is_network(path: &Path) -> bool {

@@ -102,7 +102,7 @@ fn elements_stored_twice_are_refused() {
     invalid(
         "initialiser `b`: its elements are stored twice: in float_data and in raw_data",
         |model| {
-            graph(model).initializer[1].raw_data = vec![0; 12];
+            graph(model).initializer[1].raw_data = vec![0; 12].into();
         },
     );
     invalid("stored twice: in float_data and in external_data", |model| {
@@ -127,7 +127,7 @@ fn elements_stored_twice_are_refused() {
         graph(model).node.extend(dropout);
     });
     let value = AttributeProto {
-        t: Some(TensorProto { raw_data: vec![0; 4], ..floats("", &[1], &[0.0]) }),
+        t: Some(TensorProto { raw_data: vec![0; 4].into(), ..floats("", &[1], &[0.0]) }),
         ..attribute("value", attribute_kind::TENSOR)
     };
     let constant = Graph::pair().node("Constant", "-> c", vec![value]);
