@@ -280,7 +280,7 @@ pub struct VerifyArgs {
     #[arg(long, value_enum, default_value_t = TiesArg::First, help_heading = "Semantics")]
     pub ties: TiesArg,
 
-    /// Numbers of the policy: real arithmetic, or every 32-bit floating-point evaluation
+    /// Numbers of the policy: real arithmetic; 32-bit floating point is not supported yet
     #[arg(long, value_enum, default_value_t = NumbersArg::Real, help_heading = "Semantics")]
     pub numbers: NumbersArg,
 

@@ -29,6 +29,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Conditions and formulas may be deeply nested; the pages are only used if they are.
 const STACK: usize = 512 << 20;
+/// Less than this is not tried where the system limits the memory.
+const LEAST_STACK: usize = 16 << 20;
 
 fn main() -> ExitCode {
     let command_line = match CommandLine::read(std::env::args_os()) {
@@ -65,6 +67,22 @@ fn print_error(error: &mut clap::Error) {
     };
 }
 
+/// A thread on the deepest stack that the system gives.
+fn spawned<T: Send + 'static>(
+    action: impl FnOnce() -> Option<T> + Send + 'static,
+) -> std::io::Result<thread::JoinHandle<Option<T>>> {
+    let action = Arc::new(Mutex::new(Some(action)));
+    let mut stack = STACK;
+    loop {
+        let action = Arc::clone(&action);
+        let run = move || action.lock().ok().and_then(|mut action| action.take())?();
+        match thread::Builder::new().name("policert".to_owned()).stack_size(stack).spawn(run) {
+            Err(_) if stack > LEAST_STACK => stack /= 2,
+            result => return result,
+        }
+    }
+}
+
 /// Runs `action` on a deep stack. A panic is our own mistake: it becomes a message and an exit
 /// status, whatever was about to be said.
 fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitStatus {
@@ -81,15 +99,11 @@ fn without_panic(action: impl FnOnce() -> ExitStatus + Send + 'static) -> ExitSt
         }
     }));
     let guarded = move || panic::catch_unwind(AssertUnwindSafe(action)).ok();
-    let worker = thread::Builder::new().name("policert".to_owned()).stack_size(STACK);
-    let worker = match worker.spawn(guarded) {
+    let worker = match spawned(guarded) {
         Ok(worker) => worker,
         Err(error) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "the system does not give the memory to start: a thread with a stack of {} MB ({error})",
-                STACK >> 20
-            );
+            let message = "the system does not give the memory to start a thread";
+            let _ = writeln!(std::io::stderr(), "{message}: {error}");
             return ExitStatus::Memory;
         }
     };

@@ -221,8 +221,9 @@ fn check(
     domains: &IntBox,
 ) -> Result<(), PolicyError> {
     if semantics.numbers == Numbers::F32 {
-        let message = "numbers f32 (all single-precision evaluations at once) is not supported; \
-                       numbers real is";
+        let message = "numbers f32 is not supported: single-precision sums differ between libraries \
+                       and machines, and a verdict must hold for all of them; numbers real (the \
+                       weights as stored, in real arithmetic) is";
         return Err(PolicyError::unsupported("", message));
     }
     let mut problems = Vec::new();

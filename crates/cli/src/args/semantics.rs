@@ -27,7 +27,7 @@ pub enum TiesArg {
 pub enum NumbersArg {
     /// The real-valued function given by the weights as stored
     Real,
-    /// Every evaluation with 32-bit floating-point numbers
+    /// Every evaluation with 32-bit floating-point numbers: not supported, ends with 41
     F32,
 }
 
