@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -106,6 +107,9 @@ fn cargo(root: &Path) -> Command {
     {
         command.env("POLICERT_SHARED", shared);
     }
+    if std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1") {
+        command.envs(SEEDS.map(|name| (name, slow_seed(name))));
+    }
     let library = root.join(".tools/z3/lib");
     if library.is_dir() {
         let mut folders = vec![library];
@@ -115,6 +119,23 @@ fn cargo(root: &Path) -> Command {
         }
     }
     command
+}
+
+/// Seeds of random tests: `testkit`'s and proptest's.
+const SEEDS: [&str; 2] = ["POLICERT_SEED", "PROPTEST_RNG_SEED"];
+
+/// The seed of the slow tier: what the environment gives, else the time, the same in all stages.
+fn slow_seed(name: &str) -> String {
+    static DRAWN: OnceLock<String> = OnceLock::new();
+    std::env::var(name).unwrap_or_else(|_| {
+        let draw = || {
+            let seconds = std::time::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_secs());
+            let names = SEEDS.map(|name| format!("{name}={seconds}")).join(" ");
+            println!("slow tests: {names} repeats them");
+            seconds.to_string()
+        };
+        DRAWN.get_or_init(draw).clone()
+    })
 }
 
 fn has_nextest() -> bool {

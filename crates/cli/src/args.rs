@@ -5,6 +5,7 @@ mod certify;
 mod check;
 mod convert;
 mod dataset;
+mod engine;
 mod generate;
 mod plot;
 mod probability;
@@ -23,12 +24,17 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use policert_verify::EngineOption;
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
+pub use engine::{
+    BmcSolverArg, BrokenRequirementsArg, EngineArg, ScopeArg, SearchOrderArg, SplitPointArg,
+    SplitUntilArg, SplitVariableArg,
+};
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
 pub use probability::{CounterexamplesArg, MaxProbArg, ProbabilityArgs, ProbabilityMethodArg};
@@ -184,8 +190,9 @@ pub struct VerifyArgs {
         hide_possible_values = true,
         help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
                 predicate abstraction), cegar (ppa that finds its predicates), ic3 (IC3 for \
-                policies), bmc (bounded model checking), or prob (bounds of the greatest \
-                probability of reaching an unsafe state)",
+                policies), bmc (bounded model checking), or bounds of the greatest probability of \
+                reaching an unsafe state: prob (state by state), prob-ppa and prob-cegar (as ppa \
+                and cegar)",
         help_heading = "Engine"
     )]
     pub engine: EngineArg,
@@ -195,9 +202,9 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
     pub preset: String,
 
-    /// Predicates of ppa and cegar instead of the property's: none (cegar begins with the unsafe
-    /// condition alone), or thresholds of every variable by
-    /// binary search, this percentage of all [default: those of the property]
+    /// Predicates of ppa and cegar instead of the property's: none, or thresholds of every variable
+    /// by binary search, this percentage of all. The atoms of the unsafe condition are added in any
+    /// case [default: those of the property]
     #[arg(
         long,
         value_name = "none|splits:N",
@@ -314,7 +321,8 @@ pub struct VerifyArgs {
     #[arg(long, help_heading = "Semantics")]
     pub no_initial: bool,
 
-    /// Go on after the first unsafe state, to all reachable states (not beyond unsafe ones)
+    /// Go on after the first unsafe state, to all reachable states (not beyond unsafe ones); with
+    /// bmc, to all lengths
     #[arg(long, help_heading = "Engine")]
     pub keep_going: bool,
 
@@ -369,6 +377,10 @@ pub struct VerifyArgs {
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// The options that were named, of those that some engine does not use.
+    #[arg(skip)]
+    pub named: Vec<EngineOption>,
 }
 
 /// Values of `--color`.
@@ -380,98 +392,6 @@ pub enum ColorWhen {
     Always,
     /// Never
     Never,
-}
-
-/// Values of `--engine`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum EngineArg {
-    /// A portfolio of the others
-    Auto,
-    /// Enumeration of states
-    Explicit,
-    /// Policy predicate abstraction
-    Ppa,
-    /// Policy predicate abstraction that finds its predicates
-    Cegar,
-    /// Bounded model checking
-    Bmc,
-    /// IC3 for policies
-    Ic3,
-    /// Bounds of the greatest probability of reaching an unsafe state
-    Prob,
-    /// The same by policy predicate abstraction
-    ProbPpa,
-    /// The same by policy predicate abstraction that finds its predicates
-    ProbCegar,
-}
-
-/// Values of `--bmc-solver`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum BmcSolverArg {
-    /// Boxes of states, by the decision oracle
-    Native,
-    /// Z3
-    Z3,
-}
-
-/// Values of `--search-order`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum SearchOrderArg {
-    /// Those first that were close to an unsafe state on an earlier path
-    Guided,
-    /// Breadth-first: abstract unsafe paths are shortest
-    BreadthFirst,
-}
-
-/// Values of `--broken-requirements`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum BrokenRequirementsArg {
-    /// The first one
-    First,
-    /// All of them
-    All,
-}
-
-/// Values of `--scope`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ScopeArg {
-    /// To all abstract states
-    Global,
-    /// To the abstract states of the path that need them
-    Local,
-}
-
-/// Values of `--split-variable`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum SplitVariableArg {
-    /// The one whose move changes the lead of the label's score most
-    Influence,
-    /// The one with the greatest distance
-    Distance,
-    /// The first in the order of the model
-    First,
-}
-
-/// Values of `--split-point`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum SplitPointArg {
-    /// Where the policy's choice changes on the way, by bisection
-    Choice,
-    /// In the middle
-    Middle,
-    /// Next to the run
-    Run,
-    /// Next to the other state
-    Other,
-}
-
-/// Values of `--split-until`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum SplitUntilArg {
-    /// All states are excluded in which the policy chooses the label
-    Refuted,
-    /// One such state is
-    Once,
 }
 
 #[cfg(test)]

@@ -47,12 +47,22 @@ pub enum UnknownReason {
         /// Number of transitions.
         steps: u64,
     },
+    /// A search that does not prove safety met no unsafe state, and ran out of states to look at.
+    NoneFound {
+        /// Number of states that it met.
+        states: u64,
+    },
 }
 
 impl fmt::Display for UnknownReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stopped(reason) => write!(f, "{reason}"),
+            Self::AbstractPath { steps: 0 } => write!(
+                f,
+                "no unsafe start state was found, but the predicates do not tell start states from \
+                 unsafe ones: nothing can be proved with them"
+            ),
             Self::AbstractPath { steps } => write!(
                 f,
                 "abstract unsafe path of {steps} steps, spurious or not decided: \
@@ -63,6 +73,10 @@ impl fmt::Display for UnknownReason {
                 f,
                 "a run may miss the goal for ever, but only if chance goes against it each time, as in \
                  state {state}: ask for the least probability (Pmin) of reaching the goal"
+            ),
+            Self::NoneFound { states } => write!(
+                f,
+                "no unsafe state among the {states} that the search met; it proves nothing safe"
             ),
             Self::SolverGaveUp(text) => write!(f, "a query was not decided: {text}"),
             Self::UndecidedChoice { state } => write!(

@@ -14,7 +14,9 @@ mod image;
 mod partition;
 mod run_back;
 
-use policert_engine_api::{Budget, Counts, EngineError, Observer, Question, Verdict};
+use policert_engine_api::{
+    Budget, Counts, EngineError, Observer, Question, Trace, UnknownReason, Verdict,
+};
 use policert_model::DomainRule;
 use policert_policy::Policy;
 
@@ -57,8 +59,32 @@ pub struct BmcReport {
     pub verdict: Verdict,
     /// Counts of states, those in boxes; zero for Z3, which knows paths only.
     pub counts: Counts,
+    /// Why lengths were left that nothing is said about; `None` if no longer path matters, and after
+    /// an unsafe path that the search was to end with.
+    pub stopped: Option<UnknownReason>,
     /// Lengths and effort.
     pub stats: BmcStats,
+}
+
+/// What a search by length came to: the first unsafe path stands whatever ended the search.
+fn report(
+    ended: Result<Verdict, EngineError>,
+    first_unsafe: Option<Trace>,
+    counts: Counts,
+    stats: BmcStats,
+) -> Result<BmcReport, EngineError> {
+    let verdict = match ended {
+        Ok(verdict) => verdict,
+        Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
+        Err(EngineError::Undecided(text)) => Verdict::Unknown(UnknownReason::SolverGaveUp(text)),
+        Err(error) => return Err(error),
+    };
+    let stopped = match &verdict {
+        Verdict::Unknown(reason) => Some(reason.clone()),
+        Verdict::Safe { .. } | Verdict::Unsafe(_) => None,
+    };
+    let verdict = first_unsafe.map_or(verdict, Verdict::Unsafe);
+    Ok(BmcReport { verdict, counts, stopped, stats })
 }
 
 /// How far the unrolling came, and what it took.
@@ -74,7 +100,8 @@ pub struct BmcStats {
 }
 
 /// Unrolls runs from the start states until an unsafe state is reached, no further path matters,
-/// or a limit is reached; without policy every label is allowed.
+/// or a limit is reached; without policy every label is allowed. With
+/// [`Question::keep_going`] an unsafe state does not end the search, only the paths through it.
 ///
 /// A stop of the budget is part of the report: what was checked until then stands.
 ///

@@ -23,6 +23,9 @@ pub struct Guided {
     pub trace: Option<Trace>,
     /// Start states, states met and expanded.
     pub counts: Counts,
+    /// Whether the limit on states ended the search; if not, and without a run, there was nothing
+    /// left to look at.
+    pub limit_reached: bool,
 }
 
 /// States take part in the order of distance, then of meeting.
@@ -50,6 +53,7 @@ pub fn guided(
         waiting: BinaryHeap::new(),
     };
     let mut counts = Counts::default();
+    let mut limit_reached = false;
     let enumerated = question.for_each_start_state(budget, &mut |state| {
         search.meet(state.to_vec(), None);
         // Ends the enumeration.
@@ -59,7 +63,9 @@ pub fn guided(
         Ok(())
     });
     match enumerated {
-        Err(EngineError::Stop(StopReason::States(limit))) if limit == u64::from(states) => {}
+        Err(EngineError::Stop(StopReason::States(limit))) if limit == u64::from(states) => {
+            limit_reached = true;
+        }
         other => other?,
     }
     counts.start_states = search.states.len() as u64;
@@ -72,6 +78,7 @@ pub fn guided(
             break;
         }
         if search.states.len() as u64 > u64::from(states) {
+            limit_reached = true;
             break;
         }
         let next = successors.of(&search.state(id).clone())?;
@@ -94,7 +101,7 @@ pub fn guided(
     }
     counts.reachable_states = search.states.len() as u64;
     let trace = found.map(|id| search.trace(id, &mut successors)).transpose()?;
-    Ok(Guided { trace, counts })
+    Ok(Guided { trace, counts, limit_reached })
 }
 
 struct Search<'q> {

@@ -194,7 +194,7 @@ impl Instance {
             ("reach.jani".to_owned(), condition(&self.unsafe_condition)),
             ("objective.jani".to_owned(), self.objective()),
         ];
-        let sets = predicate_sets(&self.variables);
+        let sets = predicate_sets(&self.variables, &self.unsafe_condition);
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         files.push((self.property_path(), self.properties(&names, shape)));
         files.push((self.interface_path(shape), self.interface(shape)));

@@ -1,4 +1,5 @@
 //! Sets of predicates `v ≥ c` that halve the variables' ranges again and again; costs come last.
+//! Every set tells unsafe states from others, whatever the variables are that they differ in.
 
 use serde_json::Value;
 
@@ -12,8 +13,12 @@ pub(crate) struct PredicateSet {
 }
 
 /// The sets of an instance, the one for every value of all variables but costs first; then those
-/// of 1, 2, … rounds of halving; then, if there are costs, all with costs.
-pub(crate) fn predicate_sets(variables: &[Variable]) -> Vec<PredicateSet> {
+/// of 1, 2, … rounds of halving; then, if there are costs, all with costs. What is missing of the
+/// atoms of the unsafe condition stands at the end of each.
+pub(crate) fn predicate_sets(
+    variables: &[Variable],
+    unsafe_condition: &Value,
+) -> Vec<PredicateSet> {
     let of = |role| variables.iter().filter(move |variable| variable.role == role);
     let rounds = rounds(of(Role::Main));
     let mut sets = Vec::new();
@@ -27,7 +32,40 @@ pub(crate) fn predicate_sets(variables: &[Variable]) -> Vec<PredicateSet> {
         let predicates = [first(rounds.len()), costs.concat()].concat();
         sets.push(PredicateSet { name: "all_and_costs".to_owned(), predicates });
     }
+    let mut atoms = Vec::new();
+    add_atoms(unsafe_condition, &mut atoms);
+    for set in &mut sets {
+        for atom in &atoms {
+            if !set.predicates.contains(atom) {
+                set.predicates.push(atom.clone());
+            }
+        }
+    }
     sets
+}
+
+/// The comparisons of a condition; those of a variable with a number as thresholds.
+fn add_atoms(condition: &Value, atoms: &mut Vec<Value>) {
+    let part = |key: &str| condition.get(key);
+    match part("op").and_then(Value::as_str) {
+        Some("∧" | "∨" | "¬") => {
+            let parts = ["left", "right", "exp"].into_iter().filter_map(part);
+            parts.for_each(|part| add_atoms(part, atoms));
+        }
+        Some(op) => {
+            let variable = part("left").and_then(Value::as_str);
+            let number = part("right").and_then(Value::as_i64);
+            match (op, variable.zip(number)) {
+                ("≥" | "<", Some((v, c))) => atoms.push(at_least(v, c)),
+                ("≤" | ">", Some((v, c))) => atoms.push(at_least(v, c + 1)),
+                ("=" | "≠", Some((v, c))) => {
+                    atoms.extend([at_least(v, c), at_least(v, c + 1)]);
+                }
+                _ => atoms.push(condition.clone()),
+            }
+        }
+        None => {}
+    }
 }
 
 /// By round: the thresholds that halve what the rounds before left.
@@ -54,18 +92,31 @@ fn rounds<'a>(variables: impl Iterator<Item = &'a Variable>) -> Vec<Vec<Value>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jani::{all, any, at_most, compare, equal, name, not, plus};
 
     #[test]
     fn every_threshold_once_and_costs_last() {
         let variables = [Variable::cost("c", 2, false), Variable::new("v", -1, 4, 0)];
-        let sets = predicate_sets(&variables);
+        let sets = predicate_sets(&variables, &at_most("v", 0));
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         assert_eq!(names, ["all", "rounds_1", "rounds_2", "all_and_costs"]);
-        assert_eq!(sets[1].predicates, [at_least("v", 2)]);
+        assert_eq!(sets[1].predicates, [at_least("v", 2), at_least("v", 1)]);
         for c in 0..=4 {
             assert_eq!(sets[0].predicates.iter().filter(|p| **p == at_least("v", c)).count(), 1);
         }
         assert_eq!(sets[0].predicates.len(), 5);
         assert_eq!(sets[3].predicates[5..], [at_least("c", 1), at_least("c", 2)]);
+    }
+
+    #[test]
+    fn unsafe_conditions_about_variables_without_thresholds_are_told() {
+        let variables = [Variable::new("v", 0, 3, 0), Variable::hidden("crashed", 0, 1, 0)];
+        let sum = compare(plus("v", 2), "≤", name("crashed"));
+        let condition = any(vec![equal("crashed", 1), all(vec![not(sum.clone())])]);
+        for set in predicate_sets(&variables, &condition) {
+            for atom in [at_least("crashed", 1), sum.clone()] {
+                assert!(set.predicates.contains(&atom), "{}: {atom}", set.name);
+            }
+        }
     }
 }

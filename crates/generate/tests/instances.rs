@@ -9,7 +9,8 @@ use policert_generate::{
 };
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
-use policert_model::{Start, Visit, for_each_solution};
+use policert_model::{Condition, SafetyProperty, Start, Truth, Visit, for_each_solution};
+use policert_numeric::IntBox;
 
 fn write(instance: &Instance, folder: &Path) {
     for file in instance.files(&PolicyShape::default()) {
@@ -43,6 +44,51 @@ fn start_states(instance: &Instance) -> u128 {
             assert!(flow.is_ok());
             count
         }
+    }
+}
+
+/// The atoms of a condition.
+fn atoms<'c>(condition: &'c Condition, found: &mut Vec<&'c Condition>) {
+    match condition {
+        Condition::True | Condition::False => {}
+        Condition::Linear(_) | Condition::General { .. } => found.push(condition),
+        Condition::And(parts) | Condition::Or(parts) => {
+            parts.iter().for_each(|part| atoms(part, found));
+        }
+    }
+}
+
+/// Whether the predicates of a property tell its unsafe states from the others.
+fn tells_unsafe_states(property: &SafetyProperty, domains: &IntBox) -> bool {
+    let mut found = Vec::new();
+    atoms(&property.unsafe_condition, &mut found);
+    assert!(!found.is_empty());
+    let known = |atom: &Condition| {
+        let of = |predicate: &Condition| *predicate == *atom || predicate.negate() == *atom;
+        atom.truth(domains) != Truth::Maybe || property.predicates.iter().any(|p| of(&p.condition))
+    };
+    found.into_iter().all(known)
+}
+
+#[test]
+fn the_atoms_of_the_unsafe_condition_are_among_the_predicates() {
+    for instance in instances() {
+        let folder = tempfile::tempdir().expect("a folder");
+        write(&instance, folder.path());
+        let path = folder.path().join(instance.model_path());
+        let loaded = load_model(&path, &LoadOptions::default());
+        let domains = loaded.model().expect("a model").domains();
+        let mut sets = 0;
+        loop {
+            let file = folder.path().join(instance.property_path());
+            let Some(Property::Safety(property)) = loaded.property_of_file(&file, sets).property
+            else {
+                break;
+            };
+            assert!(tells_unsafe_states(&property, &domains), "{}: {sets}", instance.name);
+            sets += 1;
+        }
+        assert!(sets > 0, "{}", instance.name);
     }
 }
 

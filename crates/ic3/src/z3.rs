@@ -5,7 +5,7 @@ use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{Model, State, Variable, VariableKind};
 use policert_numeric::IntBox;
 use policert_smt::encode::{Frame, successor};
-use policert_smt::{CheckResult, Formula, SmtError, Solver, Sort, Term, Z3Solver, check_within};
+use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
 
 use crate::frame_transition::{EnvironmentTransition, Into};
 use crate::operators::{Outcome, Region};
@@ -78,18 +78,8 @@ impl EnvironmentTransition for Z3Environment<'_> {
     ) -> Result<Answer<State>, EngineError> {
         self.solver.push();
         let answer = match self.assert(outcome, region, into) {
-            Ok(before) => match check_within(&mut self.solver, budget) {
-                Ok(Ok(CheckResult::Unsat)) => Ok(Answer::Refuted),
-                Ok(Ok(CheckResult::Sat(assignment))) => {
-                    let point = assignment.integers(before.symbols().iter().copied());
-                    Ok(Answer::Possible(point))
-                }
-                Ok(Err(SmtError::WrongModel(text))) => Err(EngineError::Internal(text)),
-                // What is not refuted counts as possible.
-                Ok(Err(_)) => Ok(Answer::Possible(None)),
-                Err(stop) => Err(stop.into()),
-            },
-            Err(error) => Err(EngineError::Unsupported(error.to_string())),
+            Ok(before) => decide_within(&mut self.solver, before.symbols(), budget),
+            Err(error) => Err(error.into()),
         };
         self.solver.pop();
         answer

@@ -16,17 +16,24 @@ use crate::region::Region;
 #[derive(Debug)]
 pub struct BranchAndBound<'a> {
     oracle: Oracle<'a>,
+    box_limit: Option<u64>,
 }
 
 impl<'a> BranchAndBound<'a> {
     /// Around the relaxed tests of this oracle.
     #[must_use]
     pub fn new(oracle: Oracle<'a>) -> Self {
-        Self { oracle }
+        Self { oracle, box_limit: None }
     }
 }
 
 impl Selection for BranchAndBound<'_> {
+    fn enter(&mut self, _: &Region<'_>) {}
+
+    fn limit_boxes(&mut self, limit: Option<u64>) {
+        self.box_limit = limit;
+    }
+
     fn is_selected(
         &mut self,
         region: &Region<'_>,
@@ -34,6 +41,7 @@ impl Selection for BranchAndBound<'_> {
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         let mut open = vec![region.sides.clone()];
+        let mut branched = 0;
         while let Some(sides) = open.pop() {
             budget.poll()?;
             if sides.is_empty() {
@@ -47,6 +55,10 @@ impl Selection for BranchAndBound<'_> {
             let values: Option<Vec<i64>> = witness.as_ref().and_then(|point| integers(point));
             if let Some(values) = values {
                 return Ok(Answer::Possible(Some(values)));
+            }
+            branched += 1;
+            if self.box_limit.is_some_and(|limit| branched > limit) {
+                return Ok(Answer::Possible(None));
             }
             let fraction = witness.as_ref().and_then(|point| first_fraction(point));
             match fraction.or_else(|| middle(&sides)) {

@@ -19,6 +19,7 @@ pub(crate) mod choice_split;
 pub(crate) mod config;
 pub(crate) mod path;
 pub(crate) mod path_condition;
+pub(crate) mod path_literals;
 pub(crate) mod policy_choice;
 pub(crate) mod policy_realisability;
 pub(crate) mod reachability;

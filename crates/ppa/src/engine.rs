@@ -10,6 +10,7 @@ use policert_numeric::IntBox;
 use policert_policy::Policy;
 
 use crate::branch_and_bound::BranchAndBound;
+use crate::cegar::weakest_precondition::{atoms, is_predicate};
 use crate::concretise::{Concretisation, Concretised};
 use crate::config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver};
 use crate::native::NativeSelection;
@@ -85,6 +86,23 @@ impl<'a> Abstraction<'a> {
         Ok(Self { question, policy, predicates, operators, not_terminal })
     }
 
+    /// Adds the atoms of the unsafe condition that 𝒫 lacks: without them abstract states do not tell
+    /// unsafe states from others, and nothing about them can be proved. Returns how many there were.
+    ///
+    /// # Errors
+    /// None that [`Abstraction::new`] does not have.
+    pub fn add_unsafe_atoms(&mut self) -> Result<usize, EngineError> {
+        let property = self.question.property;
+        let mut unsafe_atoms = Vec::new();
+        atoms(&property.unsafe_condition, &mut unsafe_atoms);
+        unsafe_atoms.retain(|atom| is_predicate(self, atom) && !self.predicates.tells(atom));
+        let text = "the unsafe condition".to_owned();
+        let predicate = |condition| Predicate { text: text.clone(), condition };
+        let new: Vec<Predicate> = unsafe_atoms.into_iter().map(predicate).collect();
+        self.predicates.extend(self.question.model, &new)?;
+        Ok(new.len())
+    }
+
     /// The tests as `config` wants them answered.
     ///
     /// # Errors
@@ -158,7 +176,7 @@ impl<'a> Abstraction<'a> {
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
     fn native_environment(&self) -> Box<dyn Environment + 'a> {
-        Box::new(crate::native::NativeEnvironment::complete())
+        Box::new(crate::native::NativeEnvironment)
     }
 
     #[cfg(feature = "z3")]
@@ -308,11 +326,12 @@ pub fn run_recorded(
                 .to_owned(),
         ));
     }
-    let abstraction = Abstraction::new(question, policy)?;
+    let mut abstraction = Abstraction::new(question, policy)?;
+    let added = abstraction.add_unsafe_atoms()?;
     let mut queries = abstraction.queries_for(config, recorder.map(|r| r as &mut dyn Recorder))?;
     let mut fragment = Fragment::default();
     let mut built = abstraction.build(&mut queries, &mut fragment, budget, observer);
-    let mut notes = Vec::new();
+    let mut notes = Vec::from_iter(added_atoms(added));
     let mut verdict = None;
     let complete = built.is_ok();
     if built.is_ok() {
@@ -347,6 +366,13 @@ pub fn run_recorded(
     let start_states = (complete && !stopped_early).then(|| abstraction.start_regions(&fragment));
     let queries = *queries.stats();
     Ok(Report { verdict, counts: fragment.counts, queries, start_states, notes })
+}
+
+/// What a user should know of predicates that no one listed.
+pub(crate) fn added_atoms(count: usize) -> Option<String> {
+    (count > 0).then(|| {
+        format!("the predicates do not tell all unsafe states: atoms of the unsafe condition added: {count}")
+    })
 }
 
 fn stopped(reason: StopReason) -> Verdict {

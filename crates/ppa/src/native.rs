@@ -13,33 +13,16 @@ use crate::region::Region;
 /// Interval reasoning: for unary models every query is answered by the box alone; otherwise
 /// bound propagation and bisection, complete on bounded boxes.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NativeEnvironment {
-    /// After how many steps of bisection to give up, `None` for never. Giving up is
-    /// [`NativeEnvironment::search`]'s `None`.
-    step_limit: Option<u64>,
-}
+pub struct NativeEnvironment;
 
 impl NativeEnvironment {
-    /// Never gives up.
-    #[must_use]
-    pub fn complete() -> Self {
-        Self { step_limit: None }
-    }
-
-    /// Gives up after so many steps of bisection.
-    #[cfg(feature = "z3")]
-    #[must_use]
-    pub fn with_step_limit(steps: u64) -> Self {
-        Self { step_limit: Some(steps) }
-    }
-
-    /// The answer, or `None` after the limit of steps.
+    /// The answer, or `None` after so many steps of bisection; without a limit it goes on to the end.
     ///
     /// # Errors
     /// A stop of the budget.
     pub fn search(
-        &self,
         region: &Region<'_>,
+        step_limit: Option<u64>,
         budget: &mut Budget,
     ) -> Result<Option<Answer<State>>, EngineError> {
         if region.is_empty() {
@@ -49,19 +32,19 @@ impl NativeEnvironment {
             return Ok(Some(Answer::Possible(Some(region.sides.lower_corner()))));
         }
         let condition = Condition::and(region.conditions.iter().map(|&c| c.clone()));
-        self.find(&condition, &region.sides, budget)
+        Self::find(&condition, &region.sides, step_limit, budget)
     }
 
     fn find(
-        &self,
         condition: &Condition,
         sides: &IntBox,
+        step_limit: Option<u64>,
         budget: &mut Budget,
     ) -> Result<Option<Answer<State>>, EngineError> {
         let mut steps = 0u64;
         let found = find_point(condition, sides, &mut || {
             steps += 1;
-            if self.step_limit.is_some_and(|limit| steps > limit) {
+            if step_limit.is_some_and(|limit| steps > limit) {
                 return ControlFlow::Break(Ok(None));
             }
             match budget.poll() {
@@ -83,10 +66,8 @@ impl Environment for NativeEnvironment {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        match Self::complete().search(region, budget)? {
-            Some(answer) => Ok(answer),
-            None => Ok(Answer::Possible(None)),
-        }
+        Self::search(region, None, budget)?
+            .ok_or_else(|| EngineError::Undecided("bisection ended early".to_owned()))
     }
 }
 

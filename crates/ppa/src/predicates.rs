@@ -62,6 +62,12 @@ impl PredicateSet {
         Ok(())
     }
 
+    /// Whether a condition is a literal of some predicate.
+    #[must_use]
+    pub fn tells(&self, condition: &Condition) -> bool {
+        self.literals.iter().any(|literals| literals.contains(condition))
+    }
+
     /// Number of predicates.
     #[must_use]
     pub fn len(&self) -> usize {

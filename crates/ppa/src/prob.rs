@@ -32,9 +32,10 @@ use policert_model::{Condition, DomainRule, Probability};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 
+use crate::cegar::weakest_precondition::{atoms, is_predicate};
 use crate::cegar::{CegarConfig, Origin};
 use crate::config::Config;
-use crate::engine::Abstraction;
+use crate::engine::{Abstraction, added_atoms};
 use crate::predicates::require_total;
 use crate::queries::QueryStats;
 
@@ -163,11 +164,23 @@ pub fn prob_ppa(
     refuse_probabilities(&abstraction)?;
     let mut queries = abstraction.queries(config)?;
     let mut mdp = AbstractMdp::new(&abstraction);
+    let mut predicates = 0;
     for predicate in &listed {
         require_total(&predicate.condition, abstraction.predicates.domains(), &predicate.text)?;
-        let (predicate, _) = mdp.tree.predicate(&predicate.condition);
+        let (predicate, new) = mdp.tree.predicate(&predicate.condition);
+        predicates += u64::from(new);
         mdp.tree.split_everywhere(predicate);
     }
+    let mut unsafe_atoms = Vec::new();
+    atoms(&question.property.unsafe_condition, &mut unsafe_atoms);
+    unsafe_atoms.retain(|atom| is_predicate(&abstraction, atom));
+    let mut added = 0;
+    for atom in &unsafe_atoms {
+        let (predicate, new) = mdp.tree.predicate(atom);
+        added += usize::from(new);
+        mdp.tree.split_everywhere(predicate);
+    }
+    predicates += added as u64;
     observer.event(Event::Phase("abstract probability"));
     let mut expanding = Expanding {
         mdp: &mut mdp,
@@ -195,7 +208,7 @@ pub fn prob_ppa(
         mdp = search.into_mdp();
     }
     let mut counts = counts_of(&mdp, expanded, transitions);
-    counts.predicates = Some(listed.len() as u64);
+    counts.predicates = Some(predicates);
     Ok(ProbReport {
         vacuous: mdp.start().is_some_and(<[u32]>::is_empty),
         bounds,
@@ -206,7 +219,7 @@ pub fn prob_ppa(
         expansions: mdp.expansions,
         refinements: BTreeMap::new(),
         spurious: Spurious::default(),
-        notes: notes(&mdp),
+        notes: added_atoms(added).into_iter().chain(notes(&mdp)).collect(),
     })
 }
 

@@ -40,15 +40,11 @@ pub trait Environment {
 /// the output?
 pub trait Selection {
     /// Tests about parts of this region follow: those about one abstract state.
-    fn enter(&mut self, states: &Region<'_>) {
-        let _ = states;
-    }
+    fn enter(&mut self, states: &Region<'_>);
 
     /// Gives up exact tests after so many boxes that bounds leave open, where the solver works
     /// with boxes; `None` for never. A test that is given up is possible, without a witness.
-    fn limit_boxes(&mut self, limit: Option<u64>) {
-        let _ = limit;
-    }
+    fn limit_boxes(&mut self, limit: Option<u64>);
 
     /// The exact test.
     ///
@@ -92,6 +88,11 @@ impl Selection for TwoSolvers<'_> {
     fn enter(&mut self, states: &Region<'_>) {
         self.exact.enter(states);
         self.relaxed.enter(states);
+    }
+
+    fn limit_boxes(&mut self, limit: Option<u64>) {
+        self.exact.limit_boxes(limit);
+        self.relaxed.limit_boxes(limit);
     }
 
     fn is_selected(

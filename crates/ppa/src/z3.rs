@@ -1,11 +1,11 @@
 //! Answers by Z3: the encodings of PPA 2022, Appendix C, one solver kept per kind of test.
 
-use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memory};
+use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{Condition, Model, State, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::Policy;
 use policert_smt::encode::{Frame, chooses, policy_scores, policy_scores_within};
-use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term, Z3Solver};
+use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
 
 use crate::native::NativeEnvironment;
 use crate::queries::{Environment, Selection};
@@ -17,7 +17,6 @@ const NATIVE_STEPS: u64 = 4096;
 /// Interval reasoning first, Z3 for what takes it long.
 #[derive(Debug)]
 pub struct NativeThenZ3<'m> {
-    native: NativeEnvironment,
     model: &'m Model,
     /// Built when the first query takes long.
     z3: Option<Z3Environment<'m>>,
@@ -27,8 +26,7 @@ impl<'m> NativeThenZ3<'m> {
     /// For queries about states of `model`.
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
-        let native = NativeEnvironment::with_step_limit(NATIVE_STEPS);
-        Self { native, model, z3: None }
+        Self { model, z3: None }
     }
 }
 
@@ -38,7 +36,7 @@ impl Environment for NativeThenZ3<'_> {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        match self.native.search(region, budget)? {
+        match NativeEnvironment::search(region, Some(NATIVE_STEPS), budget)? {
             Some(answer) => Ok(answer),
             None => {
                 let z3 = self.z3.get_or_insert_with(|| Z3Environment::new(self.model));
@@ -78,7 +76,7 @@ impl Environment for Z3Environment<'_> {
         let Self { model, solver, frame } = self;
         in_scope(solver, |solver| {
             let frame = region_frame(solver, frame, Sort::Int, model, region)?;
-            check(solver, frame.symbols(), budget)
+            decide_within(solver, frame.symbols(), budget)
         })
     }
 }
@@ -107,8 +105,7 @@ fn region_frame(
     }
     solver.assert(frame.bounds(&variables));
     for condition in &region.conditions {
-        let formula =
-            frame.condition(condition, true).map_err(|error| engine_error(&error, None))?;
+        let formula = frame.condition(condition, true)?;
         solver.assert(formula);
     }
     Ok(frame)
@@ -147,8 +144,7 @@ impl<'a> Z3Selection<'a> {
         policy: &'a Policy,
         applicable: Vec<Condition>,
     ) -> Result<Self, EngineError> {
-        let exact = Encoded::new(model, policy, &applicable, Sort::Int)
-            .map_err(|error| engine_error(&error, None))?;
+        let exact = Encoded::new(model, policy, &applicable, Sort::Int)?;
         Ok(Self { model, policy, applicable, exact, relaxed: None })
     }
 }
@@ -173,6 +169,10 @@ impl<'a> Encoded<'a> {
 }
 
 impl Selection for Z3Selection<'_> {
+    fn enter(&mut self, _: &Region<'_>) {}
+
+    fn limit_boxes(&mut self, _: Option<u64>) {}
+
     fn is_selected(
         &mut self,
         region: &Region<'_>,
@@ -190,10 +190,9 @@ impl Selection for Z3Selection<'_> {
     ) -> Result<Answer<State>, EngineError> {
         let relaxed = match &mut self.relaxed {
             Some(relaxed) => relaxed,
-            none => none.insert(
-                Encoded::new(self.model, self.policy, &self.applicable, Sort::Real)
-                    .map_err(|error| engine_error(&error, None))?,
-            ),
+            none => {
+                none.insert(Encoded::new(self.model, self.policy, &self.applicable, Sort::Real)?)
+            }
         };
         match relaxed.query(self.model, region, output, budget)? {
             Answer::Refuted => Ok(Answer::Refuted),
@@ -217,10 +216,9 @@ impl Encoded<'_> {
         in_scope(solver, |solver| {
             let frame = region_frame(solver, frame, *sort, model, region)?;
             let semantics = policy.semantics();
-            let chosen = chooses(outputs, output, &semantics, applicable)
-                .map_err(|error| engine_error(&error, None))?;
+            let chosen = chooses(outputs, output, &semantics, applicable)?;
             solver.assert(chosen);
-            check(solver, frame.symbols(), budget)
+            decide_within(solver, frame.symbols(), budget)
         })
     }
 }
@@ -253,13 +251,16 @@ impl<'a> Z3FixedPhases<'a> {
         let applicable = applicable
             .iter()
             .map(|condition| frame.condition(condition, true))
-            .collect::<Result<_, _>>()
-            .map_err(|error| engine_error(&error, None))?;
+            .collect::<Result<_, _>>()?;
         Ok(Self { model, policy, solver, frame, applicable })
     }
 }
 
 impl Selection for Z3FixedPhases<'_> {
+    fn enter(&mut self, _: &Region<'_>) {}
+
+    fn limit_boxes(&mut self, _: Option<u64>) {}
+
     fn is_selected(
         &mut self,
         region: &Region<'_>,
@@ -278,13 +279,11 @@ impl Selection for Z3FixedPhases<'_> {
             let side = |v: &VarId| region.sides.sides().get(v.index());
             let bounds: Vec<Interval> =
                 variables.map(|v| side(v).map_or(Interval::EVERYTHING, bounds_of)).collect();
-            let scores = policy_scores_within(solver, policy.scoring(), &inputs, &bounds)
-                .map_err(|error| engine_error(&error, None))?;
+            let scores = policy_scores_within(solver, policy.scoring(), &inputs, &bounds)?;
             solver.assert(scores.constraint);
-            let chosen = chooses(&scores.outputs, output, &policy.semantics(), applicable)
-                .map_err(|error| engine_error(&error, None))?;
+            let chosen = chooses(&scores.outputs, output, &policy.semantics(), applicable)?;
             solver.assert(chosen);
-            check(solver, frame.symbols(), budget)
+            decide_within(solver, frame.symbols(), budget)
         })
     }
 }
@@ -311,38 +310,4 @@ fn dimensions(model: &Model, sides: &IntBox) -> Vec<Variable> {
             domain,
         })
         .collect()
-}
-
-fn check(
-    solver: &mut Z3Solver,
-    symbols: &[Symbol],
-    budget: &mut Budget,
-) -> Result<Answer<State>, EngineError> {
-    budget.poll_clock()?;
-    let memory = budget.limits().memory;
-    let cancel = budget.cancel_flag().clone();
-    let stop =
-        || cancel.is_raised() || memory.is_some_and(|m| resident_memory().is_some_and(|r| r > m));
-    let limits = Limits { time: budget.remaining(), stop: Some(&stop) };
-    match solver.check(&limits) {
-        Ok(CheckResult::Unsat) => Ok(Answer::Refuted),
-        Ok(CheckResult::Sat(assignment)) => {
-            Ok(Answer::Possible(assignment.integers(symbols.iter().copied())))
-        }
-        Err(error) => Err(engine_error(&error, Some(budget))),
-    }
-}
-
-/// No definite answer is an error, never an answer.
-fn engine_error(error: &SmtError, budget: Option<&Budget>) -> EngineError {
-    match error {
-        SmtError::TimeLimit(_) => StopReason::Time.into(),
-        SmtError::Interrupted => {
-            let raised = budget.and_then(|budget| budget.cancel_flag().reason());
-            raised.unwrap_or(StopReason::Memory).into()
-        }
-        SmtError::Unsupported(text) => EngineError::Unsupported(text.clone()),
-        SmtError::WrongModel(text) => EngineError::Internal(text.clone()),
-        other => EngineError::Undecided(other.to_string()),
-    }
 }

@@ -1,30 +1,46 @@
 //! Checks within an engine's budget.
 
-use policert_engine_api::{Budget, StopReason, resident_memory};
+use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memory};
+use policert_model::State;
 
-use crate::{CheckResult, Limits, SmtError, Solver};
+use crate::{CheckResult, Limits, SmtError, Solver, Symbol};
 
 /// Checks within what is left of `budget`: its time, its memory, its cancel flag.
 ///
-/// The inner error says that the solver gave up by itself: the question stays open, the engine
-/// goes on.
-///
 /// # Errors
-/// The budget's reason to stop.
+/// The budget's reason to stop, or [`EngineError::Undecided`] where the solver gave up by itself: that
+/// is no answer.
 pub fn check_within(
     solver: &mut dyn Solver,
     budget: &mut Budget,
-) -> Result<Result<CheckResult, SmtError>, StopReason> {
+) -> Result<CheckResult, EngineError> {
     budget.poll_clock()?;
     let (flag, memory) = (budget.cancel_flag().clone(), budget.limits().memory);
     let too_much = || memory.is_some_and(|limit| resident_memory().is_some_and(|m| m > limit));
     let stop = || flag.is_raised() || too_much();
     let limits = Limits { time: budget.remaining(), stop: Some(&stop) };
     match solver.check(&limits) {
-        Err(SmtError::TimeLimit(_)) => Err(StopReason::Time),
-        Err(SmtError::Interrupted) => Err(flag.reason().unwrap_or(StopReason::Memory)),
-        answer => Ok(answer),
+        Err(SmtError::Interrupted) => Err(flag.reason().unwrap_or(StopReason::Memory).into()),
+        answer => Ok(answer?),
     }
+}
+
+/// Whether what was asserted can be satisfied, with the integers that `symbols` stand for in a
+/// witness, within what is left of `budget`.
+///
+/// # Errors
+/// As [`check_within`].
+pub fn decide_within(
+    solver: &mut dyn Solver,
+    symbols: &[Symbol],
+    budget: &mut Budget,
+) -> Result<Answer<State>, EngineError> {
+    Ok(match check_within(solver, budget)? {
+        CheckResult::Unsat => Answer::Refuted,
+        CheckResult::Sat(assignment) => {
+            Answer::Possible(assignment.integers(symbols.iter().copied()))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -72,13 +88,20 @@ mod tests {
     fn the_budget_says_why() {
         let flag = CancelFlag::default();
         let check = |mut budget: Budget| check_within(&mut Endless, &mut budget);
-        assert_eq!(check(budget(Some(60), None, &flag)), Err(StopReason::Time));
-        assert_eq!(check(budget(Some(0), None, &flag)), Err(StopReason::Time));
-        assert!(matches!(check(budget(None, None, &flag)), Ok(Err(SmtError::Unknown(_)))));
+        let stopped = |reason: StopReason| Err(EngineError::Stop(reason));
+        assert_eq!(check(budget(Some(60), None, &flag)), stopped(StopReason::Time));
+        assert_eq!(check(budget(Some(0), None, &flag)), stopped(StopReason::Time));
         if resident_memory().is_some() {
-            assert_eq!(check(budget(Some(60), Some(1), &flag)), Err(StopReason::Memory));
+            assert_eq!(check(budget(Some(60), Some(1), &flag)), stopped(StopReason::Memory));
         }
         flag.raise();
-        assert_eq!(check(budget(Some(60), None, &flag)), Err(StopReason::Interrupted));
+        assert_eq!(check(budget(Some(60), None, &flag)), stopped(StopReason::Interrupted));
+    }
+
+    #[test]
+    fn a_solver_that_gives_up_is_no_possible_answer() {
+        let mut budget = Budget::unlimited();
+        let decided = decide_within(&mut Endless, &[], &mut budget);
+        assert!(matches!(decided, Err(EngineError::Undecided(_))), "{decided:?}");
     }
 }

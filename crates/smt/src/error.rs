@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use policert_engine_api::{EngineError, StopReason};
 use thiserror::Error;
 
 /// Why a question has no answer. None of these says anything about satisfiability.
@@ -24,4 +25,17 @@ pub enum SmtError {
     /// translation to its terms.
     #[error("the SMT solver's model does not satisfy the assertion {0}")]
     WrongModel(String),
+}
+
+/// No definite answer is an error, never an answer.
+impl From<SmtError> for EngineError {
+    fn from(error: SmtError) -> Self {
+        match error {
+            SmtError::TimeLimit(_) => StopReason::Time.into(),
+            SmtError::Interrupted => StopReason::Interrupted.into(),
+            SmtError::Unknown(_) => Self::Undecided(error.to_string()),
+            SmtError::Unsupported(text) => Self::Unsupported(text),
+            SmtError::WrongModel(_) => Self::Internal(error.to_string()),
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod terms;
 #[cfg(feature = "z3")]
 mod z3_solver;
 
-pub use budget::check_within;
+pub use budget::{check_within, decide_within};
 pub use error::SmtError;
 pub use solver::{Assignment, CheckResult, Limits, Solver};
 pub use terms::{Formula, Sort, Symbol, Term};

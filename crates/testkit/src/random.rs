@@ -1,5 +1,8 @@
 //! A small generator of pseudo-random numbers, so that a case is reproducible by its number alone.
 
+use std::io::Write as _;
+use std::sync::OnceLock;
+
 /// SplitMix64 (Steele, Lea and Flood 2014): the same seed gives the same numbers on every machine
 /// and in every version.
 #[derive(Clone, Debug)]
@@ -71,12 +74,36 @@ impl Random {
     }
 }
 
-/// Numbers of cases for a test loop: `0..count`, or twenty times as many if the environment
-/// variable `SLOW_TESTS` is 1.
+/// Numbers of cases for a test loop: `0..count`. If the environment variable `SLOW_TESTS` is 1, they
+/// are twenty times as many, and others each time: the first one is drawn and printed, or given by
+/// the variable `POLICERT_SEED`.
 #[must_use]
 pub fn case_numbers(count: u64) -> std::ops::Range<u64> {
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
-    0..if slow { count.saturating_mul(20) } else { count }
+    match first_slow_number() {
+        None => 0..count,
+        Some(first) => first..first.saturating_add(count.saturating_mul(20)),
+    }
+}
+
+/// The first number of the slow tier, the same for all tests of a process; `None` without it.
+fn first_slow_number() -> Option<u64> {
+    static FIRST: OnceLock<Option<u64>> = OnceLock::new();
+    *FIRST.get_or_init(|| {
+        std::env::var_os("SLOW_TESTS").filter(|value| value == "1")?;
+        let given = std::env::var("POLICERT_SEED").ok();
+        let first = given.and_then(|text| text.parse().ok()).unwrap_or_else(drawn);
+        let mut out = std::io::stderr();
+        let _ = writeln!(out, "cases from number {first} on; POLICERT_SEED={first} repeats them");
+        Some(first)
+    })
+}
+
+/// A number that differs from run to run.
+fn drawn() -> u64 {
+    let time = std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos());
+    let seed = u64::try_from(time % u128::from(u64::MAX)).unwrap_or(0);
+    // Short enough to be typed, and far from the numbers of the quick tier.
+    1_000_000 + (Random::new(seed ^ u64::from(std::process::id())).bits() >> 32)
 }
 
 #[cfg(test)]

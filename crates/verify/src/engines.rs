@@ -54,6 +54,24 @@ pub enum EngineChoice {
     ProbCegar,
 }
 
+impl EngineChoice {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Explicit => "explicit",
+            Self::Ppa => "ppa",
+            Self::Cegar => "cegar",
+            Self::Bmc => "bmc",
+            Self::Ic3 => "ic3",
+            Self::Prob => "prob",
+            Self::ProbPpa => "prob-ppa",
+            Self::ProbCegar => "prob-cegar",
+        }
+    }
+}
+
 /// What an engine found.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineRun {

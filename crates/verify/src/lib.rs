@@ -23,6 +23,7 @@ mod convert;
 mod dataset;
 mod decimal;
 mod digest;
+mod engine_options;
 mod engines;
 mod evidence;
 mod exit_status;
@@ -72,6 +73,7 @@ pub use check::{
 pub use convert::{ConvertFormat, ConvertOutcome, ConvertReport, ConvertRequest, convert};
 pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
 pub use digest::{Input, InputRole};
+pub use engine_options::EngineOption;
 pub use engines::EngineChoice;
 pub use evidence::{
     EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover, OperatorRecord,

@@ -17,7 +17,7 @@ use std::time::Instant;
 use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
 use policert_mdp::Method;
 use policert_numeric::Rational;
-use policert_ppa::{CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod};
+use policert_ppa::{CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, ProbConfig};
 
 use crate::engines::EngineChoice;
 use crate::report::Report;
@@ -31,8 +31,8 @@ pub(crate) use question::{Asked, direction, is_reachability, reaching};
 /// How probabilities are computed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbabilityOptions {
-    /// Width of the interval. \[default: 1e-6\]
-    pub precision: f64,
+    /// Width of the interval. \[default: that of the engine, see [`ProbabilityOptions::width`]\]
+    pub precision: Option<f64>,
     /// Whether to compute the exact value. \[default: no\]
     pub exact: bool,
     /// How upper bounds are found. \[default: interval iteration\]
@@ -50,13 +50,32 @@ impl Default for ProbabilityOptions {
     fn default() -> Self {
         let method = Method::default();
         Self {
-            precision: 1e-6,
+            precision: None,
             exact: false,
             method,
             bound: None,
             max_prob: MaxProbMethod::default(),
             counterexamples: CounterexampleAnalysis::default(),
         }
+    }
+}
+
+impl ProbabilityOptions {
+    /// The width of the interval that an engine ends with: what was asked for, else 0.05 where
+    /// predicates are found, and 1e-6 elsewhere.
+    #[must_use]
+    pub fn width(&self, engine: EngineChoice) -> f64 {
+        self.precision.unwrap_or(match engine {
+            EngineChoice::ProbCegar => ProbConfig::default().precision,
+            EngineChoice::Auto
+            | EngineChoice::Explicit
+            | EngineChoice::Ppa
+            | EngineChoice::Cegar
+            | EngineChoice::Bmc
+            | EngineChoice::Ic3
+            | EngineChoice::Prob
+            | EngineChoice::ProbPpa => 1e-6,
+        })
     }
 }
 
@@ -81,6 +100,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The width of the interval that the run ends with.
+    pub(crate) fn width(&self) -> f64 {
+        self.options.width(self.engine)
+    }
+
     /// What is left of the limits.
     pub(crate) fn left(&self) -> Limits {
         let time = self.limits.time.map(|limit| limit.saturating_sub(self.begin.elapsed()));
@@ -138,7 +162,7 @@ pub(crate) fn answer(
         other => other?,
     };
     let answer = Answer::new(&asked, &found)?;
-    let (report, status) = record::report(task, &asked, &found, &answer, run.options);
+    let (report, status) = record::report(task, &asked, &found, &answer, run);
     let (mut proved, mut no_evidence) = (None, String::new());
     if run.evidence {
         match &found.values {

@@ -14,6 +14,7 @@ use policert_ic3::Config as Ic3Config;
 use policert_ppa::{CegarConfig, Config as PpaConfig};
 use serde_json::Value;
 
+use crate::engine_options::{self, EngineOption};
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
 use crate::invariant_check;
 use crate::probability::{self, ProbabilityOptions};
@@ -41,6 +42,8 @@ pub struct Request {
     pub bmc: BmcConfig,
     /// How probabilities are computed.
     pub probability: ProbabilityOptions,
+    /// Options that the user named: one that the engine does not use is refused.
+    pub named: Vec<EngineOption>,
     /// What may be used.
     pub limits: Limits,
     /// How many threads may be used.
@@ -97,12 +100,14 @@ fn run(
     begin: Instant,
     loaded: &mut Loaded,
 ) -> Result<Verified, Failure> {
+    engine_options::check(request)?;
     cancel.check()?;
     // A preset of one engine says nothing about the others.
     let (ppa, ic3) = match request.engine {
         EngineChoice::Ic3 => (PpaConfig::default(), engines::ic3_preset(&request.preset)?),
         _ => (engines::preset(&request.preset)?, Ic3Config::default()),
     };
+    engine_options::check_preset(request, &ppa)?;
     observer.event(Event::Phase("load"));
     let budget = Budget::new(request.limits.clone(), cancel.clone());
     let task = Task::load_any(&request.task, &budget, loaded);
@@ -113,7 +118,12 @@ fn run(
     let task = task?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
-    if probability::is_asked(&task, request.engine, &request.probability)? {
+    let asks_probability = probability::is_asked(&task, request.engine, &request.probability)?;
+    if request.engine == EngineChoice::Auto {
+        let engine = if asks_probability { EngineChoice::Prob } else { EngineChoice::Auto };
+        engine_options::check_engine(request, engine)?;
+    }
+    if asks_probability {
         remarks::refuse_probability(&task, request.engine)?;
         let run = probability::Run {
             engine: request.engine,
@@ -125,7 +135,7 @@ fn run(
             cancel,
             evidence: request.evidence,
         };
-        return probability(&task, request, &run, observer, times);
+        return probability(&task, &run, observer, times);
     }
     let path = request.record_queries.as_deref();
     let mut log = path.map(|path| QueryLog::create(path, &task)).transpose()?;
@@ -192,7 +202,7 @@ fn run(
     let starts = answered.run.start_states.as_deref().filter(|_| request.start_states);
     let start_states = starts.map(|starts| StartStatesRecord::new(&task, starts));
     let no_evidence = remarks::no_evidence(&answered.run);
-    let mut report = report(&task, answered, notes, times, request);
+    let mut report = report(&task, answered, notes, times);
     if let Verdict::Safe { vacuous } = verdict {
         let left = limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
         remarks::say_hollow(&task, vacuous, left, cancel, &mut report);
@@ -208,7 +218,6 @@ fn run(
 /// Answers a question about a probability.
 fn probability(
     task: &Task,
-    request: &Request,
     run: &probability::Run<'_>,
     observer: &mut dyn Observer,
     mut times: Times,
@@ -222,9 +231,6 @@ fn probability(
     }
     report.warnings.splice(0..0, task.warnings.iter().cloned());
     report.notes.extend(task.notes.iter().cloned().chain(notes.notes));
-    if request.threads > 1 {
-        report.notes.push("questions about probabilities use one thread".to_owned());
-    }
     report.inputs.clone_from(&task.inputs);
     let is_zero = report.probability.as_ref().is_some_and(|[_, hi]| hi == "0");
     let is_good = [VerdictWord::Safe, VerdictWord::Probability].contains(&report.verdict);
@@ -253,13 +259,7 @@ fn evidence(task: &Task, run: &EngineRun, trace: &Trace) -> Result<Evidence, Fai
     }
 }
 
-fn report(
-    task: &Task,
-    answered: Answered,
-    engine_notes: Vec<String>,
-    times: Times,
-    request: &Request,
-) -> Report {
+fn report(task: &Task, answered: Answered, engine_notes: Vec<String>, times: Times) -> Report {
     let Answered { run, attempts } = answered;
     let steps = match &run.verdict {
         Verdict::Unsafe(trace) => Some(trace.steps.len()),
@@ -282,13 +282,6 @@ fn report(
         if !notes.contains(&note) {
             notes.push(note);
         }
-    }
-    let several = [EngineChoice::Auto, EngineChoice::Ic3].contains(&request.engine);
-    if request.threads > 1 && !several {
-        notes.push(
-            "this engine uses one thread; `ic3` uses several, and `auto` runs several engines"
-                .to_owned(),
-        );
     }
     let (reason, reason_code) = match &run.verdict {
         Verdict::Unknown(reason) => {

@@ -32,6 +32,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         cegar,
         bmc: BmcConfig::default(),
         probability: ProbabilityOptions::default(),
+        named: Vec::new(),
         limits: Limits::default(),
         threads: 1,
         record_queries: None,

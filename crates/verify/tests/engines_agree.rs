@@ -3,6 +3,7 @@
 //! by transition with the projection of all concrete states.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 
 use policert_certify::replay;
 use policert_engine_api::{
@@ -20,9 +21,20 @@ use policert_ppa::{
 use policert_testkit::oracle::{AbstractState, NoAnswer, Oracle, Reachable};
 use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
 
+/// Presets that need no Z3 and decide transitions exactly, beside the default.
+const EXACT: [&str; 6] = [
+    "bnb-mar",
+    "no-sel-no-app",
+    "no-sel-rel-app",
+    "rel-sel-no-app",
+    "rel-sel-rel-app",
+    "ex-sel-ex-app",
+];
+
 /// What came of a case.
 #[derive(Debug, Default)]
 struct Tally {
+    cases: usize,
     safe: usize,
     bad: usize,
     proved: usize,
@@ -118,7 +130,13 @@ fn tally(profile: Profile) -> Tally {
     for number in case_numbers(700) {
         check(&Setting::new(profile, number), &mut tally);
     }
+    tell(&format!("{profile:?}: {tally:?}"));
     tally
+}
+
+/// Says what came of the cases: shown where a test fails, and by `--no-capture`.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 #[test]
@@ -126,7 +144,7 @@ fn engines_agree_on_unary_models() {
     let tally = tally(Profile::Unary);
     assert!(tally.safe > 150 && tally.bad > 150 && tally.proved > 80, "{tally:?}");
     assert!(tally.refuted > 100 && tally.projected > 1000, "{tally:?}");
-    assert!(tally.unsupported < 10, "{tally:?}");
+    assert!(tally.unsupported * 70 < tally.cases, "{tally:?}");
     assert_unrolled(&tally, "native", 150);
     #[cfg(feature = "z3")]
     assert_unrolled(&tally, "z3", 10);
@@ -151,7 +169,7 @@ fn engines_agree_on_linear_models() {
 fn engines_agree_on_general_models() {
     let tally = tally(Profile::General);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.proved > 20, "{tally:?}");
-    assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+    assert!((tally.broken + tally.unsupported) * 7 < tally.cases * 4, "{tally:?}");
     assert_unrolled(&tally, "native", 100);
     #[cfg(feature = "z3")]
     assert_unrolled(&tally, "z3", 1);
@@ -175,6 +193,7 @@ fn engines_agree_with_predicates_by_binary_search() {
 }
 
 fn check(setting: &Setting, tally: &mut Tally) {
+    tally.cases += 1;
     let place = &setting.place;
     let question = setting.question();
     let policy = setting.policy();
@@ -311,6 +330,9 @@ fn unroll(
     if solver == BmcSolver::Native && verdict == "safe" {
         assert_eq!(report.counts.reachable_states, truth.distances.len() as u64, "{place}");
     }
+    if verdict == "unsafe" {
+        unroll_beyond_unsafe(question, policy, truth, &config, &place);
+    }
     // One step less is not enough.
     let Some(steps) = report.stats.checked.and_then(|n| n.checked_sub(1)) else { return };
     let config = BmcConfig { steps: Some(steps), loop_free: steps % 2 == 0, ..config };
@@ -321,6 +343,27 @@ fn unroll(
     assert_eq!(report.stats.checked, Some(steps), "{place}");
 }
 
+/// With `keep_going` the first unsafe path is the same, and the search comes to its end.
+fn unroll_beyond_unsafe(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    truth: &Reachable,
+    config: &BmcConfig,
+    place: &str,
+) {
+    let question = Question { keep_going: true, ..question.clone() };
+    let report = bmc(&question, policy, config, &mut Budget::unlimited(), &mut Silent);
+    let report = report.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let Verdict::Unsafe(trace) = &report.verdict else { panic!("{place}: {:?}", report.verdict) };
+    assert_eq!(Some(trace.steps.len()), truth.shortest, "{place}");
+    assert_eq!(report.stopped, None, "{place}");
+    if config.solver == BmcSolver::Native {
+        let counts = &report.counts;
+        assert_eq!(counts.reachable_states, truth.distances.len() as u64, "{place}");
+        assert_eq!(counts.unsafe_states, truth.unsafe_states.len() as u64, "{place}");
+    }
+}
+
 /// Refinement ends with the right verdict, by each way of splitting on the policy's choice.
 fn refine(
     setting: &Setting,
@@ -329,7 +372,6 @@ fn refine(
     truth: &Reachable,
     tally: &mut Tally,
 ) {
-    let place = &setting.place;
     let mut random = Random::new(setting.number ^ 0xcea6);
     let split = SplitConfig {
         variable: *random.pick(&[
@@ -355,12 +397,13 @@ fn refine(
     let mut property = question.property.clone();
     property.predicates.clear();
     let without_predicates = Question { property: &property, ..question.clone() };
-    for (question, options) in [
-        (question, CegarConfig::default()),
-        (&without_predicates, CegarConfig::default()),
-        (&without_predicates, other),
+    let preset = exact_preset(&mut random, policy, setting.number.is_multiple_of(8));
+    for (question, options, config) in [
+        (question, CegarConfig::default(), Config::default()),
+        (&without_predicates, CegarConfig::default(), Config::default()),
+        (&without_predicates, other, preset),
     ] {
-        let config = Config::default();
+        let place = &format!("{}, preset {}", setting.place, config.name);
         let budget = &mut Budget::unlimited();
         let found = cegar(question, policy, &config, options, budget, &mut Silent, None);
         let report = match found {
@@ -393,6 +436,18 @@ fn refine(
     }
 }
 
+/// A preset whose last transition test is exact; with Z3 now and then, where it takes the policy.
+fn exact_preset(random: &mut Random, policy: Option<&Policy>, with_z3: bool) -> Config {
+    let is_encoded = policy
+        .is_none_or(|policy| policy.ranking().is_none_or(|network| network.is_piecewise_linear()));
+    let names: &[&str] = if cfg!(feature = "z3") && with_z3 && is_encoded {
+        &["base", "mar-z3", "mar-z3-mar"]
+    } else {
+        &EXACT
+    };
+    Config::preset(*random.pick(names)).expect("it is built in")
+}
+
 /// The presets that need no Z3 build the same fragment, but `mar`, which may build more of it.
 fn compare_presets(
     setting: &Setting,
@@ -401,14 +456,6 @@ fn compare_presets(
     native: &Graph,
 ) {
     let place = &setting.place;
-    const EXACT: [&str; 6] = [
-        "bnb-mar",
-        "no-sel-no-app",
-        "no-sel-rel-app",
-        "rel-sel-no-app",
-        "rel-sel-rel-app",
-        "ex-sel-ex-app",
-    ];
     let preset = |name: &str| Config::preset(name).expect("it is built in");
     let name = Random::new(setting.number ^ 0x9e5e).pick(&EXACT).to_owned();
     let graph = fragment(setting, question, policy, &preset(name));

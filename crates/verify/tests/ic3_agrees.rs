@@ -1,6 +1,8 @@
 //! IC3 agrees with the brute-force oracle on random tiny models with random tiny policies, with
 //! every preset, and its invariants are accepted by the independent check.
 
+use std::io::Write as _;
+
 use policert_certify::{
     ChoicesInBoxes, Competing, IntervalChoices, InvariantError, check_invariant, replay,
 };
@@ -9,11 +11,12 @@ use policert_ic3::{Config, EnvironmentSolver, Report, VariableOrder, run};
 use policert_numeric::IntBox;
 use policert_policy::{Filter, Policy, Semantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle, Reachable};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
 
 /// What came of the cases.
 #[derive(Debug, Default)]
 struct Tally {
+    cases: usize,
     safe: usize,
     bad: usize,
     unsupported: usize,
@@ -41,8 +44,12 @@ impl Setting {
             filter: *random.pick(&[Filter::None, Filter::Applicable]),
             ..Semantics::default()
         };
+        let mut case = Case::numbered(profile, number);
+        if number % 5 == 2 {
+            case.policy = with_trees(&mut random, &case.model, &case.policy);
+        }
         Self {
-            case: Case::numbered(profile, number),
+            case,
             semantics,
             with_policy: random.percent(90),
             terminal: random.percent(30),
@@ -71,6 +78,7 @@ fn tally(profile: Profile, cases: u64) -> Tally {
     for number in case_numbers(cases) {
         check(&Setting::new(profile, number), number, &mut tally);
     }
+    let _ = writeln!(std::io::stderr(), "{profile:?}: {tally:?}");
     tally
 }
 
@@ -78,21 +86,21 @@ fn tally(profile: Profile, cases: u64) -> Tally {
 fn ic3_agrees_on_unary_models() {
     let tally = tally(Profile::Unary, 900);
     assert!(tally.safe > 300 && tally.bad > 300 && tally.boxes > 300, "{tally:?}");
-    assert!(tally.unsupported < 5 && tally.rejected > 100, "{tally:?}");
+    assert!(tally.unsupported * 180 < tally.cases && tally.rejected > 100, "{tally:?}");
 }
 
 #[test]
 fn ic3_agrees_on_linear_models() {
     let tally = tally(Profile::Linear, 900);
     assert!(tally.safe > 300 && tally.bad > 300 && tally.boxes > 300, "{tally:?}");
-    assert!(tally.unsupported < 5 && tally.rejected > 100, "{tally:?}");
+    assert!(tally.unsupported * 180 < tally.cases && tally.rejected > 100, "{tally:?}");
 }
 
 #[test]
 fn ic3_agrees_on_general_models() {
     let tally = tally(Profile::General, 600);
     assert!(tally.safe > 100 && tally.bad > 100 && tally.rejected > 30, "{tally:?}");
-    assert!(tally.broken + tally.unsupported < 400, "{tally:?}");
+    assert!((tally.broken + tally.unsupported) * 3 < tally.cases * 2, "{tally:?}");
 }
 
 /// The preset of a name, and further settings by the number.
@@ -127,6 +135,7 @@ fn configs(number: u64) -> Vec<Config> {
 }
 
 fn check(setting: &Setting, number: u64, tally: &mut Tally) {
+    tally.cases += 1;
     let question = setting.question();
     let policy = setting.policy();
     let truth = setting.truth(&question);

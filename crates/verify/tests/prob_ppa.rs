@@ -1,6 +1,8 @@
 //! Probabilistic policy predicate abstraction on random tiny models with random tiny policies: the
 //! exact values of a brute-force oracle lie in every interval, and every claim is true.
 
+use std::io::Write as _;
+
 use policert_engine_api::{
     Budget, CancelFlag, EngineError, Event, Limits, Observer, Question, Silent, StopReason,
     UnknownReason,
@@ -12,10 +14,13 @@ use policert_ppa::{
     prob_cegar, prob_ppa,
 };
 use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
 
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
+
+/// Presets that need no Z3 and decide transitions exactly.
+const PRESETS: [&str; 4] = ["native", "bnb-mar", "no-sel-rel-app", "ex-sel-ex-app"];
 
 /// What came of the cases.
 #[derive(Debug, Default)]
@@ -54,6 +59,8 @@ struct Setting {
     with_policy: bool,
     terminal: bool,
     config: ProbConfig,
+    /// Who answers the tests.
+    tests: Config,
     place: String,
 }
 
@@ -77,12 +84,17 @@ impl Setting {
             run_limit: *random.pick(&[3, 1000]),
             ..ProbConfig::default()
         };
+        let mut case = Case::numbered(profile, number);
+        if number % 5 == 3 {
+            case.policy = with_trees(&mut random, &case.model, &case.policy);
+        }
         Self {
-            case: Case::numbered(profile, number),
+            case,
             semantics,
             with_policy: random.percent(80),
             terminal: random.percent(30),
             config,
+            tests: Config::preset(*random.pick(&PRESETS)).expect("it is built in"),
             place: format!("{profile:?} {number}"),
         }
     }
@@ -106,6 +118,7 @@ fn brute_force_lies_in_every_interval() {
             check(&Setting::new(profile, number), &mut tally);
         }
     }
+    let _ = writeln!(std::io::stderr(), "{tally:?}");
     assert!(tally.compared > 500 && tally.between > 30, "{tally:?}");
     assert!(tally.dropped > 20 && tally.choices > 100, "{tally:?}");
     assert!(tally.exact_ppa > 100 && tally.refined > 60 && tally.real > 15, "{tally:?}");
@@ -123,7 +136,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let values = process.greatest();
     let starts = process.start.iter().map(|&state| values[state].clone());
     let value = starts.fold(Rational::ZERO, Rational::max);
-    let config = Config::default();
+    let config = setting.tests.clone();
     let abstracted = prob_ppa(
         &question,
         policy.as_ref(),
@@ -165,7 +178,7 @@ fn interrupted(
         let states = random.percent(30).then(|| 1 + random.below(6) as u64);
         let limits = Limits { states, ..Limits::default() };
         let budget = &mut Budget::new(limits, flag);
-        let config = Config::default();
+        let config = setting.tests.clone();
         let found = ask(question, policy, &config, &setting.config, budget, &mut observer);
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", setting.place));
         inside(&found, value, &setting.place);
@@ -188,7 +201,7 @@ fn refined(
     let place = &setting.place;
     let ask = |prob: &ProbConfig| {
         let budget = &mut Budget::unlimited();
-        prob_cegar(question, policy, &Config::default(), prob, budget, &mut Silent)
+        prob_cegar(question, policy, &setting.tests, prob, budget, &mut Silent)
     };
     let found = ask(&setting.config).unwrap_or_else(|error| panic!("{place}: {error}"));
     inside(&found, value, place);

@@ -1,6 +1,8 @@
 //! Probabilities on random tiny models with random tiny policies: the exact values of a brute-force
 //! oracle lie in every interval, and are the exact answers.
 
+use std::io::Write as _;
+
 use policert_engine_api::{Budget, EngineError, Question, Silent};
 use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
 use policert_mdp::{Bounds, Direction, Explicit, Method, SolveOptions, max_probability, solve};
@@ -8,7 +10,7 @@ use policert_model::Condition;
 use policert_numeric::Rational;
 use policert_policy::{Filter, Policy, Semantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
 
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
@@ -40,8 +42,12 @@ impl Setting {
             filter: *random.pick(&[Filter::None, Filter::Applicable]),
             ..Semantics::default()
         };
+        let mut case = Case::numbered(profile, number);
+        if number % 5 == 3 {
+            case.policy = with_trees(&mut random, &case.model, &case.policy);
+        }
         Self {
-            case: Case::numbered(profile, number),
+            case,
             semantics,
             with_policy: random.percent(70),
             terminal: random.percent(30),
@@ -68,6 +74,7 @@ fn brute_force_lies_in_every_interval() {
             check(&Setting::new(profile, number), &mut tally);
         }
     }
+    let _ = writeln!(std::io::stderr(), "{tally:?}");
     assert!(tally.compared > 1000 && tally.between > 100, "{tally:?}");
     assert!(tally.choices > 500 && tally.dropped > 50 && tally.least > 300, "{tally:?}");
     assert!(tally.traps > 0, "{tally:?}");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
 
+use super::engine::named;
 use super::{Command, CommandLine};
 
 impl CommandLine {
@@ -14,10 +15,12 @@ impl CommandLine {
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches_from(arguments)?;
         let mut command_line = Self::from_arg_matches(&matches)?;
-        if let Command::Train(train) = &mut command_line.command
-            && let Some((_, matches)) = matches.subcommand()
-        {
-            train.note_given(matches);
+        match (&mut command_line.command, matches.subcommand()) {
+            (Command::Train(train), Some((_, matches))) => train.note_given(matches),
+            (Command::Verify(verify), Some((_, matches))) => {
+                verify.named = named(matches, verify.threads);
+            }
+            _ => {}
         }
         Ok(command_line)
     }

@@ -163,6 +163,7 @@ fn configuration() -> String {
             "Semantics",
             "States",
             "Engine",
+            "Probability",
             "Limits",
             "Output",
         ];

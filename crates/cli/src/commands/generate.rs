@@ -285,6 +285,7 @@ fn count(
         },
         engine: EngineChoice::Explicit,
         probability: ProbabilityOptions::default(),
+        named: Vec::new(),
         preset: "native".to_owned(),
         explicit: ExplicitConfig::default(),
         cegar: CegarConfig::default(),

@@ -55,9 +55,6 @@ fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
     if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
         return Some("--last goes with --predicates splits:N");
     }
-    if arguments.start_states.is_some() && arguments.engine != EngineArg::Ppa {
-        return Some("--start-states goes with --engine ppa");
-    }
     None
 }
 
@@ -162,10 +159,7 @@ fn request(arguments: &VerifyArgs) -> Request {
             loop_free: !arguments.no_loop_free,
         },
         probability: ProbabilityOptions {
-            precision: arguments.probability.precision.unwrap_or(match arguments.engine {
-                EngineArg::ProbCegar => 0.05,
-                _ => ProbabilityOptions::default().precision,
-            }),
+            precision: arguments.probability.precision,
             exact: arguments.probability.exact,
             method: match arguments.probability.probability_method {
                 ProbabilityMethodArg::Interval => ProbabilityMethod::IntervalIteration,
@@ -181,6 +175,7 @@ fn request(arguments: &VerifyArgs) -> Request {
                 CounterexamplesArg::Runs => CounterexampleAnalysis::Runs,
             },
         },
+        named: arguments.named.clone(),
         limits: Limits {
             time: arguments.timeout,
             memory: arguments.memory.map(|size| size.0),

@@ -1,8 +1,8 @@
 //! Unrolling into boxes of states: after each step those that were not reached before.
 
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, UnknownReason,
-    Verdict,
+    Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, Trace,
+    UnknownReason, Verdict,
 };
 use policert_model::{Condition, Semantics, Truth};
 use policert_numeric::IntBox;
@@ -13,7 +13,7 @@ use super::chosen::Choices;
 use super::image::{Prepared, Step};
 use super::partition::{partition, unbounded};
 use super::run_back::{point_of, run_to};
-use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT};
+use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT, report};
 
 /// A box of states that are reached, all by the same outcome.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ struct Unrolling<'a> {
     choices: Option<Choices<'a>>,
     reached: BoxSet,
     found: Vec<Found>,
+    /// A shortest unsafe path.
+    first_unsafe: Option<Trace>,
     counts: Counts,
     stats: BmcStats,
 }
@@ -54,17 +56,12 @@ pub(super) fn unroll(
     observer: &mut dyn Observer,
 ) -> Result<BmcReport, EngineError> {
     let mut unrolling = Unrolling::new(question, policy)?;
-    let verdict = match unrolling.search(config, budget, observer) {
-        Ok(verdict) => verdict,
-        Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
-        Err(error) => return Err(error),
-    };
-    let Unrolling { choices, found, mut counts, mut stats, .. } = unrolling;
-    counts.reachable_states = states_in(&found);
-    counts.unsafe_states = u64::from(matches!(verdict, Verdict::Unsafe(_)));
+    let ended = unrolling.search(config, budget, observer);
+    let Unrolling { choices, found, first_unsafe, mut counts, mut stats, .. } = unrolling;
+    counts.reachable_states = states_in(found.iter().map(|found| &found.sides));
     stats.boxes = found.len() as u64;
     stats.queries = choices.map_or(0, |choices| choices.queries);
-    Ok(BmcReport { verdict, counts, stats })
+    report(ended, first_unsafe, counts, stats)
 }
 
 impl<'a> Unrolling<'a> {
@@ -93,6 +90,7 @@ impl<'a> Unrolling<'a> {
             choices,
             reached: BoxSet::default(),
             found: Vec::new(),
+            first_unsafe: None,
             counts: Counts::default(),
             stats: BmcStats::default(),
         })
@@ -106,14 +104,15 @@ impl<'a> Unrolling<'a> {
     ) -> Result<Verdict, EngineError> {
         observer.event(Event::Phase("start states"));
         self.add_start_states(budget)?;
-        self.counts.start_states = states_in(&self.found);
+        self.counts.start_states = states_in(self.found.iter().map(|found| &found.sides));
         let mut layer = 0;
         for length in 0.. {
             observer.event(Event::Phase("unrolling"));
             for at in layer..self.found.len() {
-                let bad = &self.question.property.unsafe_condition;
-                if let Some(state) = point_of(bad, &self.found[at].sides, budget)? {
-                    let trace = run_to(&self.found, &self.operators, at, state, budget)?;
+                self.look_for_unsafe(at, budget)?;
+                if !self.question.keep_going
+                    && let Some(trace) = self.first_unsafe.take()
+                {
                     self.stats.checked = Some(length);
                     return Ok(Verdict::Unsafe(trace));
                 }
@@ -144,6 +143,24 @@ impl<'a> Unrolling<'a> {
             }
             None => Verdict::Safe { vacuous: self.found.is_empty() },
         })
+    }
+
+    /// Looks for unsafe states in a box: the first of all gets a run, all are counted if the search
+    /// goes on.
+    fn look_for_unsafe(&mut self, at: usize, budget: &mut Budget) -> Result<(), EngineError> {
+        let bad = &self.question.property.unsafe_condition;
+        let sides = &self.found[at].sides;
+        let Some(state) = point_of(bad, sides, budget)? else { return Ok(()) };
+        let unsafe_states = if self.question.keep_going {
+            states_in(&partition(sides.clone(), bad, budget)?.inside)
+        } else {
+            1
+        };
+        self.counts.unsafe_states = self.counts.unsafe_states.saturating_add(unsafe_states);
+        if self.first_unsafe.is_none() {
+            self.first_unsafe = Some(run_to(&self.found, &self.operators, at, state, budget)?);
+        }
+        Ok(())
     }
 
     fn add_start_states(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
@@ -186,10 +203,19 @@ impl<'a> Unrolling<'a> {
     /// Adds what a box reaches in one step.
     fn expand(&mut self, at: usize, budget: &mut Budget) -> Result<(), EngineError> {
         let sides = self.found[at].sides.clone();
-        let open = match &self.question.terminal {
+        let mut open = match &self.question.terminal {
             Some(terminal) => partition(sides, terminal, budget)?.outside,
             None => vec![sides],
         };
+        // Without this the search has ended before an unsafe state is expanded.
+        if self.question.keep_going {
+            let bad = &self.question.property.unsafe_condition;
+            let mut safe = Vec::new();
+            for sides in open {
+                safe.append(&mut partition(sides, bad, budget)?.outside);
+            }
+            open = safe;
+        }
         for sides in open {
             self.counts.expanded_states = self.counts.expanded_states.saturating_add(count(&sides));
             if let Some(choices) = &mut self.choices {
@@ -243,6 +269,6 @@ fn count(sides: &IntBox) -> u64 {
 }
 
 /// Number of states in boxes that are disjoint.
-fn states_in(found: &[Found]) -> u64 {
-    found.iter().fold(0u64, |sum, found| sum.saturating_add(count(&found.sides)))
+fn states_in<'b>(boxes: impl IntoIterator<Item = &'b IntBox>) -> u64 {
+    boxes.into_iter().fold(0u64, |sum, sides| sum.saturating_add(count(sides)))
 }

@@ -16,7 +16,7 @@ use policert_smt::{
     Assignment, CheckResult, Formula, SmtError, Solver, Sort, Symbol, Term, Z3Solver, check_within,
 };
 
-use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT};
+use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT, report};
 use crate::policy_successors::PolicySuccessors;
 
 /// The most start states of a list that later states are kept apart from.
@@ -38,6 +38,8 @@ struct Unrolling<'a> {
     solver: Z3Solver,
     /// The states of the path.
     frames: Vec<Frame>,
+    /// A shortest unsafe path.
+    first_unsafe: Option<Trace>,
     stats: BmcStats,
 }
 
@@ -50,13 +52,8 @@ pub(super) fn unroll(
     observer: &mut dyn Observer,
 ) -> Result<BmcReport, EngineError> {
     let mut unrolling = Unrolling::new(question, policy)?;
-    let verdict = match unrolling.search(config, budget, observer) {
-        Ok(verdict) => verdict,
-        Err(EngineError::Stop(reason)) => Verdict::Unknown(UnknownReason::Stopped(reason)),
-        Err(EngineError::Undecided(text)) => Verdict::Unknown(UnknownReason::SolverGaveUp(text)),
-        Err(error) => return Err(error),
-    };
-    Ok(BmcReport { verdict, counts: Counts::default(), stats: unrolling.stats })
+    let ended = unrolling.search(config, budget, observer);
+    report(ended, unrolling.first_unsafe, Counts::default(), unrolling.stats)
 }
 
 impl<'a> Unrolling<'a> {
@@ -84,6 +81,7 @@ impl<'a> Unrolling<'a> {
             applicable,
             solver: Z3Solver::new(),
             frames: Vec::new(),
+            first_unsafe: None,
             stats: BmcStats::default(),
         })
     }
@@ -109,15 +107,19 @@ impl<'a> Unrolling<'a> {
             }
             let last = self.frames[self.frames.len() - 1].clone();
             let bad = &self.question.property.unsafe_condition;
-            let bad = last.condition(bad, true).map_err(engine_error)?;
+            let bad = last.condition(bad, true)?;
             self.solver.push();
             self.solver.assert(bad.clone());
             let path = self.check(budget);
             self.solver.pop();
             if let Some(assignment) = path? {
-                let trace = self.trace(&assignment)?;
                 self.stats.checked = Some(length);
-                return Ok(Verdict::Unsafe(trace));
+                if !self.question.keep_going {
+                    return Ok(Verdict::Unsafe(self.trace(&assignment)?));
+                }
+                if self.first_unsafe.is_none() {
+                    self.first_unsafe = Some(self.trace(&assignment)?);
+                }
             }
             self.stats.checked = Some(length);
             self.solver.assert(bad.negate());
@@ -162,7 +164,7 @@ impl<'a> Unrolling<'a> {
                 }
                 StartStates::List(_) => {}
                 StartStates::Region(condition, sides) => {
-                    let condition = frame.condition(&condition, true).map_err(engine_error)?;
+                    let condition = frame.condition(&condition, true)?;
                     let sides = inside(frame.symbols(), sides.sides().iter().copied());
                     sources.push(Formula::and([condition, sides]));
                 }
@@ -175,7 +177,7 @@ impl<'a> Unrolling<'a> {
     fn add_step(&mut self, config: &BmcConfig) -> Result<(), EngineError> {
         let source = self.frames[self.frames.len() - 1].clone();
         if let Some(terminal) = &self.question.terminal {
-            let terminal = source.condition(terminal, true).map_err(engine_error)?;
+            let terminal = source.condition(terminal, true)?;
             self.solver.assert(terminal.negate());
         }
         let chosen = self.choices(&source)?;
@@ -184,12 +186,11 @@ impl<'a> Unrolling<'a> {
         for (group, chosen) in self.groups.iter().zip(chosen) {
             let mut of_label = Vec::new();
             for operator in &group.operators {
-                let guard = source.condition(&operator.guard, true).map_err(engine_error)?;
+                let guard = source.condition(&operator.guard, true)?;
                 let mut outcomes = Vec::new();
                 for destination in &operator.destinations {
                     let variables = &self.question.model.variables;
-                    let outcome = successor(&mut self.solver, variables, &source, destination)
-                        .map_err(engine_error)?;
+                    let outcome = successor(&mut self.solver, variables, &source, destination)?;
                     let pairs = outcome.frame.symbols().iter().zip(next.symbols());
                     let same = pairs.map(|(&a, &b)| Term::from(a).equals(Term::from(b)));
                     outcomes.push(Formula::and([outcome.constraint, Formula::and(same)]));
@@ -222,23 +223,21 @@ impl<'a> Unrolling<'a> {
             policy.inputs().iter().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
         let bounds: Vec<Interval> =
             policy.inputs().iter().map(|v| enclosure(variables[v.index()].domain)).collect();
-        let scores = policy_scores_within(&mut self.solver, policy.scoring(), &inputs, &bounds)
-            .map_err(engine_error)?;
+        let scores = policy_scores_within(&mut self.solver, policy.scoring(), &inputs, &bounds)?;
         self.solver.assert(scores.constraint);
         let applicable = self.applicable.iter().map(|c| frame.condition(c, true));
-        let applicable: Vec<Formula> =
-            applicable.collect::<Result<_, _>>().map_err(engine_error)?;
+        let applicable = applicable.collect::<Result<Vec<Formula>, SmtError>>()?;
         let formula = |group: &Group| match group.output {
             Some(output) => chooses(&scores.outputs, output, &policy.semantics(), &applicable),
             None => Ok(Formula::Constant(true)),
         };
-        self.groups.iter().map(formula).collect::<Result<_, _>>().map_err(engine_error)
+        Ok(self.groups.iter().map(formula).collect::<Result<_, SmtError>>()?)
     }
 
     /// An assignment of what was asserted, if there is one.
     fn check(&mut self, budget: &mut Budget) -> Result<Option<Assignment>, EngineError> {
         self.stats.queries += 1;
-        match check_within(&mut self.solver, budget)?.map_err(engine_error)? {
+        match check_within(&mut self.solver, budget)? {
             CheckResult::Unsat => Ok(None),
             CheckResult::Sat(assignment) => Ok(Some(assignment)),
         }
@@ -317,13 +316,4 @@ fn enclosure(side: IntInterval) -> Interval {
     }
     let [lo, hi] = [side.lo, side.hi].map(|bound| Interval::enclosing(&Rational::from(bound)));
     lo.hull(hi)
-}
-
-/// No definite answer is an error, never an answer.
-fn engine_error(error: SmtError) -> EngineError {
-    match error {
-        SmtError::Unsupported(text) => EngineError::Unsupported(text),
-        SmtError::WrongModel(text) => EngineError::Internal(text),
-        other => EngineError::Undecided(other.to_string()),
-    }
 }

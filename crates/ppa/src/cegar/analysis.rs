@@ -107,7 +107,10 @@ impl<'r, 's> Analyst<'r, 's, '_> {
     ) -> Result<Prefix, EngineError> {
         let mut furthest: Option<Prefix> = None;
         for part in parts {
-            let prefix = longest_prefix(encoding, part, targets, self.queries, self.budget)?;
+            let prefix = {
+                let wanted = (targets, self.config.broken);
+                longest_prefix(encoding, part, wanted, self.queries, self.budget)?
+            };
             if let Some(prefix) = prefix
                 && furthest.as_ref().is_none_or(|known| known.met < prefix.met)
             {

@@ -5,6 +5,7 @@ use policert_engine_api::{Answer, Budget, EngineError, StartStates};
 use policert_model::{Condition, State};
 use policert_numeric::IntBox;
 
+use super::config::BrokenRequirements;
 use super::path::{AbstractPath, RequirementKind};
 use super::path_condition::PathCondition;
 use crate::engine::Abstraction;
@@ -80,14 +81,14 @@ pub(crate) fn start_parts(
 
 /// Meets the requirements of the path one after the other from one part of the start states;
 /// `None` if that part is empty. Without `targets` a run need not stay in the abstract states of
-/// the path.
+/// the path. Whether further requirements are broken is looked at where all are wanted.
 ///
 /// # Errors
 /// A stop of the budget, or a query that is not decided.
 pub(crate) fn longest_prefix(
     encoding: &PathCondition,
     part: &StartPart,
-    targets: bool,
+    (targets, wanted): (bool, BrokenRequirements),
     queries: &mut Queries<'_>,
     budget: &mut Budget,
 ) -> Result<Option<Prefix>, EngineError> {
@@ -111,6 +112,9 @@ pub(crate) fn longest_prefix(
                     match &mut broken {
                         Some(broken) => broken.further.push(met),
                         None => broken = Some(Prefix { met, point: point.clone(), further }),
+                    }
+                    if wanted == BrokenRequirements::First {
+                        break;
                     }
                     continue;
                 }

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use policert_model::{Condition, Truth, VarId};
 use policert_numeric::{IntBox, IntInterval};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::{Cell, Difference, Literal, Literals};
+use super::path_literals::PathLiterals;
 
 impl PredicateId {
     /// The position.
@@ -69,6 +70,10 @@ pub(crate) struct Node {
     difference: Option<Difference>,
     /// Of a root: its locations.
     locations: Box<[i64]>,
+    /// Number of nodes above it.
+    depth: u32,
+    /// What the walk to the root need not go beyond; at some depths only.
+    landmark: Option<Box<Landmark>>,
     split: Option<(PredicateId, [NodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
@@ -90,6 +95,16 @@ pub(crate) struct Node {
     pub distance: Option<u32>,
 }
 
+/// One node of so many on a path has a landmark.
+const LANDMARK_EVERY: u32 = 16;
+
+/// The states of a node in full.
+#[derive(Debug)]
+struct Landmark {
+    cell: Cell,
+    literals: PathLiterals,
+}
+
 /// The tree.
 #[derive(Debug)]
 pub(crate) struct StateTree {
@@ -100,6 +115,7 @@ pub(crate) struct StateTree {
     predicates: Vec<Literals>,
     ids: FxHashMap<Condition, PredicateId>,
     everywhere: Vec<PredicateId>,
+    is_everywhere: FxHashSet<PredicateId>,
 }
 
 impl StateTree {
@@ -113,6 +129,7 @@ impl StateTree {
             predicates: Vec::new(),
             ids: FxHashMap::default(),
             everywhere: Vec::new(),
+            is_everywhere: FxHashSet::default(),
         }
     }
 
@@ -141,7 +158,7 @@ impl StateTree {
 
     /// Applies a predicate to all abstract states, each when it is looked at next.
     pub fn split_everywhere(&mut self, predicate: PredicateId) {
-        if !self.everywhere.contains(&predicate) {
+        if self.is_everywhere.insert(predicate) {
             self.everywhere.push(predicate);
         }
     }
@@ -155,6 +172,8 @@ impl StateTree {
             parent: None,
             difference: None,
             locations: locations.into(),
+            depth: 0,
+            landmark: None,
             split: None,
             opened: 0,
             start: 0,
@@ -189,15 +208,16 @@ impl StateTree {
     /// The predicate and the parts of an inner node, where the second part is that of states that
     /// satisfy it; `None` for a leaf. Applies predicates of the whole abstraction first.
     pub fn open(&mut self, id: NodeId) -> Option<(PredicateId, [NodeId; 2])> {
+        let mut cell = None;
         loop {
-            let node = self.node_mut(id);
+            let node = self.node(id);
             if node.split.is_some() {
                 return node.split;
             }
-            let at = node.opened;
-            let &predicate = self.everywhere.get(at)?;
+            let &predicate = self.everywhere.get(node.opened)?;
             self.node_mut(id).opened += 1;
-            self.split(id, predicate);
+            let cell = cell.get_or_insert_with(|| self.cell(id));
+            self.split(id, cell, predicate);
         }
     }
 
@@ -208,14 +228,13 @@ impl StateTree {
                 let [low, high] = parts.map(|part| self.split_under(part, predicate));
                 low || high
             }
-            None => self.split(id, predicate),
+            None => self.split(id, &self.cell(id), predicate),
         }
     }
 
-    /// Splits a leaf, unless one part is empty as far as bounds tell.
-    fn split(&mut self, id: NodeId, predicate: PredicateId) -> bool {
+    /// Splits a leaf, whose states are `cell`, unless one part is empty as far as bounds tell.
+    fn split(&mut self, id: NodeId, cell: &Cell, predicate: PredicateId) -> bool {
         let literals = self.literals(predicate);
-        let cell = self.cell(id);
         if literals[1].truth(&cell.sides) != Truth::Maybe {
             return false;
         }
@@ -225,13 +244,21 @@ impl StateTree {
         let node = self.node(id);
         let (opened, distance, no_start) = (node.opened, node.distance, node.no_start);
         let is_unsafe = node.is_unsafe.filter(|&any| !any);
+        let depth = node.depth.saturating_add(1);
         let candidates = self.node_mut(id).candidates.take();
+        let above = depth.is_multiple_of(LANDMARK_EVERY).then(|| self.literals_of(id));
         let parts = [(false, no), (true, yes)].map(|(value, part)| {
             let candidates = candidates.clone();
+            let landmark = above.clone().map(|mut literals| {
+                literals.add(predicate, literal(value));
+                Box::new(Landmark { cell: part.clone(), literals })
+            });
             self.push(Node {
                 parent: Some((id, predicate, value)),
-                difference: Some(Difference::between(&cell, part)),
+                difference: Some(Difference::between(cell, part)),
                 locations: Box::default(),
+                depth,
+                landmark,
                 split: None,
                 opened,
                 start: 0,
@@ -259,38 +286,57 @@ impl StateTree {
         at
     }
 
-    /// The literals from the root to a node.
+    /// The literals from the root to a node, without bounds that others imply.
     pub fn path_literals(&self, id: NodeId) -> Vec<(PredicateId, Literal)> {
-        let mut all = Vec::new();
-        let mut at = id;
-        while let Some((parent, predicate, value)) = self.node(at).parent {
-            all.push((predicate, Literal { literals: self.literals(predicate), value }));
-            at = parent;
+        self.literals_of(id).into()
+    }
+
+    fn literals_of(&self, id: NodeId) -> PathLiterals {
+        let mut below = Vec::new();
+        let mut at = self.node(id);
+        while at.landmark.is_none()
+            && let Some((parent, predicate, value)) = at.parent
+        {
+            below.push((predicate, Literal { literals: self.literals(predicate), value }));
+            at = self.node(parent);
         }
-        all.reverse();
+        let landmark = at.landmark.as_ref();
+        let mut all = landmark.map(|landmark| landmark.literals.clone()).unwrap_or_default();
+        for (predicate, literal) in below.into_iter().rev() {
+            all.add(predicate, literal);
+        }
         all
     }
 
     /// The states of a node.
     pub fn cell(&self, id: NodeId) -> Cell {
         let mut differences = Vec::new();
-        let mut at = id;
-        while let (Some((parent, ..)), Some(difference)) =
-            (self.node(at).parent, &self.node(at).difference)
+        let mut at = self.node(id);
+        while at.landmark.is_none()
+            && let (Some((parent, ..)), Some(difference)) = (at.parent, &at.difference)
         {
             differences.push(difference);
-            at = parent;
+            at = self.node(parent);
         }
-        let mut sides = self.domains.clone();
-        for (&variable, &value) in self.locations.iter().zip(&self.node(at).locations) {
-            sides[variable.index()] = IntInterval::point(value);
+        let mut cell = match &at.landmark {
+            Some(landmark) => landmark.cell.clone(),
+            None => self.root_cell(at),
+        };
+        if let Some(last) = differences.first() {
+            cell.others = last.others().to_vec();
         }
-        let others = differences.first().map(|last| last.others().to_vec()).unwrap_or_default();
-        let mut cell = Cell { sides, others };
         for difference in differences.iter().rev() {
             difference.apply(&mut cell);
         }
         cell
+    }
+
+    fn root_cell(&self, root: &Node) -> Cell {
+        let mut sides = self.domains.clone();
+        for (&variable, &value) in self.locations.iter().zip(&root.locations) {
+            sides[variable.index()] = IntInterval::point(value);
+        }
+        Cell { sides, others: Vec::new() }
     }
 }
 
@@ -372,6 +418,23 @@ mod tests {
         assert_eq!(tree.cell(middle).sides[0], IntInterval::new(5, 6));
         assert_ne!(tree.leaf_of(&[7, 0]), middle);
         assert_eq!(tree.path_literals(middle).len(), 2);
+    }
+
+    #[test]
+    fn deep_leaves_have_the_states_that_their_literals_say() {
+        let mut tree = StateTree::new(IntBox::new(vec![IntInterval::new(0, 99)]), Vec::new());
+        for value in 0..99 {
+            let (predicate, _) = tree.predicate(&at_most(0, value));
+            tree.split_everywhere(predicate);
+        }
+        for value in [0, 7, 31, 50, 99] {
+            let leaf = tree.leaf_of(&[value]);
+            assert_eq!(tree.cell(leaf).sides[0], IntInterval::point(value));
+            // The nearest thresholds on both sides say all.
+            let literals = tree.path_literals(leaf);
+            assert_eq!(literals.len(), if value == 0 || value == 99 { 1 } else { 2 });
+            assert!(literals.iter().all(|(_, l)| l.condition().holds(&[value]) == Ok(true)));
+        }
     }
 
     #[test]

@@ -25,22 +25,30 @@ pub(super) fn run(
         start_states: None,
         invariant: None,
         numbers: numbers(&report),
-        notes: notes(&report),
+        notes: notes(&report, question.keep_going),
         verdict: report.verdict,
         counts: report.counts,
         warnings: Vec::new(),
     })
 }
 
-/// What stands although the run was stopped.
-fn notes(report: &BmcReport) -> Vec<String> {
-    let stopped = match &report.verdict {
-        Verdict::Unknown(reason) => !matches!(reason, UnknownReason::StepLimit { .. }),
-        _ => false,
-    };
-    match report.stats.checked {
-        Some(length) if stopped => vec![format!("no unsafe path of up to {length} steps")],
-        _ => Vec::new(),
+/// Which lengths were checked, where the verdict does not say it.
+fn notes(report: &BmcReport, keep_going: bool) -> Vec<String> {
+    let Some(length) = report.stats.checked else { return Vec::new() };
+    match (&report.verdict, &report.stopped) {
+        (Verdict::Unknown(UnknownReason::StepLimit { .. }) | Verdict::Safe { .. }, _) => Vec::new(),
+        (Verdict::Unknown(_), _) => vec![format!("no unsafe path of up to {length} steps")],
+        (Verdict::Unsafe(_), _) if !keep_going => Vec::new(),
+        (Verdict::Unsafe(_), None) => {
+            vec![format!("paths of up to {length} steps were checked; no longer one matters")]
+        }
+        (Verdict::Unsafe(_), Some(reason)) => {
+            let why = match reason {
+                UnknownReason::StepLimit { .. } => "the limit on steps was reached".to_owned(),
+                other => other.to_string(),
+            };
+            vec![format!("paths of up to {length} steps were checked; then {why}")]
+        }
     }
 }
 

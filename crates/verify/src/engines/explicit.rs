@@ -1,7 +1,7 @@
 //! Explicit search as one of the engines.
 
 use policert_engine_api::{Budget, EngineError, Observer};
-use policert_explore::{ExplicitConfig, Explored, explicit};
+use policert_explore::{Explored, explicit};
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun};
@@ -15,7 +15,7 @@ pub(super) fn run(
     let question = task.question();
     let config = &assignment.explicit;
     let explored = explicit(&question, task.policy.as_ref(), config, budget, observer)?;
-    let (warnings, notes) = remarks(&explored);
+    let (warnings, notes) = remarks(&explored, config.drop_examples);
     Ok(EngineRun {
         engine: "explicit",
         preset: None,
@@ -30,7 +30,7 @@ pub(super) fn run(
 }
 
 /// Warnings and notes.
-fn remarks(explored: &Explored) -> (Vec<String>, Vec<String>) {
+fn remarks(explored: &Explored, most_examples: usize) -> (Vec<String>, Vec<String>) {
     let mut warnings = Vec::new();
     let count = explored.counts.dropped_outcomes;
     if count > 0 {
@@ -40,7 +40,7 @@ fn remarks(explored: &Explored) -> (Vec<String>, Vec<String>) {
         warnings.push(format!(
             "{count} outcomes leave a domain and count as no transition (of {operators} \
              operators{}){example}",
-            if operators == ExplicitConfig::default().drop_examples { " or more" } else { "" },
+            if operators == most_examples { " or more" } else { "" },
         ));
     }
     let mut notes = Vec::new();

@@ -16,10 +16,18 @@ pub(super) fn run(
 ) -> Result<EngineRun, EngineError> {
     let task = assignment.task;
     let question = task.question();
-    let found = guided(&question, task.policy.as_ref(), STATES, budget, observer)?;
+    let given = assignment.limits.states.and_then(|limit| u32::try_from(limit).ok());
+    let states = given.map_or(STATES, |limit| limit.min(STATES));
+    let found = guided(&question, task.policy.as_ref(), states, budget, observer)?;
     let verdict = match found.trace {
         Some(trace) => Verdict::Unsafe(trace),
-        None => Verdict::Unknown(UnknownReason::Stopped(StopReason::States(STATES.into()))),
+        None if found.limit_reached => {
+            Verdict::Unknown(UnknownReason::Stopped(StopReason::States(states.into())))
+        }
+        None => {
+            let states = found.counts.reachable_states;
+            Verdict::Unknown(UnknownReason::NoneFound { states })
+        }
     };
     Ok(EngineRun {
         engine: "guided",

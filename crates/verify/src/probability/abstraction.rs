@@ -9,8 +9,8 @@ use policert_numeric::Rational;
 use policert_ppa::{Origin, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa};
 use serde_json::{Value, json};
 
+use super::Run;
 use super::record::decimals;
-use super::{ProbabilityOptions, Run};
 use crate::engines::{EngineChoice, origin_name, tests_record};
 use crate::report::{Attempt, ReasonCode, Report, Statistics, Times, VerdictWord};
 use crate::{ExitStatus, Failure, Task};
@@ -24,16 +24,13 @@ pub(super) fn answer(
     let options = run.options;
     let is_refined = run.engine == EngineChoice::ProbCegar;
     let engine = if is_refined { "prob-cegar" } else { "prob-ppa" };
-    if options.exact {
-        return Err(Failure::Usage(format!("--exact goes with --engine prob, not {engine}")));
-    }
     let begin = Instant::now();
     let limits = run.limits;
     let left = limits.time.map(|limit| limit.saturating_sub(run.begin.elapsed()));
     let mut budget = Budget::new(Limits { time: left, ..limits.clone() }, run.cancel.clone());
     let config = ProbConfig {
         method: options.max_prob,
-        precision: options.precision,
+        precision: run.width(),
         bound: options.bound.clone(),
         analysis: options.counterexamples,
         cegar: run.cegar,
@@ -42,9 +39,9 @@ pub(super) fn answer(
     let ask = if is_refined { prob_cegar } else { prob_ppa };
     let question = task.question();
     let found = ask(&question, task.policy.as_ref(), run.ppa, &config, &mut budget, observer)?;
-    let (verdict, status, reason) = verdict(&found, options);
+    let (verdict, status, reason) = verdict(&found, run);
     let mut notes = found.notes.clone();
-    if verdict == VerdictWord::Probability && !is_narrow(&found.bounds, options) {
+    if verdict == VerdictWord::Probability && !is_narrow(&found.bounds, run) {
         notes.push(
             "the predicates are too coarse for an interval as narrow as --precision asks for; \
              prob-cegar finds others"
@@ -90,9 +87,9 @@ pub(super) fn answer(
 
 type Verdict = (VerdictWord, ExitStatus, Option<(String, ReasonCode)>);
 
-fn verdict(found: &ProbReport, options: &ProbabilityOptions) -> Verdict {
+fn verdict(found: &ProbReport, run: &Run<'_>) -> Verdict {
     let bounds = &found.bounds;
-    match &options.bound {
+    match &run.options.bound {
         Some(bound) if bounds.hi <= *bound => {
             return (VerdictWord::Safe, ExitStatus::Safe, None);
         }
@@ -100,7 +97,7 @@ fn verdict(found: &ProbReport, options: &ProbabilityOptions) -> Verdict {
             return (VerdictWord::Unsafe, ExitStatus::Unsafe, None);
         }
         Some(_) => {}
-        None if found.unknown.is_none() || is_narrow(bounds, options) => {
+        None if found.unknown.is_none() || is_narrow(bounds, run) => {
             return (VerdictWord::Probability, ExitStatus::Safe, None);
         }
         None => {}
@@ -118,8 +115,8 @@ fn verdict(found: &ProbReport, options: &ProbabilityOptions) -> Verdict {
     (VerdictWord::Unknown, status, Some((reason.to_string(), code)))
 }
 
-fn is_narrow(bounds: &Bounds, options: &ProbabilityOptions) -> bool {
-    Rational::from_f64(options.precision).is_some_and(|precision| bounds.width() <= precision)
+fn is_narrow(bounds: &Bounds, run: &Run<'_>) -> bool {
+    Rational::from_f64(run.width()).is_some_and(|precision| bounds.width() <= precision)
 }
 
 fn numbers(found: &ProbReport, is_refined: bool) -> Value {

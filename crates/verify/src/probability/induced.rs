@@ -134,7 +134,7 @@ fn solve_bounds(
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
     let options = SolveOptions {
-        precision: run.options.precision,
+        precision: run.width(),
         method: run.options.method,
         exact: run.options.exact,
     };

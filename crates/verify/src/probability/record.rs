@@ -5,7 +5,7 @@ use policert_mdp::Bounds;
 use policert_numeric::Rational;
 use serde_json::{Value, json};
 
-use super::ProbabilityOptions;
+use super::Run;
 use super::answer::Answer;
 use super::induced::Found;
 use super::question::Asked;
@@ -22,9 +22,9 @@ pub(super) fn report(
     asked: &Asked<'_>,
     found: &Found,
     answer: &Answer,
-    options: &ProbabilityOptions,
+    run: &Run<'_>,
 ) -> (Report, ExitStatus) {
-    let (verdict, status, reason) = verdict(task, asked, found, answer, options);
+    let (verdict, status, reason) = verdict(task, asked, found, answer, run);
     let mut warnings = Vec::new();
     let count = found.counts.dropped_outcomes;
     if count > 0 {
@@ -35,7 +35,7 @@ pub(super) fn report(
              nothing{example}"
         ));
     }
-    if verdict == VerdictWord::Probability && !is_narrow(&answer.bounds, options) {
+    if verdict == VerdictWord::Probability && !is_narrow(&answer.bounds, run) {
         warnings.push(
             "the interval is wider than asked for: rounding errors do not allow more; --exact \
              computes the value"
@@ -78,7 +78,7 @@ fn verdict(
     asked: &Asked<'_>,
     found: &Found,
     answer: &Answer,
-    options: &ProbabilityOptions,
+    run: &Run<'_>,
 ) -> Verdict {
     match answer.holds {
         Some(true) => return (VerdictWord::Safe, ExitStatus::Safe, None),
@@ -87,8 +87,8 @@ fn verdict(
     }
     if asked.comparison.is_none() {
         // Whatever was not looked at, the interval is as narrow as asked for.
-        let narrow = is_narrow(&answer.bounds, options)
-            && (!options.exact || answer.bounds.lo == answer.bounds.hi);
+        let narrow = is_narrow(&answer.bounds, run)
+            && (!run.options.exact || answer.bounds.lo == answer.bounds.hi);
         let is_whole = found.stopped.is_none() && found.undecided.is_none();
         if narrow || is_whole {
             return (VerdictWord::Probability, ExitStatus::Safe, None);
@@ -113,8 +113,8 @@ fn of_stop(reason: StopReason) -> ExitStatus {
     ExitStatus::of_stop(reason)
 }
 
-fn is_narrow(bounds: &Bounds, options: &ProbabilityOptions) -> bool {
-    Rational::from_f64(options.precision).is_some_and(|precision| bounds.width() <= precision)
+fn is_narrow(bounds: &Bounds, run: &Run<'_>) -> bool {
+    Rational::from_f64(run.width()).is_some_and(|precision| bounds.width() <= precision)
 }
 
 /// Bounds as decimals, rounded outwards.

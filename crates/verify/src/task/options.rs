@@ -144,8 +144,7 @@ pub enum Predicates {
     /// Those of the property.
     #[default]
     OfProperty,
-    /// None: in `ppa` states differ by their locations alone; `cegar` begins with the atoms of the
-    /// unsafe condition in any case.
+    /// None but the atoms of the unsafe condition, which abstractions have in any case.
     None,
     /// Thresholds of the variables by binary search, instead of those of the property.
     Splits(Splits),
