@@ -35,7 +35,7 @@ fn results_of_all_kinds_keep_the_schema() {
     for (arguments, verdict) in [
         ("verify model.jani", "safe"),
         ("verify model.jani --property 1 --engine ppa", "unsafe"),
-        ("verify model.jani --property 2 --engine ppa --terminal x>=9", "unknown"),
+        ("verify model.jani --property 2 --engine ppa --no-policy --terminal x>=9", "unknown"),
         ("verify model.jani --no-policy --state-limit 2", "unknown"),
         ("verify model.jani --ties strict --filter applicable", "safe"),
         ("verify model.jani --property 9", "invalid"),
@@ -126,14 +126,16 @@ fn statistics_and_semantics() {
 #[test]
 fn predicates_by_binary_search_replace_those_of_the_property() {
     let example = Example::new();
-    // x has nine thresholds; with each of them told apart, property 2 is decided.
+    // x has nine thresholds; with each of them told apart, every property is decided. That of the
+    // unsafe condition is always there.
     for (arguments, predicates, verdict) in [
-        ("--predicates none", 0, "unknown"),
-        ("--predicates splits:10", 1, "unknown"),
-        ("--predicates splits:50 --last x", 5, "safe"),
-        ("--predicates splits:100", 9, "safe"),
+        ("--predicates none", 1, "unknown"),
+        ("--predicates splits:10", 2, "unknown"),
+        ("--predicates splits:50 --last x", 6, "unknown"),
+        ("--predicates splits:100", 9, "unsafe"),
     ] {
-        let line = format!("verify model.jani --property coarse --engine ppa {arguments}");
+        let line =
+            format!("verify model.jani --property coarse --engine ppa --no-policy {arguments}");
         let result = result(&example, &line);
         assert_eq!(result["statistics"]["predicates"], predicates, "{arguments}: {result:#}");
         assert_eq!(result["verdict"], verdict, "{arguments}: {result:#}");
@@ -151,7 +153,25 @@ fn ppa_counts_predicates_and_start_states() {
     assert_eq!(statistics["start_states_proved_safe"], 1);
     assert!(statistics["ppa"]["tests"].is_object(), "{statistics:#}");
     let without = self::result(&example, "verify model.jani --engine ppa --predicates none");
-    assert_eq!(without["statistics"]["predicates"], 0);
+    assert_eq!(without["statistics"]["predicates"], 1);
+}
+
+/// Without the atom of the unsafe condition the start state would count as unsafe.
+#[test]
+fn ppa_proves_safety_with_predicates_that_lack_the_unsafe_condition() {
+    let example = Example::new();
+    for engine in ["ppa", "prob-ppa"] {
+        let line = format!("verify model.jani --property coarse --engine {engine}");
+        let result = result(&example, &line);
+        let statistics = &result["statistics"];
+        assert_eq!(statistics["predicates"], 1, "{result:#}");
+        let notes = result["notes"].to_string();
+        assert!(notes.contains("atoms of the unsafe condition added: 1"), "{notes}");
+        match engine {
+            "ppa" => assert_eq!(result["verdict"], "safe"),
+            _ => assert_eq!(result["value"], "0"),
+        }
+    }
 }
 
 #[test]
