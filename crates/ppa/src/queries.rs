@@ -396,3 +396,39 @@ impl TestStats {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    /// Notes the limit that it is given.
+    struct Noting(Rc<Cell<Option<u64>>>);
+
+    impl Selection for Noting {
+        fn enter(&mut self, _: &Region<'_>) {}
+
+        fn limit_boxes(&mut self, limit: Option<u64>) {
+            self.0.set(limit);
+        }
+
+        fn is_selected(
+            &mut self,
+            _: &Region<'_>,
+            _: usize,
+            _: &mut Budget,
+        ) -> Result<Answer<State>, EngineError> {
+            Ok(Answer::Refuted)
+        }
+    }
+
+    #[test]
+    fn two_solvers_both_get_the_limit_on_boxes() {
+        let limits = [Rc::new(Cell::new(None)), Rc::new(Cell::new(None))];
+        let [exact, relaxed] = limits.clone().map(|limit| Box::new(Noting(limit)));
+        TwoSolvers { exact, relaxed }.limit_boxes(Some(4));
+        assert_eq!(limits.map(|limit| limit.get()), [Some(4), Some(4)]);
+    }
+}

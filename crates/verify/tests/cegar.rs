@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExplicitConfig, Filter, Limits, OutputFiles,
-    PolicyChoice, Predicates, ProbabilityOptions, Report, Request, SearchOrder, Silent,
+    PolicyChoice, Predicates, ProbabilityOptions, Report, Request, SearchOrder, Silent, Splits,
     TaskOptions, TerminalChoice, VerdictWord, verify,
 };
 
@@ -24,6 +25,15 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report {
+    answer_within(task, engine, cegar, Limits::default())
+}
+
+fn answer_within(
+    task: TaskOptions,
+    engine: EngineChoice,
+    cegar: CegarConfig,
+    limits: Limits,
+) -> Report {
     let request = Request {
         task,
         engine,
@@ -33,7 +43,7 @@ fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report
         bmc: BmcConfig::default(),
         probability: ProbabilityOptions::default(),
         named: Vec::new(),
-        limits: Limits::default(),
+        limits,
         threads: 1,
         record_queries: None,
         evidence: false,
@@ -48,6 +58,75 @@ fn effort(report: &Report) -> (u64, u64) {
     let statistics = report.statistics.as_ref().expect("statistics");
     let iterations = statistics.engine["cegar"]["iterations"].as_u64().expect("a number");
     (iterations, statistics.predicates.expect("an abstraction"))
+}
+
+/// A counter from 0 to 100000, which goes up or waits; unsafe is one value of it.
+fn counter(unsafe_value: u32) -> String {
+    let assign = |variable: &str| {
+        format!(
+            r#"[{{"location": "l", "assignments": [{{"ref": "{variable}",
+      "value": {{"op": "+", "left": "{variable}", "right": 1}}}}]}}]"#
+        )
+    };
+    let variable = |name: &str, upper: u32| {
+        format!(
+            r#"{{"name": "{name}", "initial-value": 0, "type": {{"kind": "bounded", "base": "int",
+     "lower-bound": 0, "upper-bound": {upper}}}}}"#
+        )
+    };
+    format!(
+        r#"{{"jani-version": 1, "name": "counter", "type": "lts",
+ "actions": [{{"name": "go"}}, {{"name": "wait"}}],
+ "variables": [{x}, {y}],
+ "properties": [{{"name": "there", "expression": {{"op": "PA", "reach": {{"op": "state-condition",
+   "exp": {{"op": "=", "left": "x", "right": {unsafe_value}}}}}}}}}],
+ "automata": [{{"name": "A", "locations": [{{"name": "l"}}], "initial-locations": ["l"],
+   "edges": [
+    {{"location": "l", "action": "go", "destinations": {go}}},
+    {{"location": "l", "action": "wait", "destinations": {wait}}}
+   ]}}],
+ "system": {{"elements": [{{"automaton": "A"}}],
+  "syncs": [{{"synchronise": ["go"], "result": "go"}},
+            {{"synchronise": ["wait"], "result": "wait"}}]}}}}"#,
+        x = variable("x", 100_000),
+        y = variable("y", 10),
+        go = assign("x"),
+        wait = assign("y"),
+    )
+}
+
+/// An iteration costs what the abstract states on the path cost, not their number squared.
+#[test]
+fn long_paths_take_no_time_quadratic_in_their_length_per_iteration() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("counter.jani");
+    std::fs::write(&file, counter(600)).expect("a file");
+    let task = TaskOptions { policy: PolicyChoice::None, ..TaskOptions::new(&file) };
+    let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
+    let report = answer_within(task, EngineChoice::Cegar, CegarConfig::default(), limits);
+    assert_eq!(report.verdict, VerdictWord::Unsafe, "{:?}", report.reason);
+    assert_eq!(report.statistics.expect("statistics").counterexample_steps, Some(600));
+}
+
+/// Half of the thresholds of the counter: they are looked at one by one, not pair by pair.
+#[test]
+fn tens_of_thousands_of_predicates_do_not_delay_the_limit_on_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("counter.jani");
+    std::fs::write(&file, counter(600)).expect("a file");
+    for engine in [EngineChoice::Cegar, EngineChoice::ProbPpa, EngineChoice::ProbCegar] {
+        let task = TaskOptions {
+            policy: PolicyChoice::None,
+            predicates: Predicates::Splits(Splits { percent: 50, last: Vec::new() }),
+            ..TaskOptions::new(&file)
+        };
+        let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
+        let begin = Instant::now();
+        let report = answer_within(task, engine, CegarConfig::default(), limits);
+        assert!(begin.elapsed() < Duration::from_secs(8), "{engine:?}: {:?}", begin.elapsed());
+        let known = [VerdictWord::Unknown, VerdictWord::Unsafe, VerdictWord::Probability];
+        assert!(known.contains(&report.verdict), "{engine:?}: {:?}", report.verdict);
+    }
 }
 
 /// The authors' small files: as many iterations as their tool takes.
