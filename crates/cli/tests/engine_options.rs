@@ -163,13 +163,13 @@ fn options_of_engines_have_an_effect() {
     // bmc goes on to the greatest length, and still has the shortest path.
     let all = result("--engine bmc --property middle --keep-going");
     assert_eq!(all["verdict"], "unsafe");
-    assert_eq!(all["statistics"]["engine"]["bmc"]["shortest_unsafe_path"], 4);
+    assert_eq!(all["statistics"]["bmc"]["shortest_unsafe_path"], 4);
     let explicit = result("--engine explicit --property middle --keep-going");
     for count in ["reachable_states", "unsafe_states"] {
         assert_eq!(all["statistics"][count], explicit["statistics"][count], "{count}");
     }
     let limited = result("--engine bmc --property middle --keep-going --bmc-steps 6 --no-policy");
-    assert_eq!(limited["statistics"]["engine"]["bmc"]["largest_length_checked"], 4);
+    assert_eq!(limited["statistics"]["bmc"]["largest_length_checked"], 4);
     // Predicates, their number, and the tests of a preset.
     let few = result("--engine ppa --predicates splits:10");
     let many = result("--engine ppa --predicates splits:100");
