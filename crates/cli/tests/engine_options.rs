@@ -169,7 +169,8 @@ fn options_of_engines_have_an_effect() {
         assert_eq!(all["statistics"][count], explicit["statistics"][count], "{count}");
     }
     let limited = result("--engine bmc --property middle --keep-going --bmc-steps 6 --no-policy");
-    assert_eq!(limited["statistics"]["bmc"]["largest_length_checked"], 4);
+    // Behind the unsafe state there is nothing: no path of five steps.
+    assert_eq!(limited["statistics"]["bmc"]["largest_length_checked"], 5);
     // Predicates, their number, and the tests of a preset.
     let few = result("--engine ppa --predicates splits:10");
     let many = result("--engine ppa --predicates splits:100");

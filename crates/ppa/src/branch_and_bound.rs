@@ -32,6 +32,7 @@ impl Selection for BranchAndBound<'_> {
 
     fn limit_boxes(&mut self, limit: Option<u64>) {
         self.box_limit = limit;
+        self.oracle.limit_boxes(limit);
     }
 
     fn is_selected(
@@ -57,13 +58,12 @@ impl Selection for BranchAndBound<'_> {
                 return Ok(Answer::Possible(Some(values)));
             }
             branched += 1;
-            if self.box_limit.is_some_and(|limit| branched > limit) {
-                return Ok(Answer::Possible(None));
-            }
+            let may_branch = self.box_limit.is_none_or(|limit| branched <= limit);
             let fraction = witness.as_ref().and_then(|point| first_fraction(point));
-            match fraction.or_else(|| middle(&sides)) {
+            match fraction.or_else(|| middle(&sides)).filter(|_| may_branch) {
                 Some((variable, below)) => open.extend(halves(&sides, variable, below)),
-                // A single point, or a side without end: nothing to branch on.
+                // A single point, a side without end, or enough branches: the oracle decides, or
+                // gives up as it does without branches.
                 None => match self.oracle.decide(&query, budget)? {
                     Answer::Refuted => {}
                     possible @ Answer::Possible(_) => return Ok(possible),

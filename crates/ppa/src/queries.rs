@@ -171,8 +171,6 @@ pub struct Queries<'a> {
     config: &'a Config,
     environment: Box<dyn Environment + 'a>,
     selection: Option<Box<dyn Selection + 'a>>,
-    /// See [`Selection::limit_boxes`].
-    box_limit: Option<u64>,
     stats: QueryStats,
 }
 
@@ -216,8 +214,7 @@ impl<'a> Queries<'a> {
         environment: Box<dyn Environment + 'a>,
         selection: Option<Box<dyn Selection + 'a>>,
     ) -> Self {
-        let stats = QueryStats::default();
-        Self { config, environment, selection, box_limit: None, stats }
+        Self { config, environment, selection, stats: QueryStats::default() }
     }
 
     /// Statistics so far.
@@ -235,27 +232,9 @@ impl<'a> Queries<'a> {
 
     /// See [`Selection::limit_boxes`].
     pub fn limit_boxes(&mut self, limit: Option<u64>) {
-        self.box_limit = limit;
         if let Some(selection) = &mut self.selection {
             selection.limit_boxes(limit);
         }
-    }
-
-    /// TSat^π, not given up after any number of boxes.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that the solver cannot take.
-    pub fn t_sat_pi_to_the_end(
-        &mut self,
-        region: &Region<'_>,
-        output: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        let limit = self.box_limit;
-        self.limit_boxes(None);
-        let answer = self.t_sat_pi(region, output, budget);
-        self.limit_boxes(limit);
-        answer
     }
 
     selection_test!(

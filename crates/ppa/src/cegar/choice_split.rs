@@ -85,22 +85,10 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
             let cut = match self.witness(&rest, output)? {
                 Answer::Refuted => break,
                 Answer::Possible(Some(witness)) => {
-                    self.cut_off(&rest, concretisation, witness, output)?
+                    let witness = self.pull(&rest, concretisation, witness, output)?;
+                    self.cut(concretisation, &witness, output)?
                 }
-                Answer::Possible(None) => match self.halve(&rest, concretisation, output) {
-                    Some(cut) => cut,
-                    // Nothing is left to halve, whatever ended the test.
-                    None => match self.queries.t_sat_pi_to_the_end(&rest, output, self.budget)? {
-                        Answer::Refuted => break,
-                        Answer::Possible(Some(witness)) => {
-                            self.cut_off(&rest, concretisation, witness, output)?
-                        }
-                        Answer::Possible(None) => {
-                            let what = "whether the policy chooses a label in some state";
-                            return Err(EngineError::Undecided(what.to_owned()));
-                        }
-                    },
-                },
+                Answer::Possible(None) => self.halve(&rest, concretisation, output)?,
             };
             cuts.push(cut);
             if self.config.until == SplitUntil::Witness || cuts.len() >= CUT_LIMIT {
@@ -110,18 +98,6 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
         }
         self.drop_needless(region, &mut cuts, output)?;
         Ok(cuts)
-    }
-
-    /// A cut between the concretisation and a witness, after it was moved closer.
-    fn cut_off(
-        &mut self,
-        region: &Region<'_>,
-        concretisation: &State,
-        witness: State,
-        output: usize,
-    ) -> Result<Cut, EngineError> {
-        let witness = self.pull(region, concretisation, witness, output)?;
-        self.cut(concretisation, &witness, output)
     }
 
     /// A state of the region in which the output is chosen.
@@ -137,8 +113,13 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
     }
 
     /// A cut that halves the box, where no witness is known: of the variable along which the lead
-    /// of the output's score changes most. `None` if all that the choice reads is fixed.
-    fn halve(&mut self, region: &Region<'_>, concretisation: &State, output: usize) -> Option<Cut> {
+    /// of the output's score changes most.
+    fn halve(
+        &mut self,
+        region: &Region<'_>,
+        concretisation: &State,
+        output: usize,
+    ) -> Result<Cut, EngineError> {
         let open: Vec<usize> = self
             .choice_variables
             .iter()
@@ -164,7 +145,9 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
                 best = Some((influence, Cut { variable, at, below, entailed }));
             }
         }
-        best.map(|(_, cut)| cut)
+        best.map(|(_, cut)| cut).ok_or_else(|| {
+            EngineError::Undecided("whether the policy chooses a label in some state".to_owned())
+        })
     }
 
     /// Moves a witness towards the concretisation, one variable after the other, as long as it
