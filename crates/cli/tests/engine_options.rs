@@ -65,6 +65,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--domain error", "++uuuu+uu"),
     ("--terminal x>=3", "+++++++++"),
     ("--no-initial", "+++++++++"),
+    ("--probabilities exact", "+++++++++"),
     ("--timeout 60s", "+++++++++"),
     ("--memory 4GB", "+++++++++"),
     ("--evidence evidence.json", "+++++++++"),
