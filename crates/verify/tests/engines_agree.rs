@@ -261,6 +261,12 @@ fn check(setting: &Setting, tally: &mut Tally) {
         Verdict::Unknown(reason) => panic!("{place}: {reason}"),
     }
     refine(setting, &question, policy.as_ref(), &truth, tally);
+    // Without the atoms of the unsafe condition the abstraction may be too coarse to rule out that
+    // an outcome assigns two values at once.
+    if let Err(EngineError::Unsupported(_)) = build(&question, policy.as_ref(), &config) {
+        tally.unsupported += 1;
+        return;
+    }
     let graph = fragment(setting, &question, policy.as_ref(), &config);
     compare_with_projection(setting, &question, &graph, tally);
     let relaxed = with_relaxed_tests(&config);
@@ -494,6 +500,18 @@ fn fragment(
     config: &Config,
 ) -> Graph {
     fragment_and_refuted(setting, question, policy, config).0
+}
+
+/// Builds the fragment for the predicates of the property alone.
+fn build(
+    question: &Question<'_>,
+    policy: Option<&Policy>,
+    config: &Config,
+) -> Result<(), EngineError> {
+    let abstraction = Abstraction::new(question, policy)?;
+    let mut queries = abstraction.queries(config)?;
+    let mut fragment = Fragment::default();
+    abstraction.build(&mut queries, &mut fragment, &mut Budget::unlimited(), &mut Silent)
 }
 
 /// The fragment, and the number of labels that IsSelect^π_ℝ refuted.
