@@ -15,12 +15,12 @@ impl CommandLine {
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches_from(arguments)?;
         let mut command_line = Self::from_arg_matches(&matches)?;
-        match (&mut command_line.command, matches.subcommand()) {
-            (Command::Train(train), Some((_, matches))) => train.note_given(matches),
-            (Command::Verify(verify), Some((_, matches))) => {
+        if let Some((_, matches)) = matches.subcommand() {
+            if let Command::Train(train) = &mut command_line.command {
+                train.note_given(matches);
+            } else if let Command::Verify(verify) = &mut command_line.command {
                 verify.named = named(matches, verify.threads);
             }
-            _ => {}
         }
         Ok(command_line)
     }
