@@ -65,6 +65,8 @@ const TABLE: &[(&str, &str)] = &[
     ("--domain error", "++uuuu+uu"),
     ("--terminal x>=3", "+++++++++"),
     ("--no-initial", "+++++++++"),
+    ("--stuck unsafe", "++-------"),
+    ("--reach-goal --goal x>=4", "++-------"),
     ("--probabilities exact", "+++++++++"),
     ("--timeout 60s", "+++++++++"),
     ("--memory 4GB", "+++++++++"),
