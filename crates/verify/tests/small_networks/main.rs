@@ -13,7 +13,7 @@ use policert_testkit::{Random, case_numbers};
 use questions::Question;
 
 /// Parts of the region that a question may need: each takes well below a tenth of a millisecond.
-const MOST_PARTS: u64 = 5_000;
+const MOST_PARTS: u64 = 10_000;
 
 /// How Z3 answers: whether there is a point, if it says.
 #[cfg(feature = "z3")]
