@@ -31,14 +31,13 @@ impl Case {
         let random = &mut self.random;
         let terminal = random.percent(40).then(|| literal(random, &self.model));
         Question {
-            model: &self.model,
-            property: &self.property,
             domain_rule: if random.percent(75) { DomainRule::Drop } else { DomainRule::Error },
             terminal,
             initial_states: random.percent(50),
             keep_going: random.percent(40),
             stop_at_first_unsafe: false,
             build_all: random.percent(40),
+            ..Question::new(&self.model, &self.property)
         }
     }
 }
