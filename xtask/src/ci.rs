@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::tidy;
+use crate::{release, supply_chain, tidy};
 
 /// Runs every stage, also after one has failed, so that one run shows everything that is wrong.
 ///
@@ -17,6 +17,7 @@ pub fn run(root: &Path, features: Option<&str>) -> Result<ExitCode> {
     let mut run = Run { root, features, stages: Vec::new() };
     run.cargo("fmt", &["fmt", "--all", "--check"], &[])?;
     run.stage("tidy", || Ok(tidy::check(root)?.report()))?;
+    run.stage("deny", || supply_chain::deny(root))?;
 
     let deny = ["--", "--deny", "warnings"];
     run.cargo("clippy", &["clippy", "--workspace", "--all-targets", "--locked"], &deny)?;
@@ -36,6 +37,8 @@ pub fn run(root: &Path, features: Option<&str>) -> Result<ExitCode> {
     run.cargo("doctests", &doctests, &[])?;
     let doc = run.with_features(&["doc", "--workspace", "--no-deps"]);
     run.cargo("doc", &doc, &[])?;
+    run.stage("minimum version", || supply_chain::minimum_version(root))?;
+    run.stage("release program", || release::check(root))?;
     Ok(run.summary())
 }
 
@@ -102,6 +105,8 @@ fn cargo(root: &Path) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);
     command.current_dir(root).stdin(Stdio::null()).env("RUSTDOCFLAGS", "--deny warnings");
+    // Damaged files for every reader: longer than on a desk.
+    command.env("BOLERO_RANDOM_TEST_TIME_MS", "20000");
     if std::env::var_os("POLICERT_SHARED").is_none()
         && let Ok(shared) = root.join("../shared").canonicalize()
     {

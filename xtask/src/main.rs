@@ -2,6 +2,9 @@
 #![expect(clippy::print_stdout, reason = "a command-line tool")]
 
 mod ci;
+mod release;
+mod supply_chain;
+mod third_party;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +16,10 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   ci [--features FEATURES]  format, lints, tests, documentation and house rules, as one run
-  tidy                      the house rules alone: module docs, file sizes, crate levels, licences …
+  deny                      licences, sources and versions of dependencies, with cargo-deny
+  licences                  write the licences of what the program contains
+  release                   the release program: no path of this machine, Z3 beside it
+  tidy                      the house rules alone: module docs, file sizes, crate levels …
 ";
 
 fn main() -> Result<ExitCode> {
@@ -23,6 +29,13 @@ fn main() -> Result<ExitCode> {
     match arguments.as_slice() {
         ["ci"] => ci::run(&root, None),
         ["ci", "--features", features] => ci::run(&root, Some(features)),
+        ["deny"] => supply_chain::deny(&root).map(exit_code),
+        ["licences"] => {
+            let text = third_party::text(&tidy::metadata(&root)?)?;
+            std::fs::write(root.join(third_party::FILE), text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ["release"] => release::check(&root).map(exit_code),
         ["tidy"] => tidy::run(&root),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
@@ -33,6 +46,10 @@ fn main() -> Result<ExitCode> {
             Ok(ExitCode::from(42))
         }
     }
+}
+
+fn exit_code(passed: bool) -> ExitCode {
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The folder that holds the root `Cargo.toml`.

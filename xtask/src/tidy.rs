@@ -2,7 +2,6 @@
 //! findings.
 
 mod levels;
-mod licences;
 mod names;
 mod references;
 mod rust_file;
@@ -14,6 +13,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::third_party;
 
 /// One breach of a rule.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,7 +91,9 @@ pub fn check(root: &Path) -> Result<Findings> {
     }
     findings.extend(rust_file::check_long_files(&files));
     findings.extend(levels::check(&metadata)?);
-    findings.extend(licences::check(&metadata)?);
+    let licences = third_party::check(root, &metadata)?;
+    findings
+        .extend(licences.into_iter().map(|message| Finding::new(third_party::FILE, 0, message)));
     Ok(Findings(findings))
 }
 
@@ -142,7 +145,7 @@ fn read_texts(root: &Path, paths: &[String]) -> Result<Vec<File>> {
 }
 
 /// `cargo metadata` of the workspace with its dependencies on this platform.
-fn metadata(root: &Path) -> Result<serde_json::Value> {
+pub fn metadata(root: &Path) -> Result<serde_json::Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = Command::new(cargo)
