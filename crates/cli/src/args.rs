@@ -69,7 +69,7 @@ const STYLES: Styles = Styles::styled()
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 safe, 10 unsafe, 20 unknown; 30 time, 31 memory, 32 other limit, 33 interrupted;
-40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
+40 invalid input, 41 unsupported, 42 usage; 50 internal error; 51 evidence rejected.";
 
 /// The commands.
 #[derive(Subcommand, Debug)]

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, duration};
+use super::{FilterArg, MemorySize, OutputArgs, TaskArgs, duration};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 30 time, 31 memory, 33 interrupted;
+40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
 
 /// Arguments of `policert dataset`.
 #[derive(Args, Debug)]

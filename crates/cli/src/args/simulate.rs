@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::{EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration};
+use super::{FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, whatever the runs meet; 30 time, 31 memory, 33 interrupted;
+40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
 
 /// Arguments of `policert simulate`.
 #[derive(Args, Debug)]

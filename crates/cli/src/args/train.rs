@@ -9,7 +9,11 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use policert_verify::Rational;
 
-use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
+use super::{MemorySize, OutputArgs, duration, exact_number};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 the network does as asked, 20 it does not; 30 time, 31 memory, 33 interrupted;
+40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
 
 use learning::LearningArgs;
 
