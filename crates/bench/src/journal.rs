@@ -1,10 +1,11 @@
 //! The journal of a study: one JSON object a line for each finished run.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use policert_verify::Failure;
+use policert_verify::{Failure, FileDigest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,6 +33,15 @@ pub struct RunResult {
     pub time_s: f64,
     /// Most memory in use, in megabytes.
     pub peak_memory_mb: Option<f64>,
+    /// Lower and upper bound of a probability, where one was asked for.
+    #[serde(default)]
+    pub probability: Option<[String; 2]>,
+    /// Its exact value, where it is known.
+    #[serde(default)]
+    pub value: Option<String>,
+    /// What the answer means, in a line.
+    #[serde(default)]
+    pub semantics: Option<String>,
     /// `statistics` of the result file (`docs/formats/result.md`).
     pub statistics: Value,
 }
@@ -45,8 +55,26 @@ pub struct Entry {
     pub arguments: Vec<String>,
     /// Limits of time, in seconds, and of memory.
     pub limits: (f64, String),
+    /// Version of the program.
+    #[serde(default)]
+    pub version: String,
+    /// The files that the run was about, with their SHA-256.
+    #[serde(default)]
+    pub files: Vec<FileDigest>,
     /// What came out.
     pub result: RunResult,
+}
+
+/// The last entry of each run: what was run again since has taken the place of an earlier one.
+#[must_use]
+pub fn latest(entries: Vec<Entry>) -> Vec<Entry> {
+    let mut last: BTreeMap<RunKey, usize> = BTreeMap::new();
+    for (at, entry) in entries.iter().enumerate() {
+        last.insert(entry.key.clone(), at);
+    }
+    let is_last =
+        |(at, entry): (usize, Entry)| (last.get(&entry.key) == Some(&at)).then_some(entry);
+    entries.into_iter().enumerate().filter_map(is_last).collect()
 }
 
 /// A journal that is open for more.
@@ -158,15 +186,27 @@ mod tests {
             },
             arguments: Vec::new(),
             limits: (60.0, "4GB".to_owned()),
+            version: String::new(),
+            files: Vec::new(),
             result: RunResult {
                 verdict: "safe".to_owned(),
                 exit_code: Some(0),
                 reason: None,
                 time_s: 0.5,
                 peak_memory_mb: None,
+                probability: None,
+                value: None,
+                semantics: None,
                 statistics: Value::Null,
             },
         }
+    }
+
+    #[test]
+    fn what_was_run_again_counts() {
+        let again = Entry { version: "2".to_owned(), ..entry("a") };
+        let entries = latest(vec![entry("a"), entry("b"), again.clone()]);
+        assert_eq!(entries, [entry("b"), again]);
     }
 
     #[test]

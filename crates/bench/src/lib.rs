@@ -6,12 +6,13 @@
 //! **Architecture invariant**: a run counts once it stands in the journal, as a whole line on the
 //! disk. Whatever stops a study, what is finished is not lost, and is not run again.
 
+mod freshness;
 mod journal;
 mod report;
 mod run;
 mod suite;
 
-pub use journal::{Entry, Journal, RunKey, RunResult};
+pub use journal::{Entry, Journal, RunKey, RunResult, latest};
 pub use report::write_report;
 pub use run::{Progress, RunOptions, Summary, run_suite};
 pub use suite::{Configuration, Figure, Instance, Suite};

@@ -1,6 +1,7 @@
 //! Tables and figures of a journal, as in PPA 2022: Figure 1 (a to i), Table 2 and Figure 2; and as
 //! in POLIC3: Table 1 and Figure 1.
 
+mod about;
 mod coverage;
 mod figures;
 mod tables;
@@ -18,6 +19,9 @@ use crate::suite::Suite;
 ///
 /// # Errors
 /// If a run is none of the suite, or the folder or a file cannot be written.
+///
+/// Runs with other options than the suite has are left out; runs about files that have changed since
+/// are kept, and the report says so.
 pub fn write_report(
     suite: &Suite,
     entries: &[Entry],
@@ -25,12 +29,17 @@ pub fn write_report(
     ending: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
     suite.check_entries(entries)?;
+    let is_current = |entry: &&Entry| entry.arguments == suite.arguments(&entry.key);
+    let current: Vec<Entry> = entries.iter().filter(is_current).cloned().collect();
+    let about = about::about(suite, entries, &current);
+    let entries = current.as_slice();
     let failed = |source| Failure::Output { what: folder.display().to_string(), source };
     fs::create_dir_all(folder).map_err(failed)?;
     let mut written = Vec::new();
-    for (name, text) in
-        [("runs.csv", tables::csv(entries)), ("report.md", tables::markdown(suite, entries))]
-    {
+    for (name, text) in [
+        ("runs.csv", tables::csv(entries)),
+        ("report.md", tables::markdown(suite, entries, &about)),
+    ] {
         let path = folder.join(name);
         policert_verify::write_text(&path, &text)?;
         written.push(path);

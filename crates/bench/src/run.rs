@@ -1,16 +1,16 @@
 //! Running a suite: one process for each run.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use policert_verify::{CancelFlag, Failure};
+use policert_verify::{CancelFlag, Failure, FileDigest, VERSION};
 use serde_json::Value;
 
-use crate::journal::{Entry, Journal, RunKey, RunResult};
+use crate::freshness::{changed, named_files};
+use crate::journal::{Entry, Journal, RunKey, RunResult, latest};
 use crate::suite::Suite;
 
 /// How often a process is looked at.
@@ -37,6 +37,8 @@ pub struct RunOptions {
 pub trait Progress {
     /// A run begins: the `number`th of `count`.
     fn begins(&mut self, key: &RunKey, number: usize, count: usize);
+    /// A run that the journal has is made again, for a reason.
+    fn again(&mut self, key: &RunKey, why: &str);
     /// A run is finished.
     fn finished(&mut self, entry: &Entry);
 }
@@ -64,41 +66,56 @@ pub fn run_suite(
     cancel: &CancelFlag,
     progress: &mut dyn Progress,
 ) -> Result<Summary, Failure> {
-    let (mut journal, known) = if options.resume {
-        Journal::resume(&options.journal)?
-    } else {
-        (Journal::create(&options.journal)?, Vec::new())
-    };
-    let limits =
-        (options.time.map_or(suite.seconds, |time| time.as_secs_f64()), suite.memory.clone());
-    suite.check_entries(&known)?;
-    if let Some(other) = known.iter().find(|entry| entry.limits != limits) {
-        return Err(Failure::Usage(format!(
-            "{}: its runs had {} s and {}; other limits need a journal of their own",
-            options.journal.display(),
-            other.limits.0,
-            other.limits.1
-        )));
-    }
-    let known: BTreeSet<RunKey> = known.into_iter().map(|entry| entry.key).collect();
     let chosen = |key: &RunKey| {
         let only = options.only.as_deref().unwrap_or_default();
         key.instance.contains(only) || key.configuration.contains(only)
     };
     let runs: Vec<RunKey> = suite.runs().into_iter().filter(chosen).collect();
+    if let (Some(only), true) = (&options.only, runs.is_empty()) {
+        return Err(Failure::Usage(format!(
+            "--only {only}: no instance and no configuration has this in its name; there are {}",
+            suite.names().join(", ")
+        )));
+    }
+    let (mut journal, known) = if options.resume {
+        Journal::resume(&options.journal)?
+    } else {
+        (Journal::create(&options.journal)?, Vec::new())
+    };
+    let known = latest(known);
+    suite.check_entries(&known)?;
+    let limits =
+        (options.time.map_or(suite.seconds, |time| time.as_secs_f64()), suite.memory.clone());
     let mut summary = Summary { runs: runs.len(), ..Summary::default() };
     for (number, key) in runs.iter().enumerate() {
-        if known.contains(key) {
-            summary.known += 1;
-            continue;
+        if let Some(entry) = known.iter().find(|entry| entry.key == *key) {
+            match changed(suite, entry, Some(&limits)) {
+                None => {
+                    summary.known += 1;
+                    continue;
+                }
+                Some(why) => progress.again(key, &why),
+            }
         }
         progress.begins(key, number + 1, runs.len());
-        let Some(result) = run(suite, key, options, cancel)? else {
+        let mut files = named_files(suite, key);
+        let Some((result, read)) = run(suite, key, options, cancel)? else {
             summary.interrupted = true;
             break;
         };
-        let arguments = suite.arguments(key);
-        let entry = Entry { key: key.clone(), arguments, limits: limits.clone(), result };
+        // What the run read counts as it was then.
+        for file in read {
+            files.retain(|named| named.path != file.path);
+            files.push(file);
+        }
+        let entry = Entry {
+            key: key.clone(),
+            arguments: suite.arguments(key),
+            limits: limits.clone(),
+            version: VERSION.to_owned(),
+            files,
+            result,
+        };
         journal.add(&entry)?;
         progress.finished(&entry);
         summary.made += 1;
@@ -106,21 +123,28 @@ pub fn run_suite(
     Ok(summary)
 }
 
-/// One run; `None` if it was interrupted.
+/// One run, and the files that it read; `None` if it was interrupted.
 fn run(
     suite: &Suite,
     key: &RunKey,
     options: &RunOptions,
     cancel: &CancelFlag,
-) -> Result<Option<RunResult>, Failure> {
+) -> Result<Option<(RunResult, Vec<FileDigest>)>, Failure> {
     let folder = tempfile::tempdir()
         .map_err(|source| Failure::Output { what: "a temporary folder".to_owned(), source })?;
     let file = folder.path().join("result.json");
     let limit = options.time.map_or(suite.seconds, |time| time.as_secs_f64());
     let mut arguments: Vec<OsString> =
         suite.arguments(key).into_iter().map(OsString::from).collect();
+    // A limit of an instance or a configuration goes before that of the suite.
+    let has = |option: &str| {
+        let own = suite.arguments(key);
+        own.iter().any(|a| a == option || a.starts_with(&format!("{option}=")))
+    };
     for (option, value) in [("--timeout", &limit.to_string()), ("--memory", &suite.memory)] {
-        arguments.extend([option.into(), value.into()]);
+        if !has(option) {
+            arguments.extend([option.into(), value.into()]);
+        }
     }
     arguments.extend(["--quiet".into(), "--json".into(), file.clone().into_os_string()]);
     let messages = folder.path().join("messages");
@@ -137,6 +161,7 @@ fn run(
     let what = format!("{} in {}", options.program.display(), suite.data(key).display());
     let mut process = process.map_err(|source| Failure::Output { what, source })?;
     let longest = Duration::try_from_secs_f64(limit).ok().map(|limit| limit + GRACE);
+    let longest = longest.filter(|_| !has("--timeout"));
     let Some(status) = wait(&mut process, cancel, longest)? else {
         return Ok(None);
     };
@@ -182,21 +207,31 @@ fn wait(
     }
 }
 
-fn result(status: ExitStatus, file: &Path, message: &str, time: Duration) -> RunResult {
+fn result(
+    status: ExitStatus,
+    file: &Path,
+    message: &str,
+    time: Duration,
+) -> (RunResult, Vec<FileDigest>) {
     let text = std::fs::read(file).unwrap_or_default();
-    let value: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
+    let mut value: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
     let text_of = |name: &str| value[name].as_str().map(str::to_owned);
     let ended = || match status.code() {
         Some(_) if !message.is_empty() => message.to_owned(),
         Some(code) => format!("no result, exit code {code}"),
         None => "ended by a signal".to_owned(),
     };
-    RunResult {
+    let result = RunResult {
         verdict: text_of("verdict").unwrap_or_else(|| "none".to_owned()),
         exit_code: status.code(),
         reason: text_of("reason").or_else(|| value.is_null().then(ended)),
         time_s: time.as_secs_f64(),
         peak_memory_mb: value["peak_memory_mb"].as_f64(),
+        probability: serde_json::from_value(value["probability"].clone()).unwrap_or_default(),
+        value: text_of("value"),
+        semantics: value["semantics"]["text"].as_str().map(str::to_owned),
         statistics: value["statistics"].clone(),
-    }
+    };
+    let inputs = value.get_mut("inputs").map(Value::take).unwrap_or_default();
+    (result, serde_json::from_value(inputs).unwrap_or_default())
 }

@@ -7,6 +7,7 @@ mod convert;
 mod dataset;
 mod engine;
 mod generate;
+mod idle;
 mod plot;
 mod probability;
 mod query;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use policert_verify::{
     CancelFlag, ExitStatus, Failure, Filter, InitialStates, Limits, Observer, PolicyChoice,
-    Probabilities, Silent, TaskOptions, TerminalChoice, Ties, write_json,
+    Probabilities, Silent, StopReason, TaskOptions, TerminalChoice, Ties, write_json,
 };
 
 use crate::args::{
@@ -145,10 +145,10 @@ fn run_within<T>(
     let error_style = Style::new(output.color, &io::stderr());
     let begin = Instant::now();
     let cancel = CancelFlag::default();
-    let failed =
-        |error: &dyn std::fmt::Display| fail(&Failure::Internal(error.to_string()), error_style);
-    if let Err(error) = stop_on_interrupt(cancel.clone()) {
-        return failed(&error);
+    // Where no thread can be started, memory is what is missing.
+    let failed = || fail(&Failure::Stopped(StopReason::Memory), error_style);
+    if stop_on_interrupt(cancel.clone()).is_err() {
+        return failed();
     }
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
     let abandon = || {
@@ -160,7 +160,7 @@ fn run_within<T>(
     progress.finish();
     match result {
         Ok(result) => show(&result, error_style),
-        Err(error) => failed(&error),
+        Err(_) => failed(),
     }
 }
 

@@ -51,12 +51,6 @@ fn a_study_goes_on_where_it_was() {
     assert_eq!(journal.lines().count(), 5);
     assert_eq!(journal.matches("\"verdict\":\"unsafe\"").count(), 2, "{journal}");
 
-    example.write("other.toml", &suite.replace("\"ppa\"", "\"cegar\""));
-    for command in ["run other.toml --resume", "report other.toml --out o"] {
-        let other = example.run(&format!("bench {command} --journal study.jsonl"));
-        assert_eq!(code(&other), 42, "{}", text(&other));
-        assert!(text(&other).contains("one of another suite"), "{}", text(&other));
-    }
     let report =
         example.run("bench report suite.toml --journal study.jsonl --out out --figures png");
     assert_eq!(code(&report), 0, "{}", text(&report));
@@ -67,6 +61,73 @@ fn a_study_goes_on_where_it_was() {
     assert_eq!(example.read("out/runs.csv").lines().count(), 6);
     let figure = std::fs::read(example.path("out/figure1-time-far.png")).expect("a figure");
     assert!(figure.starts_with(b"\x89PNG"));
+
+    // What has changed is run again, and a report of what was leaves it out or says so.
+    example.write("other.toml", &suite.replace("\"ppa\"", "\"cegar\""));
+    let report = example.run("bench report other.toml --journal study.jsonl --out other");
+    assert_eq!(code(&report), 0, "{}", text(&report));
+    let table = example.read("other/report.md");
+    assert!(table.contains("Left out, because the suite has other options now"), "{table}");
+    assert!(!table.contains("| native | 50 % |"), "{table}");
+    let run = |options: &str| {
+        let line = format!("bench run other.toml --resume --journal study.jsonl {options}");
+        text(&example.run(&line))
+    };
+    let other = run("");
+    assert!(other.contains("is run again: other options"), "{other}");
+    assert!(other.contains("5 of 5 runs are finished, 3 of them now"), "{other}");
+    // So is every run that reads a file that has changed.
+    example.replace("policy.nnet", "-1.0,1.0,", "-1.0,1.5,");
+    let report = example.run("bench report other.toml --journal study.jsonl --out other");
+    assert_eq!(code(&report), 0, "{}", text(&report));
+    let table = example.read("other/report.md");
+    assert!(table.contains("policy.nnet was another file"), "{table}");
+    let changed = run("");
+    assert!(changed.contains("policy.nnet was another file"), "{changed}");
+    assert!(changed.contains("5 of 5 runs are finished, 5 of them now"), "{changed}");
+    let unchanged = run("");
+    assert!(unchanged.contains("5 of 5 runs are finished, 0 of them now"), "{unchanged}");
+    let limits = run("--timeout 59s");
+    assert!(limits.contains("is run again: other limits (60 s, 4GB)"), "{limits}");
+
+    example.write("third.toml", &suite.replace("\"far\"", "\"near\""));
+    for command in ["run third.toml --resume", "report third.toml --out o"] {
+        let third = example.run(&format!("bench {command} --journal study.jsonl"));
+        assert_eq!(code(&third), 42, "{}", text(&third));
+        assert!(text(&third).contains("one of another suite"), "{}", text(&third));
+    }
+}
+
+#[test]
+fn only_what_is_there_can_be_chosen() {
+    let example = Example::new();
+    example.write("suite.toml", SUITE);
+    let none = example.run("bench run suite.toml --journal j --only nothing");
+    assert_eq!(code(&none), 42, "{}", text(&none));
+    assert!(text(&none).contains("there are far, middle, native, explicit"), "{}", text(&none));
+    assert!(!example.path("j").exists());
+}
+
+#[test]
+fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
+    let example = Example::new();
+    let limited = r#""--engine", "prob", "--timeout=9s", "--memory", "3GB""#;
+    let suite = SUITE
+        .replace("\"model.jani\",", "\"model.jani\", \"--interface\", \"policy.jani2nnet\",")
+        .replace(r#""--engine", "ppa""#, limited)
+        .replace("shares = [50, 100]\n", "")
+        .replace("name = \"middle\"", "name = \"middle\"\ndomain = \"walk\"");
+    example.write("suite.toml", &suite);
+    let run = example.run("bench run suite.toml --journal j");
+    assert_eq!(code(&run), 0, "{}", text(&run));
+    let report = example.run("bench report suite.toml --journal j --out out");
+    assert_eq!(code(&report), 0, "{}", text(&report));
+    let (csv, table) = (example.read("out/runs.csv"), example.read("out/report.md"));
+    let middle = csv.lines().find(|line| line.starts_with("middle,native,,probability,"));
+    assert!(middle.is_some_and(|line| line.contains(",1,1,1,")), "{csv}");
+    assert!(table.contains("| probability: 1 |"), "{table}");
+    assert!(table.contains("| native | **1** (1) | **1** (1) |"), "{table}");
+    assert!(table.contains("| policy.nnet | "), "{table}");
 }
 
 #[test]

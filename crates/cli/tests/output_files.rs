@@ -7,6 +7,8 @@
 mod example;
 #[path = "support/program.rs"]
 mod program;
+#[path = "support/small_files.rs"]
+mod small_files;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,46 +16,7 @@ use std::process::Command;
 
 use example::Example;
 use program::{code, text};
-
-const LOOP: &str = r#"
-[task]
-state = ["x"]
-grid = ["-1", "0", "3"]
-policy = "u = 0.25"
-update = ["x + u"]
-initial = ["0", "0.125"]
-goal = ["1", "1.25"]
-steps = 6
-"#;
-
-const CELL_NETWORK: &str = r#"
-name = "cart"
-state = ["x"]
-input = ["u"]
-[dynamics]
-kind = "difference"
-update = ["x + u/4"]
-[abstraction]
-state_space_lower = [-3]
-state_space_upper = [3]
-granularity = [1]
-[policy]
-network = "net.onnx"
-[initial]
-lower = [0]
-upper = [0.1]
-[goal]
-variables = [1]
-lower = [-3]
-upper = [3]
-[horizon]
-steps = 2
-"#;
-
-const PROPERTY: &str = "\
-(declare-const X_0 Real) (declare-const Y_0 Real) (declare-const Y_1 Real)
-(assert (>= X_0 0)) (assert (<= X_0 9)) (assert (>= Y_0 100))
-";
+use small_files::{CELL_NETWORK, LOOP, PROPERTY};
 
 fn example() -> Example {
     let example = Example::new();
@@ -189,6 +152,7 @@ fn an_answer_is_printed_even_if_its_file_fails() {
         ("reach loop.toml --plot full.svg", "SAFE"),
         ("reach loop.toml --plot-boxes full.svg", "SAFE"),
         ("train cart.toml --out full.svg --timeout 1s", "cart"),
+        ("dataset model.jani --output full.svg --rollouts 3", "rows"),
     ] {
         let found = expect(&example, arguments, 50);
         assert!(found.contains(answer), "{arguments}: {found}");
@@ -198,6 +162,24 @@ fn an_answer_is_printed_even_if_its_file_fails() {
     expect(&example, "reach loop.toml --plot full.svg --json result.json", 50);
     let result = example.read("result.json");
     assert!(result.contains("\"safe\"") && result.contains("not written: full.svg"), "{result}");
+}
+
+#[test]
+fn a_full_disk_at_a_checkpoint_ends_no_training() {
+    let example = example();
+    expect(&example, "generate npuzzle 2 2 --output g", 0);
+    // No file may become longer than 4 kB: the network can be written, a checkpoint cannot.
+    let arguments = "train g/npuzzle_2_2.jani --property g/pa_npuzzle_2_2.jani:0 --out n --hidden 4 \
+                     --steps 3000 --checkpoint c --json r.json";
+    let program = env!("CARGO_BIN_EXE_policert");
+    let script = format!("trap '' XFSZ; ulimit -f 8; exec {program} {arguments}");
+    let mut shell = Command::new("sh");
+    let output = shell.current_dir(example.path(".")).args(["-c", &script]).output().expect("sh");
+    let found = text(&output);
+    assert_eq!(code(&output), 50, "{found}");
+    assert!(found.contains("of 1000 runs reach the goal"), "the answer is printed: {found}");
+    assert!(found.contains("--checkpoint c: "), "{found}");
+    assert!(example.path("n.nnet").exists() && !example.path("c").exists(), "{found}");
 }
 
 #[test]

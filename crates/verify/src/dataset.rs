@@ -74,6 +74,8 @@ pub struct DatasetOutcome {
     pub report: DatasetReport,
     /// What is wrong, if something is.
     pub failure: Option<Failure>,
+    /// The table, if it could not be written.
+    pub unwritten: Option<Failure>,
     /// The status that the run ends with.
     pub status: ExitStatus,
 }
@@ -103,29 +105,30 @@ pub fn dataset(
         inputs: Vec::new(),
         time_s: 0.0,
     };
-    let (status, failure) = match run(request, cancel, observer, &mut report) {
-        Ok(None) => (ExitStatus::Safe, None),
-        Ok(Some(reason)) => {
+    let (status, failure, unwritten) = match run(request, cancel, observer, &mut report) {
+        Ok((None, unwritten)) => (ExitStatus::Safe, None, unwritten),
+        Ok((Some(reason), unwritten)) => {
             report.reason = Some(reason.to_string());
-            (ExitStatus::of_stop(reason), None)
+            (ExitStatus::of_stop(reason), None, unwritten)
         }
         Err(failure) => {
             report.reason = Some(failure.to_string());
-            (failure.status(), Some(failure))
+            (failure.status(), Some(failure), None)
         }
     };
     report.exit_code = status.code();
     report.time_s = begin.elapsed().as_secs_f64();
-    DatasetOutcome { report, failure, status }
+    DatasetOutcome { report, failure, unwritten, status }
 }
 
-/// Why it stopped early, if it did: then the table has what was found up to there.
+/// Why it stopped early, if it did: then the table has what was found up to there. Then why the table
+/// could not be written, if it could not.
 fn run(
     request: &DatasetRequest,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut DatasetReport,
-) -> Result<Option<StopReason>, Failure> {
+) -> Result<(Option<StopReason>, Option<Failure>), Failure> {
     cancel.check()?;
     observer.event(Event::Phase("load"));
     let mut loaded = Loaded::default();
@@ -167,9 +170,12 @@ fn run(
     }
     report.rows = asking.table.rows();
     report.rows_by_label = asking.table.rows_by_label();
-    write_text(&request.output, asking.table.text())?;
-    report.output = Some(request.output.clone());
-    Ok(stopped)
+    match write_text(&request.output, asking.table.text()) {
+        Ok(()) => report.output = Some(request.output.clone()),
+        // The counts are an answer, too.
+        Err(failure) => return Ok((stopped, Some(failure))),
+    }
+    Ok((stopped, None))
 }
 
 /// The policy, where a run stands, and what was found.

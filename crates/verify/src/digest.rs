@@ -18,6 +18,15 @@ pub struct Input {
     pub sha256: String,
 }
 
+/// A file and its SHA-256.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FileDigest {
+    /// Its path.
+    pub path: PathBuf,
+    /// SHA-256 of its bytes, in lower-case hexadecimal digits.
+    pub sha256: String,
+}
+
 /// What a file was read as.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +56,7 @@ pub fn digests(
     }
     let mut inputs = Vec::with_capacity(by_path.len());
     for (path, role) in by_path {
-        match sha256(&path) {
+        match file_digest(&path) {
             Ok(sha256) => inputs.push(Input { role, path, sha256 }),
             Err(error) => return Err((path, error)),
         }
@@ -56,7 +65,11 @@ pub fn digests(
     Ok(inputs)
 }
 
-fn sha256(path: &Path) -> std::io::Result<String> {
+/// SHA-256 of the bytes of a file, in lower-case hexadecimal digits.
+///
+/// # Errors
+/// If it is no regular file, or cannot be read.
+pub fn file_digest(path: &Path) -> std::io::Result<String> {
     let mut file = policert_files::open(path)?;
     let mut hasher = Sha256::new();
     let mut block = vec![0; 1 << 16];

@@ -242,7 +242,8 @@ fn run(
     let resumed = request.resume.as_deref().map(read_checkpoint).transpose()?;
     observer.event(Event::Phase("training"));
     let begin = Instant::now();
-    let mut events = Events { observer, checkpoint: request.checkpoint.as_deref() };
+    let checkpoint = request.checkpoint.as_deref();
+    let mut events = Events { observer, checkpoint, unwritten: None };
     let dqn = DqnTask {
         question: &question,
         objective: &objective,
@@ -262,6 +263,7 @@ fn run(
     } else {
         None
     };
+    let unwritten = unwritten.or_else(|| events.unwritten.take());
     let (status, reason) = end(&trained, &config);
     report.reason = reason;
     Ok((status, unwritten))
@@ -368,6 +370,8 @@ fn train_failure(error: TrainError, request: &LearnRequest) -> Failure {
 struct Events<'a> {
     observer: &'a mut dyn Observer,
     checkpoint: Option<&'a Path>,
+    /// Why the last checkpoint is missing, if it is: training goes on without.
+    unwritten: Option<Failure>,
 }
 
 impl DqnObserver for Events<'_> {
@@ -389,7 +393,9 @@ impl DqnObserver for Events<'_> {
 
     fn checkpoint(&mut self, bytes: Vec<u8>) -> Result<(), TrainError> {
         let Some(path) = self.checkpoint else { return Ok(()) };
-        write_file(path, &bytes)
-            .map_err(|error| TrainError::Checkpoint(format!("{}: {error}", path.display())))
+        let what = || format!("--checkpoint {}", path.display());
+        let written = write_file(path, &bytes);
+        self.unwritten = written.err().map(|source| Failure::Output { what: what(), source });
+        Ok(())
     }
 }

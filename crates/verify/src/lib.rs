@@ -72,7 +72,7 @@ pub use check::{
 };
 pub use convert::{ConvertFormat, ConvertOutcome, ConvertReport, ConvertRequest, convert};
 pub use dataset::{DatasetOutcome, DatasetReport, DatasetRequest, dataset};
-pub use digest::{Input, InputRole};
+pub use digest::{FileDigest, Input, InputRole, file_digest};
 pub use engine_options::EngineOption;
 pub use engines::EngineChoice;
 pub use evidence::{

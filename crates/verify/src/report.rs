@@ -195,25 +195,25 @@ pub struct Attempt {
     pub time_s: Option<f64>,
 }
 
-/// Counts; `null` where the engine has no such thing.
+/// Counts, which mean the same for every engine; `null` where the engine does not count such things.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Statistics {
     /// Predicates of the abstraction.
     pub predicates: Option<u64>,
     /// Start states: abstract ones for abstractions, else concrete ones.
-    pub start_states: u64,
+    pub start_states: Option<u64>,
     /// States whose successors were computed.
-    pub expanded_states: u64,
+    pub expanded_states: Option<u64>,
     /// States reached, start states included.
-    pub reachable_states: u64,
+    pub reachable_states: Option<u64>,
     /// Distinct (source, target) pairs.
-    pub transitions: u64,
+    pub transitions: Option<u64>,
     /// Unsafe states among the reached ones.
-    pub unsafe_states: u64,
+    pub unsafe_states: Option<u64>,
     /// Transitions of the counterexample.
     pub counterexample_steps: Option<u64>,
     /// Outcomes that were no transition because they leave a domain.
-    pub dropped_outcomes: u64,
+    pub dropped_outcomes: Option<u64>,
     /// Start states from which no unsafe state is reachable; where the engine tells.
     pub start_states_proved_safe: Option<u64>,
     /// Wall-clock time by phase in seconds.
@@ -235,18 +235,33 @@ pub struct Times {
 }
 
 impl Statistics {
-    /// Counts of an engine.
+    /// Counts of an engine, of which some have presets that count other things.
     #[must_use]
-    pub fn new(counts: &Counts, counterexample_steps: Option<usize>, times_s: Times) -> Self {
+    pub fn new(
+        engine: &str,
+        preset: Option<&str>,
+        counts: &Counts,
+        counterexample_steps: Option<usize>,
+        times_s: Times,
+    ) -> Self {
+        // A search backwards, and a formula, know no states one by one; boxes of states have no
+        // transitions; entries of distributions are no pairs of states.
+        let (starts, states, transitions, dropped) = match (engine, preset) {
+            ("bmc", Some("z3")) => (false, false, false, false),
+            ("bmc", _) => (true, true, false, false),
+            ("ic3", _) => (true, false, false, false),
+            ("prob" | "prob-ppa" | "prob-cegar", _) => (true, true, false, true),
+            _ => (true, true, true, true),
+        };
         Self {
             predicates: counts.predicates,
-            start_states: counts.start_states,
-            expanded_states: counts.expanded_states,
-            reachable_states: counts.reachable_states,
-            transitions: counts.transitions,
-            unsafe_states: counts.unsafe_states,
+            start_states: starts.then_some(counts.start_states),
+            expanded_states: states.then_some(counts.expanded_states),
+            reachable_states: states.then_some(counts.reachable_states),
+            transitions: transitions.then_some(counts.transitions),
+            unsafe_states: states.then_some(counts.unsafe_states),
             counterexample_steps: counterexample_steps.map(|steps| steps as u64),
-            dropped_outcomes: counts.dropped_outcomes,
+            dropped_outcomes: dropped.then_some(counts.dropped_outcomes),
             start_states_proved_safe: None,
             times_s,
             engine: Map::new(),

@@ -265,7 +265,8 @@ fn report(task: &Task, answered: Answered, engine_notes: Vec<String>, times: Tim
         Verdict::Unsafe(trace) => Some(trace.steps.len()),
         _ => None,
     };
-    let mut statistics = Statistics::new(&run.counts, steps, times);
+    let mut statistics =
+        Statistics::new(run.engine, run.preset.as_deref(), &run.counts, steps, times);
     statistics.start_states_proved_safe = run
         .start_states
         .as_ref()

@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::journal::Entry;
+use policert_files::markdown as cell;
+use policert_verify::decimal;
+
+use crate::journal::{Entry, RunResult};
 use crate::suite::Suite;
 
 /// The table of coverage; nothing if no instance has a domain.
@@ -17,7 +20,7 @@ pub(super) fn coverage(text: &mut String, suite: &Suite, entries: &[Entry]) {
     *text += "\n## Coverage\n\nInstances with a verdict, by domain; in brackets those that were run. The best \
               are bold.\n\n| configuration |";
     for domain in &domains {
-        let _ = write!(text, " {domain} |");
+        let _ = write!(text, " {} |", cell(domain));
     }
     *text += " all |\n|---|";
     *text += &"---|".repeat(domains.len() + 1);
@@ -31,7 +34,7 @@ pub(super) fn coverage(text: &mut String, suite: &Suite, entries: &[Entry]) {
         })
         .collect();
     for (row, configuration) in suite.configurations.iter().enumerate() {
-        let _ = write!(text, "| {} |", configuration.name);
+        let _ = write!(text, "| {} |", cell(&configuration.name));
         for column in &counts {
             let best = column.iter().map(|count| count.solved).max().unwrap_or(0);
             let Count { solved, runs } = column[row];
@@ -61,26 +64,60 @@ impl Count {
                         && (domain.is_none() || instance.domain.as_deref() == domain)
                 })
         };
-        let runs = entries.iter().filter(counts);
-        Self { solved: runs.clone().filter(|e| has_verdict(e)).count(), runs: runs.count() }
+        // An instance counts once, with how many shares of predicates it may have been run.
+        let instance = |entry: &'_ Entry| entry.key.instance.clone();
+        let runs: BTreeSet<String> = entries.iter().filter(counts).map(instance).collect();
+        let solved = entries.iter().filter(counts).filter(|e| has_verdict(e)).map(instance);
+        Self { solved: solved.collect::<BTreeSet<_>>().len(), runs: runs.len() }
     }
 }
 
 fn has_verdict(entry: &Entry) -> bool {
-    matches!(&*entry.result.verdict, "safe" | "unsafe")
+    matches!(&*entry.result.verdict, "safe" | "unsafe" | "probability")
 }
 
-/// Instances where one configuration says safe and another unsafe.
+/// What a run was asked beside its instance: whatever changes what the answer means.
+fn question(entry: &Entry) -> (Option<&str>, Option<&str>) {
+    let arguments = &entry.arguments;
+    let bound = arguments.iter().enumerate().find_map(|(at, argument)| match argument.as_str() {
+        "--bound" => arguments.get(at + 1).map(String::as_str),
+        other => other.strip_prefix("--bound="),
+    });
+    (entry.result.semantics.as_deref(), bound)
+}
+
+/// Whether two answers to one question contradict each other.
+fn contradict(a: &RunResult, b: &RunResult) -> bool {
+    let words = [&*a.verdict, &*b.verdict];
+    let bounds = |result: &RunResult| {
+        let [low, high] = result.probability.as_ref()?;
+        Some((decimal(low)?, decimal(high)?))
+    };
+    let apart = match (bounds(a), bounds(b)) {
+        (Some((a_low, a_high)), Some((b_low, b_high))) => a_high < b_low || b_high < a_low,
+        _ => false,
+    };
+    apart || matches!(words, ["safe", "unsafe"] | ["unsafe", "safe"])
+}
+
+/// Instances where answers to one question contradict each other.
 fn agreement(text: &mut String, suite: &Suite, entries: &[Entry]) {
     let mut compared = 0;
     let mut differ = Vec::new();
     for instance in suite.instances.iter().filter(|instance| instance.domain.is_some()) {
         let of_instance = entries.iter().filter(|entry| entry.key.instance == instance.name);
-        let verdicts: Vec<&str> =
-            of_instance.filter(|e| has_verdict(e)).map(|e| &*e.result.verdict).collect();
-        compared += usize::from(verdicts.len() > 1);
-        if verdicts.windows(2).any(|pair| pair[0] != pair[1]) {
-            differ.push(format!("`{}`", instance.name));
+        let answers: Vec<&Entry> = of_instance.filter(|e| has_verdict(e)).collect();
+        let mut of_one_question = false;
+        let mut contradicted = false;
+        for (at, a) in answers.iter().enumerate() {
+            for b in answers[at + 1..].iter().filter(|b| question(a) == question(b)) {
+                of_one_question = true;
+                contradicted |= contradict(&a.result, &b.result);
+            }
+        }
+        compared += usize::from(of_one_question);
+        if contradicted {
+            differ.push(cell(&instance.name));
         }
     }
     let _ = match &*differ {
@@ -97,7 +134,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::journal::{RunKey, RunResult};
+    use crate::journal::RunKey;
 
     fn entry(instance: &str, configuration: &str, verdict: &str) -> Entry {
         Entry {
@@ -108,12 +145,17 @@ mod tests {
             },
             arguments: Vec::new(),
             limits: (1.0, "1GB".to_owned()),
+            version: String::new(),
+            files: Vec::new(),
             result: RunResult {
                 verdict: verdict.to_owned(),
                 exit_code: Some(0),
                 reason: None,
                 time_s: 0.5,
                 peak_memory_mb: None,
+                probability: None,
+                value: None,
+                semantics: None,
                 statistics: Value::Null,
             },
         }
@@ -152,6 +194,48 @@ configuration = [{ name = "x", arguments = [] }, { name = "y", arguments = [] }]
         entries.push(entry("c", "y", "safe"));
         table.clear();
         coverage(&mut table, &suite, &entries);
-        assert!(table.contains("**Verdicts differ** on `c`."), "{table}");
+        assert!(table.contains("**Verdicts differ** on c."), "{table}");
+    }
+    #[test]
+    fn an_instance_with_several_shares_counts_once() {
+        let text = r#"
+name = "s"
+folder = "."
+seconds = 1
+memory = "1GB"
+instance = [{ name = "a", domain = "walk", arguments = [], shares = [10, 20, 30] }]
+configuration = [{ name = "x", arguments = [] }]
+"#;
+        let suite: Suite = toml::from_str(text).expect("a suite");
+        let entries: Vec<Entry> = [10, 20, 30]
+            .map(|share| {
+                let mut entry = entry("a", "x", "safe");
+                entry.key.share = Some(share);
+                entry
+            })
+            .into();
+        let mut table = String::new();
+        coverage(&mut table, &suite, &entries);
+        assert!(table.contains("| x | **1** (1) | **1** (1) |"), "{table}");
+    }
+
+    #[test]
+    fn a_probability_is_an_answer_and_another_bound_another_question() {
+        let probability = |low: &str, high: &str| {
+            let mut entry = entry("a", "x", "probability");
+            entry.result.probability = Some([low.to_owned(), high.to_owned()]);
+            entry
+        };
+        let (a, b, c) =
+            (probability("0.1", "0.3"), probability("0.2", "0.4"), probability("0.31", "1"));
+        assert!(has_verdict(&a));
+        assert!(!contradict(&a.result, &b.result) && contradict(&a.result, &c.result));
+        let bounded = |bound: &str| {
+            let mut entry = entry("a", "x", "safe");
+            entry.arguments = vec!["verify".to_owned(), "--bound".to_owned(), bound.to_owned()];
+            entry
+        };
+        assert_ne!(question(&bounded("0.1")), question(&bounded("0.2")));
+        assert_eq!(question(&bounded("0.1")), question(&bounded("0.1")));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use policert_files::{csv_field, markdown as cell};
 use serde_json::Value;
 
 use super::coverage::coverage;
@@ -26,7 +27,7 @@ pub(super) fn csv(entries: &[Entry]) -> String {
         text += ",";
         text += key;
     }
-    text += ",reason\n";
+    text += ",probability_low,probability_high,value,reason\n";
     for Entry { key, result, .. } in entries {
         let share = key.share.map_or(String::new(), |share| share.to_string());
         let code = result.exit_code.map_or(String::new(), |code| code.to_string());
@@ -34,26 +35,22 @@ pub(super) fn csv(entries: &[Entry]) -> String {
         let _ = write!(
             text,
             "{},{},{share},{},{code},{},{memory}",
-            quoted(&key.instance),
-            quoted(&key.configuration),
-            quoted(&result.verdict),
+            csv_field(&key.instance),
+            csv_field(&key.configuration),
+            csv_field(&result.verdict),
             result.time_s,
         );
         for (_, name) in NUMBERS {
             let _ = write!(text, ",{}", number(result, name));
         }
-        let _ = writeln!(text, ",{}", quoted(result.reason.as_deref().unwrap_or_default()));
+        let [low, high] = result.probability.clone().unwrap_or_default();
+        let last = [&*low, &*high, result.value.as_deref().unwrap_or_default()];
+        for field in last.into_iter().chain([result.reason.as_deref().unwrap_or_default()]) {
+            let _ = write!(text, ",{}", csv_field(field));
+        }
+        text.push('\n');
     }
     text
-}
-
-/// A field of CSV (RFC 4180).
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
 }
 
 fn number(result: &RunResult, name: &str) -> String {
@@ -64,17 +61,20 @@ fn number(result: &RunResult, name: &str) -> String {
 }
 
 /// A table for each instance.
-pub(super) fn markdown(suite: &Suite, entries: &[Entry]) -> String {
+pub(super) fn markdown(suite: &Suite, entries: &[Entry], about: &str) -> String {
     // All runs of a journal have the same limits.
     let of_suite = (suite.seconds, suite.memory.clone());
     let (seconds, memory) = entries.first().map_or(&of_suite, |entry| &entry.limits);
     let mut text = format!(
-        "# {}\n\nLimits of each run: {seconds} s, {memory}. Times are those of the whole process.\n",
-        suite.name
+        "# {}\n\nLimits of each run, where a configuration names no other: {seconds} s, {}. Times are \
+         those of the whole process.\n",
+        cell(&suite.name),
+        cell(memory)
     );
+    text += about;
     coverage(&mut text, suite, entries);
     for instance in &suite.instances {
-        let _ = writeln!(text, "\n## {}\n", instance.name);
+        let _ = writeln!(text, "\n## {}\n", cell(&instance.name));
         table(&mut text, instance, entries);
     }
     unrolling(&mut text, suite, entries);
@@ -91,21 +91,37 @@ fn table(text: &mut String, instance: &Instance, entries: &[Entry]) {
     *text += "\n";
     for Entry { key, result, .. } in entries.iter().filter(|e| e.key.instance == instance.name) {
         let share = key.share.map_or(String::new(), |share| format!("{share} %"));
-        let verdict = match (&*result.verdict, &result.reason) {
-            ("safe" | "unsafe", _) | (_, None) => result.verdict.clone(),
-            (verdict, Some(reason)) => format!("{verdict}: {}", reason.replace('|', "\\|")),
-        };
+        let verdict = verdict(result);
         let memory = result.peak_memory_mb.map_or(String::new(), |mb| format!("{mb:.0}"));
         let _ = write!(
             text,
             "| {} | {share} | {verdict} | {:.2} | {memory} |",
-            key.configuration, result.time_s
+            cell(&key.configuration),
+            result.time_s
         );
         for (_, name) in NUMBERS {
             let _ = write!(text, " {} |", number(result, name));
         }
         *text += "\n";
     }
+}
+
+/// The verdict, with the probability or the reason where there is one.
+fn verdict(result: &RunResult) -> String {
+    let probability = match (&result.value, &result.probability) {
+        (Some(value), _) => Some(value.clone()),
+        (None, Some([low, high])) if low == high => Some(low.clone()),
+        (None, Some([low, high])) => Some(format!("from {low} to {high}")),
+        (None, None) => None,
+    };
+    let word = &*result.verdict;
+    let text = match (word, probability, &result.reason) {
+        (_, Some(probability), None) => format!("{word}: {probability}"),
+        (_, Some(probability), Some(reason)) => format!("{word}: {probability}; {reason}"),
+        ("safe" | "unsafe", None, _) | (_, None, None) => word.to_owned(),
+        (_, None, Some(reason)) => format!("{word}: {reason}"),
+    };
+    cell(&text)
 }
 
 /// Bounded model checking: the shortest unsafe path, the time, the greatest length checked.
@@ -132,18 +148,10 @@ fn unrolling(text: &mut String, suite: &Suite, entries: &[Entry]) {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {shortest} | {:.2} | {checked} |",
-            key.instance, key.configuration, result.verdict, result.time_s
+            cell(&key.instance),
+            cell(&key.configuration),
+            cell(&result.verdict),
+            result.time_s
         );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn fields_of_csv() {
-        assert_eq!(quoted("plain :0"), "plain :0");
-        assert_eq!(quoted("a \"b\", c"), "\"a \"\"b\"\", c\"");
     }
 }

@@ -5,15 +5,17 @@ use std::ffi::OsString;
 use clap::{CommandFactory, FromArgMatches};
 
 use super::engine::named;
-use super::{Command, CommandLine};
+use super::{Command, CommandLine, idle};
 
 impl CommandLine {
     /// Reads the arguments of a process, the program's name first.
     ///
     /// # Errors
-    /// Arguments that do not parse, or a request for help or the version.
+    /// Arguments that do not parse or would have no effect, or a request for help or the version.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let matches = Self::command().try_get_matches_from(arguments)?;
+        let mut definition = Self::command();
+        let matches = definition.try_get_matches_from_mut(arguments)?;
+        idle::check(&mut definition, &matches)?;
         let mut command_line = Self::from_arg_matches(&matches)?;
         if let Some((_, matches)) = matches.subcommand() {
             if let Command::Train(train) = &mut command_line.command {

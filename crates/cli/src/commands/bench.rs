@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use policert_bench::{
-    Entry, Journal, Progress, RunKey, RunOptions, Suite, run_suite, write_report,
+    Entry, Journal, Progress, RunKey, RunOptions, Suite, latest, run_suite, write_report,
 };
 use policert_files::name;
 use policert_verify::{CancelFlag, ExitStatus, Failure, StopReason};
@@ -57,7 +57,7 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
 
 fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     let suite = Suite::read(&arguments.suite)?;
-    let entries = Journal::read(&arguments.journal)?;
+    let entries = latest(Journal::read(&arguments.journal)?);
     let ending = arguments.figures.ending();
     let mut out = io::stdout().lock();
     for path in write_report(&suite, &entries, &arguments.out, ending)? {
@@ -81,6 +81,15 @@ impl Progress for Lines {
         let text = format!("[{number}/{count}] {instance}, {configuration}{share}: ");
         // A study goes on whether or not someone looks.
         let _ = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
+    }
+
+    fn again(&mut self, key: &RunKey, why: &str) {
+        if self.quiet {
+            return;
+        }
+        let (instance, configuration) = (name(&key.instance), name(&key.configuration));
+        let text = format!("{instance}, {configuration} is run again: {}\n", name(why));
+        let _ = io::stdout().write_all(text.as_bytes());
     }
 
     fn finished(&mut self, entry: &Entry) {

@@ -30,7 +30,10 @@ pub fn run(arguments: &DatasetArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| dataset(&request, cancel, observer),
-        |outcome, style| end(outcome.status, None, show(arguments, outcome, style), style),
+        |outcome, style| {
+            let shown = show(arguments, outcome, style);
+            end(outcome.status, outcome.unwritten.as_ref(), shown, style)
+        },
     )
 }
 

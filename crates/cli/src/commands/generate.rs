@@ -11,8 +11,8 @@ use policert_generate::{
 };
 use policert_verify::{
     BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, Silent, StateSpace,
-    TaskOptions, Verified, verify, write_text,
+    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, SCHEMA_VERSION, Silent,
+    StateSpace, TaskOptions, VERSION, Verified, verify, write_text,
 };
 use serde::Serialize;
 
@@ -29,6 +29,10 @@ const MAX_STATES: u64 = 1_000_000;
 /// What was generated, as data.
 #[derive(Clone, Debug, Serialize)]
 pub struct GenerateReport {
+    /// Version of the schema.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub version: String,
     /// The instance's name.
     pub name: String,
     /// The model's file.
@@ -87,6 +91,8 @@ fn generate(
     let sizes = instance.sizes();
     let path = |name: String| common.folder.join(name);
     let mut report = GenerateReport {
+        schema_version: SCHEMA_VERSION,
+        version: VERSION.to_owned(),
         model: path(instance.model_path()),
         property: path(instance.property_path()),
         interface: path(instance.interface_path(&shape)),
@@ -106,8 +112,8 @@ fn generate(
         match (&counted.failure, &counted.report.statistics) {
             // Unsafe states are no news here.
             (None, Some(statistics)) if counted.report.reason.is_none() => {
-                report.reachable_states = Some(statistics.reachable_states);
-                report.unsafe_states = Some(statistics.unsafe_states);
+                report.reachable_states = statistics.reachable_states;
+                report.unsafe_states = statistics.unsafe_states;
             }
             _ => status = counted.status,
         }

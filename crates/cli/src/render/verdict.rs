@@ -270,14 +270,17 @@ fn counts(statistics: &Statistics, is_probability: bool) -> String {
         parts.push(format!("{predicates} predicate{plural}"));
     }
     let states = if s.predicates.is_some() { "abstract states" } else { "states" };
-    parts.push(format!("{} start", s.start_states));
-    parts.push(format!("{} reachable {states}", s.reachable_states));
-    parts.push(format!("{} expanded", s.expanded_states));
-    parts.push(format!("{} transitions", s.transitions));
     let kind = if is_probability { "in the target" } else { "unsafe" };
-    parts.push(format!("{} {kind}", s.unsafe_states));
-    if s.dropped_outcomes > 0 {
-        parts.push(format!("{} dropped outcomes", s.dropped_outcomes));
+    let reachable = format!("reachable {states}");
+    for (count, what) in [
+        (s.start_states, "start"),
+        (s.reachable_states, &*reachable),
+        (s.expanded_states, "expanded"),
+        (s.transitions, "transitions"),
+        (s.unsafe_states, kind),
+        (s.dropped_outcomes.filter(|count| *count > 0), "dropped outcomes"),
+    ] {
+        parts.extend(count.map(|count| format!("{count} {what}")));
     }
     parts.join(", ")
 }
@@ -297,7 +300,7 @@ fn start_states(out: &mut dyn Write, report: &Report, detail: Detail) -> io::Res
     let Some(statistics) = &report.statistics else { return Ok(()) };
     match statistics.start_states_proved_safe {
         Some(safe) if report.verdict != VerdictWord::Safe || detail == Detail::Full => {
-            let all = statistics.start_states;
+            let all = statistics.start_states.unwrap_or_default();
             line(out, "starts", &format!("{safe} of {all} start states proved safe"))
         }
         _ => Ok(()),

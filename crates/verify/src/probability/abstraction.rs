@@ -62,8 +62,10 @@ pub(super) fn answer(
         _ => reason.as_ref().map_or("unknown".to_owned(), |(text, _)| format!("unknown: {text}")),
     };
     let time_s = begin.elapsed().as_secs_f64();
-    let mut statistics = Statistics::new(&found.counts, None, Times::default());
-    statistics.engine.insert(engine.to_owned(), numbers(&found, is_refined));
+    let mut statistics = Statistics::new(engine, None, &found.counts, None, Times::default());
+    let mut numbers = numbers(&found, is_refined);
+    numbers["distribution_entries"] = found.counts.transitions.into();
+    statistics.engine.insert(engine.to_owned(), numbers);
     let exact = (found.bounds.lo == found.bounds.hi).then(|| found.bounds.lo.to_string());
     let report = Report {
         verdict,

@@ -42,8 +42,10 @@ pub(super) fn report(
                 .to_owned(),
         );
     }
-    let mut statistics = Statistics::new(&found.counts, None, Times::default());
-    statistics.engine.insert("prob".to_owned(), numbers(found));
+    let mut statistics = Statistics::new("prob", None, &found.counts, None, Times::default());
+    let mut numbers = numbers(found);
+    numbers["distribution_entries"] = found.counts.transitions.into();
+    statistics.engine.insert("prob".to_owned(), numbers);
     let exact = (answer.bounds.lo == answer.bounds.hi).then(|| answer.bounds.lo.to_string());
     let words = match verdict {
         VerdictWord::Probability => "probability bounded".to_owned(),

@@ -21,7 +21,10 @@ pub(super) fn say_hollow(
 ) {
     // What these engines count is exact, and complete where nothing bad is reached.
     let counts = ["explicit", "prob"].contains(&report.engine.as_deref().unwrap_or_default());
-    let transitions = report.statistics.as_ref().map(|statistics| statistics.transitions);
+    let transitions = report.statistics.as_ref().and_then(|statistics| {
+        let entries = || statistics.engine.get("prob")?["distribution_entries"].as_u64();
+        statistics.transitions.or_else(entries)
+    });
     let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe;
     let is_still = counts && is_plain && transitions == Some(0);
     report.hollow = hollow::reasons(task, is_vacuous, is_still, left, cancel);

@@ -1,0 +1,64 @@
+//! Whether a finished run still says something: whether its arguments, its files, its limits and the
+//! program are what they were.
+
+use std::path::{Path, PathBuf};
+
+use policert_verify::{FileDigest, VERSION, file_digest};
+
+use crate::journal::{Entry, RunKey};
+use crate::suite::Suite;
+
+/// The files that the arguments of a run name, with their hashes.
+pub(crate) fn named_files(suite: &Suite, key: &RunKey) -> Vec<FileDigest> {
+    let folder = suite.data(key);
+    let mut files: Vec<FileDigest> = Vec::new();
+    for argument in suite.arguments(key).iter().skip(1) {
+        let value = match argument.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => value,
+            _ => argument,
+        };
+        // `FILE:N` names a property of a file.
+        let file = value.rsplit_once(':').map_or(value, |(file, _)| file);
+        for name in [value, file] {
+            let known = files.iter().any(|known| known.path == Path::new(name));
+            if !known && folder.join(name).is_file() {
+                files.extend(digest(folder, Path::new(name)));
+            }
+        }
+    }
+    files
+}
+
+/// The hash of a file, whose path is relative to a folder; none if it cannot be read.
+fn digest(folder: &Path, path: &Path) -> Option<FileDigest> {
+    let sha256 = file_digest(&folder.join(path)).ok()?;
+    Some(FileDigest { path: PathBuf::from(path), sha256 })
+}
+
+/// Why a run has to be made again; `None` if it need not.
+pub(crate) fn changed(
+    suite: &Suite,
+    entry: &Entry,
+    limits: Option<&(f64, String)>,
+) -> Option<String> {
+    let Entry { key, .. } = entry;
+    if entry.arguments != suite.arguments(key) {
+        return Some("other options".to_owned());
+    }
+    if limits.is_some_and(|limits| entry.limits != *limits) {
+        return Some(format!("other limits ({} s, {})", entry.limits.0, entry.limits.1));
+    }
+    if entry.version != VERSION {
+        return Some(format!("another version of the program ({})", entry.version));
+    }
+    let folder = suite.data(key);
+    let is_other = |known: &&FileDigest| digest(folder, &known.path).as_ref() != Some(*known);
+    if let Some(other) = entry.files.iter().find(is_other) {
+        return Some(format!("{} was another file", policert_files::path(&other.path)));
+    }
+    let is_new = |named: &&FileDigest| !entry.files.contains(named);
+    named_files(suite, key)
+        .iter()
+        .find(is_new)
+        .map(|new| format!("{} was not there", policert_files::path(&new.path)))
+}
