@@ -130,7 +130,7 @@ def made(folder, run):
     evidence(at("evidence.json"), 6_000_000)
     states(at("states.csv"), 12_000_000)
     run("generate", "npuzzle", "3", "3", "--output", "puzzle")
-    run("generate", "transport", "12", "8", "--output", "transport")
+    run("generate", "transport", "--locations", "12", "--packages", "8", "--output", "transport")
     run("generate", "blocksworld", "7", "--cost-bound", "20", "--failing-probability", "0.5", "--output", "blocks")
     interface = json.loads((ROOT / "examples/icy_road/hasty.jani2nnet").read_text())
     interface["file"] = "many.json"
@@ -139,8 +139,11 @@ def made(folder, run):
 
 def commands(folder):
     """Heavy commands, by name. What a domain's files are called is looked up."""
-    find = lambda name, glob: str(sorted(p for p in (folder / name).rglob(glob) if not p.name.startswith("pa_"))[0])
-    model = lambda name: [find(name, "*.jani"), "--property", str(next((folder / name).rglob("pa_*.jani"))) + ":0"]
+    def model(name):
+        question = next((folder / name).rglob("pa_*.jani"))
+        stem = question.name.removeprefix("pa_")
+        return [str(next((folder / name).rglob(stem))), "--property", f"{question}:0"]
+
     blocks10, blocks8 = (["BENCH/blocksworld_%s/blocksworld_%s.jani" % (folder_, sizes), "--property",
                           "BENCH/blocksworld_%s/pa_blocksworld_%s.jani:0" % (folder_, sizes)]
                          for folder_, sizes in [("10_ca", "10_9"), ("8_ca", "8_7")])
@@ -159,7 +162,7 @@ def commands(folder):
         "certify": ["certify", "evidence.json"],
         "check long.jani": ["check", "long.jani"],
         "check broken.jani": ["check", "broken.jani"],
-        "check transport": ["check", *transport],
+        "check transport": ["check", *transport, *none],
         "convert long.jani": ["convert", "long.jani", "--output", "out.jani", "--no-policy"],
         "convert to drn": ["convert", *puzzle, *none, "--to", "drn", "--output", "out.drn"],
         "convert to prism": ["convert", "pretty.jani", "--to", "prism", "--output", "out.prism", "--no-policy"],
@@ -232,7 +235,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run = lambda *line: subprocess.run([program, *line, "--quiet"], cwd=folder, check=True)
-        made(folder, run)
+        # In a process of its own: the peak of a child counts from the memory of the process that starts it.
+        maker = os.fork()
+        if maker == 0:
+            made(folder, run)
+            os._exit(0)
+        if os.waitstatus_to_exitcode(os.waitpid(maker, 0)[1]) != 0:
+            sys.exit("the heavy files could not be made")
         listed = {n: c for n, c in commands(folder).items() if options.only in n}
         limits = []
         if options.time:
@@ -249,7 +258,9 @@ def main():
                     faults.append(f"{cpu - options.time:.2f} s too long")
                 if code == 31 and memory > options.memory * SLACK_MEMORY:
                     faults.append(f"{memory - options.memory:.0f} MB too much")
-                if found not in (0, 10, 20, 32, code) and not (found == 40 and "broken" in command):
+                # A run that needs little memory does not come to that limit.
+                is_frugal = code == 31 and found == -9 and memory <= options.memory
+                if not is_frugal and found not in (0, 10, 20, 32, code) and not (found == 40 and "broken" in command):
                     faults.append(f"exit code {found}: {text.strip().splitlines()[-1:]}")
                 if "before there was anything" in text:
                     text = "abandoned, or while loading"
