@@ -154,7 +154,7 @@ fn what_cannot_be_drawn_is_refused_before_the_work() {
         ("reach walk.toml --plot walk.svg --plot-dims 1,4", 42, "`4` is no variable"),
         ("reach walk.toml --granularity 0.1,0.1", 42, "2 widths of cells for 3 variables"),
         ("reach walk.toml --granularity 0", 42, "impossible"),
-        ("reach walk.toml --granularity fine", 42, "no decimal number"),
+        ("reach walk.toml --granularity fine", 42, "no number"),
         ("plot boxes a.json --out a.gif", 42, "end in .svg or .png"),
         ("plot boxes a.json --out a.svg", 40, "no result of"),
         ("plot boxes none.json --out a.svg", 40, "none.json"),

@@ -2,15 +2,12 @@
 
 /// Policies as the libraries save them.
 const EXPORTS: &str = "exports of libraries";
-/// Faults that are known.
-const MENDING: &str = "to be mended";
 /// A verdict must hold for every order of summation, on every machine.
 const SINGLE_PRECISION: &str = "verdicts about single-precision evaluations";
 
 /// Case, position of the command in it, what it waits for.
 #[rustfmt::skip]
 pub const PENDING: &[(&str, usize, &str)] = &[
-    ("cli/timeout-prob-ppa", 0, MENDING),
     ("policy/onnx-data-beside", 0, EXPORTS),
     ("policy/onnx-data-beside", 1, EXPORTS),
     ("policy/onnx-data-beside", 2, EXPORTS),

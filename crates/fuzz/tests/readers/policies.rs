@@ -3,7 +3,7 @@
 use policert_policy::interface::Interface;
 use policert_policy::nnet::parse_nnet;
 use policert_policy::onnx::parse_onnx;
-use policert_policy::trees::{Ensemble, parse_onnx_trees, parse_trees};
+use policert_policy::trees::{Rounds, TreesFile, parse_onnx_trees, parse_trees};
 use policert_policy::{Evaluator, Network};
 
 use super::{fuzz, seeds};
@@ -19,7 +19,8 @@ fn evaluate(network: &Network) {
     Evaluator::new(network).evaluate(&inputs, &mut Vec::new());
 }
 
-fn evaluate_trees(ensemble: &Ensemble) {
+fn evaluate_trees(file: &TreesFile) {
+    let ensemble = &file.ensemble;
     if ensemble.inputs() < 1000 {
         let scores = ensemble.approximate_scores(&vec![1.0; ensemble.inputs()]);
         assert_eq!(scores.len(), ensemble.outputs());
@@ -27,8 +28,10 @@ fn evaluate_trees(ensemble: &Ensemble) {
 }
 
 fn trees(bytes: &[u8]) {
-    if let Ok(ensemble) = parse_trees("policy", bytes) {
-        evaluate_trees(&ensemble);
+    for rounds in [Rounds::Best, Rounds::All] {
+        if let Ok(file) = parse_trees("policy", bytes, rounds) {
+            evaluate_trees(&file);
+        }
     }
 }
 
@@ -66,7 +69,7 @@ fn trees_in_json_of_xgboost() {
 
 #[test]
 fn trees_in_json_of_veritas() {
-    assert!(parse_trees("policy", VERITAS.as_bytes()).is_ok());
+    assert!(parse_trees("policy", VERITAS.as_bytes(), Rounds::Best).is_ok());
     fuzz(vec![VERITAS.as_bytes().to_vec()], trees);
 }
 
@@ -83,8 +86,8 @@ fn trees_in_text_of_lightgbm() {
 #[test]
 fn trees_in_onnx() {
     fuzz(seeds(TREES, &[".onnx"]), |bytes| {
-        if let Ok(ensemble) = parse_onnx_trees("policy.onnx", bytes) {
-            evaluate_trees(&ensemble);
+        if let Ok(file) = parse_onnx_trees("policy.onnx", bytes) {
+            evaluate_trees(&file);
         }
     });
 }
