@@ -13,6 +13,7 @@ use page::{Kind, Step, steps};
 const NOT_RUN: &[(&str, &str)] = &[
     ("./x ", "builds and tests everything, this test among it"),
     ("cargo ", "builds with cargo"),
+    ("BOLERO_RANDOM_TEST_TIME_MS=", "builds with cargo"),
     ("python3 -m venv ", "installs packages; the slow tier of the tools"),
     (".venv/bin/", "needs installed packages"),
     ("/path/to/venv/bin/", "needs installed packages"),

@@ -72,7 +72,7 @@ fn network_of_the_wrong_width() {
     let example = Example::new();
     // Three inputs: the first layer has three weights a row.
     for (old, new) in [
-        ("2,1,2,2,", "2,3,2,2,"),
+        ("2,1,2,2,", "2,3,2,3,"),
         ("1,2,2,", "3,2,2,"),
         ("\n0.0,\n9.0,\n0.0,0.0,\n1.0,1.0,\n", "\n0,0,0,\n9,9,9,\n0,0,0,0,\n1,1,1,1,\n"),
         ("\n1.0,\n1.0,\n0.0,\n-5.0,\n", "\n1,0,0,\n1,0,0,\n0,\n-5,\n"),
