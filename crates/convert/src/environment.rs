@@ -10,7 +10,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 use crate::error::{ConvertError, unsupported};
 use crate::identifiers::Identifiers;
 use crate::network::{
-    Action, Automaton, Destination, Edge, Variable, VariableKind, check_expression,
+    Action, Automaton, Destination, Edge, Variable, VariableKind, check_cells, check_expression,
 };
 
 /// The most operators that are written.
@@ -111,6 +111,7 @@ impl Builder<'_> {
         }
         let guard = guard.to_expr();
         check_expression(&guard)?;
+        check_cells(&guard, &model.domains())?;
         let action = operator.label.map(|label| {
             self.labels.iter().position(|&known| known == label).unwrap_or_else(|| {
                 self.labels.push(label);
@@ -130,6 +131,7 @@ impl Builder<'_> {
             Probability::Expr(expr) => expr.clone(),
         };
         check_expression(&probability)?;
+        check_cells(&probability, sides)?;
         // The other model checker finds variables that leave their domains, but knows neither arrays
         // nor transient variables.
         let hidden = !outcome.cell_writes.is_empty() || !outcome.transient_values.is_empty();
@@ -146,6 +148,7 @@ impl Builder<'_> {
         let may_be_lost =
             self.question.domain_rule == DomainRule::Drop && exists.truth(sides) != Truth::True;
         let exists = exists.to_expr();
+        check_cells(&exists, sides)?;
         let mut updates = Vec::with_capacity(outcome.updates.len() + 1);
         for update in &outcome.updates {
             let mut value = update.value.to_expr();

@@ -240,7 +240,8 @@ impl Expr {
     }
 
     /// The direct operands.
-    fn operands(&self) -> Vec<&Self> {
+    #[must_use]
+    pub fn operands(&self) -> Vec<&Self> {
         match self {
             Self::Constant(_) | Self::Var(_) | Self::Transient(_) => Vec::new(),
             Self::Unary(_, a) => vec![a],

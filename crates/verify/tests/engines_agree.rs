@@ -359,6 +359,10 @@ fn unroll_beyond_unsafe(
 ) {
     let question = Question { keep_going: true, ..question.clone() };
     let report = bmc(&question, policy, config, &mut Budget::unlimited(), &mut Silent);
+    // The first unsafe states need no network, those after them do.
+    if config.solver != BmcSolver::Native && matches!(report, Err(EngineError::Unsupported(_))) {
+        return;
+    }
     let report = report.unwrap_or_else(|error| panic!("{place}: {error}"));
     let Verdict::Unsafe(trace) = &report.verdict else { panic!("{place}: {:?}", report.verdict) };
     assert_eq!(Some(trace.steps.len()), truth.shortest, "{place}");
@@ -451,7 +455,7 @@ fn exact_preset(random: &mut Random, policy: Option<&Policy>, with_z3: bool) -> 
     } else {
         &EXACT
     };
-    Config::preset(*random.pick(names)).expect("it is built in")
+    Config::preset(random.pick::<&str>(names)).expect("it is built in")
 }
 
 /// The presets that need no Z3 build the same fragment, but `mar`, which may build more of it.

@@ -94,7 +94,7 @@ impl Setting {
             with_policy: random.percent(80),
             terminal: random.percent(30),
             config,
-            tests: Config::preset(*random.pick(&PRESETS)).expect("it is built in"),
+            tests: Config::preset(random.pick::<&str>(&PRESETS)).expect("it is built in"),
             place: format!("{profile:?} {number}"),
         }
     }

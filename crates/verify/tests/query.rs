@@ -28,7 +28,8 @@ fn network(random: &mut Random, inputs: usize, outputs: usize) -> String {
     let line = |numbers: &mut dyn Iterator<Item = i64>| {
         numbers.map(|number| format!("{number},")).collect::<String>() + "\n"
     };
-    let _ = writeln!(text, "{},{inputs},{outputs},5,", sizes.len() - 1);
+    let largest = sizes.iter().max().expect("layers");
+    let _ = writeln!(text, "{},{inputs},{outputs},{largest},", sizes.len() - 1);
     text += &sizes.iter().map(|size| format!("{size},")).collect::<String>();
     text += "\n0,\n";
     for (number, count) in [(-SIDE, inputs), (SIDE, inputs), (0, inputs + 1), (1, inputs + 1)] {

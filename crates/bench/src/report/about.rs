@@ -27,7 +27,7 @@ pub(super) fn about(suite: &Suite, entries: &[Entry], current: &[Entry]) -> Stri
     let left_out: Vec<String> = entries
         .iter()
         .filter(|entry| entry.arguments != suite.arguments(&entry.key))
-        .map(|entry| name(entry))
+        .map(name)
         .collect();
     listed(&mut text, "Left out, because the suite has other options now", &left_out);
     let stale: Vec<String> = current

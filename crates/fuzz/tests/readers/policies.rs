@@ -10,9 +10,14 @@ use super::{fuzz, seeds};
 
 const TREES: &str = "crates/policy/tests/golden/trees";
 
-const VERITAS: &str = r#"{"num_leaf_values": 1, "trees": [
-  {"split": {"feat_id": 0, "split_value": 2.5}, "lt": {"leaf_value": [1.5]}, "gt": {"leaf_value": [-0.25]}},
-  {"leaf_value": [0.125]}], "base_scores": [0.5], "at_type": "REGR"}"#;
+/// The new layout and the old one.
+const VERITAS: [&str; 2] = [
+    r#"{"at_type": "REGR", "base_scores": [0.5], "trees": [{"structure": {"leaf_value": [0.125]}},
+        {"num_leaf_values": 1, "structure": {"feat_id": 0, "split_value": 2.5,
+            "left": {"leaf_value": [1.5]}, "right": {"leaf_value": [-0.25]}}}]}"#,
+    r#"{"base_score": 0.5, "trees": [{"feat_id": 0, "split_value": 2.5,
+        "lt": {"leaf_value": 1.5}, "gteq": {"leaf_value": -0.25}}]}"#,
+];
 
 fn evaluate(network: &Network) {
     let inputs = vec![1.0; network.input_width()];
@@ -69,8 +74,11 @@ fn trees_in_json_of_xgboost() {
 
 #[test]
 fn trees_in_json_of_veritas() {
-    assert!(parse_trees("policy", VERITAS.as_bytes(), Rounds::Best).is_ok());
-    fuzz(vec![VERITAS.as_bytes().to_vec()], trees);
+    for text in VERITAS {
+        let file = parse_trees("policy", text.as_bytes(), Rounds::Best);
+        assert!(file.is_ok(), "{file:?}");
+    }
+    fuzz(VERITAS.map(|text| text.as_bytes().to_vec()).to_vec(), trees);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn ratio(numerator: i64, denominator: i64) -> Rational {
 }
 
 impl Weights {
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "small")]
+    #[expect(clippy::cast_precision_loss, reason = "small")]
     fn draw(self, random: &mut Random) -> f64 {
         match self {
             Self::Integers => random.between(-2, 2) as f64,
@@ -127,9 +127,9 @@ impl Drawing<'_> {
         let first = self.random.below(pairs);
         let scales: Vec<f64> = (0..pairs).map(|_| *self.random.pick(&[1.0, 1.0, 2.0])).collect();
         let (mut entries, mut bias) = (Vec::new(), Vec::new());
-        for at in 0..pairs {
-            entries.extend_from_slice(&rows[at][..columns]);
-            bias.push(rows[at][columns]);
+        for row in &rows {
+            entries.extend_from_slice(&row[..columns]);
+            bias.push(row[columns]);
         }
         for at in (0..pairs).map(|at| (at + first) % pairs) {
             entries.extend(rows[at][..columns].iter().map(|weight| weight * scales[at]));
