@@ -106,7 +106,7 @@ fn cargo(root: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root).stdin(Stdio::null()).env("RUSTDOCFLAGS", "--deny warnings");
     // Damaged files for every reader: longer than on a desk.
-    command.env("BOLERO_RANDOM_TEST_TIME_MS", "10000");
+    command.env("BOLERO_RANDOM_TEST_TIME_MS", "5000");
     if std::env::var_os("POLICERT_SHARED").is_none()
         && let Ok(shared) = root.join("../shared").canonicalize()
     {
