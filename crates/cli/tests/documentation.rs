@@ -27,7 +27,8 @@ const SLOW: &[&str] = &["policert train race/racetrack_barto-small.jani"];
 #[test]
 fn every_command_of_the_documentation_runs() {
     let root = repository();
-    let pages = pages(&root);
+    let files = files(&root);
+    let pages = pages(&files);
     let (mut ran, mut synopses, mut wrong) = (0, 0, Vec::new());
     for page in &pages {
         let text = std::fs::read_to_string(root.join(page)).expect("a page");
@@ -35,7 +36,7 @@ fn every_command_of_the_documentation_runs() {
         let steps = steps(&text);
         if steps.iter().any(|step| step.kind == Kind::Command && reason_not_to_run(step).is_none())
         {
-            copy_repository(&root, folder.path());
+            copy_repository(&root, &files, folder.path());
         }
         for step in steps {
             let found = match step.kind {
@@ -62,7 +63,7 @@ fn every_command_of_the_documentation_runs() {
 fn commands_that_are_not_run_exist() {
     let root = repository();
     let mut texts = String::new();
-    for page in pages(&root) {
+    for page in pages(&files(&root)) {
         texts += &std::fs::read_to_string(root.join(page)).expect("a page");
     }
     for (beginning, _) in NOT_RUN {
@@ -89,24 +90,25 @@ fn files(root: &Path) -> Vec<PathBuf> {
     files.filter(|file| root.join(file).is_file()).collect()
 }
 
-fn pages(root: &Path) -> Vec<PathBuf> {
-    let mut pages = files(root);
+fn pages(files: &[PathBuf]) -> Vec<PathBuf> {
+    let mut pages = files.to_vec();
     pages.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
     pages.sort();
     pages
 }
 
-fn copy_repository(root: &Path, to: &Path) {
-    for file in files(root) {
-        let target = to.join(&file);
+fn copy_repository(root: &Path, files: &[PathBuf], to: &Path) {
+    for file in files {
+        let target = to.join(file);
         std::fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
-        std::fs::copy(root.join(&file), target).expect("a copy");
+        std::fs::copy(root.join(file), target).expect("a copy");
     }
 }
 
 fn reason_not_to_run(step: &Step) -> Option<&'static str> {
     let begins = |beginning: &str| step.command.starts_with(beginning);
-    let slow = std::env::var_os("SLOW_TESTS").is_none() && SLOW.iter().any(|slow| begins(slow));
+    let slow = std::env::var_os("SLOW_TESTS").is_none_or(|value| value != "1")
+        && SLOW.iter().any(|slow| begins(slow));
     let reason = NOT_RUN.iter().find(|(beginning, _)| begins(beginning)).map(|&(_, reason)| reason);
     reason.or(slow.then_some("takes minutes"))
 }

@@ -1,23 +1,18 @@
 //! `policert reach`: what is printed, limits, and options that share a grammar with others.
 
+#[path = "support/program.rs"]
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-fn policert(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_policert"))
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("the program runs")
-}
+use program::{code, policert, text};
 
-fn expect(folder: &Path, arguments: &str, code: i32) -> String {
-    let output = policert(folder, arguments);
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {text}");
+fn expect(folder: &Path, arguments: &str, expected: i32) -> String {
+    let output = policert(folder, arguments).output().expect("the program runs");
+    let text = text(&output);
+    assert_eq!(code(&output), expected, "{arguments}: {text}");
     text
 }
 
@@ -144,7 +139,9 @@ steps = 100
     for threads in [1, 2] {
         let begin = Instant::now();
         let output =
-            policert(folder.path(), &format!("reach t.toml --timeout 1s --threads {threads}"));
+            policert(folder.path(), &format!("reach t.toml --timeout 1s --threads {threads}"))
+                .output()
+                .expect("the program runs");
         // Generous, for machines that do other work.
         assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
         assert!(matches!(output.status.code(), Some(30 | 0)), "{output:?}");

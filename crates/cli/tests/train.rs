@@ -1,9 +1,13 @@
 //! `policert train`: a network for a small control loop, the same bytes for the same seed, and
 //! that `policert reach` verifies it.
 
+#[path = "support/program.rs"]
+mod program;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+
+use program::{code, policert, text};
 
 const TASK: &str = r#"
 name = "cart"
@@ -37,25 +41,16 @@ upper = [-1.5]
 steps = 40
 "#;
 
-fn policert(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_policert"))
-        .current_dir(folder)
-        .args(arguments.split_whitespace())
-        .output()
-        .expect("the program runs")
-}
-
 fn folder(input: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("cart.toml"), TASK.replace("INPUT", input)).expect("written");
     folder
 }
 
-fn expect(folder: &Path, arguments: &str, code: i32) -> String {
-    let output = policert(folder, arguments);
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{arguments}: {text}");
+fn expect(folder: &Path, arguments: &str, expected: i32) -> String {
+    let output = policert(folder, arguments).output().expect("the program runs");
+    let text = text(&output);
+    assert_eq!(code(&output), expected, "{arguments}: {text}");
     text
 }
 
