@@ -10,7 +10,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 use crate::error::{ConvertError, unsupported};
 use crate::identifiers::Identifiers;
 use crate::network::{
-    Action, Automaton, Destination, Edge, Variable, VariableKind, check_cells, check_expression,
+    Action, Automaton, Destination, Edge, Variable, VariableKind, check_expression,
 };
 
 /// The most operators that are written.
@@ -84,9 +84,14 @@ impl Builder<'_> {
     /// The edge of an operator; none if it is never enabled.
     fn edge(&mut self, operator: &Operator) -> Result<Option<Edge>, ConvertError> {
         let model = self.question.model;
-        let terminal = self.question.terminal.iter().map(Condition::negate);
-        let guard = Condition::and([operator.guard.clone()].into_iter().chain(terminal));
         let mut sides = model.domains();
+        // A state is terminal where the condition holds; where it has no value it does not.
+        let terminal = self
+            .question
+            .terminal
+            .iter()
+            .map(|terminal| Condition::from_literal(&terminal.holds_with_cells(&sides), false));
+        let guard = Condition::and([operator.guard.clone()].into_iter().chain(terminal));
         guard.tighten(&mut sides);
         if sides.is_empty() || guard.truth(&sides) == Truth::False {
             return Ok(None);
@@ -104,14 +109,22 @@ impl Builder<'_> {
                 let variables = outcome.conflict.variables.join(", ");
                 return refuse(format!("two values that may be written to {variables}"));
             }
-            match self.destination(outcome, &sides) {
+            match self.destination(outcome, &guard, &sides) {
                 Err(ConvertError::Unsupported(what)) => return refuse(what),
                 other => destinations.push(other?),
             }
         }
-        let guard = guard.to_expr();
+        let everywhere = model.domains();
+        if self.question.domain_rule == DomainRule::Error
+            && !cells_exist(&operator.guard.to_expr(), &Condition::True, &everywhere)
+        {
+            return refuse(
+                "--domain error where a guard may read an array cell that does not exist"
+                    .to_owned(),
+            );
+        }
+        let guard = guard.holds_with_cells(&everywhere);
         check_expression(&guard)?;
-        check_cells(&guard, &model.domains())?;
         let action = operator.label.map(|label| {
             self.labels.iter().position(|&known| known == label).unwrap_or_else(|| {
                 self.labels.push(label);
@@ -124,6 +137,7 @@ impl Builder<'_> {
     fn destination(
         &mut self,
         outcome: &Outcome,
+        guard: &Condition,
         sides: &IntBox,
     ) -> Result<Destination, ConvertError> {
         let probability = match &outcome.probability {
@@ -131,7 +145,9 @@ impl Builder<'_> {
             Probability::Expr(expr) => expr.clone(),
         };
         check_expression(&probability)?;
-        check_cells(&probability, sides)?;
+        if !cells_exist(&probability, guard, sides) {
+            return unsupported("a probability that may read an array cell that does not exist");
+        }
         // The other model checker finds variables that leave their domains, but knows neither arrays
         // nor transient variables.
         let hidden = !outcome.cell_writes.is_empty() || !outcome.transient_values.is_empty();
@@ -147,12 +163,17 @@ impl Builder<'_> {
         let exists = outcome.exists(&self.question.model.variables);
         let may_be_lost =
             self.question.domain_rule == DomainRule::Drop && exists.truth(sides) != Truth::True;
-        let exists = exists.to_expr();
-        check_cells(&exists, sides)?;
+        let exists = exists.holds_with_cells(sides);
         let mut updates = Vec::with_capacity(outcome.updates.len() + 1);
         for update in &outcome.updates {
             let mut value = update.value.to_expr();
             check_expression(&value)?;
+            if self.question.domain_rule == DomainRule::Error && !cells_exist(&value, guard, sides)
+            {
+                return unsupported(
+                    "--domain error where a new value may read an array cell that does not exist",
+                );
+            }
             if !value.is_integral() {
                 return unsupported("a new value that may be no integer");
             }
@@ -168,6 +189,15 @@ impl Builder<'_> {
         }
         Ok(Destination { probability, updates })
     }
+}
+
+/// Whether the cells that an expression reads are known to exist where `guard` holds within `sides`.
+fn cells_exist(expr: &Expr, guard: &Condition, sides: &IntBox) -> bool {
+    let exist = Condition::from_expr(&expr.cells_exist(sides));
+    let missing = Condition::and([guard.clone(), exist.negate()]);
+    let mut sides = sides.clone();
+    missing.tighten(&mut sides);
+    sides.is_empty() || missing.truth(&sides) == Truth::False
 }
 
 /// What start states satisfy, and initial values by variable: one of them.
@@ -186,7 +216,7 @@ fn start_states(question: &Question<'_>) -> Result<(Option<Expr>, Vec<Option<i64
     for source in sources {
         match source {
             StartStates::Region(condition, sides) => {
-                let part = Expr::and(within(model, &sides), condition.to_expr());
+                let part = Expr::and(within(model, &sides), condition.holds_with_cells(&sides));
                 check_expression(&part)?;
                 parts.push(part);
             }

@@ -2,8 +2,7 @@
 
 use policert_engine_api::Question;
 use policert_mdp::Direction;
-use policert_model::{BinaryOp, Condition, Expr, Truth};
-use policert_numeric::IntBox;
+use policert_model::{Condition, Expr};
 use policert_policy::Policy;
 
 use crate::environment::Environment;
@@ -117,10 +116,11 @@ impl WrittenNetwork {
         let Reach { question, stay, direction } = &conversion.reach;
         let mut names = Identifiers::default();
         let environment = Environment::new(question, &mut names)?;
+        let sides = question.model.domains();
         let mut network = Self {
             name: question.model.name.clone(),
-            stay: stay.to_expr(),
-            target: question.property.unsafe_condition.to_expr(),
+            stay: stay.holds_with_cells(&sides),
+            target: question.property.unsafe_condition.holds_with_cells(&sides),
             direction: *direction,
             variables: environment.variables,
             automata: vec![environment.automaton],
@@ -132,7 +132,6 @@ impl WrittenNetwork {
         }
         for expr in [&network.stay, &network.target] {
             check_expression(expr)?;
-            check_cells(expr, &question.model.domains())?;
         }
         Ok(network)
     }
@@ -150,7 +149,8 @@ impl WrittenNetwork {
     }
 }
 
-/// Whether an expression has a value everywhere, so that it does not matter how others evaluate it.
+/// Whether an expression has a value everywhere, but for array cells that do not exist, so that it does
+/// not matter how others evaluate it.
 pub(crate) fn check_expression(expr: &Expr) -> Result<(), ConvertError> {
     use policert_model::BinaryOp::{Div, Mod, Pow};
     match expr {
@@ -180,18 +180,4 @@ pub(crate) fn check_expression(expr: &Expr) -> Result<(), ConvertError> {
             cells.iter().try_for_each(check_expression)
         }
     }
-}
-
-/// Refuses an expression that may read an array cell that does not exist for values within
-/// `sides`: the arrays that are written have a value for every index.
-pub(crate) fn check_cells(expr: &Expr, sides: &IntBox) -> Result<(), ConvertError> {
-    if let Expr::Cell { cells, index } = expr {
-        let at_least = Expr::binary(BinaryOp::Le, Expr::int(0), (**index).clone());
-        let last = i64::try_from(cells.len()).unwrap_or(i64::MAX) - 1;
-        let at_most = Expr::binary(BinaryOp::Le, (**index).clone(), Expr::int(last));
-        if Condition::from_expr(&Expr::and(at_least, at_most)).truth(sides) != Truth::True {
-            return unsupported("an array cell that may not exist");
-        }
-    }
-    expr.operands().into_iter().try_for_each(|operand| check_cells(operand, sides))
 }

@@ -6,6 +6,7 @@
 //! ([`Composer`], [`Model::operators`]). [`Semantics`] evaluates them by the definition;
 //! [`Condition::truth`] and [`Condition::tighten`] reason about whole boxes of states.
 
+mod cells;
 mod compose;
 mod condition;
 mod display;

@@ -8,7 +8,7 @@ use super::ComposeError;
 use crate::{
     AssignedValue, Assignment, BinaryOp, CellWrite, Choice, Condition, Conflict, Destination,
     EdgeDestination, Expr, InstanceId, Model, Probability, Target, TransientId, TransientValue,
-    UnaryOp, Update, UpdateValue, VarId,
+    Update, UpdateValue, VarId,
 };
 
 /// The effect of assignments as it builds up from index to index.
@@ -146,7 +146,7 @@ impl<'m> Effect<'m> {
     /// The index of a cell that is written, over the state; notes that the cell must exist.
     fn written_cell(&mut self, first: Option<&'m String>, index: &Expr, cells: usize) -> Expr {
         let index = self.before(index);
-        self.defined.push(cell_exists(&index, cells));
+        self.defined.push(Condition::from_expr(&Expr::cell_exists(&index, cells)));
         let array = first.map_or("", |name| name.strip_suffix("[0]").unwrap_or(name));
         self.cell_writes.push(CellWrite { array: array.to_owned(), index: index.clone(), cells });
         index
@@ -255,19 +255,4 @@ fn as_expr(probability: &Probability) -> Expr {
 fn index_is(index: &Expr, k: usize) -> Expr {
     let k = i64::try_from(k).unwrap_or(i64::MAX);
     Expr::binary(BinaryOp::Eq, index.clone(), Expr::int(k))
-}
-
-fn cell_exists(index: &Expr, cells: usize) -> Condition {
-    let cells = Expr::int(i64::try_from(cells).unwrap_or(i64::MAX));
-    let integral = if index.is_integral() {
-        Condition::True
-    } else {
-        let floor = Expr::unary(UnaryOp::Floor, index.clone());
-        Condition::from_expr(&Expr::binary(BinaryOp::Eq, floor, index.clone()))
-    };
-    Condition::and([
-        Condition::from_expr(&Expr::binary(BinaryOp::Le, Expr::int(0), index.clone())),
-        Condition::from_expr(&Expr::binary(BinaryOp::Lt, index.clone(), cells)),
-        integral,
-    ])
 }
