@@ -5,6 +5,8 @@
 
 #[path = "support/example.rs"]
 mod example;
+#[path = "support/loop_task.rs"]
+mod loop_task;
 #[path = "support/program.rs"]
 mod program;
 #[path = "support/small_files.rs"]
@@ -16,12 +18,12 @@ use std::process::Command;
 
 use example::Example;
 use program::{code, text};
-use small_files::{CELL_NETWORK, LOOP, PROPERTY};
+use small_files::{LOOP, PROPERTY, cell_network};
 
 fn example() -> Example {
     let example = Example::new();
     example.write("loop.toml", LOOP);
-    example.write("cart.toml", CELL_NETWORK);
+    example.write("cart.toml", &cell_network());
     example.write("p.vnnlib", PROPERTY);
     example
 }

@@ -5,6 +5,8 @@
 mod example;
 #[path = "support/json_schema.rs"]
 mod json_schema;
+#[path = "support/loop_task.rs"]
+mod loop_task;
 #[path = "support/program.rs"]
 mod program;
 #[path = "support/small_files.rs"]
@@ -14,7 +16,7 @@ use example::Example;
 use json_schema::{breaches, schema};
 use program::{code, text};
 use serde_json::Value;
-use small_files::{CELL_NETWORK, LOOP, PROPERTY};
+use small_files::{LOOP, PROPERTY, cell_network};
 
 /// Runs a command; its result, which keeps the schema.
 fn result(example: &Example, name: &str, command: &str) -> Value {
@@ -69,7 +71,7 @@ fn of_every_command() {
     let example = Example::new();
     example.write("p.vnnlib", PROPERTY);
     example.write("loop.toml", LOOP);
-    example.write("cart.toml", CELL_NETWORK);
+    example.write("cart.toml", &cell_network());
     for (name, command) in [
         ("check", "check model.jani"),
         ("check", "check model.jani --timeout 0"),

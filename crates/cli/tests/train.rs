@@ -1,49 +1,37 @@
 //! `policert train`: a network for a small control loop, the same bytes for the same seed, and
 //! that `policert reach` verifies it.
 
+#[path = "support/loop_task.rs"]
+mod loop_task;
 #[path = "support/program.rs"]
 mod program;
 
 use std::fs;
 use std::path::Path;
 
+use loop_task::LoopTask;
 use program::{code, policert, text};
 
-const TASK: &str = r#"
-name = "cart"
-state = ["x"]
-input = ["u"]
-[dynamics]
-kind = "difference"
-dt = 0.1
-update = ["x + u*dt"]
-[action]
-clamp = [-1, 1]
-[abstraction]
-state_space_lower = [-3]
-state_space_upper = [3]
-granularity = [0.1]
-[policy]
-network = "net.onnx"
-input = "INPUT"
-[initial]
-lower = [0.8]
-upper = [1.0]
-[goal]
-variables = [1]
-lower = [-1.0]
-upper = [-0.6]
-[unsafe]
-variables = [1]
-lower = [-3]
-upper = [-1.5]
-[horizon]
-steps = 40
-"#;
+/// A cart that is to go back to where it must not go too far.
+fn task(input: &str, granularity: &str) -> String {
+    let task = LoopTask {
+        name: "cart",
+        update: "x + u/10",
+        clamp: Some(["-1", "1"]),
+        state_space: ["-3", "3"],
+        granularity,
+        policy: &format!("network = \"net.onnx\"\ninput = \"{input}\""),
+        initial: ["0.8", "1.0"],
+        goal: Some(["-1.0", "-0.6"]),
+        avoid: Some(["-3", "-1.5"]),
+        steps: "40",
+    };
+    task.text()
+}
 
 fn folder(input: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("cart.toml"), TASK.replace("INPUT", input)).expect("written");
+    fs::write(folder.path().join("cart.toml"), task(input, "0.1")).expect("written");
     folder
 }
 
@@ -65,8 +53,7 @@ fn what_is_trained_is_verified() {
         let bytes = |file: &str| fs::read(folder.path().join(file)).expect("written");
         assert!(bytes("net.onnx") == bytes("again.onnx"), "{option}: other bytes");
         if option == "--abstract 0.2" {
-            let task = TASK.replace("INPUT", input).replace("[0.1]", "[0.2]");
-            fs::write(folder.path().join("cart.toml"), task).expect("written");
+            fs::write(folder.path().join("cart.toml"), task(input, "0.2")).expect("written");
         }
         expect(folder.path(), "reach cart.toml", 0);
     }

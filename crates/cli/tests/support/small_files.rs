@@ -1,5 +1,7 @@
 //! Small inputs: control loops, and a property of the example's network.
 
+use crate::loop_task::LoopTask;
+
 pub const LOOP: &str = r#"
 [task]
 state = ["x"]
@@ -11,29 +13,22 @@ goal = ["1", "1.25"]
 steps = 6
 "#;
 
-pub const CELL_NETWORK: &str = r#"
-name = "cart"
-state = ["x"]
-input = ["u"]
-[dynamics]
-kind = "difference"
-update = ["x + u/4"]
-[abstraction]
-state_space_lower = [-3]
-state_space_upper = [3]
-granularity = [1]
-[policy]
-network = "net.onnx"
-[initial]
-lower = [0]
-upper = [0.1]
-[goal]
-variables = [1]
-lower = [-3]
-upper = [3]
-[horizon]
-steps = 2
-"#;
+/// A loop whose network reads the cell of the state.
+pub fn cell_network() -> String {
+    let task = LoopTask {
+        name: "cart",
+        update: "x + u/4",
+        clamp: None,
+        state_space: ["-3", "3"],
+        granularity: "1",
+        policy: "network = \"net.onnx\"",
+        initial: ["0", "0.1"],
+        goal: Some(["-3", "3"]),
+        avoid: None,
+        steps: "2",
+    };
+    task.text()
+}
 
 pub const PROPERTY: &str = "\
 (declare-const X_0 Real) (declare-const Y_0 Real) (declare-const Y_1 Real)
