@@ -107,13 +107,19 @@ impl Journal {
             .collect()
     }
 
-    /// Opens a journal to go on, with the runs that are finished; makes one if there is none.
+    /// Opens a journal to go on, with the runs that are finished.
     ///
     /// # Errors
-    /// If it cannot be read or written.
+    /// If there is none, or it cannot be read or written.
     pub fn resume(path: &Path) -> Result<(Self, Vec<Entry>), Failure> {
-        let known = if path.exists() { Self::read(path)? } else { Vec::new() };
-        let file = OpenOptions::new().create(true).append(true).open(path);
+        if !path.exists() {
+            return Err(Failure::Usage(format!(
+                "--resume has no effect: {} is not there; without it a study begins",
+                path.display()
+            )));
+        }
+        let known = Self::read(path)?;
+        let file = OpenOptions::new().append(true).open(path);
         let mut journal =
             Self { file: file.map_err(|error| failed(path, error))?, path: path.to_owned() };
         lock(&journal.file, path)?;

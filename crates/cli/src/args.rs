@@ -284,13 +284,14 @@ pub struct VerifyArgs {
     pub filter: Option<FilterArg>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict)
-    #[arg(long, value_enum, default_value_t = TiesArg::First, help_heading = "Semantics")]
-    pub ties: TiesArg,
+    /// nothing (strict) [default: first]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub ties: Option<TiesArg>,
 
     /// Numbers of the policy: real arithmetic; 32-bit floating point is not supported yet
-    #[arg(long, value_enum, default_value_t = NumbersArg::Real, help_heading = "Semantics")]
-    pub numbers: NumbersArg,
+    /// [default: real]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub numbers: Option<NumbersArg>,
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error
     #[arg(long, value_enum, default_value_t = DomainArg::Drop, help_heading = "Semantics")]

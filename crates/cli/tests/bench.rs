@@ -36,6 +36,9 @@ fn a_study_goes_on_where_it_was() {
     let suite =
         SUITE.replace("\"model.jani\",", "\"model.jani\", \"--interface\", \"policy.jani2nnet\",");
     example.write("suite.toml", &suite);
+    let none = example.run("bench run suite.toml --journal study.jsonl --resume");
+    assert_eq!(code(&none), 42, "there is nothing to go on with: {}", text(&none));
+    assert!(text(&none).contains("--resume has no effect"), "{}", text(&none));
     let first = example.run("bench run suite.toml --journal study.jsonl --only native");
     assert_eq!(code(&first), 0, "{}", text(&first));
     assert!(text(&first).contains("3 of 3 runs are finished, 3 of them now"), "{}", text(&first));

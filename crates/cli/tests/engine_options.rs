@@ -1,4 +1,5 @@
-//! Every option of `verify` with every engine: it works, or is refused by name.
+//! Every option of `verify` with every engine, and options of the other commands: each works, or is
+//! refused by name.
 
 #[path = "support/example.rs"]
 mod example;
@@ -64,9 +65,27 @@ const TABLE: &[(&str, &str)] = &[
     ("--domain drop", "+++++++++"),
     ("--domain error", "++uuuu+uu"),
     ("--terminal x>=3", "+++++++++"),
-    ("--no-initial", "+++++++++"),
+    ("--property started.jani:0 --no-initial", "+++++++++"),
+    // The property names no start states.
+    ("--no-initial", "---------"),
+    // The property names no policy.
+    ("--property bare.jani:0 --filter applicable", "---------"),
+    ("--property bare.jani:0 --ties first", "---------"),
+    ("--property bare.jani:0 --numbers real", "---------"),
     ("--stuck unsafe", "++-------"),
     ("--reach-goal --goal x>=4", "++-------"),
+    // No goal is asked for.
+    ("--goal x>=4", "---------"),
+    // What answers such questions has no abstraction, and one search.
+    ("--reach-goal --goal x>=4 --preset base", "---------"),
+    ("--reach-goal --goal x>=4 --start-batch 1", "---------"),
+    ("--reach-goal --goal x>=4 --threads 2", "---------"),
+    ("--reach-goal --goal x>=4 --state-limit 1000", "++-------"),
+    ("--stuck unsafe --search-order guided", "---------"),
+    ("--stuck unsafe --record-queries queries.jsonl", "---------"),
+    ("--stuck unsafe --start-batch 1", "++-------"),
+    ("--stuck unsafe --threads 2", "+--------"),
+    ("--record-queries queries.jsonl --threads 2", "---------"),
     ("--probabilities exact", "+++++++++"),
     ("--timeout 60s", "+++++++++"),
     ("--memory 4GB", "+++++++++"),
@@ -82,7 +101,7 @@ const ELSEWHERE: [&str; 3] = ["--engine", "--help", "--version"];
 
 #[test]
 fn every_option_works_with_every_engine_or_is_refused_by_name() {
-    let example = Example::new();
+    let example = example();
     let mut wrong = String::new();
     for (options, expected) in TABLE {
         assert_eq!(expected.len(), ENGINES.len(), "{options}");
@@ -102,6 +121,71 @@ fn every_option_works_with_every_engine_or_is_refused_by_name() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The example; besides, properties with start states (`started.jani`), and such that name no policy
+/// (`bare.jani`).
+fn example() -> Example {
+    let example = Example::new();
+    let model = example.read("model.jani");
+    let start = r#""op": "PA", "start": {"op": "state-condition", "exp": {"op": "=", "left": "x", "right": 1}},"#;
+    example.write("started.jani", &model.replace(r#""op": "PA","#, start));
+    example.write("bare.jani", &model.replace(r#""file": "policy.jani2nnet","#, ""));
+    example
+}
+
+/// Options without effect on the other commands, or on a certain question, and what is said.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("verify bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
+    ("verify bare.jani --ties first", "name one with --interface or --policy"),
+    ("verify bare.jani --numbers real", "--numbers has no effect: property `far` names no policy"),
+    ("simulate bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
+    ("simulate bare.jani --ties any", "--ties has no effect: property `far` names no policy"),
+    ("dataset bare.jani --output t.csv --filter none", "--filter has no effect"),
+    ("convert bare.jani --output o.jani --filter none", "--filter has no effect"),
+    ("convert bare.jani --output o.jani --ties any", "--ties has no effect"),
+    (
+        "simulate model.jani --no-initial",
+        "--no-initial has no effect: property `far` names no start",
+    ),
+    ("dataset model.jani --output t.csv --no-initial", "--no-initial has no effect"),
+    ("convert model.jani --no-policy --output o.jani --no-initial", "--no-initial has no effect"),
+    ("train model.jani --out n --no-initial", "--no-initial has no effect"),
+    (
+        "simulate model.jani --past-goal",
+        "--past-goal has no effect: property `far` has no objective",
+    ),
+    (
+        "verify model.jani --goal x>=4",
+        "it goes with --reach-goal, --stuck unsafe or --terminal goal",
+    ),
+    ("verify model.jani --reach-goal --goal x>=4 --scope local", "one search through the states"),
+    ("verify model.jani --stuck unsafe --preset base", "without an abstraction"),
+    ("verify model.jani --domain error --predicates none", "without an abstraction"),
+    ("verify model.jani --threads 2 --record-queries q", "queries are recorded on one thread"),
+];
+
+#[test]
+fn an_option_without_effect_is_refused_in_every_command() {
+    let example = example();
+    for (line, said) in WITHOUT_EFFECT {
+        let output = example.run(line);
+        assert_eq!(code(&output), 42, "{line}: {}", text(&output));
+        assert!(text(&output).contains(said), "{line}: {}", text(&output));
+    }
+    for file in ["t.csv", "o.jani", "n.nnet", "q"] {
+        assert!(!example.path(file).exists(), "{file}");
+    }
+    for (line, expected) in [
+        ("verify bare.jani --interface policy.jani2nnet --filter none --ties any", 0),
+        ("simulate started.jani --no-initial", 0),
+        ("dataset started.jani --no-initial --output t.csv", 0),
+        ("convert started.jani --no-policy --no-initial --output o.jani", 0),
+        ("verify model.jani --terminal goal --goal x>=4", 0),
+    ] {
+        let output = example.run(line);
+        assert_eq!(code(&output), expected, "{line}: {}", text(&output));
+    }
 }
 
 /// Whether a message names one of the options.

@@ -1,5 +1,7 @@
 //! `policert reach`: what is printed, limits, and options that share a grammar with others.
 
+#[path = "support/loop_task.rs"]
+mod loop_task;
 #[path = "support/program.rs"]
 mod program;
 
@@ -7,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use loop_task::LoopTask;
 use program::{code, policert, text};
 
 fn expect(folder: &Path, arguments: &str, expected: i32) -> String {
@@ -16,33 +19,25 @@ fn expect(folder: &Path, arguments: &str, expected: i32) -> String {
     text
 }
 
-/// A walk in steps of one tenth from 0 or from a little further.
-const WALK: &str = r#"
-name = "walk"
-state = ["x"]
-input = ["u"]
-[dynamics]
-kind = "difference"
-update = ["x + u"]
-[abstraction]
-state_space_lower = [-3]
-state_space_upper = [30]
-granularity = [0.5]
-[policy]
-formula = ["FORMULA"]
-[initial]
-lower = [0]
-upper = [0.05]
-[unsafe]
-lower = [LOW]
-upper = [99]
-[horizon]
-steps = STEPS
-"#;
+/// A walk from 0 or from a little further, as a controller says; unsafe from `low` on.
+fn walk<'a>(policy: &'a str, low: &'a str, steps: &'a str) -> LoopTask<'a> {
+    LoopTask {
+        name: "walk",
+        update: "x + u",
+        clamp: None,
+        state_space: ["-3", "30"],
+        granularity: "0.5",
+        policy,
+        initial: ["0", "0.05"],
+        goal: None,
+        avoid: Some([low, "99"]),
+        steps,
+    }
+}
 
 fn folder(formula: &str, low: &str, steps: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let text = WALK.replace("FORMULA", formula).replace("LOW", low).replace("STEPS", steps);
+    let text = walk(&format!("formula = [\"{formula}\"]"), low, steps).text();
     fs::write(folder.path().join("walk.toml"), text).expect("written");
     folder
 }
@@ -158,8 +153,15 @@ fn options_without_effect_are_refused() {
         ("--goal each", "the task has no goal"),
         ("--after-goal stop", "the task has no goal"),
         ("--aggregation as-written", "no distances"),
+        ("--threads 2 --refinements 0", "--refinements 0 leaves one"),
     ] {
         let text = expect(folder.path(), &format!("reach walk.toml {option}"), 42);
         assert!(text.contains("has no effect") && text.contains(reason), "{option}: {text}");
+    }
+    let reads_state = walk("network = \"n.onnx\"\ninput = \"state\"", "20", "3").text();
+    fs::write(folder.path().join("state.toml"), reads_state).expect("written");
+    for option in ["--box-limit 9", "--granularity 1", "--any-order"] {
+        let text = expect(folder.path(), &format!("reach state.toml {option}"), 42);
+        assert!(text.contains("the network reads the state itself"), "{option}: {text}");
     }
 }

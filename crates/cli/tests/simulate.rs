@@ -160,6 +160,8 @@ fn what_is_wrong_is_refused() {
         ("gambler.jani --no-policy --render", 42),
         ("gambler.jani --no-policy --render --track missing.track", 40),
         ("gambler.jani --no-policy --track some.track", 42),
+        // No run ends so: what cannot be drawn is noticed all the same.
+        ("gambler.jani --no-policy --trace=dropped --render", 42),
         ("gambler.jani --no-policy --runs 0", 42),
         ("gambler.jani --no-policy --trace=never", 42),
         ("gambler.jani --no-policy --json gambler.jani", 42),
@@ -202,6 +204,16 @@ fn generated_domains_are_drawn() {
         let pictures = text.matches("\n\n      ").count();
         assert_eq!(pictures, steps.count(), "{text}");
         assert_eq!(text, expect(folder, &line, 0).0);
+        // A map is of no use elsewhere, also where no run ends so and none is drawn.
+        for which in ["", "--trace=dropped"] {
+            let (text, err) = match name {
+                "racetrack" => expect(folder, &format!("{line} --track some.track {which}"), 0),
+                _ => expect(folder, &format!("{line} --track some.track {which}"), 42),
+            };
+            let said =
+                format!("--track has no effect: the variables of the model are those of {name}");
+            assert_eq!(err.contains(&said), name != "racetrack", "{text}{err}");
+        }
     }
 }
 

@@ -166,6 +166,12 @@ fn what_is_wrong_is_named() {
     expect(folder, "train missing.jani --out n", 40);
     expect(folder, "train lift.jani --out no/such/folder/n", 42);
     expect(folder, "train lift.jani --resume missing.bin --out n", 40);
+    let text = expect(folder, "train lift.jani --step-cost 1 --out n", 42);
+    assert!(text.contains("--step-cost has no effect") && text.contains("`step-reward`"), "{text}");
+    let flat = MODEL.replace("OBJECTIVE", &OBJECTIVE.replace(r#""goal-potential": "floor","#, ""));
+    fs::write(folder.join("flat.jani"), flat).expect("written");
+    let text = expect(folder, "train flat.jani --potential 5 --out n", 42);
+    assert!(text.contains("--potential has no effect"), "{text}");
     expect(folder, "dataset lift.jani --output d.csv", 42);
     expect(folder, &format!("train lift.jani {OPTIONS} --out n"), 0);
     let dataset = "dataset lift.jani --interface n.jani2nnet --states states.csv --output d.csv";

@@ -34,6 +34,15 @@ pub enum GenerateError {
         /// What is wrong.
         what: String,
     },
+    /// A model whose states are to be drawn, and whose variables are of no known domain.
+    #[error(
+        "the variables of the model are of no domain that is drawn: blocksworld, npuzzle, \
+         transport, racetrack or beluga"
+    )]
+    NoPicture,
+    /// A map for a model that is no racetrack.
+    #[error("the variables of the model are those of {0}; a map goes with a racetrack")]
+    NoRacetrack(&'static str),
     /// Options that do not fit together.
     #[error("{0}")]
     Conflict(String),

@@ -10,7 +10,7 @@ mod npuzzle;
 mod racetrack;
 mod transport;
 
-use crate::Track;
+use crate::{GenerateError, Track};
 use beluga::Hangar;
 use blocksworld::Blocks;
 use npuzzle::Tiles;
@@ -28,6 +28,19 @@ enum Scene {
     Road(Road),
     Race(Race),
     Cargo(Hangar),
+}
+
+impl Scene {
+    /// The name of the domain, of one that has no map.
+    fn without_map(&self) -> Option<&'static str> {
+        match self {
+            Self::Blocks(_) => Some("blocksworld"),
+            Self::Tiles(_) => Some("npuzzle"),
+            Self::Road(_) => Some("transport"),
+            Self::Race(_) => None,
+            Self::Cargo(_) => Some("beluga"),
+        }
+    }
 }
 
 /// The variables of a model by name: where their values are in a state, and their domains.
@@ -51,16 +64,28 @@ impl Names<'_> {
 impl Picture {
     /// What draws the states of a model with these variables (name, least and greatest value).
     /// A racetrack has its walls from `track`, else from the built-in map that the model is named
-    /// after; without both only the car is drawn. `None` for a model of no domain that is known.
-    #[must_use]
-    pub fn new(model: &str, variables: &[(&str, i64, i64)], track: Option<Track>) -> Option<Self> {
+    /// after; without both only the car is drawn.
+    ///
+    /// # Errors
+    /// A model of no domain that is known; a map for a model that is no racetrack.
+    pub fn new(
+        model: &str,
+        variables: &[(&str, i64, i64)],
+        track: Option<Track>,
+    ) -> Result<Self, GenerateError> {
+        let has_map = track.is_some();
         let names = Names(variables);
         let blocks = || Blocks::new(&names).map(Scene::Blocks);
         let tiles = || Tiles::new(model, &names).map(Scene::Tiles);
         let road = || Road::new(&names).map(Scene::Road);
         let race = || Race::new(model, &names, track).map(Scene::Race);
         let cargo = || Hangar::new(&names).map(Scene::Cargo);
-        blocks().or_else(tiles).or_else(road).or_else(race).or_else(cargo).map(Self)
+        let scene = blocks().or_else(tiles).or_else(road).or_else(race).or_else(cargo);
+        let scene = scene.ok_or(GenerateError::NoPicture)?;
+        match scene.without_map().filter(|_| has_map) {
+            Some(domain) => Err(GenerateError::NoRacetrack(domain)),
+            None => Ok(Self(scene)),
+        }
     }
 
     /// A state, whose values come in the order of the variables, as lines of text.
@@ -113,10 +138,14 @@ mod tests {
             let variables: Vec<_> =
                 instance.variables.iter().map(|v| (v.name.as_str(), lower, upper)).collect();
             let picture = Picture::new(&instance.name, &variables, None);
-            assert!(picture.is_some(), "{}", instance.name);
+            assert!(picture.is_ok(), "{}", instance.name);
+            let track = Track::built_in("barto-small");
+            let with_map = Picture::new(&instance.name, &variables, track).map(|_| ());
+            let is_race = instance.name.starts_with("racetrack");
+            assert_eq!(with_map.is_ok(), is_race, "{}: {with_map:?}", instance.name);
             let (_, fewer) = variables.split_first().expect("variables");
-            assert!(Picture::new(&instance.name, fewer, None).is_none(), "{}", instance.name);
+            assert!(Picture::new(&instance.name, fewer, None).is_err(), "{}", instance.name);
         }
-        assert!(Picture::new("m", &[("x", 0, 1)], None).is_none());
+        assert!(Picture::new("m", &[("x", 0, 1)], None).is_err());
     }
 }

@@ -190,6 +190,13 @@ impl Task {
         self.goal.is_some() && stops
     }
 
+    /// How many parts the task cuts its initial box into.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        let sides = self.partition.iter().map(|cuts| cuts.len().saturating_sub(1));
+        sides.fold(1, usize::saturating_mul)
+    }
+
     /// Whether no step up to the horizon has anything to be avoided.
     #[must_use]
     pub fn never_avoids(&self) -> bool {

@@ -233,7 +233,6 @@ fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
         (name.clone(), value)
     });
     let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
-    let rules = semantics.policy.unwrap_or_default();
     TaskOptions {
         property: Some(property),
         constants: constants.collect(),
@@ -245,8 +244,8 @@ fn options(record: &TaskRecord, semantics: &SemanticsRecord) -> TaskOptions {
             },
         },
         filter: semantics.policy.map(|rules| rules.filter),
-        ties: rules.ties,
-        numbers: rules.numbers,
+        ties: semantics.policy.map(|rules| rules.ties),
+        numbers: semantics.policy.map(|rules| rules.numbers),
         domain: semantics.domain,
         terminal: match record.terminal.as_deref() {
             None => TerminalChoice::Nothing,

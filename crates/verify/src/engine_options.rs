@@ -4,7 +4,7 @@ use policert_explore::BmcSolver;
 use policert_ppa::PolicySolver;
 
 use crate::engines::EngineChoice;
-use crate::{Failure, Request};
+use crate::{Domain, Failure, QuestionAim, Request, StuckStates, TaskOptions};
 
 /// An option of `verify` that some engine does not use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +171,15 @@ pub(crate) fn check(request: &Request) -> Result<(), Failure> {
     if request.engine != EngineChoice::Auto {
         check_engine(request, request.engine)?;
     }
+    for &option in &request.named {
+        if let Some(why) = left_out(option, request.engine, &request.task) {
+            return refused(option, why);
+        }
+    }
     let named = |option: EngineOption| request.named.contains(&option);
+    if named(EngineOption::Threads) && named(EngineOption::RecordQueries) {
+        return refused(EngineOption::Threads, "queries are recorded on one thread");
+    }
     if named(EngineOption::NoLoopFree) && request.bmc.solver == BmcSolver::Native {
         return refused(
             EngineOption::NoLoopFree,
@@ -187,6 +195,39 @@ pub(crate) fn check(request: &Request) -> Result<(), Failure> {
         );
     }
     Ok(())
+}
+
+/// Why the search that uses an option is not part of the answer to a question.
+fn left_out(
+    option: EngineOption,
+    engine: EngineChoice,
+    task: &TaskOptions,
+) -> Option<&'static str> {
+    let searches_states = match engine {
+        EngineChoice::Auto | EngineChoice::Explicit => true,
+        EngineChoice::Ppa
+        | EngineChoice::Cegar
+        | EngineChoice::Bmc
+        | EngineChoice::Ic3
+        | EngineChoice::Prob
+        | EngineChoice::ProbPpa
+        | EngineChoice::ProbCegar => false,
+    };
+    let users = option.engines();
+    let abstracts =
+        users.contains(&EngineChoice::Cegar) && !users.contains(&EngineChoice::Explicit);
+    let is_of_search = [EngineOption::Threads, EngineOption::StartBatch].contains(&option);
+    if !searches_states {
+        return None;
+    }
+    if task.aim == QuestionAim::ReachGoal && (abstracts || is_of_search) {
+        return Some("--reach-goal is answered by one search through the states");
+    }
+    if task.stuck == StuckStates::Unsafe && abstracts {
+        return Some("--stuck unsafe is answered state by state, without an abstraction");
+    }
+    (task.domain == Domain::Error && abstracts)
+        .then_some("--domain error is answered state by state, without an abstraction")
 }
 
 /// Refuses an option that the preset of `request` leaves without effect.

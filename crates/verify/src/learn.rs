@@ -11,7 +11,7 @@ use policert_model::VarId;
 use policert_policy::Filter;
 use policert_policy::interface::{Binding, InputSource, Interface};
 use policert_train::{
-    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, Objective, Score,
+    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, Objective, Rewards, Score,
     TrainError, train_dqn,
 };
 use serde::Serialize;
@@ -34,11 +34,15 @@ pub struct LearnRequest {
     pub interface: Option<PathBuf>,
     /// Which labels compete; else what the interface says, else all.
     pub filter: Option<Filter>,
-    /// Parameters; whether labels are masked follows from the filter, and `hidden` counts only
-    /// without [`LearnRequest::hidden`].
+    /// Parameters; whether labels are masked follows from the filter, and what has a
+    /// field of its own here counts only without it.
     pub config: DqnConfig,
     /// Widths of the hidden layers; else what the interface says, else those of `config`.
     pub hidden: Option<Vec<usize>>,
+    /// Weight of the objective's goal potential; else that of `config`.
+    pub potential: Option<f64>,
+    /// Weight of the objective's step reward; else that of `config`.
+    pub step_cost: Option<f64>,
     /// What may be used.
     pub limits: Limits,
     /// The files that are written; else those beside the interface, which names the network.
@@ -194,6 +198,7 @@ fn run(
             task.property.name
         )));
     }
+    let rewards = rewards(request, &task)?;
     let (interface, binding, path) = interface(request, &task)?;
     report.warnings.extend(interface.warnings.iter().cloned());
     if !binding.never.is_empty() {
@@ -225,7 +230,7 @@ fn run(
     }
     let filter = request.filter.or(interface.filter).unwrap_or_default();
     let mask = filter == Filter::Applicable;
-    let config = DqnConfig { mask, hidden, ..request.config.clone() };
+    let config = DqnConfig { mask, hidden, rewards, ..request.config.clone() };
     let objective = Objective {
         inputs: binding.variables().unwrap_or_default(),
         outputs: binding.outputs,
@@ -292,6 +297,30 @@ fn load(
     report.warnings = loaded.warnings;
     report.inputs = loaded.inputs;
     task
+}
+
+/// What is rewarded.
+///
+/// # Errors
+/// The weight of something that the objective does not have.
+fn rewards(request: &LearnRequest, task: &Task) -> Result<Rewards, Failure> {
+    let weights = [
+        (request.potential, task.rewards.potential.is_some(), "--potential", "goal-potential"),
+        (request.step_cost, task.rewards.step_reward.is_some(), "--step-cost", "step-reward"),
+    ];
+    if let Some((.., option, key)) = weights.iter().find(|(weight, is, ..)| weight.is_some() && !is)
+    {
+        return Err(Failure::Usage(format!(
+            "{option} has no effect: the objective of property `{}` has no `{key}`",
+            task.property.name
+        )));
+    }
+    let rewards = &request.config.rewards;
+    Ok(Rewards {
+        potential: request.potential.unwrap_or(rewards.potential),
+        step_cost: request.step_cost.unwrap_or(rewards.step_cost),
+        ..rewards.clone()
+    })
 }
 
 /// The file in which the property is.

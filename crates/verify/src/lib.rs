@@ -110,8 +110,8 @@ pub use report::{Attempt, ReasonCode, Report, SCHEMA_VERSION, Statistics, Times,
 pub use semantics_record::{Domain, QuestionAim, SemanticsRecord, StartRule, StuckStates};
 pub use simulate::{
     EndingRecord, EndingWord, EndingsRecord, LengthRecord, SimulateOutcome, SimulateReport,
-    SimulateRequest, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord,
-    TraceStepRecord, simulate,
+    SimulateRequest, SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice,
+    TraceRecord, TraceStepRecord, simulate,
 };
 pub use start_states::{StartStateRecord, StartStatesRecord};
 pub use task::{

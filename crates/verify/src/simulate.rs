@@ -15,7 +15,9 @@ use crate::{ExitStatus, Failure, Loaded, Task, TaskOptions};
 use trace::trace;
 
 pub use record::{EndingRecord, EndingWord, EndingsRecord, LengthRecord, SimulateReport};
-pub use trace::{SimulatedRun, SimulatedStep, SimulatedVariable, TraceRecord, TraceStepRecord};
+pub use trace::{
+    SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceRecord, TraceStepRecord,
+};
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -50,6 +52,8 @@ pub enum TraceChoice {
 pub struct SimulateOutcome {
     /// The result as data.
     pub report: SimulateReport,
+    /// The model, once it is loaded.
+    pub model: Option<SimulatedModel>,
     /// The run that was asked for, if there is one.
     pub run: Option<SimulatedRun>,
     /// What is wrong, if something is.
@@ -69,21 +73,22 @@ pub fn simulate(
 ) -> SimulateOutcome {
     let begin = Instant::now();
     let mut report = SimulateReport::new(request);
-    let mut told = None;
-    let (status, failure) = match run(request, cancel, observer, &mut report, &mut told) {
-        Ok(None) => (ExitStatus::Safe, None),
-        Ok(Some(reason)) => {
-            report.reason = Some(reason.to_string());
-            (ExitStatus::of_stop(reason), None)
-        }
-        Err(failure) => {
-            report.reason = Some(failure.to_string());
-            (failure.status(), Some(failure))
-        }
-    };
+    let (mut model, mut told) = (None, None);
+    let (status, failure) =
+        match run(request, cancel, observer, &mut report, (&mut model, &mut told)) {
+            Ok(None) => (ExitStatus::Safe, None),
+            Ok(Some(reason)) => {
+                report.reason = Some(reason.to_string());
+                (ExitStatus::of_stop(reason), None)
+            }
+            Err(failure) => {
+                report.reason = Some(failure.to_string());
+                (failure.status(), Some(failure))
+            }
+        };
     report.exit_code = status.code();
     report.time_s = begin.elapsed().as_secs_f64();
-    SimulateOutcome { report, run: told, failure, status }
+    SimulateOutcome { report, model, run: told, failure, status }
 }
 
 /// Why it stopped early, if it did: then the runs that ended before count.
@@ -92,7 +97,7 @@ fn run(
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     report: &mut SimulateReport,
-    told: &mut Option<SimulatedRun>,
+    (model, told): (&mut Option<SimulatedModel>, &mut Option<SimulatedRun>),
 ) -> Result<Option<StopReason>, Failure> {
     cancel.check()?;
     observer.event(Event::Phase("load"));
@@ -103,6 +108,13 @@ fn run(
     report.notes = loaded.notes;
     report.inputs = loaded.inputs;
     let task = task?;
+    if request.past_goal && task.property.goal.is_none() {
+        return Err(Failure::Usage(format!(
+            "--past-goal has no effect: property `{}` has no objective with a goal",
+            task.property.name
+        )));
+    }
+    *model = Some(SimulatedModel::new(&task.model));
     report.model = Some(task.model.name.clone());
     report.task = Some(task.record.clone());
     report.semantics = Some(task.semantics.clone());

@@ -4,6 +4,7 @@ mod hollow;
 pub(crate) mod load;
 mod options;
 pub(crate) mod policy;
+mod without_effect;
 
 use policert_engine_api::{Aim, Question, StuckRule};
 use policert_jani::property::{StandardProperty, TrainingRewards};

@@ -40,9 +40,9 @@ pub struct ConvertArgs {
     pub filter: Option<FilterArg>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict)
-    #[arg(long, value_enum, default_value_t = TiesArg::First, help_heading = "Semantics")]
-    pub ties: TiesArg,
+    /// nothing (strict) [default: first]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub ties: Option<TiesArg>,
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error, which the
     /// other model checker finds

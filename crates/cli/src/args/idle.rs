@@ -17,7 +17,7 @@ struct Rule {
     why: &'static str,
 }
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     Rule { commands: &POLICY, option: "filter", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &TIES, option: "ties", is_idle: no_policy, why: "there is no policy" },
     Rule {
@@ -25,6 +25,15 @@ const RULES: [Rule; 11] = [
         option: "numbers",
         is_idle: no_policy,
         why: "there is no policy",
+    },
+    Rule {
+        commands: &["simulate"],
+        option: "terminal",
+        is_idle: |matches| {
+            let is_goal = matches.get_one::<String>("terminal").is_some_and(|what| what == "goal");
+            is_goal && !matches.get_flag("past_goal")
+        },
+        why: "without --past-goal runs end in states of the goal anyway",
     },
     Rule { commands: &["dataset"], option: "horizon", is_idle: no_rollouts, why: NO_ROLLOUTS },
     Rule { commands: &["dataset"], option: "seed", is_idle: no_rollouts, why: NO_ROLLOUTS },
@@ -114,6 +123,7 @@ mod tests {
             ("verify m.jani --no-policy --ties first", "--ties"),
             ("verify m.jani --no-policy --numbers real", "--numbers"),
             ("simulate m.jani --no-policy --ties any", "--ties"),
+            ("simulate m.jani --terminal goal", "--terminal"),
             ("dataset m.jani --output t --rollouts 0 --seed 1", "--seed"),
             ("dataset m.jani --output t --rollouts 0 --horizon 3", "--horizon"),
             ("dataset m.jani --output t --rollouts 0 --no-initial", "--no-initial"),
@@ -139,6 +149,8 @@ mod tests {
         }
         for line in [
             "verify m.jani --filter none --ties first",
+            "simulate m.jani --terminal goal --past-goal",
+            "simulate m.jani --terminal x>=3",
             "dataset m.jani --output t --seed 1",
             "dataset m.jani --output t --rollouts 0",
             "generate racetrack --output o --random-starts 3 --seed 1",

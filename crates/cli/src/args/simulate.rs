@@ -25,9 +25,9 @@ pub struct SimulateArgs {
     pub filter: Option<FilterArg>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict)
-    #[arg(long, value_enum, default_value_t = TiesArg::First, help_heading = "Semantics")]
-    pub ties: TiesArg,
+    /// nothing (strict) [default: first]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub ties: Option<TiesArg>,
 
     /// States in which runs end: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

@@ -35,7 +35,7 @@ fn options_are_read() {
         arguments.task.constants.iter().flat_map(|c| &c.0).map(|(name, _)| &**name).collect();
     assert_eq!(names, ["N", "M", "b"]);
     assert_eq!(arguments.engine, EngineArg::Ppa);
-    assert_eq!(arguments.ties, TiesArg::Any);
+    assert_eq!(arguments.ties, Some(TiesArg::Any));
     assert_eq!(arguments.filter, Some(FilterArg::Applicable));
     assert_eq!(arguments.domain, DomainArg::Error);
     assert_eq!(arguments.terminal.as_deref(), Some("goal"));
@@ -49,7 +49,7 @@ fn defaults() {
     let arguments = verify("m.jani");
     assert_eq!(arguments.engine, EngineArg::Auto);
     assert_eq!(arguments.preset, "native");
-    assert_eq!(arguments.ties, TiesArg::First);
+    assert_eq!(arguments.ties, None);
     assert_eq!(arguments.filter, None);
     assert_eq!(arguments.threads, 1);
     assert_eq!(arguments.output.color, ColorWhen::Auto);

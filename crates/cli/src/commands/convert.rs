@@ -59,7 +59,7 @@ fn request(arguments: &ConvertArgs) -> ConvertRequest {
     ConvertRequest {
         task: TaskOptions {
             filter: arguments.filter.map(Into::into),
-            ties: arguments.ties.into(),
+            ties: arguments.ties.map(Into::into),
             domain: match arguments.domain {
                 DomainArg::Drop => Domain::Drop,
                 DomainArg::Error => Domain::Error,

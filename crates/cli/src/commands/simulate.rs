@@ -2,9 +2,9 @@
 
 use std::io;
 
-use policert_generate::{Picture, Track};
+use policert_generate::{GenerateError, Picture, Track};
 use policert_verify::{
-    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest, SimulatedRun,
+    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest, SimulatedModel,
     TaskOptions, TraceChoice, simulate,
 };
 
@@ -36,8 +36,9 @@ pub fn run(arguments: &SimulateArgs) -> ExitStatus {
         &request.limits,
         |cancel, observer| simulate(&request, cancel, observer),
         |outcome, error_style| {
-            let run = outcome.run.as_ref().filter(|_| arguments.render);
-            let shown = match run.map(|run| picture(run, track.clone())).transpose() {
+            // Whether a run is told or not: the option is noticed in any case.
+            let model = outcome.model.as_ref().filter(|_| arguments.render);
+            let shown = match model.map(|model| picture(model, track.clone())).transpose() {
                 Ok(picture) => show(arguments, outcome, picture.as_ref(), error_style),
                 Err(failure) => Err(failure),
             };
@@ -56,10 +57,10 @@ fn show(
     let (report, failure) = (&outcome.report, outcome.failure.as_ref());
     show_report(output, report, failure, error_style, |out, style| {
         render::simulate_report(out, report, detail(output), style)?;
-        match &outcome.run {
-            Some(run) => render::simulated_run(out, run, picture, style),
-            None if is_traced(arguments) => writeln!(out, "\nno run ends so"),
-            None => Ok(()),
+        match (&outcome.run, &outcome.model) {
+            (Some(run), Some(model)) => render::simulated_run(out, (model, run), picture, style),
+            _ if is_traced(arguments) => writeln!(out, "\nno run ends so"),
+            _ => Ok(()),
         }
     })
 }
@@ -68,14 +69,14 @@ fn is_traced(arguments: &SimulateArgs) -> bool {
     arguments.render || arguments.trace.is_some()
 }
 
-/// How the states of a run are drawn.
-fn picture(run: &SimulatedRun, track: Option<Track>) -> Result<Picture, Failure> {
+/// How the states of runs are drawn.
+fn picture(model: &SimulatedModel, track: Option<Track>) -> Result<Picture, Failure> {
     let variables: Vec<(&str, i64, i64)> =
-        run.variables.iter().map(|v| (v.name.as_str(), v.lower, v.upper)).collect();
-    Picture::new(&run.model, &variables, track).ok_or_else(|| {
-        let message = "--render: the variables of the model are of no domain that is drawn: \
-                       blocksworld, npuzzle, transport, racetrack or beluga";
-        Failure::Usage(message.to_owned())
+        model.variables.iter().map(|v| (v.name.as_str(), v.lower, v.upper)).collect();
+    Picture::new(&model.name, &variables, track).map_err(|error| {
+        let is_idle = matches!(error, GenerateError::NoRacetrack(_));
+        let option = if is_idle { "--track has no effect" } else { "--render" };
+        Failure::Usage(format!("{option}: {error}"))
     })
 }
 
@@ -84,7 +85,7 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
     SimulateRequest {
         task: TaskOptions {
             filter: arguments.filter.map(Into::into),
-            ties: arguments.ties.into(),
+            ties: arguments.ties.map(Into::into),
             terminal: terminal(arguments.terminal.as_deref()),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)

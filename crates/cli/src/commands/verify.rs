@@ -96,11 +96,11 @@ fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Resu
 fn request(arguments: &VerifyArgs) -> Request {
     let task = TaskOptions {
         filter: arguments.filter.map(Into::into),
-        ties: arguments.ties.into(),
-        numbers: match arguments.numbers {
+        ties: arguments.ties.map(Into::into),
+        numbers: arguments.numbers.map(|numbers| match numbers {
             NumbersArg::Real => Numbers::Real,
             NumbersArg::F32 => Numbers::F32,
-        },
+        }),
         domain: match arguments.domain {
             DomainArg::Drop => Domain::Drop,
             DomainArg::Error => Domain::Error,

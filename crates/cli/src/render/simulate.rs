@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use policert_files::{name, shown};
 use policert_generate::Picture;
-use policert_verify::{Ending, EndingRecord, SimulateReport, SimulatedRun};
+use policert_verify::{Ending, EndingRecord, SimulateReport, SimulatedModel, SimulatedRun};
 
 use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};
@@ -103,12 +103,12 @@ fn percent(part: u64, whole: u64) -> String {
 /// If it cannot be written.
 pub fn simulated_run(
     out: &mut dyn Write,
-    run: &SimulatedRun,
+    (model, run): (&SimulatedModel, &SimulatedRun),
     picture: Option<&Picture>,
     style: Style,
 ) -> io::Result<()> {
     writeln!(out, "\n{}", style.paint(Mark::Name, &format!("run {}", run.number)))?;
-    let shown = run.variables.iter().zip(&run.start).filter(|(v, _)| !v.is_constant());
+    let shown = model.variables.iter().zip(&run.start).filter(|(v, _)| !v.is_constant());
     let values: Vec<String> =
         shown.map(|(v, &value)| format!("{}={}", name(&v.name), name(&v.text(value)))).collect();
     writeln!(out, "  start: {}", values.join(" "))?;
@@ -117,7 +117,7 @@ pub fn simulated_run(
     for (number, step) in (1_usize..).zip(&run.steps) {
         let label = name(step.label.as_deref().unwrap_or("silent")).to_string();
         let by = if step.is_chosen { "" } else { " (environment)" };
-        let both = run.variables.iter().zip(before.iter().zip(&step.state));
+        let both = model.variables.iter().zip(before.iter().zip(&step.state));
         let changes: Vec<String> = both
             .filter(|(_, (old, new))| old != new)
             .map(|(v, (&old, &new))| {

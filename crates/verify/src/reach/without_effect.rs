@@ -14,9 +14,12 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
         }
         Controller::CellFormula { .. } => Some("the controller is a formula"),
     };
-    let cells = match &task.controller {
-        Controller::CellNetwork(_) | Controller::CellFormula { .. } => None,
-        Controller::StateNetwork(_) => network,
+    let (cells, one_box) = match &task.controller {
+        Controller::CellNetwork(_) | Controller::CellFormula { .. } => (None, None),
+        Controller::StateNetwork(_) => (
+            network,
+            Some("the network reads the state itself, so that a part has one box at each step"),
+        ),
     };
     let never = task.never_avoids().then_some("no state is unsafe");
     let between = match (task.dynamics.kind, task.dynamics.substeps) {
@@ -26,6 +29,8 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
     let no_goal = task.goal.is_none().then_some("the task has no goal");
     let merging =
         task.aggregation.is_none().then_some("the task has no distances up to which boxes merge");
+    let one_part = (task.parts() == 1 && request.refinements == Some(0))
+        .then_some("each thread works on parts of the initial box, and --refinements 0 leaves one");
     let rules = [
         (
             request.arithmetic != NetworkArithmetic::default(),
@@ -36,7 +41,13 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
         (request.between_samples, "--between-samples", between),
         (request.goal.is_some(), "--goal", no_goal),
         (request.after_goal.is_some(), "--after-goal", no_goal.or(never)),
-        (request.aggregation == AggregationChoice::AsWritten, "--aggregation as-written", merging),
+        (
+            request.aggregation == AggregationChoice::AsWritten,
+            "--aggregation as-written",
+            merging.or(one_box),
+        ),
+        (request.limits.states.is_some(), "--box-limit", one_box),
+        (request.threads > 1, "--threads", one_part),
     ];
     for (given, option, reason) in rules {
         if let Some(reason) = reason.filter(|_| given) {

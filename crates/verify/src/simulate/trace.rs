@@ -15,10 +15,6 @@ use crate::{Failure, Task};
 pub struct SimulatedRun {
     /// Its number, from 1.
     pub number: u64,
-    /// Name of the model.
-    pub model: String,
-    /// The variables, in the order of the states' values.
-    pub variables: Vec<SimulatedVariable>,
     /// The start state.
     pub start: State,
     /// The steps in order.
@@ -29,7 +25,16 @@ pub struct SimulatedRun {
     pub chosen: Option<String>,
 }
 
-/// A variable of a run.
+/// What the runs are runs of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SimulatedModel {
+    /// Its name.
+    pub name: String,
+    /// The variables, in the order of the states' values.
+    pub variables: Vec<SimulatedVariable>,
+}
+
+/// A variable of a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SimulatedVariable {
     /// Its name.
@@ -51,6 +56,13 @@ pub struct SimulatedStep {
     pub is_chosen: bool,
     /// The state after it.
     pub state: State,
+}
+
+impl SimulatedModel {
+    pub(super) fn new(model: &Model) -> Self {
+        let variables = model.variables.iter().map(SimulatedVariable::new).collect();
+        Self { name: model.name.clone(), variables }
+    }
 }
 
 impl SimulatedVariable {
@@ -105,8 +117,6 @@ pub(super) fn trace(
     })?;
     Ok(SimulatedRun {
         number,
-        model: model.name.clone(),
-        variables: model.variables.iter().map(SimulatedVariable::new).collect(),
         start: start.to_vec(),
         steps,
         ending: run.ending,

@@ -14,11 +14,11 @@ use policert_model::{Condition, InitialValue, Model, SafetyProperty};
 use policert_policy::{LoadedPolicy, Semantics};
 use policert_ppa::SplitsError;
 
-use super::policy;
 use super::{
     InitialStates, Loaded, PolicyChoice, Predicates, Probabilities, Task, TaskOptions, TaskRecord,
     TerminalChoice,
 };
+use super::{policy, without_effect};
 use crate::digest::{InputRole, digests};
 use crate::probability;
 use crate::problem::Problem;
@@ -93,6 +93,7 @@ fn load(
         let model = source.model().ok_or_else(no_model)?;
         let interface = property.interface.as_deref();
         let fitted = policy::load(options, model, &source.observables(), interface, budget, files)?;
+        without_effect::refuse(options, &property, fitted.is_some())?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");

@@ -22,9 +22,9 @@ pub struct TaskOptions {
     /// Which labels compete. [default: as the interface says]
     pub filter: Option<Filter>,
     /// What is chosen at ties. [default: first]
-    pub ties: Ties,
+    pub ties: Option<Ties>,
     /// In which arithmetic scores are meant. [default: real]
-    pub numbers: Numbers,
+    pub numbers: Option<Numbers>,
     /// What becomes of updates that leave a domain. [default: drop]
     pub domain: Domain,
     /// States without successors by decree. [default: nothing]
@@ -56,8 +56,8 @@ impl TaskOptions {
             constants: Vec::new(),
             policy: PolicyChoice::default(),
             filter: None,
-            ties: Ties::First,
-            numbers: Numbers::Real,
+            ties: None,
+            numbers: None,
             domain: Domain::Drop,
             terminal: TerminalChoice::Nothing,
             goal: None,

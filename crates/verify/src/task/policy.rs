@@ -36,8 +36,11 @@ pub(crate) fn load(
     }
     files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
-    let rules =
-        PolicyOptions { ties: options.ties, filter: options.filter, numbers: options.numbers };
+    let rules = PolicyOptions {
+        ties: options.ties.unwrap_or_default(),
+        filter: options.filter,
+        numbers: options.numbers.unwrap_or_default(),
+    };
     let loaded = metered(budget, |meter| {
         load_observing(model, observables, network, interface, &rules, meter)
     })?;

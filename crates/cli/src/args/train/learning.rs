@@ -72,14 +72,13 @@ pub struct LearningArgs {
     pub reward_step: f64,
 
     /// Weight of the objective's goal potential, scaled to a width of 1, whose rise is rewarded
-    #[arg(long, value_name = "X", default_value = "5",
-          allow_negative_numbers = true, help_heading = HEADING)]
-    pub potential: f64,
+    /// [default: 5]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = HEADING)]
+    pub potential: Option<f64>,
 
-    /// Weight of the size of the objective's step reward, as a cost
-    #[arg(long, value_name = "X", default_value = "0",
-          allow_negative_numbers = true, help_heading = HEADING)]
-    pub step_cost: f64,
+    /// Weight of the size of the objective's step reward, as a cost [default: 0]
+    #[arg(long, value_name = "X", allow_negative_numbers = true, help_heading = HEADING)]
+    pub step_cost: Option<f64>,
 
     /// Weight of the next step's value
     #[arg(long, value_name = "X", default_value = "0.95",

@@ -118,8 +118,7 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
                 unsafe_state: learning.reward_unsafe,
                 stuck: learning.reward_stuck,
                 step: learning.reward_step,
-                potential: learning.potential,
-                step_cost: learning.step_cost,
+                ..Rewards::default()
             },
             steps: learning.steps,
             horizon: learning.horizon,
@@ -137,6 +136,8 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
             ..defaults
         },
         hidden: (!arguments.hidden.is_empty()).then(|| arguments.hidden.clone()),
+        potential: learning.potential,
+        step_cost: learning.step_cost,
         limits: limits(arguments.timeout, arguments.memory),
         out: arguments.out.as_deref().map(LearntFiles::of),
         checkpoint: learning.checkpoint.clone(),
