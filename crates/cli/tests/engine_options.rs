@@ -77,7 +77,7 @@ const TABLE: &[(&str, &str)] = &[
     // No goal is asked for.
     ("--goal x>=4", "---------"),
     // What answers such questions has no abstraction, and one search.
-    ("--reach-goal --goal x>=4 --preset base", "---------"),
+    ("--reach-goal --goal x>=4 --preset native", "---------"),
     ("--reach-goal --goal x>=4 --start-batch 1", "---------"),
     ("--reach-goal --goal x>=4 --threads 2", "---------"),
     ("--reach-goal --goal x>=4 --state-limit 1000", "++-------"),

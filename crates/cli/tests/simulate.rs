@@ -177,6 +177,7 @@ fn what_is_wrong_is_refused() {
 fn generated_domains_are_drawn() {
     let folder = folder();
     let folder = folder.path();
+    fs::write(folder.join("some.track"), "S..F\n").expect("written");
     for (domain, signs) in [
         ("blocksworld 4", ["hand: ", "[3]"]),
         ("npuzzle 3 3", ["+---+---+---+", "| 8 |"]),
