@@ -1,7 +1,7 @@
 //! What continuous integration runs: stages in order, each with its time, then a summary.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -88,6 +88,9 @@ impl<'a> Run<'a> {
         for Stage { name, passed, time } in &self.stages {
             println!("{:>8.1} s  {:6}  {name}", time.as_secs_f64(), verdict(*passed));
         }
+        if shared_folder(self.root).is_none() {
+            println!("left out: comparisons with published models and policies (docs/TESTING.md)");
+        }
         let total: Duration = self.stages.iter().map(|stage| stage.time).sum();
         let failed = self.stages.iter().filter(|stage| !stage.passed).count();
         println!("{:>8.1} s  {}", total.as_secs_f64(), verdict(failed == 0));
@@ -107,9 +110,7 @@ fn cargo(root: &Path) -> Command {
     command.current_dir(root).stdin(Stdio::null()).env("RUSTDOCFLAGS", "--deny warnings");
     // Damaged files for every reader: longer than on a desk.
     command.env("BOLERO_RANDOM_TEST_TIME_MS", "5000");
-    if std::env::var_os("POLICERT_SHARED").is_none()
-        && let Ok(shared) = root.join("../shared").canonicalize()
-    {
+    if let Some(shared) = shared_folder(root) {
         command.env("POLICERT_SHARED", shared);
     }
     if std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1") {
@@ -124,6 +125,12 @@ fn cargo(root: &Path) -> Command {
         }
     }
     command
+}
+
+/// The folder of published models, policies and cases, if there is one.
+fn shared_folder(root: &Path) -> Option<PathBuf> {
+    let named = std::env::var_os("POLICERT_SHARED").map(PathBuf::from);
+    named.or_else(|| root.join("../shared").canonicalize().ok())
 }
 
 /// Seeds of random tests: `testkit`'s and proptest's.

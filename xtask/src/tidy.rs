@@ -5,6 +5,7 @@ mod levels;
 mod names;
 mod references;
 mod rust_file;
+mod test_programs;
 mod text;
 
 use std::collections::BTreeSet;
@@ -91,6 +92,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     }
     findings.extend(rust_file::check_long_files(&files));
     findings.extend(levels::check(&metadata)?);
+    findings.extend(test_programs::check(&metadata)?);
     let licences = third_party::check(root, &metadata)?;
     findings
         .extend(licences.into_iter().map(|message| Finding::new(third_party::FILE, 0, message)));

@@ -197,11 +197,10 @@ mod tests {
 
     #[test]
     fn published_maps_are_read_in_their_own_letters() {
-        let shared = std::env::var_os("POLICERT_SHARED")
-            .map_or_else(|| "../../../shared".into(), std::path::PathBuf::from);
-        let Ok(folder) = std::fs::read_dir(shared.join("benchmarks/racetrack/tracks")) else {
+        let Some(folder) = policert_testkit::shared_folder("benchmarks/racetrack/tracks") else {
             return;
         };
+        let folder = std::fs::read_dir(folder).expect("a folder");
         let mut read = 0;
         for entry in folder {
             let path = entry.expect("an entry").path();

@@ -1,19 +1,13 @@
 //! Loading times: text to model, and start states of properties.
 
-use std::{hint::black_box, path::PathBuf, time::Duration};
+use std::{hint::black_box, time::Duration};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use policert_jani::{LoadOptions, PropertyKey, Selector, load_bytes, load_model};
-
-/// The models and properties beside the repository, if they are there.
-fn benchmarks() -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    let shared = std::env::var_os("POLICERT_SHARED").map_or_else(beside, PathBuf::from);
-    Some(shared.join("benchmarks")).filter(|folder| folder.is_dir())
-}
+use policert_testkit::shared_folder;
 
 fn load(c: &mut Criterion) {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let options = LoadOptions {
         constants: [("failing_probability", "0.5"), ("item_cost_bound", "50")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -52,7 +46,7 @@ fn echoring() -> LoadOptions {
 }
 
 fn properties(c: &mut Criterion) {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let safety = "blocksworld/icaps22/additional_properties/safety_verification/cost05";
     let line = "transport/one_way_line_15_10/det";
     for (name, model, property) in [

@@ -1,6 +1,6 @@
 //! Abstraction of the published blocksworld instances, from loaded inputs to the verdict.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -9,13 +9,7 @@ use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
 use policert_policy::{PolicyOptions, load_policy};
 use policert_ppa::{Config, run};
-
-/// The models and properties beside the repository, if they are there.
-fn blocksworld() -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared"));
-    let shared = std::env::var_os("POLICERT_SHARED").map_or_else(beside, PathBuf::from);
-    Some(shared.join("benchmarks/blocksworld/icaps22")).filter(|folder| folder.is_dir())
-}
+use policert_testkit::shared_folder;
 
 fn instance(c: &mut Criterion, name: &str, model: &Path, property: &Path, index: usize) {
     let loaded = load_model(model, &LoadOptions::default());
@@ -38,7 +32,7 @@ fn instance(c: &mut Criterion, name: &str, model: &Path, property: &Path, index:
 }
 
 fn instances(c: &mut Criterion) {
-    let Some(folder) = blocksworld() else { return };
+    let Some(folder) = shared_folder("benchmarks/blocksworld/icaps22") else { return };
     let properties = folder.join("additional_properties/safety_verification/cost05");
     let six = "blocksworld_6_5/compact_starts_cost_predicates_afterwards/\
                learned_cost05_non_terminal/\

@@ -32,6 +32,7 @@ mod points;
 mod policies;
 mod properties;
 mod random;
+mod shared_folder;
 
 pub use case::{Case, LARGEST, cases};
 pub use examples::ExampleFile;
@@ -41,3 +42,4 @@ pub use points::{boolean, integer, points, states, sub_box};
 pub use policies::{PolicyParts, policy, with_trees};
 pub use properties::property;
 pub use random::{Random, case_numbers};
+pub use shared_folder::{cases_folder, shared_folder};

@@ -79,7 +79,7 @@ fn bench(c: &mut Criterion) {
     let run = || search(&question, Some(&policy), u64::MAX);
     group.throughput(Throughput::Elements(run().stats.policy_evaluations));
     group.bench_function("transport 7-12 with a 64-64 policy", |b| b.iter(run));
-    match published::folder() {
+    match policert_testkit::shared_folder("benchmarks") {
         Some(folder) => published::bench(&mut group, &folder),
         None => eprintln!("no published instances beside the repository: they are left out"),
     }

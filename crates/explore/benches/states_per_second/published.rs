@@ -1,6 +1,6 @@
 //! Published instances: blocksworld with eight blocks, a race track, transport with its policy.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Throughput};
@@ -10,13 +10,6 @@ use policert_jani::{LoadOptions, Loaded, load_model};
 use policert_policy::{Filter, PolicyOptions, load_policy};
 
 use crate::{nothing_unsafe, search};
-
-/// The folder of the published instances, if it is there: see the tests.
-pub fn folder() -> Option<PathBuf> {
-    let named = std::env::var_os("POLICERT_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    Some(named.unwrap_or(beside).join("benchmarks")).filter(|folder| folder.is_dir())
-}
 
 /// Measures all of them.
 pub fn bench(group: &mut BenchmarkGroup<'_, WallTime>, folder: &Path) {

@@ -6,8 +6,9 @@ use criterion::{Criterion, Throughput};
 use policert_engine_api::{Budget, Question};
 use policert_explore::{Random, Rollout, StartSampler, Step};
 use policert_model::Model;
+use policert_testkit::shared_folder;
 
-use crate::published::{folder, load};
+use crate::published::load;
 use crate::{nothing_unsafe, transport::transport};
 
 /// Steps of one measurement.
@@ -18,7 +19,7 @@ pub fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("rollout");
     group.sample_size(10).throughput(Throughput::Elements(STEPS));
     group.bench_function("transport 10-15", |b| b.iter(|| run(&transport(10, 15))));
-    if let Some(folder) = folder() {
+    if let Some(folder) = shared_folder("benchmarks") {
         for (name, file) in [
             ("blocksworld 6-5", "blocksworld/icaps22/models/cost05/blocksworld_6_5.jani"),
             ("blocksworld 8-7", "blocksworld/icaps22/models/cost05/blocksworld_8_7.jani"),

@@ -1,7 +1,7 @@
 //! Published instances, with numbers from an independent explorer.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use policert_engine_api::{Budget, Question, Silent, Verdict};
 use policert_explore::{ExplicitConfig, Explored, PolicySuccessors, explicit};
@@ -9,22 +9,7 @@ use policert_jani::property::Property;
 use policert_jani::{LoadOptions, Loaded, load_model};
 use policert_model::{Condition, LabelId, Model, SafetyProperty, State, Target, VarId};
 use policert_policy::{Filter, Policy, PolicyOptions, load_policy};
-
-/// The folder of the published instances, `benchmarks` in the folder that the environment
-/// variable `POLICERT_SHARED` names, or in `../shared` beside the repository. Without either
-/// there is nothing to compare with: the repository stands on its own.
-#[expect(clippy::print_stderr, reason = "says why nothing is tested")]
-pub fn benchmarks() -> Option<PathBuf> {
-    let named = std::env::var_os("POLICERT_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = named.clone().unwrap_or(beside).join("benchmarks");
-    let found = folder.is_dir();
-    assert!(found || named.is_none(), "POLICERT_SHARED has no folder `benchmarks`");
-    if !found {
-        eprintln!("no published instances beside the repository: nothing to compare with");
-    }
-    found.then_some(folder)
-}
+use policert_testkit::shared_folder;
 
 pub fn load(path: &Path, constants: &[(&str, &str)]) -> Loaded {
     let constants = constants.iter().map(|&(n, v)| (n.to_owned(), v.to_owned())).collect();
@@ -94,7 +79,7 @@ fn count_by_search(question: &Question<'_>, policy: Option<&Policy>) -> (usize, 
 
 #[test]
 fn transport() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("transport/one_way_line_15_10");
     let starts = folder.join("det/pa_one_way_line_15_10_random_starts_1000.jani");
     // network, states, unsafe states, distance
@@ -124,7 +109,7 @@ fn transport() {
 
 #[test]
 fn beluga_without_policy() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("beluga");
     let loaded = load(&folder.join("beluga_4_2.jani"), &[]);
     let property = property(&loaded, &folder.join("pa_beluga_4_2_random_starts_1000.jani"), 0);
@@ -139,7 +124,7 @@ fn beluga_without_policy() {
 
 #[test]
 fn tiny_racetrack_without_policy() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let loaded = load(&folder.join("racetrack/tiny/for_ppa_racetrack.jani"), &[]);
     let model = loaded.model().expect("loaded");
     let crashed = model.variable_by_name("car0_crashed").expect("a variable of the model");
@@ -164,7 +149,7 @@ pub fn plain(unsafe_condition: Condition) -> SafetyProperty {
 
 #[test]
 fn npuzzle_start_states() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("npuzzle");
     let constants =
         [("failing_probability", "0.5"), ("item_cost_bound", "8"), ("cost_terminal", "true")];
@@ -183,7 +168,7 @@ fn npuzzle_start_states() {
 
 #[test]
 fn blocksworld_4_3() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("blocksworld/icaps24");
     let constants = [("failing_probability", "0"), ("item_cost_bound", "1")];
     let file = folder.join("blocksworld/cost_terminal/models/legacy_enc/blocksworld_4_3.jani");
@@ -222,7 +207,7 @@ fn without_costs(mut model: Model) -> Model {
 
 #[test]
 fn blocksworld_without_costs() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("blocksworld/icaps22");
     let all = plain(Condition::False);
     for (name, states) in [("6_5", 7057), ("8_7", 695_417)] {
@@ -235,7 +220,7 @@ fn blocksworld_without_costs() {
 
 #[test]
 fn blocksworld_8_7_with_its_policy() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let folder = folder.join("blocksworld/icaps22");
     let loaded = load(&folder.join("models/cost05/blocksworld_8_7.jani"), &[]);
     let file = "additional_properties/safety_verification/cost05/blocksworld_8_7/\

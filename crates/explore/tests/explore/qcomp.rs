@@ -4,8 +4,9 @@ use policert_engine_api::Question;
 use policert_jani::property::{Path as Paths, Property};
 use policert_jani::{Loaded, Selector};
 use policert_model::Condition;
+use policert_testkit::shared_folder;
 
-use crate::collection::{benchmarks, load, plain, run};
+use crate::collection::{load, plain, run};
 
 /// Names and values.
 type Constants = &'static [(&'static str, &'static str)];
@@ -70,7 +71,7 @@ fn target(loaded: &Loaded, name: &str) -> Condition {
 
 #[test]
 fn models_have_the_known_numbers_of_states() {
-    let Some(folder) = benchmarks() else { return };
+    let Some(folder) = shared_folder("benchmarks") else { return };
     let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
     for (file, constants, goal, states) in MODELS {
         if states > SLOW && !slow {

@@ -1,0 +1,276 @@
+//! Every option of `verify` with every engine, and options of the other commands: each works, or is
+//! refused by name.
+
+use std::collections::BTreeSet;
+
+use crate::support::example::Example;
+use crate::support::program::{code, policert, text};
+
+const ENGINES: [&str; 9] =
+    ["auto", "explicit", "ppa", "cegar", "bmc", "ic3", "prob", "prob-ppa", "prob-cegar"];
+
+/// Options and what each engine makes of them, in the order of [`ENGINES`]: `+` it works, `-` it is
+/// refused (42), `u` the engine says that it cannot do that (41).
+const TABLE: &[(&str, &str)] = &[
+    // How engines work.
+    ("--preset native", "+-++-+-++"),
+    ("--predicates none", "+-++---++"),
+    ("--predicates splits:50", "+-++---++"),
+    ("--predicates splits:50 --last x", "+-++---++"),
+    ("--search-order breadth-first", "+--+-----"),
+    ("--search-order guided", "+--+-----"),
+    ("--scope local", "+--+----+"),
+    ("--box-limit 4", "+--+----+"),
+    ("--broken-requirements all", "+--+----+"),
+    ("--split-variable first", "+--+----+"),
+    ("--split-point middle", "+--+----+"),
+    ("--split-until once", "+--+----+"),
+    ("--start-batch 1", "++-------"),
+    ("--bmc-solver native", "----+----"),
+    ("--bmc-steps 3", "----+----"),
+    // Boxes are unrolled into new states only.
+    ("--bmc-steps 3 --no-loop-free", "---------"),
+    // Probabilities: auto answers a question about safety here.
+    ("--exact", "------+--"),
+    ("--precision 0.01", "------+++"),
+    ("--bound 0.5", "+-----+++"),
+    ("--bound 0.5 --exact", "+-----+--"),
+    ("--probability-method optimistic", "------+--"),
+    ("--max-prob complete", "-------++"),
+    ("--counterexamples paths", "--------+"),
+    // How much is built.
+    ("--keep-going", "+++-+----"),
+    ("--stop-at-first-unsafe", "++++++---"),
+    ("--build-all", "+++---+--"),
+    ("--start-states starts.json", "--+------"),
+    ("--record-queries queries.jsonl", "+-++-----"),
+    ("--state-limit 1000", "+++++++++"),
+    ("--threads 2", "+----+---"),
+    // One thread is what every engine can do.
+    ("--threads 1", "+++++++++"),
+    // The question, limits and output.
+    ("--property far", "+++++++++"),
+    ("--policy policy.nnet", "+++++++++"),
+    ("--interface policy.jani2nnet", "+++++++++"),
+    ("--no-policy", "+++++++++"),
+    ("--const STEP=1", "+++++++++"),
+    ("--filter applicable", "+++++++++"),
+    ("--ties any", "+++++++++"),
+    ("--numbers real", "+++++++++"),
+    ("--domain drop", "+++++++++"),
+    ("--domain error", "++uuuu+uu"),
+    ("--terminal x>=3", "+++++++++"),
+    ("--property started.jani:0 --no-initial", "+++++++++"),
+    // The property names no start states.
+    ("--no-initial", "---------"),
+    // The property names no policy.
+    ("--property bare.jani:0 --filter applicable", "---------"),
+    ("--property bare.jani:0 --ties first", "---------"),
+    ("--property bare.jani:0 --numbers real", "---------"),
+    ("--stuck unsafe", "++-------"),
+    ("--reach-goal --goal x>=4", "++-------"),
+    // No goal is asked for.
+    ("--goal x>=4", "---------"),
+    // What answers such questions has no abstraction, and one search.
+    ("--reach-goal --goal x>=4 --preset native", "---------"),
+    ("--reach-goal --goal x>=4 --start-batch 1", "---------"),
+    ("--reach-goal --goal x>=4 --threads 2", "---------"),
+    ("--reach-goal --goal x>=4 --state-limit 1000", "++-------"),
+    ("--stuck unsafe --search-order guided", "---------"),
+    ("--stuck unsafe --record-queries queries.jsonl", "---------"),
+    ("--stuck unsafe --start-batch 1", "++-------"),
+    ("--stuck unsafe --threads 2", "+--------"),
+    ("--record-queries queries.jsonl --threads 2", "---------"),
+    ("--probabilities exact", "+++++++++"),
+    ("--timeout 60s", "+++++++++"),
+    ("--memory 4GB", "+++++++++"),
+    ("--evidence evidence.json", "+++++++++"),
+    ("--json result.json", "+++++++++"),
+    ("--quiet", "+++++++++"),
+    ("--verbose", "+++++++++"),
+    ("--color=never", "+++++++++"),
+];
+
+/// Options that this table leaves to tests of their own.
+const ELSEWHERE: [&str; 3] = ["--engine", "--help", "--version"];
+
+#[test]
+fn every_option_works_with_every_engine_or_is_refused_by_name() {
+    let example = example();
+    let mut wrong = String::new();
+    for (options, expected) in TABLE {
+        assert_eq!(expected.len(), ENGINES.len(), "{options}");
+        for (engine, expected) in ENGINES.iter().zip(expected.chars()) {
+            let line = format!("verify model.jani --engine {engine} {options}");
+            let output = example.run(&line);
+            let (code, said) = (code(&output), text(&output));
+            let is_right = match expected {
+                '+' => [0, 10, 20, 32].contains(&code),
+                '-' => code == 42 && names_one(&said, options),
+                'u' => code == 41,
+                other => panic!("{other}"),
+            };
+            if !is_right {
+                wrong += &format!("{line}: expected {expected}, got {code}: {said}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The example; besides, properties with start states (`started.jani`), and such that name no policy
+/// (`bare.jani`).
+fn example() -> Example {
+    let example = Example::new();
+    let model = example.read("model.jani");
+    let start = r#""op": "PA", "start": {"op": "state-condition", "exp": {"op": "=", "left": "x", "right": 1}},"#;
+    example.write("started.jani", &model.replace(r#""op": "PA","#, start));
+    example.write("bare.jani", &model.replace(r#""file": "policy.jani2nnet","#, ""));
+    example
+}
+
+/// Options without effect on the other commands, or on a certain question, and what is said.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("verify bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
+    ("verify bare.jani --ties first", "name one with --interface or --policy"),
+    ("verify bare.jani --numbers real", "--numbers has no effect: property `far` names no policy"),
+    ("simulate bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
+    ("simulate bare.jani --ties any", "--ties has no effect: property `far` names no policy"),
+    ("dataset bare.jani --output t.csv --filter none", "--filter has no effect"),
+    ("convert bare.jani --output o.jani --filter none", "--filter has no effect"),
+    ("convert bare.jani --output o.jani --ties any", "--ties has no effect"),
+    (
+        "simulate model.jani --no-initial",
+        "--no-initial has no effect: property `far` names no start",
+    ),
+    ("dataset model.jani --output t.csv --no-initial", "--no-initial has no effect"),
+    ("convert model.jani --no-policy --output o.jani --no-initial", "--no-initial has no effect"),
+    ("train model.jani --out n --no-initial", "--no-initial has no effect"),
+    (
+        "simulate model.jani --past-goal",
+        "--past-goal has no effect: property `far` has no objective",
+    ),
+    (
+        "verify model.jani --goal x>=4",
+        "it goes with --reach-goal, --stuck unsafe or --terminal goal",
+    ),
+    ("verify model.jani --reach-goal --goal x>=4 --scope local", "one search through the states"),
+    ("verify model.jani --stuck unsafe --preset base", "without an abstraction"),
+    ("verify model.jani --domain error --predicates none", "without an abstraction"),
+    ("verify model.jani --threads 2 --record-queries q", "queries are recorded on one thread"),
+];
+
+#[test]
+fn an_option_without_effect_is_refused_in_every_command() {
+    let example = example();
+    for (line, said) in WITHOUT_EFFECT {
+        let output = example.run(line);
+        assert_eq!(code(&output), 42, "{line}: {}", text(&output));
+        assert!(text(&output).contains(said), "{line}: {}", text(&output));
+    }
+    for file in ["t.csv", "o.jani", "n.nnet", "q"] {
+        assert!(!example.path(file).exists(), "{file}");
+    }
+    for (line, expected) in [
+        ("verify bare.jani --interface policy.jani2nnet --filter none --ties any", 0),
+        ("simulate started.jani --no-initial", 0),
+        ("dataset started.jani --no-initial --output t.csv", 0),
+        ("convert started.jani --no-policy --no-initial --output o.jani", 0),
+        ("verify model.jani --terminal goal --goal x>=4", 0),
+    ] {
+        let output = example.run(line);
+        assert_eq!(code(&output), expected, "{line}: {}", text(&output));
+    }
+}
+
+/// Whether a message names one of the options.
+fn names_one(message: &str, options: &str) -> bool {
+    options.split_whitespace().filter(|word| word.starts_with("--")).any(|o| message.contains(o))
+}
+
+#[test]
+fn the_table_has_every_option_of_verify() {
+    let help = text(&policert(std::path::Path::new("."), "verify --help").output().expect("help"));
+    let listed: BTreeSet<String> = help
+        .lines()
+        .filter_map(|line| line.trim_start().split_once("--"))
+        .filter(|(before, _)| before.is_empty() || before.ends_with(", "))
+        .map(|(_, rest)| {
+            let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').next();
+            format!("--{}", name.unwrap_or_default())
+        })
+        .collect();
+    assert!(listed.len() > 40, "{listed:?}");
+    let in_table = |name: &str| {
+        TABLE.iter().any(|(options, _)| options.split([' ', '=']).any(|word| word == name))
+    };
+    let missing: Vec<&String> = listed
+        .iter()
+        .filter(|name| !in_table(name) && !ELSEWHERE.contains(&name.as_str()))
+        .collect();
+    assert!(missing.is_empty(), "options without a row: {missing:?}");
+}
+
+#[test]
+fn refusals_say_which_engines_use_the_option() {
+    let example = Example::new();
+    for (line, said) in [
+        (
+            "--engine explicit --preset base",
+            "--preset has no effect with engine explicit; it goes with --engine auto, ppa, cegar, ic3",
+        ),
+        ("--engine ic3 --predicates none", "--predicates has no effect with engine ic3"),
+        ("--engine ppa --search-order guided", "--search-order has no effect with engine ppa"),
+        ("--exact", "--exact has no effect on a question about safety"),
+        ("--bound 0.5 --scope local", "--scope has no effect on a question about a probability"),
+        ("--engine bmc --bmc-steps 1 --no-loop-free", "it goes with --bmc-solver z3"),
+        ("--engine bmc --bmc-solver z3 --state-limit 9", "a formula has no states to count"),
+    ] {
+        let output = example.run(&format!("verify model.jani {line}"));
+        assert_eq!(code(&output), 42, "{line}: {}", text(&output));
+        assert!(text(&output).contains(said), "{line}: {}", text(&output));
+    }
+}
+
+#[test]
+fn options_of_engines_have_an_effect() {
+    let example = Example::new();
+    let result = |line: &str| -> serde_json::Value {
+        let output = example.run(&format!("verify model.jani {line} --json - --quiet"));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let begin = text.find('{').expect("JSON");
+        let mut values = serde_json::Deserializer::from_str(&text[begin..]).into_iter();
+        values.next().expect("a value").expect("JSON")
+    };
+    // bmc goes on to the greatest length, and still has the shortest path.
+    let all = result("--engine bmc --property middle --keep-going");
+    assert_eq!(all["verdict"], "unsafe");
+    assert_eq!(all["statistics"]["bmc"]["shortest_unsafe_path"], 4);
+    let explicit = result("--engine explicit --property middle --keep-going");
+    for count in ["reachable_states", "unsafe_states"] {
+        assert_eq!(all["statistics"][count], explicit["statistics"][count], "{count}");
+    }
+    let limited = result("--engine bmc --property middle --keep-going --bmc-steps 6 --no-policy");
+    // Behind the unsafe state there is nothing: no path of five steps.
+    assert_eq!(limited["statistics"]["bmc"]["largest_length_checked"], 5);
+    // Predicates, their number, and the tests of a preset.
+    let few = result("--engine ppa --predicates splits:10");
+    let many = result("--engine ppa --predicates splits:100");
+    assert!(few["statistics"]["predicates"].as_u64() < many["statistics"]["predicates"].as_u64());
+    let relaxed = result("--engine ppa --preset rel-sel-rel-app");
+    assert_eq!(relaxed["preset"], "rel-sel-rel-app");
+    let boxes = result("--engine ic3 --preset polic3");
+    assert_eq!(boxes["preset"], "polic3");
+    let one = result("--engine bmc --property middle --bmc-steps 3");
+    assert_eq!(one["verdict"], "unknown");
+    let built = result("--engine explicit --property middle --build-all");
+    let usual = result("--engine explicit --property middle");
+    assert!(
+        built["statistics"]["reachable_states"].as_u64()
+            > usual["statistics"]["reachable_states"].as_u64()
+    );
+    let exact = result("--engine prob --property middle --exact");
+    assert_eq!(exact["value"], "1");
+    let bounded = result("--property middle --bound 0.5");
+    assert_eq!(bounded["verdict"], "unsafe");
+}

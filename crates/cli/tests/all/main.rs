@@ -1,0 +1,29 @@
+//! The integration tests of this crate, in one program.
+
+mod bench;
+mod cases;
+mod conversions;
+mod documentation;
+mod endless_inputs;
+mod engine_options;
+mod exit_codes;
+mod forged_screen;
+mod never_chosen;
+#[cfg(unix)]
+mod output_files;
+mod pictures;
+mod probabilities;
+mod qcomp;
+mod query;
+mod reach;
+#[cfg(target_os = "linux")]
+mod refused_memory;
+mod result_files;
+mod results_keep_their_schema;
+mod simulate;
+mod spoilt_inputs;
+mod support;
+mod train;
+mod train_model;
+mod tree_policies;
+mod verdicts;

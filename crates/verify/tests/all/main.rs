@@ -1,0 +1,13 @@
+//! The integration tests of this crate, in one program.
+
+mod acasxu;
+mod cegar;
+mod check;
+mod conversions;
+mod engines_agree;
+mod ic3_agrees;
+mod prob_ppa;
+mod probabilities;
+mod probability_evidence;
+mod query;
+mod stuck_and_goal;
