@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(picture.draw(&[0, 2, 1, 3, 4, 5]), text);
         assert!(picture.draw(&[0, 2, 2, 3, 4, 5]).contains("| ? | ? |"));
         // Neither a square nor a name with sides.
-        assert!(Picture::new("m", &variables, None).is_none());
-        assert!(Picture::new("m", &variables[..4], None).is_some());
+        assert!(Picture::new("m", &variables, None).is_err());
+        assert!(Picture::new("m", &variables[..4], None).is_ok());
     }
 }

@@ -221,7 +221,6 @@ fn npuzzle_without_policy() {
             constant("cost_terminal", "false"),
         ],
         policy: PolicyChoice::None,
-        filter: Some(Filter::Applicable),
         ..TaskOptions::new(&folder.join(model))
     };
     for engine in [EngineChoice::Explicit, EngineChoice::Cegar] {

@@ -1,6 +1,6 @@
 //! Small inputs: control loops, and a property of the example's network.
 
-use crate::loop_task::LoopTask;
+use super::loop_task::LoopTask;
 
 pub const LOOP: &str = r#"
 [task]
