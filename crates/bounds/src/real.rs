@@ -135,7 +135,7 @@ impl RealOracle {
     }
 
     /// Whether the network is made of linear pieces.
-    fn is_piecewise_linear(&self) -> bool {
+    pub(crate) fn is_piecewise_linear(&self) -> bool {
         self.network.is_piecewise_linear()
     }
 

@@ -9,6 +9,9 @@ use crate::oracle::Oracle;
 use crate::query::SelectionQuery;
 use crate::real::{PrepareError, RealAnswer, RealOracle, Searches};
 
+/// Where functions are smooth, cuts may decide nothing: the question is given up after so many parts.
+const MANY_SMOOTH_PARTS: u64 = 1 << 12;
+
 /// With more disjuncts than that a condition is left out, which makes refutations rarer.
 const MANY_DISJUNCTS: usize = 256;
 
@@ -80,7 +83,7 @@ impl Oracle<'_> {
     /// Section 6. `Refuted` is a proof, for integers too. A witness is a point of the reals,
     /// verified exactly. There is neither where a side of the region is unbounded, where
     /// conditions that are not linear were left out, or where the network is not made of linear
-    /// pieces and its bounds do not tell.
+    /// pieces and its bounds do not tell after a while.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -108,8 +111,10 @@ impl Oracle<'_> {
             true => NormalForm::constant(false),
             false => self.relaxed_form(query, &sides),
         };
+        let mut parts_left = None;
         let searches = match self.take_real(sides.dimensions(), budget)? {
             Some(mut real) => {
+                parts_left = (!real.is_piecewise_linear()).then_some(MANY_SMOOTH_PARTS);
                 let searches = real.searches(&form.disjuncts, budget);
                 self.real = Some(real);
                 Some(searches?)
@@ -118,7 +123,7 @@ impl Oracle<'_> {
         };
         let answer = form.disjuncts.is_empty().then_some(Answer::Refuted);
         let (is_partial, dimensions) = (form.is_partial, sides.dimensions());
-        Ok(RelaxedSearch { answer, searches, is_partial, dimensions })
+        Ok(RelaxedSearch { answer, searches, is_partial, dimensions, parts_left })
     }
 
     /// The query as a disjunction of linear inequalities over the variables and the scores.
@@ -208,6 +213,8 @@ pub(crate) struct RelaxedSearch {
     searches: Option<Searches>,
     is_partial: bool,
     dimensions: usize,
+    /// After so many parts the question is given up, if at all.
+    parts_left: Option<u64>,
 }
 
 impl RelaxedSearch {
@@ -226,12 +233,20 @@ impl RelaxedSearch {
         else {
             return Ok(Some(Answer::Possible(None)));
         };
+        let parts = self.parts_left.map_or(parts, |left| left.min(parts));
         let answer = searches.advance(&mut real, parts, budget);
         oracle.real = Some(real);
-        Ok(answer?.map(|answer| match answer {
+        let answer = answer?.map(|answer| match answer {
             RealAnswer::Unsat => Answer::Refuted,
             RealAnswer::Sat(point) if !self.is_partial => Answer::Possible(Some(point)),
             RealAnswer::Sat(_) | RealAnswer::Undecided(_) => Answer::Possible(None),
-        }))
+        });
+        if answer.is_none() {
+            self.parts_left = self.parts_left.map(|left| left - parts);
+            if self.parts_left == Some(0) {
+                self.answer = Some(Answer::Possible(None));
+            }
+        }
+        Ok(answer.or_else(|| self.answer.clone()))
     }
 }

@@ -252,7 +252,8 @@ impl Search {
         if share <= TRIMMED && part.trims < MANY_TRIMS {
             return Ok(Outcome::Trimmed(part, distance));
         }
-        let strategy = self.fork(oracle, &part, strategy, open.len());
+        let bending = self.bending(oracle, &open);
+        let strategy = self.fork(&part, strategy, bending);
         Ok(match self.split(oracle, &part, &open, strategy) {
             Some(split) => Outcome::Split(part, split, distance),
             None => Outcome::Stuck,
@@ -331,21 +332,15 @@ impl Search {
 
     /// How to go on with a part, in which so many functions bend. Where it is all that is left and
     /// its sides would be cut, they are not if the functions are few; else a second search starts
-    /// from here.
-    fn fork(
-        &mut self,
-        oracle: &RealOracle,
-        part: &Part,
-        strategy: Strategy,
-        open: usize,
-    ) -> Strategy {
+    /// from here. Where smooth functions are open, too, sides are cut once no function bends.
+    fn fork(&mut self, part: &Part, strategy: Strategy, bending: usize) -> Strategy {
         let [first] = self.queues.as_mut_slice() else { return strategy };
         let is_all = first.len() == 0 && first.stuck == 0;
-        if self.forked || !is_all || !oracle.is_piecewise_linear() {
+        if self.forked || !is_all || bending == 0 {
             return strategy;
         }
         self.forked = true;
-        if open <= SMALL_NETWORK {
+        if bending <= SMALL_NETWORK {
             first.strategy = Strategy::Bends;
             return Strategy::Bends;
         }

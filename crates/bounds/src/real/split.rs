@@ -73,7 +73,9 @@ impl Search {
         let by_side = sides.clone().max_by(|&a, &b| score(a).total_cmp(&score(b)));
         let bends_first = match strategy {
             Strategy::Bends => true,
-            Strategy::Sides => open.len() <= FEW_BENDS || sides.count() > MANY_VARIABLES,
+            Strategy::Sides => {
+                self.bending(oracle, open) <= FEW_BENDS || sides.count() > MANY_VARIABLES
+            }
         };
         match (by_bend, by_side) {
             (Some((bend, _)), None) => Some(bend),
@@ -84,6 +86,12 @@ impl Search {
             }
             (None, None) => None,
         }
+    }
+
+    /// How many of these functions have linear pieces, so that a part can be split at their bends.
+    pub fn bending(&self, oracle: &RealOracle, open: &[(usize, usize, usize)]) -> usize {
+        let bends = |&&(node, element, _): &&_| self.bend(oracle, node, element).is_some();
+        open.iter().filter(bends).count()
     }
 
     /// The slot of the argument of an element of a function's node, and where it bends.

@@ -361,3 +361,70 @@ fn a_network_is_prepared_within_its_budget() {
     flag.raise();
     assert_eq!(stopped(new(Limits::default(), flag)), Some(StopReason::Interrupted));
 }
+
+/// The answer for the box, where score `output` is at least the others, and the number of parts.
+fn greatest(network: &Network, sides: &[(i64, i64)], output: usize) -> (RealAnswer, u64) {
+    let dimensions = sides.len();
+    let mut inequalities = Vec::new();
+    for (variable, &(lo, hi)) in sides.iter().enumerate() {
+        for (factor, upper) in [(1, hi), (-1, -lo)] {
+            let terms = [(variable, ratio(factor, 1))];
+            inequalities.push(LinearInequality::new(terms, ratio(upper, 1), false));
+        }
+    }
+    for other in (0..network.output_width()).filter(|&other| other != output) {
+        let terms = [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
+        inequalities.push(LinearInequality::new(terms, Rational::ZERO, false));
+    }
+    let mut oracle =
+        RealOracle::new(network, (0..dimensions).collect(), dimensions, &mut Budget::unlimited())
+            .expect("a network");
+    let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
+    let mut budget = Budget::new(limits, CancelFlag::default());
+    let answer = oracle.decide(&inequalities, &mut budget).expect("an answer in time");
+    (answer, oracle.statistics().parts)
+}
+
+/// Layers of weights and biases, with functions between them: ReLU, then tanh.
+fn relu_then_tanh(layers: [(&[f64], &[f64]); 3]) -> Network {
+    let [(weights, bias), ..] = layers;
+    let mut builder = NetworkBuilder::new(weights.len() / bias.len()).expect("inputs");
+    let mut node = builder.input();
+    for (at, (weights, bias)) in layers.into_iter().enumerate() {
+        let columns = weights.len() / bias.len();
+        let matrix = policert_policy::Matrix::new(bias.len(), columns, weights.to_vec());
+        node = builder.affine(node, matrix.expect("fits"), bias.to_vec()).expect("finite");
+        node = match at {
+            0 => builder.relu(node),
+            1 => builder.tanh(node),
+            _ => node,
+        };
+    }
+    finished(builder, node)
+}
+
+#[test]
+fn bends_before_a_smooth_function_are_split() {
+    let network = relu_then_tanh([
+        (
+            &[-1.0, 2.0, 2.5, -3.0, 3.0, 2.5, -3.0, 1.5, 2.5, 2.0, -3.0, -1.0],
+            &[6.0, -2.0, -4.0, 2.0],
+        ),
+        (
+            &[
+                -0.5, -1.5, 1.5, -1.0, 3.0, 1.0, -2.5, -0.5, 3.0, 1.0, -2.5, -0.5, 3.0, 2.0, -1.5,
+                0.5,
+            ],
+            &[-3.0, -4.0, -4.0, 0.0],
+        ),
+        (
+            &[-0.5, -3.0, -2.0, 2.0, 1.5, -0.5, 3.0, 0.5, 0.5, 2.5, -0.5, -1.0],
+            &[0.0, -4.0, -6.0],
+        ),
+    ]);
+    // By cuts of sides alone these took more parts than could be waited for.
+    for sides in [[(-3, 1), (-1, 2), (0, 1)], [(-3, 4), (-1, 4), (0, 1)]] {
+        let (_, parts) = greatest(&network, &sides, 2);
+        assert!(parts < 1000, "{sides:?}: {parts}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Corner cases with known answers.
 
+use std::time::Duration;
+
 use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::{Answer, Budget, CancelFlag, Limits, StopReason};
 use policert_model::{BinaryOp, Condition, Expr, LabelId, State, VarId};
@@ -199,6 +201,27 @@ fn ties_that_precision_cannot_decide_are_neither_refuted_nor_witnessed() {
     assert_eq!(ask(&mut oracle, &region, 2), Answer::Refuted);
     assert!(ask_with(&mut oracle, &region, &[&Condition::False], 0).refuted());
     assert_eq!(oracle.statistics().undecided, 2);
+}
+
+#[test]
+fn relaxed_questions_that_smooth_functions_leave_open_end() {
+    // 2·tanh(x + y + z) against tanh(x + y + z) twice, and a little more.
+    let mut builder = NetworkBuilder::new(3).expect("inputs");
+    let sums = matrix(&[&[0.5, 0.5, 0.5], &[0.5, 0.5, 0.5]]);
+    let sums = builder.affine(builder.input(), sums, vec![-2.0; 2]).expect("finite");
+    let hidden = builder.tanh(sums);
+    let rows: &[&[f64]] = &[&[2.0, 0.0], &[1.0, 1.0]];
+    let output = builder.affine(hidden, matrix(rows), vec![0.0, 1e-12]).expect("finite");
+    let policy = unfiltered(builder.finish(output, ElementType::F64), Ties::First);
+    let mut oracle = Oracle::new(&policy, Vec::new());
+    let region = cube(3, 0, 3);
+    let query = SelectionQuery { region: &region, conditions: &[], output: 0 };
+    let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
+    let mut budget = Budget::new(limits, CancelFlag::default());
+    let answer = oracle.decide_relaxed(&query, &mut budget);
+    assert_eq!(answer, Ok(Answer::Possible(None)), "given up before the limit");
+    // Point by point the bounds tell.
+    assert_eq!(ask(&mut oracle, &region, 0), Answer::Refuted);
 }
 
 #[test]

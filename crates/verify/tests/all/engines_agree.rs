@@ -152,6 +152,14 @@ fn engines_agree_on_unary_models() {
     assert!(tally.refined(Origin::Target) > 300, "{tally:?}");
 }
 
+/// With tanh behind ReLU the search over the reals once cut sides for ever.
+#[test]
+fn refinement_ends_for_a_network_with_relu_and_tanh() {
+    let mut tally = Tally::default();
+    check(&Setting::new(Profile::Unary, 2_465_130_697), &mut tally);
+    assert!(tally.refinements.values().sum::<u64>() > 0, "{tally:?}");
+}
+
 #[test]
 fn engines_agree_on_linear_models() {
     let tally = tally(Profile::Linear);
