@@ -41,5 +41,5 @@ pub use models::{Profile, model};
 pub use points::{boolean, integer, points, states, sub_box};
 pub use policies::{PolicyParts, policy, with_trees};
 pub use properties::property;
-pub use random::{Random, case_numbers};
+pub use random::{Random, case_numbers, slow_tests};
 pub use shared_folder::{cases_folder, shared_folder};

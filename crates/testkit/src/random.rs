@@ -74,7 +74,13 @@ impl Random {
     }
 }
 
-/// Numbers of cases for a test loop: `0..count`. If the environment variable `SLOW_TESTS` is 1, they
+/// Whether tests that take long run, too: if the environment variable `SLOW_TESTS` is 1.
+#[must_use]
+pub fn slow_tests() -> bool {
+    std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1")
+}
+
+/// Numbers of cases for a test loop: `0..count`. In the [slow tier](slow_tests) they
 /// are twenty times as many, and others each time: the first one is drawn and printed, or given by
 /// the variable `POLICERT_SEED`.
 #[must_use]
@@ -89,7 +95,9 @@ pub fn case_numbers(count: u64) -> std::ops::Range<u64> {
 fn first_slow_number() -> Option<u64> {
     static FIRST: OnceLock<Option<u64>> = OnceLock::new();
     *FIRST.get_or_init(|| {
-        std::env::var_os("SLOW_TESTS").filter(|value| value == "1")?;
+        if !slow_tests() {
+            return None;
+        }
         let given = std::env::var("POLICERT_SEED").ok();
         let first = given.and_then(|text| text.parse().ok()).unwrap_or_else(drawn);
         let mut out = std::io::stderr();

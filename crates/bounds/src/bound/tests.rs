@@ -58,8 +58,7 @@ fn difference_above(network: &Network, inputs: &[i64], a: usize, b: usize) -> Ra
 #[test]
 fn bounds_hold_at_random_points() {
     let (mut finite, mut positive) = (0, 0);
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0");
-    let networks = if slow { 5_000 } else { 150 };
+    let networks = if policert_testkit::slow_tests() { 5_000 } else { 150 };
     for seed in 0..networks {
         let mut random = Random::new(seed);
         let inputs = 1 + random.below(6);

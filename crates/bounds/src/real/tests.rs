@@ -6,6 +6,7 @@ use std::time::Duration;
 use policert_engine_api::{CancelFlag, Limits};
 use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 use policert_policy::{Network, NetworkBuilder, Op};
+use policert_testkit::slow_tests;
 
 use super::*;
 use crate::generator::{Random, network};
@@ -16,10 +17,6 @@ fn exactly(value: f64) -> Rational {
 
 fn ratio(num: i64, den: i64) -> Rational {
     Rational::new(num, den).expect("a number")
-}
-
-fn slow_tests() -> bool {
-    std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0")
 }
 
 /// Node, element, and for each of its linear pieces the bounds of the argument.
@@ -417,10 +414,7 @@ fn bends_before_a_smooth_function_are_split() {
             ],
             &[-3.0, -4.0, -4.0, 0.0],
         ),
-        (
-            &[-0.5, -3.0, -2.0, 2.0, 1.5, -0.5, 3.0, 0.5, 0.5, 2.5, -0.5, -1.0],
-            &[0.0, -4.0, -6.0],
-        ),
+        (&[-0.5, -3.0, -2.0, 2.0, 1.5, -0.5, 3.0, 0.5, 0.5, 2.5, -0.5, -1.0], &[0.0, -4.0, -6.0]),
     ]);
     // By cuts of sides alone these took more parts than could be waited for.
     for sides in [[(-3, 1), (-1, 2), (0, 1)], [(-3, 4), (-1, 4), (0, 1)]] {

@@ -12,6 +12,7 @@ use policert_engine_api::{Answer, Budget, CancelFlag, Limits};
 use policert_model::Condition;
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::{ExactEvaluator, Filter};
+use policert_testkit::slow_tests;
 
 /// What brute force found for one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,10 +20,6 @@ enum Truth {
     Chosen,
     Undecided,
     Never,
-}
-
-fn slow_tests() -> bool {
-    std::env::var_os("SLOW_TESTS").is_some_and(|value| value != "0")
 }
 
 fn all_points(region: &IntBox) -> Vec<Vec<i64>> {

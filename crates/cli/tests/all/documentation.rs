@@ -106,8 +106,7 @@ fn copy_repository(root: &Path, files: &[PathBuf], to: &Path) {
 
 fn reason_not_to_run(step: &Step) -> Option<&'static str> {
     let begins = |beginning: &str| step.command.starts_with(beginning);
-    let slow = std::env::var_os("SLOW_TESTS").is_none_or(|value| value != "1")
-        && SLOW.iter().any(|slow| begins(slow));
+    let slow = !policert_testkit::slow_tests() && SLOW.iter().any(|slow| begins(slow));
     let reason = NOT_RUN.iter().find(|(beginning, _)| begins(beginning)).map(|&(_, reason)| reason);
     reason.or(slow.then_some("takes minutes"))
 }

@@ -110,7 +110,7 @@ fn contains(result: &Path, value: &Rational) -> bool {
 #[test]
 fn listed_probabilities_lie_in_the_interval() {
     let Some(shared) = shared_folder("") else { return };
-    if std::env::var_os("SLOW_TESTS").is_none_or(|value| value != "1") {
+    if !policert_testkit::slow_tests() {
         return;
     }
     let scratch = tempfile::tempdir().expect("a folder");

@@ -72,7 +72,7 @@ fn target(loaded: &Loaded, name: &str) -> Condition {
 #[test]
 fn models_have_the_known_numbers_of_states() {
     let Some(folder) = shared_folder("benchmarks") else { return };
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
+    let slow = policert_testkit::slow_tests();
     for (file, constants, goal, states) in MODELS {
         if states > SLOW && !slow {
             continue;

@@ -7,7 +7,7 @@ use crate::{Enclosure, Interval, Rational};
 const BITS: usize = 240;
 
 fn points() -> u32 {
-    if std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1") { 120_000 } else { 2_500 }
+    if policert_testkit::slow_tests() { 120_000 } else { 2_500 }
 }
 
 /// Deterministic random numbers (xorshift).

@@ -44,7 +44,7 @@ fn turning_points_are_bisected() {
 }
 
 fn points() -> u32 {
-    if std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1") { 120_000 } else { 2_000 }
+    if policert_testkit::slow_tests() { 120_000 } else { 2_000 }
 }
 
 fn runner() -> TestRunner {

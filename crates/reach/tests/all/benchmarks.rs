@@ -8,7 +8,7 @@ use std::time::Instant;
 use policert_engine_api::{Budget, Silent};
 use policert_numeric::Interval;
 use policert_reach::{Analysis, Config, Evaluation, ReachVerdict, Rounding, Task, analyse};
-use policert_testkit::shared_folder;
+use policert_testkit::{shared_folder, slow_tests};
 
 /// File, instance, whether the verdict is safe (else unsafe).
 const TABLE: [(&str, &str, bool); 22] = [
@@ -48,10 +48,6 @@ const QUICK: [&str; 8] = [
     "acc-relu-3x20",
 ];
 
-fn slow() -> bool {
-    std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1")
-}
-
 fn run(folder: &Path, file: &str, instance: &str, config: &Config) -> (Task, Analysis) {
     let path = folder.join("benchmarks").join(format!("{file}.toml"));
     let task = Task::read(&path, Some(instance)).expect("the task is well-formed");
@@ -65,7 +61,9 @@ fn verdicts_of_the_table() {
     let Some(folder) = shared_folder("benchmarks/bbreach") else { return };
     let only = std::env::var("POLICERT_INSTANCE").ok();
     for (file, instance, safe) in TABLE {
-        if !slow() && !QUICK.contains(&instance) || only.as_ref().is_some_and(|o| o != instance) {
+        if !slow_tests() && !QUICK.contains(&instance)
+            || only.as_ref().is_some_and(|o| o != instance)
+        {
             continue;
         }
         let begin = Instant::now();
@@ -167,7 +165,7 @@ fn recorded(analysis: &Analysis) -> Vec<Step> {
 }
 
 fn instances() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let chosen = |instance: &str| slow() || QUICK.contains(&instance);
+    let chosen = |instance: &str| slow_tests() || QUICK.contains(&instance);
     TABLE.into_iter().filter(move |row| row.2 && chosen(row.1)).map(|row| (row.0, row.1))
 }
 
@@ -224,7 +222,7 @@ fn foreign_trajectories_are_contained() {
 #[test]
 fn random_trajectories_are_contained() {
     let Some(folder) = shared_folder("benchmarks/bbreach") else { return };
-    let samples = if slow() { 10_000 } else { 500 };
+    let samples = if slow_tests() { 10_000 } else { 500 };
     for (file, instance) in instances() {
         let config = Config { record: true, samples, ..Config::default() };
         let (task, analysis) = run(&folder, file, instance, &config);

@@ -9,15 +9,12 @@ use policert_reach::{
     AfterGoal, Analysis, Config, Counterexample, GoalRule, ReachVerdict, Task, UnknownCause,
     ViolationKind, analyse,
 };
+use policert_testkit::slow_tests;
 
 use loops::{Loop, Random, Run};
 
 /// The seed of the fast tier; the slow one draws another and prints it.
 const SEED: u64 = 0x1234_5678_9abc_def1;
-
-fn slow() -> bool {
-    std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1")
-}
 
 fn answer(task: &Task, config: &Config) -> Analysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
@@ -144,7 +141,7 @@ fn check(drawn: &Loop, random: &mut Random, tally: &mut Tally) -> Result<(), Str
 
 #[test]
 fn verdicts_agree_with_exact_simulation() {
-    let (count, seed) = if slow() {
+    let (count, seed) = if slow_tests() {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         (20_000, now.map_or(SEED, |now| now.as_secs() | 1))
     } else {

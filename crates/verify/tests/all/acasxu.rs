@@ -15,7 +15,7 @@ const SLOW: [&str; 4] = ["prop_5.vnnlib", "prop_6.vnnlib", "prop_7.vnnlib", "pro
 #[test]
 fn answers_are_those_of_the_competition() {
     let Some(folder) = shared_folder("benchmarks/acasxu") else { return };
-    let slow = std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1");
+    let slow = policert_testkit::slow_tests();
     let list = std::fs::read_to_string(folder.join("instances.csv")).expect("instances.csv");
     let instances: Vec<Vec<&str>> =
         list.lines().skip(1).map(|line| line.split(',').collect()).collect();

@@ -179,7 +179,7 @@ fn blocksworld() {
     assert_eq!(effort(&with_predicates), (1, 43));
     let statistics = with_predicates.statistics.expect("statistics");
     assert_eq!((statistics.start_states, statistics.reachable_states), (Some(171), Some(433)));
-    if std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1") {
+    if policert_testkit::slow_tests() {
         let without = TaskOptions { predicates: Predicates::None, ..six };
         let report = answer(without, EngineChoice::Cegar, CegarConfig::default());
         assert_eq!(report.verdict, VerdictWord::Safe);
@@ -189,7 +189,7 @@ fn blocksworld() {
 /// Safe on the dry road, unsafe on the icy one. Only if the environment variable `SLOW_TESTS` is 1.
 #[test]
 fn transport() {
-    if std::env::var_os("SLOW_TESTS").is_none_or(|value| value != "1") {
+    if !policert_testkit::slow_tests() {
         return;
     }
     let Some(folder) = shared_folder("benchmarks/transport/one_way_line_15_10") else { return };

@@ -153,54 +153,75 @@ fn runs(oracle: &Oracle<'_>) -> Result<Runs, NoAnswer> {
     })
 }
 
-#[test]
-fn a_stuck_state_is_unsafe_where_the_question_says_so() {
-    let (mut safe, mut stuck, mut reached) = (0, 0, 0);
+/// A question, what is true of it, and what an engine says.
+struct Answered<'a, T> {
+    question: &'a Question<'a>,
+    policy: Option<&'a Policy>,
+    place: &'a str,
+    truth: T,
+    verdict: Verdict,
+}
+
+/// Asks the engine about all cases. With a truth that is bad it may meet an error of the model first.
+fn ask<T: std::fmt::Debug>(
+    (aim, stuck): (Aim, StuckRule),
+    truth: impl Fn(&Oracle<'_>) -> Result<T, NoAnswer>,
+    is_bad: impl Fn(&T) -> bool,
+    engine: impl Fn(&Question<'_>, Option<&Policy>) -> Result<Verdict, EngineError>,
+    mut judge: impl FnMut(Answered<'_, T>),
+) {
     for profile in PROFILES {
         for number in case_numbers(CASES) {
-            let place = format!("{profile:?} {number}");
+            let place = &format!("{profile:?} {number}");
             let setting = Setting::new(profile, number);
-            let question = setting.question(Aim::AvoidUnsafe, StuckRule::Unsafe);
+            let question = &setting.question(aim, stuck);
             let policy = setting.policy();
-            let truth = nearest_bad(&setting.oracle(question.clone()));
-            let found = explicit(
-                &question,
-                policy.as_ref(),
-                &ExplicitConfig::default(),
-                &mut Budget::unlimited(),
-                &mut Silent,
-            );
-            let (truth, found) = match (truth, found) {
-                (Ok(truth), Ok(found)) => (truth, found),
-                (Err(_), Err(EngineError::Modelling(_))) => continue,
+            let policy = policy.as_ref();
+            match (truth(&setting.oracle(question.clone())), engine(question, policy)) {
+                (Ok(truth), Ok(verdict)) => {
+                    judge(Answered { question, policy, place, truth, verdict });
+                }
+                (Err(_), Err(EngineError::Modelling(_))) => {}
                 // Another order meets the unsafe state, or the error, first.
-                (Err(_), Ok(found)) => {
-                    check(&question, policy.as_ref(), &found.verdict, &place);
-                    continue;
+                (Err(_), Ok(verdict)) => {
+                    check(question, policy, &verdict, place);
                 }
-                (Ok(Some(_)), Err(EngineError::Modelling(_))) => continue,
+                (Ok(truth), Err(EngineError::Modelling(_))) if is_bad(&truth) => {}
                 (truth, found) => panic!("{place}: {truth:?}, {found:?}"),
-            };
-            match (truth, &found.verdict) {
-                (None, Verdict::Safe { .. }) => safe += 1,
-                (Some(steps), Verdict::Unsafe(trace)) => {
-                    assert_eq!(trace.steps.len(), steps, "{place}");
-                    match check(&question, policy.as_ref(), &found.verdict, &place) {
-                        Some(TraceEnd::Stuck) => stuck += 1,
-                        _ => reached += 1,
-                    }
-                }
-                (truth, verdict) => panic!("{place}: {truth:?}, {verdict:?}"),
-            }
-            let budget = &mut Budget::unlimited();
-            if let Ok(found) = guided(&question, policy.as_ref(), 10_000, budget, &mut Silent) {
-                assert_eq!(found.trace.is_some(), truth.is_some(), "{place}: guided");
-                if let Some(trace) = found.trace {
-                    check(&question, policy.as_ref(), &Verdict::Unsafe(trace), &place);
-                }
             }
         }
     }
+}
+
+#[test]
+fn a_stuck_state_is_unsafe_where_the_question_says_so() {
+    let (mut safe, mut stuck, mut reached) = (0, 0, 0);
+    let engine = |question: &Question<'_>, policy: Option<&Policy>| {
+        let (config, budget) = (ExplicitConfig::default(), &mut Budget::unlimited());
+        explicit(question, policy, &config, budget, &mut Silent).map(|found| found.verdict)
+    };
+    let rules = (Aim::AvoidUnsafe, StuckRule::Unsafe);
+    ask(rules, nearest_bad, Option::is_some, engine, |answered| {
+        let Answered { question, policy, place, truth, verdict } = answered;
+        match (truth, &verdict) {
+            (None, Verdict::Safe { .. }) => safe += 1,
+            (Some(steps), Verdict::Unsafe(trace)) => {
+                assert_eq!(trace.steps.len(), steps, "{place}");
+                match check(question, policy, &verdict, place) {
+                    Some(TraceEnd::Stuck) => stuck += 1,
+                    _ => reached += 1,
+                }
+            }
+            (truth, verdict) => panic!("{place}: {truth:?}, {verdict:?}"),
+        }
+        let budget = &mut Budget::unlimited();
+        if let Ok(found) = guided(question, policy, 10_000, budget, &mut Silent) {
+            assert_eq!(found.trace.is_some(), truth.is_some(), "{place}: guided");
+            if let Some(trace) = found.trace {
+                check(question, policy, &Verdict::Unsafe(trace), place);
+            }
+        }
+    });
     assert!(
         safe > 30 && stuck > 30 && reached > 30,
         "{safe} safe, {stuck} stuck, {reached} reached"
@@ -210,29 +231,22 @@ fn a_stuck_state_is_unsafe_where_the_question_says_so() {
 #[test]
 fn every_run_reaches_the_goal_or_one_shows_that_it_does_not() {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
-    for profile in PROFILES {
-        for number in case_numbers(CASES) {
-            let place = format!("{profile:?} {number}");
-            let setting = Setting::new(profile, number);
-            let question = setting.question(Aim::ReachGoal, StuckRule::Allowed);
-            let policy = setting.policy();
-            let truth = runs(&setting.oracle(question.clone()));
-            let found =
-                reach_goal(&question, policy.as_ref(), &mut Budget::unlimited(), &mut Silent);
-            let (truth, found) = match (truth, found) {
-                (Ok(truth), Ok(found)) => (truth, found),
-                (Err(_), Err(EngineError::Modelling(_))) => continue,
-                (Err(_), Ok(found)) => {
-                    check(&question, policy.as_ref(), &found.verdict, &place);
-                    continue;
-                }
-                (Ok(Runs::SomeMiss), Err(EngineError::Modelling(_))) => continue,
-                (truth, found) => panic!("{place}: {truth:?}, {found:?}"),
-            };
-            let end = match (truth, &found.verdict) {
+    let engine = |question: &Question<'_>, policy: Option<&Policy>| {
+        let budget = &mut Budget::unlimited();
+        reach_goal(question, policy, budget, &mut Silent).map(|found| found.verdict)
+    };
+    let rules = (Aim::ReachGoal, StuckRule::Allowed);
+    ask(
+        rules,
+        runs,
+        |truth| *truth == Runs::SomeMiss,
+        engine,
+        |answered| {
+            let Answered { question, policy, place, truth, verdict } = answered;
+            let end = match (truth, &verdict) {
                 (Runs::AllReachGoal, Verdict::Safe { .. }) => "safe".to_owned(),
                 (Runs::SomeMiss, Verdict::Unsafe(_)) => {
-                    match check(&question, policy.as_ref(), &found.verdict, &place) {
+                    match check(question, policy, &verdict, place) {
                         Some(TraceEnd::Loop { .. }) => "loop".to_owned(),
                         end => format!("{end:?}"),
                     }
@@ -243,8 +257,8 @@ fn every_run_reaches_the_goal_or_one_shows_that_it_does_not() {
                 (truth, verdict) => panic!("{place}: {truth:?}, {verdict:?}"),
             };
             *ends.entry(end).or_default() += 1;
-        }
-    }
+        },
+    );
     for end in ["safe", "loop", "Some(Stuck)", "Some(Terminal)", "chance"] {
         assert!(ends.get(end).is_some_and(|&count| count > 5), "{end}: {ends:?}");
     }
