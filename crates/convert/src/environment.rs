@@ -2,8 +2,8 @@
 
 use policert_engine_api::{EngineError, Question, StartStates};
 use policert_model::{
-    BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, Operator,
-    Probability, Truth, VarId,
+    BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, Operator, Truth,
+    VarId,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
 
@@ -140,10 +140,7 @@ impl Builder<'_> {
         guard: &Condition,
         sides: &IntBox,
     ) -> Result<Destination, ConvertError> {
-        let probability = match &outcome.probability {
-            Probability::Constant(p) => Expr::Constant(p.clone()),
-            Probability::Expr(expr) => expr.clone(),
-        };
+        let probability = outcome.probability.to_expr();
         check_expression(&probability)?;
         if !cells_exist(&probability, guard, sides) {
             return unsupported("a probability that may read an array cell that does not exist");

@@ -9,9 +9,9 @@ use policert_ic3::{
     SubProcedures, Succession, ic3, run,
 };
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, Expr, InitialValue,
-    Instance, InstanceId, Model, Probability, SafetyProperty, State, Target, VarId, Variable,
-    VariableKind,
+    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
+    InitialValue, Instance, InstanceId, Model, Probability, SafetyProperty, State, Target, VarId,
+    Variable, VariableKind,
 };
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Filter, Semantics, Ties};
@@ -327,7 +327,7 @@ fn domain_example() -> Model {
                 index: 0,
             }],
         }],
-        pointer: String::new(),
+        place: EdgePlace::default(),
     };
     let x = || Expr::Var(X);
     let below = Expr::binary(BinaryOp::Lt, x(), Expr::int(3));

@@ -12,6 +12,8 @@ pub use property::{
     PathOperator, PolicyProperty, Property, PropertyKind, StateSet, StateValues, StatesFilter,
 };
 
+use rustc_hash::FxHashMap;
+
 use crate::{names::Symbol, source::At};
 
 /// A name with its place.
@@ -195,7 +197,63 @@ pub struct Automaton {
     /// What its initial states must satisfy.
     pub restrict_initial: Option<Expr>,
     /// Its edges.
-    pub edges: Vec<Edge>,
+    pub edges: Edges,
+}
+
+/// The edges of an automaton, which may be most of a file: where they stand, and how many there are.
+/// They are read again whenever they are gone through.
+#[derive(Clone, Default, Debug)]
+pub struct Edges {
+    /// The list; `None` if it is missing.
+    pub at: Option<At>,
+    /// Number of edges.
+    pub count: usize,
+    /// Number of their destinations.
+    pub destinations: usize,
+    /// Most destinations of one edge.
+    pub max_destinations: usize,
+    /// The edges of each action, in the order of its first edge.
+    pub actions: Vec<ActionEdges>,
+    by_action: FxHashMap<Option<Symbol>, usize>,
+}
+
+/// The edges of one action.
+#[derive(Clone, Debug)]
+pub struct ActionEdges {
+    /// The action as the first of them names it; `None` for silent edges.
+    pub action: Option<Name>,
+    /// How many there are.
+    pub count: usize,
+    /// How many of them lead somewhere.
+    pub leading: usize,
+}
+
+impl Edges {
+    /// The edges of a list, none of them counted yet.
+    pub fn of_list(at: At) -> Self {
+        Self { at: Some(at), ..Self::default() }
+    }
+
+    /// Counts an edge.
+    pub fn count_in(&mut self, edge: &Edge) {
+        let destinations = edge.destinations.len();
+        self.count += 1;
+        self.destinations += destinations;
+        self.max_destinations = self.max_destinations.max(destinations);
+        let symbol = edge.action.map(|action| action.symbol);
+        let entry = *self.by_action.entry(symbol).or_insert_with(|| {
+            self.actions.push(ActionEdges { action: edge.action, count: 0, leading: 0 });
+            self.actions.len() - 1
+        });
+        self.actions[entry].count += 1;
+        self.actions[entry].leading += usize::from(destinations > 0);
+    }
+
+    /// The edges of an action, or the silent ones, if there are any.
+    #[must_use]
+    pub fn of_action(&self, action: Option<Symbol>) -> Option<&ActionEdges> {
+        self.by_action.get(&action).map(|&entry| &self.actions[entry])
+    }
 }
 
 /// A location.

@@ -21,13 +21,12 @@ use policert_numeric::Rational;
 
 use crate::{
     ast,
-    diagnostic::{Code, Diagnostics},
+    diagnostic::Code,
     load::LoadOptions,
-    lower::{Reading, Trouble, expression::ExprLowerer},
-    names::{Names, Symbol},
+    lower::{Reading, Trouble, Uses, expression::ExprLowerer},
+    names::Symbol,
     parse::Parser,
     source::At,
-    stop::Watch,
 };
 
 pub(crate) use scope::{Entity, FunctionId, Scope, VariableId};
@@ -59,15 +58,15 @@ pub(crate) struct Checked {
     pub instances: Vec<usize>,
     /// The synchronisation vectors.
     pub vectors: Vec<Vector>,
-    /// Probabilities of the destinations of each edge, by automaton and edge.
-    pub probabilities: Vec<Vec<Vec<probabilities::DestinationProbability>>>,
+    /// What edges do with variables.
+    pub uses: Uses,
     /// Whether probabilities must sum to 1 exactly.
     pub exact_probabilities: bool,
     /// Number of values of the files: what a large model may cost.
     pub values: u64,
 }
 
-pub(crate) use probabilities::{DestinationProbability, SCALED, rounding};
+pub(crate) use probabilities::{DestinationProbability, SCALED, probabilities, rounding};
 
 impl Checked {
     /// The function of an id.
@@ -76,14 +75,6 @@ impl Checked {
             None => &self.ast.functions[id.index],
             Some(automaton) => &self.ast.automata[automaton].functions[id.index],
         }
-    }
-
-    /// Frees the edges of the abstract syntax, which make up most of it: properties do not read them.
-    pub fn forget_edges(&mut self) {
-        if let Some(ast) = Arc::get_mut(&mut self.ast) {
-            ast.automata.iter_mut().for_each(|automaton| automaton.edges = Vec::new());
-        }
-        self.probabilities = Vec::new();
     }
 
     /// The variable of an id.
@@ -101,13 +92,12 @@ pub(crate) fn check(ast: ast::Model, options: &LoadOptions, parser: &mut Parser)
         variables: Vec::new(),
         instances: Vec::new(),
         vectors: Vec::new(),
-        probabilities: Vec::new(),
+        uses: Uses::default(),
         exact_probabilities: options.exact_probabilities,
         values: parser.diagnostics.sources.values(),
         ast: Arc::new(ast),
     };
-    let Parser { diagnostics, names, watch } = parser;
-    let mut checker = Checker { checked, diagnostics, names, watch };
+    let mut checker = Checker { checked, parser };
     checker.declare();
     checker.constants(&options.constants);
     checker.variables();
@@ -124,10 +114,7 @@ pub(crate) fn check(ast: ast::Model, options: &LoadOptions, parser: &mut Parser)
 /// A check under way.
 struct Checker<'p> {
     checked: Checked,
-    diagnostics: &'p mut Diagnostics,
-    names: &'p Names,
-    /// Whether to stop.
-    watch: &'p mut Watch,
+    parser: &'p mut Parser,
 }
 
 impl Checker<'_> {
@@ -137,7 +124,8 @@ impl Checker<'_> {
     }
 
     fn types(&mut self, automaton: Option<usize>) -> TypeChecker<'_> {
-        TypeChecker::new(&self.checked, self.diagnostics, self.names, automaton)
+        let Parser { diagnostics, names, .. } = &mut *self.parser;
+        TypeChecker::new(&self.checked, diagnostics, names, automaton)
     }
 
     /// Checks an expression that must be a truth value.
@@ -184,14 +172,14 @@ impl Checker<'_> {
     }
 
     fn trouble(&mut self, trouble: Trouble) {
-        trouble.report(self.names, self.diagnostics);
+        trouble.report(&self.parser.names, &mut self.parser.diagnostics);
     }
 
     fn text(&self, symbol: Symbol) -> &str {
-        self.names.text(symbol)
+        self.parser.names.text(symbol)
     }
 
     fn invalid(&mut self, code: Code, at: At, message: impl Into<String>) {
-        self.diagnostics.invalid(code, at, message);
+        self.parser.diagnostics.invalid(code, at, message);
     }
 }

@@ -5,7 +5,7 @@ mod render;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use crate::{
-    json::{JsonError, NodeId, pointers},
+    json::{Json, JsonError, NodeId, pointers},
     source::{At, SourceText, Sources},
 };
 
@@ -194,6 +194,7 @@ pub(crate) struct Diagnostics {
     kept: [usize; 2],
     dropped: usize,
     errors: usize,
+    muted: bool,
 }
 
 impl Diagnostics {
@@ -224,6 +225,11 @@ impl Diagnostics {
         self.add(code, Severity::Note, Kind::Invalid, at, message.into(), None);
     }
 
+    /// Whether nothing is collected from now on; whether it was so before.
+    pub fn mute(&mut self, muted: bool) -> bool {
+        std::mem::replace(&mut self.muted, muted)
+    }
+
     /// An error about no place in a file.
     pub fn general(&mut self, code: Code, kind: Kind, message: impl Into<String>) {
         self.push(Diagnostic::new(code, Severity::Error, kind, message.into()));
@@ -251,6 +257,9 @@ impl Diagnostics {
         message: String,
         help: Option<String>,
     ) {
+        if self.muted {
+            return;
+        }
         if severity == Severity::Error {
             // One reason may stop several things.
             let again = |d: &Diagnostic| d.at == Some(at) && d.code == code && d.message == message;
@@ -272,6 +281,9 @@ impl Diagnostics {
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
+        if self.muted {
+            return;
+        }
         self.errors += usize::from(diagnostic.is_error());
         let kept = &mut self.kept[usize::from(diagnostic.is_error())];
         *kept += 1;
@@ -303,7 +315,7 @@ impl Diagnostics {
             let source = json.source();
             let nodes: Vec<NodeId> = of_source.iter().map(|(at, _)| at.node).collect();
             for ((at, diagnostic), pointer) in of_source.iter_mut().zip(pointers(source, &nodes)) {
-                let span = source.document().span(at.node);
+                let span = Json::new(source, at.node).span();
                 diagnostic.place = Some(Place::new(source.lines(), span, Some(pointer)));
             }
         }

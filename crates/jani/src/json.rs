@@ -1,15 +1,18 @@
 //! A JSON reader that keeps the place of every value.
 //!
-//! A [`Document`] is one flat table of nodes in the order of the text (a container stands before
-//! its content), so reading is a loop without recursion, whatever the nesting, and costs a few
-//! allocations in all. [`Json`] is a cursor into it. Numbers keep their text.
+//! A text is read once, to see that it is JSON and to find keys that stand twice; the tree of its
+//! values is the text itself. [`Json`] is a cursor into it: the byte at which a value starts. A
+//! [`Document`] keeps the ends of long containers, to step over them. Reading is a loop without
+//! recursion, whatever the nesting. Numbers keep their text.
 
+mod extent;
 mod members;
 mod pointer;
 mod reader;
 
 use std::{borrow::Cow, ops::Range};
 
+use extent::{Extents, skip_space};
 use thiserror::Error;
 
 use crate::{
@@ -23,18 +26,24 @@ pub(crate) use pointer::pointers;
 /// Deepest nesting of arrays and objects that is read.
 pub const MAX_DEPTH: usize = 2000;
 
-/// A value or key of a [`Document`].
+/// A value or key of a [`Document`]: the byte at which it starts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The value that the whole document is.
-    pub const ROOT: Self = Self(0);
-
-    /// The node at a position of the table.
-    pub(crate) fn new(position: usize) -> Self {
-        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    /// The value at a byte, or the piece at a position.
+    pub(crate) fn new(at: usize) -> Self {
+        Self(position(at))
     }
+
+    fn start(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An offset as it is stored; texts of more than 4 GiB are refused at the start.
+fn position(value: usize) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// What a value is.
@@ -46,11 +55,8 @@ pub enum Kind {
     Bool(bool),
     /// A number; its text says which.
     Number,
-    /// A string or the key of a member; whether it holds escapes.
-    String {
-        /// Whether there is a backslash in it.
-        escaped: bool,
-    },
+    /// A string or the key of a member.
+    String,
     /// An array.
     Array,
     /// An object.
@@ -65,21 +71,11 @@ impl Kind {
             Self::Null => "null",
             Self::Bool(_) => "a truth value",
             Self::Number => "a number",
-            Self::String { .. } => "a string",
+            Self::String => "a string",
             Self::Array => "an array",
             Self::Object => "an object",
         }
     }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    kind: Kind,
-    /// Bytes of the value, quotes included.
-    start: u32,
-    end: u32,
-    /// The node after this one and all its content.
-    next: u32,
 }
 
 /// Why a text is no JSON.
@@ -94,11 +90,22 @@ pub struct JsonError {
     pub too_deep: bool,
 }
 
-/// The nodes of one JSON text.
+/// What is known about one text.
 #[derive(Clone, Debug)]
-pub struct Document {
-    nodes: Vec<Node>,
-    duplicate_keys: Vec<NodeId>,
+pub struct Document(Content);
+
+#[derive(Clone, Debug)]
+enum Content {
+    Json {
+        /// Where the value starts.
+        root: NodeId,
+        /// Number of values, keys included.
+        values: u64,
+        extents: Extents,
+        duplicate_keys: Vec<NodeId>,
+    },
+    /// The pieces of a text that is no JSON.
+    Pieces(Vec<Range<usize>>),
 }
 
 impl Document {
@@ -113,38 +120,34 @@ impl Document {
 
     /// The pieces of a text that is no JSON, so that each has a place.
     pub(crate) fn of_spans(spans: Vec<Range<usize>>) -> Self {
-        let position = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-        let node = |(i, span): (usize, Range<usize>)| Node {
-            kind: Kind::Null,
-            start: position(span.start),
-            end: position(span.end),
-            next: position(i + 1),
-        };
-        let nodes = spans.into_iter().enumerate().map(node).collect();
-        Self { nodes, duplicate_keys: Vec::new() }
+        Self(Content::Pieces(spans))
+    }
+
+    /// The value that the whole document is.
+    #[must_use]
+    pub fn root(&self) -> NodeId {
+        match &self.0 {
+            Content::Json { root, .. } => *root,
+            Content::Pieces(_) => NodeId(0),
+        }
     }
 
     /// Keys that stand in an object that has the same key further up.
     #[must_use]
     pub fn duplicate_keys(&self) -> &[NodeId] {
-        &self.duplicate_keys
+        match &self.0 {
+            Content::Json { duplicate_keys, .. } => duplicate_keys,
+            Content::Pieces(_) => &[],
+        }
     }
 
     /// Number of its values, keys included.
     #[must_use]
-    pub fn values(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Bytes of a value in the text.
-    #[must_use]
-    pub fn span(&self, node: NodeId) -> Range<usize> {
-        let node = self.node(node);
-        node.start as usize..node.end as usize
-    }
-
-    fn node(&self, node: NodeId) -> &Node {
-        &self.nodes[node.0 as usize]
+    pub fn values(&self) -> u64 {
+        match &self.0 {
+            Content::Json { values, .. } => *values,
+            Content::Pieces(pieces) => pieces.len() as u64,
+        }
     }
 }
 
@@ -153,11 +156,19 @@ impl Document {
 pub struct Json<'s> {
     source: &'s Source,
     node: NodeId,
+    /// The first byte behind it.
+    end: u32,
 }
 
 impl<'s> Json<'s> {
     pub(crate) fn new(source: &'s Source, node: NodeId) -> Self {
-        Self { source, node }
+        let end = match &source.document().0 {
+            Content::Json { extents, .. } => {
+                position(extents.end(source.text().as_bytes(), node.start()))
+            }
+            Content::Pieces(_) => node.0,
+        };
+        Self { source, node, end }
     }
 
     /// Where it stands.
@@ -175,55 +186,83 @@ impl<'s> Json<'s> {
     /// What it is.
     #[must_use]
     pub fn kind(self) -> Kind {
-        self.source.document().node(self.node).kind
+        if let Content::Pieces(_) = self.source.document().0 {
+            return Kind::Null;
+        }
+        match self.bytes().get(self.node.start()) {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't') => Kind::Bool(true),
+            Some(b'f') => Kind::Bool(false),
+            Some(b'-' | b'0'..=b'9') => Kind::Number,
+            _ => Kind::Null,
+        }
+    }
+
+    /// Its bytes in the source, quotes included.
+    #[must_use]
+    pub fn span(self) -> Range<usize> {
+        match &self.source.document().0 {
+            Content::Json { .. } => self.node.start()..self.end as usize,
+            Content::Pieces(pieces) => pieces.get(self.node.start()).cloned().unwrap_or_default(),
+        }
     }
 
     /// Its text in the source, quotes included.
     #[must_use]
     pub fn text(self) -> &'s str {
-        &self.source.text()[self.source.document().span(self.node)]
+        self.source.text().get(self.span()).unwrap_or_default()
     }
 
     /// The string it is, escapes resolved.
     #[must_use]
     pub fn as_str(self) -> Option<Cow<'s, str>> {
-        let Kind::String { escaped } = self.kind() else { return None };
+        if self.kind() != Kind::String {
+            return None;
+        }
         let text = self.text();
         let inner = text.get(1..text.len() - 1)?;
+        let escaped = inner.as_bytes().contains(&b'\\');
         Some(if escaped { Cow::Owned(reader::unescape(inner)) } else { Cow::Borrowed(inner) })
     }
 
     /// The elements of an array; none for any other value.
     pub fn elements(self) -> impl Iterator<Item = Json<'s>> + use<'s> {
-        let nodes = &self.source.document().nodes;
-        let (mut at, end) = match self.kind() {
-            Kind::Array => (self.node.0 + 1, nodes[self.node.0 as usize].next),
-            _ => (0, 0),
-        };
-        std::iter::from_fn(move || {
-            (at < end).then(|| {
-                let element = Json::new(self.source, NodeId(at));
-                at = nodes[at as usize].next;
-                element
-            })
-        })
+        let first = (self.kind() == Kind::Array).then(|| self.first()).flatten();
+        std::iter::successors(first, |element| element.next_element())
     }
 
     /// Keys and values of an object, in the order of the text; none for any other value.
     pub fn members(self) -> impl Iterator<Item = (Json<'s>, Json<'s>)> + use<'s> {
-        let nodes = &self.source.document().nodes;
-        let (mut at, end) = match self.kind() {
-            Kind::Object => (self.node.0 + 1, nodes[self.node.0 as usize].next),
-            _ => (0, 0),
-        };
-        std::iter::from_fn(move || {
-            (at < end).then(|| {
-                let key = Json::new(self.source, NodeId(at));
-                let value = Json::new(self.source, NodeId(at + 1));
-                at = nodes[at as usize + 1].next;
-                (key, value)
-            })
-        })
+        let first = (self.kind() == Kind::Object).then(|| self.first()).flatten();
+        let member = |key: Self| (key, key.behind_colon());
+        std::iter::successors(first.map(member), move |(_, value)| value.next_element().map(member))
+    }
+
+    fn bytes(self) -> &'s [u8] {
+        self.source.text().as_bytes()
+    }
+
+    /// The first element, or the first key, of this container.
+    fn first(self) -> Option<Self> {
+        let at = skip_space(self.bytes(), self.node.start() + 1);
+        let is_empty = matches!(self.bytes().get(at), None | Some(b']' | b'}'));
+        (!is_empty).then(|| Self::new(self.source, NodeId::new(at)))
+    }
+
+    /// The element, or the key, behind this value in its container.
+    pub(crate) fn next_element(self) -> Option<Self> {
+        let at = skip_space(self.bytes(), self.end as usize);
+        let is_followed = self.bytes().get(at) == Some(&b',');
+        let next = || Self::new(self.source, NodeId::new(skip_space(self.bytes(), at + 1)));
+        is_followed.then(next)
+    }
+
+    /// The value of this key.
+    fn behind_colon(self) -> Self {
+        let colon = skip_space(self.bytes(), self.end as usize);
+        Self::new(self.source, NodeId::new(skip_space(self.bytes(), colon + 1)))
     }
 
     /// The value of member `key`; the last one, if there are several.
@@ -235,14 +274,15 @@ impl<'s> Json<'s> {
     /// Whether it is a string, and this one.
     #[must_use]
     pub fn is_key(self, key: &str) -> bool {
-        match self.kind() {
-            Kind::String { escaped: false } => {
-                let text = self.text().as_bytes();
-                text.len() == key.len() + 2 && &text[1..=key.len()] == key.as_bytes()
-            }
-            Kind::String { escaped: true } => self.as_str().is_some_and(|s| s == key),
-            _ => false,
+        let (bytes, key) = (self.bytes(), key.as_bytes());
+        let text = bytes.get(self.node.start()..self.end as usize).unwrap_or_default();
+        let [b'"', inner @ .., b'"'] = text else { return false };
+        if inner.len() <= key.len() {
+            return inner == key;
         }
+        // What is escaped is longer than what it stands for.
+        let same = inner.iter().zip(key).take_while(|(a, b)| a == b).count();
+        inner[same] == b'\\' && self.as_str().is_some_and(|s| s.as_bytes() == key)
     }
 }
 

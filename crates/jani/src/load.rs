@@ -152,10 +152,7 @@ fn task(
         let message = "the model cannot be used";
         parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
     }
-    let lowered = lowered?;
-    let mut checked = checked;
-    checked.forget_edges();
-    Some(Task { source, parser: Parser::default(), checked, lowered })
+    Some(Task { source, parser: Parser::default(), checked, lowered: lowered? })
 }
 
 fn own_properties(root: Json<'_>) -> Vec<OwnProperty> {

@@ -18,5 +18,5 @@ pub(crate) use layout::Layout;
 pub(crate) use network::{LoweredModel, lower, unsupported};
 pub(crate) use property::PropertyLowerer;
 pub(crate) use sized::{Lowered, Scalar};
-pub(crate) use transients::target;
+pub(crate) use transients::{Uses, target};
 pub(crate) use trouble::Trouble;

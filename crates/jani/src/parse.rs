@@ -20,6 +20,8 @@ use crate::{
     stop::Watch,
 };
 
+pub(crate) use automaton::EdgeReader;
+
 /// Reads JSON into the abstract syntax; holds what all parts share.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parser {
@@ -32,6 +34,14 @@ pub(crate) struct Parser {
 }
 
 impl Parser {
+    /// Reads something again: what is wrong with it was said, and is not said twice.
+    pub fn again<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let muted = self.diagnostics.mute(true);
+        let value = read(self);
+        self.diagnostics.mute(muted);
+        value
+    }
+
     /// The members of what must be an object.
     fn members<'s>(&mut self, json: Json<'s>, what: &str) -> Option<Members<'s>> {
         if self.watch.step() {

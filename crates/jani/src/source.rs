@@ -94,7 +94,7 @@ impl Source {
     /// The value that the whole file is.
     #[must_use]
     pub fn root(&self) -> Json<'_> {
-        Json::new(self, NodeId::ROOT)
+        Json::new(self, self.document.root())
     }
 
     /// A path written in this file, relative to its folder.
@@ -219,7 +219,7 @@ impl Sources {
     /// Number of values in all files, keys included.
     #[must_use]
     pub fn values(&self) -> u64 {
-        self.0.iter().map(|source| source.document().values() as u64).sum()
+        self.0.iter().map(|source| source.document().values()).sum()
     }
 
     /// The paths of the files, in the order of reading.
@@ -238,6 +238,12 @@ impl Sources {
     #[must_use]
     pub fn by_path(&self, path: &Path) -> Option<Arc<Source>> {
         self.0.iter().find(|source| source.path() == path).cloned()
+    }
+
+    /// The file of an id; `None` for one of another load.
+    #[must_use]
+    pub fn source(&self, id: SourceId) -> Option<Arc<Source>> {
+        self.0.get(id.0 as usize).cloned()
     }
 
     /// The value at a place; `None` for a file of another load.

@@ -71,7 +71,7 @@ impl Summary {
         let automaton = |name: Symbol| model.automata.iter().find(|a| a.name.symbol == name);
         let elements: Vec<_> =
             model.system.elements.iter().map(|e| automaton(e.automaton.symbol)).collect();
-        let edges = || model.automata.iter().flat_map(|a| &a.edges);
+        let edges = || model.automata.iter().map(|a| &a.edges);
         let syncs = &model.system.syncs;
         let labels: BTreeSet<Symbol> =
             syncs.iter().filter_map(|s| s.result.map(|r| r.symbol)).collect();
@@ -91,10 +91,10 @@ impl Summary {
             instances: elements.len(),
             automata: model.automata.len(),
             locations: model.automata.iter().map(|a| a.locations.len()).collect(),
-            edges: edges().count(),
-            silent_edges: edges().filter(|e| e.action.is_none()).count(),
-            destinations: edges().map(|e| e.destinations.len()).sum(),
-            max_destinations: edges().map(|e| e.destinations.len()).max().unwrap_or(0),
+            edges: edges().map(|e| e.count).sum(),
+            silent_edges: edges().filter_map(|e| e.of_action(None)).map(|e| e.count).sum(),
+            destinations: edges().map(|e| e.destinations).sum(),
+            max_destinations: edges().map(|e| e.max_destinations).max().unwrap_or(0),
             labels: labels.len(),
             vectors: syncs.len(),
             nulls: entries().filter(|e| e.is_none()).count(),
@@ -154,13 +154,8 @@ fn kind(variable: &Variable) -> String {
 /// numbers of edges that its entries may take.
 fn operators(model: &Model, elements: &[Option<&crate::ast::Automaton>]) -> u128 {
     let count = |element: usize, action: Option<Symbol>| {
-        elements.get(element).copied().flatten().map_or(0, |automaton| {
-            automaton
-                .edges
-                .iter()
-                .filter(|e| e.action.map(|a| a.symbol) == action && !e.destinations.is_empty())
-                .count() as u128
-        })
+        let automaton = elements.get(element).copied().flatten();
+        automaton.and_then(|a| a.edges.of_action(action)).map_or(0, |edges| edges.leading as u128)
     };
     let mut sum: u128 = (0..elements.len()).map(|e| count(e, None)).sum();
     for sync in &model.system.syncs {

@@ -35,7 +35,7 @@ pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};
 pub use model::{InitialValue, Model};
 pub use network::{
-    AssignedValue, Assignment, Edge, EdgeDestination, Instance, Observable, Probability,
+    AssignedValue, Assignment, Edge, EdgeDestination, EdgePlace, Instance, Observable, Probability,
     SyncVector, Target, Transient, ValueBounds,
 };
 pub use operator::{

@@ -1,7 +1,7 @@
 //! Networks of automata as the model is written: instances with edges, and synchronisation
 //! vectors. Operators are composed from them, see [`Composer`](crate::Composer).
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use policert_numeric::Rational;
 
@@ -31,8 +31,30 @@ pub struct Edge {
     pub guard: Condition,
     /// Where it may lead.
     pub destinations: Vec<EdgeDestination>,
-    /// Where it stands in the file, for messages: a JSON pointer.
-    pub pointer: String,
+    /// Where it stands in the file, for messages.
+    pub place: EdgePlace,
+}
+
+/// The place of an edge in its file; written as a JSON pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct EdgePlace {
+    automaton: u32,
+    edge: u32,
+}
+
+impl EdgePlace {
+    /// The edge at a position of the list of an automaton.
+    #[must_use]
+    pub fn new(automaton: usize, edge: usize) -> Self {
+        let position = |value| u32::try_from(value).unwrap_or(u32::MAX);
+        Self { automaton: position(automaton), edge: position(edge) }
+    }
+}
+
+impl fmt::Display for EdgePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "/automata/{}/edges/{}", self.automaton, self.edge)
+    }
 }
 
 /// One outcome of an edge.
@@ -52,7 +74,7 @@ pub enum Probability {
     /// The same in every state, greater than 0.
     Constant(Rational),
     /// Depends on the state; may be 0 in some.
-    Expr(Expr),
+    Expr(Box<Expr>),
 }
 
 impl Probability {
@@ -60,6 +82,21 @@ impl Probability {
     #[must_use]
     pub fn one() -> Self {
         Self::Constant(Rational::ONE)
+    }
+
+    /// One that depends on the state.
+    #[must_use]
+    pub fn expr(expr: Expr) -> Self {
+        Self::Expr(Box::new(expr))
+    }
+
+    /// The same as an expression.
+    #[must_use]
+    pub fn to_expr(&self) -> Expr {
+        match self {
+            Self::Constant(p) => Expr::Constant(p.clone()),
+            Self::Expr(expr) => (**expr).clone(),
+        }
     }
 
     /// Its value in a state.
@@ -97,14 +134,14 @@ pub enum Target {
         /// The cells.
         cells: Arc<[VarId]>,
         /// Which cell.
-        index: Expr,
+        index: Box<Expr>,
     },
     /// One of several transient variables, the cells of a transient array.
     TransientCell {
         /// The cells.
         cells: Arc<[TransientId]>,
         /// Which cell.
-        index: Expr,
+        index: Box<Expr>,
     },
 }
 
@@ -114,7 +151,15 @@ pub enum AssignedValue {
     /// The value of an expression.
     Expr(Expr),
     /// Any integer between the two, both included.
-    Between(Expr, Expr),
+    Between(Box<[Expr; 2]>),
+}
+
+impl AssignedValue {
+    /// Any integer between two bounds.
+    #[must_use]
+    pub fn between(lower: Expr, upper: Expr) -> Self {
+        Self::Between(Box::new([lower, upper]))
+    }
 }
 
 /// A transient variable: it holds its initial value in states and at the start of each

@@ -7,8 +7,8 @@ use policert_numeric::{IntInterval, Rational};
 use thiserror::Error;
 
 use crate::{
-    Condition, Destination, EvalError, LabelId, LinearExpr, Model, Operator, OperatorKey,
-    Probability, State, TransientValue, UpdateValue, ValueBounds, VarId,
+    Condition, Destination, EvalError, InstanceId, LabelId, LinearExpr, Model, Operator,
+    OperatorKey, Probability, State, TransientValue, UpdateValue, ValueBounds, VarId,
 };
 
 /// What becomes of an update that leaves the domain of a variable, or touches an array cell that
@@ -422,11 +422,9 @@ impl Model {
     #[must_use]
     pub fn display_operator(&self, key: &OperatorKey) -> String {
         let label = key.vector.and_then(|v| self.vectors[v as usize].result);
-        let edges: Vec<&str> = key
-            .edges
-            .iter()
-            .map(|&(i, e)| self.instance(i).edges[e as usize].pointer.as_str())
-            .collect();
+        let place =
+            |&(i, e): &(InstanceId, u32)| self.instance(i).edges[e as usize].place.to_string();
+        let edges: Vec<String> = key.edges.iter().map(place).collect();
         format!("{} at {}", self.label_name(label), edges.join(" and "))
     }
 }

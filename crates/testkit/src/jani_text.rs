@@ -236,7 +236,8 @@ impl Writer<'_> {
             AssignedValue::Expr(value) => {
                 entry.insert("value".to_owned(), self.expr(value, kind));
             }
-            AssignedValue::Between(lower, upper) => {
+            AssignedValue::Between(bounds) => {
+                let [lower, upper] = &**bounds;
                 entry.insert("lower-bound".to_owned(), self.expr(lower, kind));
                 entry.insert("upper-bound".to_owned(), self.expr(upper, kind));
             }

@@ -235,7 +235,7 @@ impl OperatorRecord {
                 instance: instance.0,
                 automaton: automaton.automaton.clone(),
                 edge,
-                pointer: automaton.edges[edge as usize].pointer.clone(),
+                pointer: automaton.edges[edge as usize].place.to_string(),
             }
         });
         Self { vector: key.vector, edges: edges.collect() }

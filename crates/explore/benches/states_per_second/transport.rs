@@ -2,9 +2,9 @@
 //! place.
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, Expr, InitialValue,
-    Instance, InstanceId, LabelId, Model, Probability, SyncVector, Target, VarId, Variable,
-    VariableKind,
+    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
+    InitialValue, Instance, InstanceId, LabelId, Model, Probability, SyncVector, Target, VarId,
+    Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -126,6 +126,6 @@ fn edge(label: usize, guard: Condition, assignments: Vec<Assignment>) -> Edge {
             probability: Probability::one(),
             assignments,
         }],
-        pointer: String::new(),
+        place: EdgePlace::default(),
     }
 }

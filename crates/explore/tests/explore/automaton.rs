@@ -1,9 +1,9 @@
 //! Short hands to write models by hand: automata without locations.
 
 use policert_model::{
-    AssignedValue, Assignment, Condition, Edge, EdgeDestination, Expr, InitialValue, Instance,
-    InstanceId, LabelId, Model, Probability, SafetyProperty, SyncVector, Target, VarId, Variable,
-    VariableKind,
+    AssignedValue, Assignment, Condition, Edge, EdgeDestination, EdgePlace, Expr, InitialValue,
+    Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, SyncVector, Target, VarId,
+    Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -33,7 +33,7 @@ pub fn edge(action: Option<usize>, guard: Condition, assignments: Vec<Assignment
             probability: Probability::one(),
             assignments,
         }],
-        pointer: "/automata/0/edges/0".to_owned(),
+        place: EdgePlace::default(),
     }
 }
 

@@ -282,7 +282,7 @@ fn free_choices_are_tried_inside_the_domain_only() {
     let wide = i64::MAX / 2;
     let choice = Assignment {
         target: Target::Var(var(0)),
-        value: AssignedValue::Between(Expr::int(-wide), Expr::int(wide)),
+        value: AssignedValue::between(Expr::int(-wide), Expr::int(wide)),
         index: 0,
     };
     let model = model(&[(0, 4)], 1, vec![edge(Some(0), Condition::True, vec![choice])]);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, Expr, InitialValue,
-    Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, Start, SyncVector, Target,
-    Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
+    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
+    InitialValue, Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, Start,
+    SyncVector, Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
 use policert_testkit::{Expressions, Forms, Random, boolean, integer};
@@ -174,7 +174,7 @@ fn random_edge(
         // 1 or 0, by the state
         let first = Expr::ite(literal(random, model).to_expr(), Expr::int(1), Expr::int(0));
         let second = Expr::binary(BinaryOp::Sub, Expr::int(1), first.clone());
-        vec![Probability::Expr(first), Probability::Expr(second)]
+        vec![Probability::expr(first), Probability::expr(second)]
     };
     let destination = |random: &mut Random, probability| EdgeDestination {
         location: random.between(locations.lo, locations.hi),
@@ -188,7 +188,7 @@ fn random_edge(
         action: random.percent(70).then(|| LabelId::new(random.below(LABELS))),
         guard,
         destinations: probabilities.into_iter().map(|p| destination(random, p)).collect(),
-        pointer: format!("/automata/{instance}/edges/{number}"),
+        place: EdgePlace::new(instance, number),
     }
 }
 
@@ -208,11 +208,11 @@ fn random_assignment(random: &mut Random, model: &Model, expressions: &Expressio
         0 if !model.transients.is_empty() => Target::Transient(TransientId(0)),
         1 | 2 => Target::Cell {
             cells: Arc::from(&integers[..2]),
-            index: match random.below(3) {
+            index: Box::new(match random.below(3) {
                 0 => Expr::int(random.between(0, 1)),
                 1 => Expr::Var(*random.pick(&integers)),
                 _ => expressions.integer(random, 1),
-            },
+            }),
         },
         _ => Target::Var(variable),
     };
@@ -228,7 +228,7 @@ fn random_assignment(random: &mut Random, model: &Model, expressions: &Expressio
         0..=7 => AssignedValue::Expr(step(random, old)),
         8..=11 => AssignedValue::Expr(Expr::int(random.between(-2, 3))),
         12 if !matches!(target, Target::Transient(_)) => {
-            AssignedValue::Between(step(random, old.clone()), Expr::int(random.between(-1, 3)))
+            AssignedValue::between(step(random, old.clone()), Expr::int(random.between(-1, 3)))
         }
         13 if random.percent(10) => AssignedValue::Expr(expressions.real(random, 1)),
         _ => AssignedValue::Expr(expressions.integer(random, 1)),

@@ -4,12 +4,14 @@ use super::{Checker, Entity, Type};
 use crate::{
     ast::{Automaton, Edge, TransientValue},
     diagnostic::Code,
-    lower::target,
+    lower::{Uses, target},
+    parse::EdgeReader,
 };
 
 impl Checker<'_> {
     /// Checks all automata.
     pub(super) fn automata(&mut self) {
+        self.checked.uses = Uses::of_none(self.checked.variables.len());
         for (i, automaton) in self.ast().automata.iter().enumerate() {
             self.automaton(i, automaton);
         }
@@ -32,21 +34,17 @@ impl Checker<'_> {
                 self.condition(time_progress, Some(i));
                 if self.checked.ast.is_untimed() {
                     let what = "time progress conditions in a model without time";
-                    self.diagnostics.unsupported(time_progress.at, what);
+                    self.parser.diagnostics.unsupported(time_progress.at, what);
                 }
             }
             for given in &location.transient_values {
                 self.transient_value(i, given);
             }
         }
-        let mut probabilities = Vec::with_capacity(automaton.edges.len());
-        for edge in &automaton.edges {
-            if self.watch.step() {
-                return;
-            }
-            probabilities.push(self.edge(i, edge));
+        let mut edges = EdgeReader::new(&automaton.edges, &self.parser.diagnostics.sources);
+        while let Some(edge) = edges.next(self.parser) {
+            self.edge(i, &edge);
         }
-        self.checked.probabilities.push(probabilities);
     }
 
     fn transient_value(&mut self, automaton: usize, given: &TransientValue) {
@@ -71,7 +69,7 @@ impl Checker<'_> {
         }
     }
 
-    fn edge(&mut self, automaton: usize, edge: &Edge) -> Vec<super::DestinationProbability> {
+    fn edge(&mut self, automaton: usize, edge: &Edge) {
         self.known_location(automaton, edge.location);
         if let Some(action) = edge.action {
             self.known_action(action);
@@ -87,12 +85,15 @@ impl Checker<'_> {
         }
         if edge.destinations.is_empty() {
             let message = "an edge without destinations is skipped";
-            self.diagnostics.warning(Code::Skipped, edge.at, message);
+            self.parser.diagnostics.warning(Code::Skipped, edge.at, message);
         }
         for destination in &edge.destinations {
             self.known_location(automaton, destination.location);
         }
         self.assignments(automaton, edge);
-        self.probabilities(automaton, edge)
+        super::probabilities(&self.checked, self.parser, automaton, edge);
+        let mut uses = std::mem::take(&mut self.checked.uses);
+        uses.note(&self.checked, automaton, edge);
+        self.checked.uses = uses;
     }
 }

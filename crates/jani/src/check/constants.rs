@@ -27,7 +27,7 @@ impl Checker<'_> {
                         known.join(", ")
                     )
                 };
-                self.diagnostics.general(Code::ConstantGiven, Kind::Invalid, message);
+                self.parser.diagnostics.general(Code::ConstantGiven, Kind::Invalid, message);
             }
         }
         for constant in constants {
@@ -70,7 +70,7 @@ impl Checker<'_> {
             (None, None) => {
                 let message = format!("constant `{name}` has no value");
                 let help = format!("give it one: --const {name}=…");
-                self.diagnostics.invalid_with_help(Code::ConstantMissing, at, message, help);
+                self.parser.diagnostics.invalid_with_help(Code::ConstantMissing, at, message, help);
                 return Err(Trouble::Known);
             }
         };

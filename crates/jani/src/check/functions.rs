@@ -37,7 +37,7 @@ impl Checker<'_> {
             if reaches(&calls, i, i) {
                 let name = self.checked.function(id).name;
                 let what = format!("recursive function `{}`", self.text(name.symbol));
-                self.diagnostics.unsupported(name.at, what);
+                self.parser.diagnostics.unsupported(name.at, what);
             }
         }
     }

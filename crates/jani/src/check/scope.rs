@@ -162,7 +162,7 @@ impl Checker<'_> {
         if found.is_none() {
             let message = format!("unknown action `{}`", self.text(name.symbol));
             let help = "actions are declared in the model's list `actions`";
-            self.diagnostics.invalid_with_help(Code::UnknownName, name.at, message, help);
+            self.parser.diagnostics.invalid_with_help(Code::UnknownName, name.at, message, help);
         }
         found
     }

@@ -29,7 +29,9 @@ impl Checker<'_> {
                 }
             }
             if let Some(action) = element.input_enable.first() {
-                self.diagnostics.unsupported(action.at, "input-enabled actions (`input-enable`)");
+                self.parser
+                    .diagnostics
+                    .unsupported(action.at, "input-enabled actions (`input-enable`)");
             }
         }
         let elements = system.elements.len();
@@ -50,7 +52,7 @@ impl Checker<'_> {
             let result = sync.result.and_then(|result| self.known_action(result));
             if actions.iter().all(Option::is_none) && sync.synchronise.iter().all(Option::is_none) {
                 let message = "a synchronisation vector without any action never fires";
-                self.diagnostics.warning(Code::NeverFires, sync.at, message);
+                self.parser.diagnostics.warning(Code::NeverFires, sync.at, message);
             }
             self.checked.vectors.push(Vector { actions, result });
         }
@@ -62,9 +64,9 @@ impl Checker<'_> {
         }
         for (i, automaton) in self.checked.ast.automata.iter().enumerate() {
             if !self.checked.instances.contains(&i) && !self.checked.instances.is_empty() {
-                let name = self.names.text(automaton.name.symbol);
+                let name = self.parser.names.text(automaton.name.symbol);
                 let message = format!("automaton `{name}` takes no part in the system");
-                self.diagnostics.warning(Code::Skipped, automaton.name.at, message);
+                self.parser.diagnostics.warning(Code::Skipped, automaton.name.at, message);
             }
         }
     }
@@ -73,8 +75,8 @@ impl Checker<'_> {
     /// with an action of which the other automaton has no edge.
     fn uncovered_actions(&mut self) {
         let actions_of = |&automaton: &usize| -> BTreeSet<usize> {
-            let edges = self.checked.ast.automata[automaton].edges.iter();
-            let names = edges.filter_map(|edge| edge.action);
+            let edges = &self.checked.ast.automata[automaton].edges;
+            let names = edges.actions.iter().filter_map(|edges| edges.action);
             names.filter_map(|name| self.checked.scope.action(name.symbol)).collect()
         };
         let on_edges: Vec<BTreeSet<usize>> =
@@ -98,13 +100,15 @@ impl Checker<'_> {
         for (i, &automaton) in self.checked.instances.iter().enumerate() {
             let automaton = &self.checked.ast.automata[automaton];
             let mut seen = BTreeSet::new();
-            for name in automaton.edges.iter().filter_map(|e| e.action) {
+            for name in automaton.edges.actions.iter().filter_map(|e| e.action) {
                 let Some(action) = self.checked.scope.action(name.symbol) else { continue };
                 if covered.contains(&(i, action)) || !seen.insert(action) {
                     continue;
                 }
-                let (action_name, instance) =
-                    (self.names.text(name.symbol), self.names.text(automaton.name.symbol));
+                let (action_name, instance) = (
+                    self.parser.names.text(name.symbol),
+                    self.parser.names.text(automaton.name.symbol),
+                );
                 let of = format!("action `{action_name}` of instance {i} (`{instance}`)");
                 let message = if named.contains(&(i, action)) {
                     format!(
@@ -118,7 +122,7 @@ impl Checker<'_> {
             }
         }
         for (at, message) in found {
-            self.diagnostics.warning(Code::NeverFires, at, message);
+            self.parser.diagnostics.warning(Code::NeverFires, at, message);
         }
     }
 }

@@ -77,7 +77,7 @@ impl Checker<'_> {
                 Some(shape) => shape,
                 None => {
                     let what = format!("array `{name}` of arrays of different lengths");
-                    self.diagnostics.unsupported(variable.name.at, what);
+                    self.parser.diagnostics.unsupported(variable.name.at, what);
                     Vec::new()
                 }
             },

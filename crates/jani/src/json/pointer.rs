@@ -17,7 +17,8 @@ struct Open {
 /// of its value.
 pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
     let mut found = vec![String::new(); places.len()];
-    let whole = Open { node: NodeId::ROOT, pointer: String::new(), places: 0..places.len() };
+    let whole =
+        Open { node: source.document().root(), pointer: String::new(), places: 0..places.len() };
     let mut open = vec![whole];
     while let Some(Open { node, pointer, places: inside }) = open.pop() {
         let json = Json::new(source, node);
@@ -26,9 +27,9 @@ pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
         let mut at = inside.start + own;
         // Places before a value's end lie in it, or are its key.
         let mut enter = |value: Json<'_>, step: &dyn std::fmt::Display| {
-            let end = source.document().node(value.node).next;
+            let end = value.span().end;
             let first = at;
-            while at < inside.end && places[at].0 < end {
+            while at < inside.end && places[at].start() < end {
                 at += 1;
             }
             if first < at {
@@ -59,7 +60,7 @@ pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
                     }
                 }
             }
-            Kind::Null | Kind::Bool(_) | Kind::Number | Kind::String { .. } => {}
+            Kind::Null | Kind::Bool(_) | Kind::Number | Kind::String => {}
         }
     }
     found

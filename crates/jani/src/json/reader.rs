@@ -1,8 +1,8 @@
-//! Reading a JSON text into the table of nodes: one loop with a stack of open containers.
+//! Reading a JSON text, to see that it is one: one loop with a stack of open containers.
 
-use smallvec::SmallVec;
+use std::ops::Range;
 
-use super::{Document, JsonError, Kind, MAX_DEPTH, Node, NodeId};
+use super::{Content, Document, Extents, JsonError, MAX_DEPTH, NodeId, skip_space};
 use crate::stop::Watch;
 
 pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError> {
@@ -13,21 +13,21 @@ pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError>
             too_deep: false,
         });
     }
+    let bytes = text.as_bytes();
+    let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader {
-        bytes: text.as_bytes(),
-        at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 },
-        nodes: Vec::with_capacity(most_values(text.as_bytes())),
+        bytes,
+        at: start,
+        values: 0,
+        extents: Extents::default(),
         open: Vec::new(),
+        keys: Vec::new(),
         duplicate_keys: Vec::new(),
     };
     reader.document(watch)?;
-    Ok(Document { nodes: reader.nodes, duplicate_keys: reader.duplicate_keys })
-}
-
-/// At least the number of values and keys: each but the first stands behind one of these. A table that
-/// grows would take twice the memory while it does.
-fn most_values(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1
+    let Reader { values, extents, duplicate_keys, .. } = reader;
+    let root = NodeId::new(skip_space(bytes, start));
+    Ok(Document(Content::Json { root, values, extents, duplicate_keys }))
 }
 
 /// Up to how many keys of an object are compared pairwise.
@@ -36,10 +36,23 @@ const FEW_KEYS: usize = 16;
 struct Reader<'t> {
     bytes: &'t [u8],
     at: usize,
-    nodes: Vec<Node>,
-    /// Nodes of the containers that are not closed yet.
-    open: Vec<u32>,
+    /// Number of values and keys so far.
+    values: u64,
+    extents: Extents,
+    /// The containers that are not closed yet.
+    open: Vec<Open>,
+    /// Their keys so far, with quotes.
+    keys: Vec<Range<usize>>,
     duplicate_keys: Vec<NodeId>,
+}
+
+struct Open {
+    /// The byte that closes it.
+    closer: u8,
+    /// Its entry among the long containers, if it becomes one.
+    extent: usize,
+    /// Where its keys start.
+    keys: usize,
 }
 
 impl Reader<'_> {
@@ -92,55 +105,52 @@ impl Reader<'_> {
     /// Reads a value, or the opening of a container; whether the value is complete.
     fn value(&mut self) -> Result<bool, JsonError> {
         match self.peek() {
-            Some(b'"') => self.string()?,
-            Some(b'{') => return self.open(Kind::Object),
-            Some(b'[') => return self.open(Kind::Array),
+            Some(b'"') => {
+                self.string()?;
+            }
+            Some(b'{') => return self.open(b'}'),
+            Some(b'[') => return self.open(b']'),
             Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word("true", Kind::Bool(true))?,
-            Some(b'f') => self.word("false", Kind::Bool(false))?,
-            Some(b'n') => self.word("null", Kind::Null)?,
+            Some(b't') => self.word("true")?,
+            Some(b'f') => self.word("false")?,
+            Some(b'n') => self.word("null")?,
             _ => return Err(self.expected("a value")),
         }
         Ok(true)
     }
 
-    fn open(&mut self, kind: Kind) -> Result<bool, JsonError> {
+    fn open(&mut self, closer: u8) -> Result<bool, JsonError> {
         if self.open.len() >= MAX_DEPTH {
             let message = format!("nested more than {MAX_DEPTH} levels deep");
             return Err(JsonError { offset: self.at, message, too_deep: true });
         }
-        self.open.push(self.next_id());
-        self.push(kind, self.at, self.at + 1);
+        let extent = self.extents.open(self.at);
+        self.open.push(Open { closer, extent, keys: self.keys.len() });
+        self.values += 1;
         self.at += 1;
         Ok(false)
     }
 
     fn close(&mut self) {
         self.at += 1;
-        let (end, next) = (position(self.at), self.next_id());
         if let Some(container) = self.open.pop() {
-            let node = &mut self.nodes[container as usize];
-            node.end = end;
-            node.next = next;
-            if node.kind == Kind::Object {
-                self.find_duplicates(container);
-            }
+            self.extents.close(container.extent, self.at);
+            self.find_duplicates(container.keys);
+            self.keys.truncate(container.keys);
         }
     }
 
     /// The byte that closes the innermost container.
     fn closer(&self) -> u8 {
-        match self.open.last().map(|&id| self.nodes[id as usize].kind) {
-            Some(Kind::Object) => b'}',
-            _ => b']',
-        }
+        self.open.last().map_or(b']', |container| container.closer)
     }
 
     fn key(&mut self) -> Result<(), JsonError> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a key in double quotes"));
         }
-        self.string()?;
+        let key = self.string()?;
+        self.keys.push(key);
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.expected("`:`"));
@@ -149,25 +159,22 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), JsonError> {
+    /// Reads a string; its bytes with the quotes.
+    fn string(&mut self) -> Result<Range<usize>, JsonError> {
         let start = self.at;
-        let mut escaped = false;
         self.at += 1;
         loop {
             match self.peek() {
                 Some(b'"') => break,
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
+                Some(b'\\') => self.escape()?,
                 Some(0..=0x1f) => return Err(self.error("control character in a string")),
                 Some(_) => self.at += 1,
                 None => return Err(self.error("unexpected end of file inside a string")),
             }
         }
         self.at += 1;
-        self.push(Kind::String { escaped }, start, self.at);
-        Ok(())
+        self.values += 1;
+        Ok(start..self.at)
     }
 
     fn escape(&mut self) -> Result<(), JsonError> {
@@ -205,7 +212,7 @@ impl Reader<'_> {
             }
             self.digits()?;
         }
-        self.push(Kind::Number, start, self.at);
+        self.values += 1;
         Ok(())
     }
 
@@ -217,53 +224,39 @@ impl Reader<'_> {
         if self.at == start { Err(self.expected("a digit")) } else { Ok(self.at - start) }
     }
 
-    fn word(&mut self, word: &str, kind: Kind) -> Result<(), JsonError> {
+    fn word(&mut self, word: &str) -> Result<(), JsonError> {
         if !self.bytes[self.at..].starts_with(word.as_bytes()) {
             return Err(self.expected("a value"));
         }
-        self.push(kind, self.at, self.at + word.len());
+        self.values += 1;
         self.at += word.len();
         Ok(())
     }
 
-    fn push(&mut self, kind: Kind, start: usize, end: usize) {
-        let next = self.next_id() + 1;
-        self.nodes.push(Node { kind, start: position(start), end: position(end), next });
-    }
-
-    /// A node takes at least one byte of the text, so that ids fit as offsets do.
-    fn next_id(&self) -> u32 {
-        position(self.nodes.len())
-    }
-
     /// Notes the keys of an object, just closed, that stand further up in it as well.
-    fn find_duplicates(&mut self, object: u32) {
-        let nodes = &self.nodes;
-        let text = |id: u32| {
-            let node = &nodes[id as usize];
-            &self.bytes[node.start as usize..node.end as usize]
-        };
-        let mut keys = SmallVec::<[u32; 16]>::new();
-        let mut key = object + 1;
-        while key < self.next_id() {
-            if keys.len() < FEW_KEYS && keys.iter().any(|&other| text(other) == text(key)) {
-                self.duplicate_keys.push(NodeId(key));
+    fn find_duplicates(&mut self, first: usize) {
+        let keys = &self.keys[first..];
+        let text = |key: &Range<usize>| &self.bytes[key.clone()];
+        let few = &keys[..keys.len().min(FEW_KEYS)];
+        for (i, key) in few.iter().enumerate() {
+            if few[..i].iter().any(|other| text(other) == text(key)) {
+                self.duplicate_keys.push(NodeId::new(key.start));
             }
-            keys.push(key);
-            key = nodes[key as usize + 1].next;
         }
         // Longer objects are sorted, and searched from where the pairwise search ended.
-        if let Some(&first) = keys.get(FEW_KEYS) {
-            keys.sort_by_key(|&id| (text(id), id));
-            let pairs = keys.windows(2).filter(|w| text(w[0]) == text(w[1]) && w[1] >= first);
-            self.duplicate_keys.extend(pairs.map(|w| NodeId(w[1])));
+        if let Some(behind) = keys.get(FEW_KEYS) {
+            let mut sorted: Vec<&Range<usize>> = keys.iter().collect();
+            sorted.sort_by_key(|key| (text(key), key.start));
+            let again = |pair: &&[&Range<usize>]| {
+                text(pair[0]) == text(pair[1]) && pair[1].start >= behind.start
+            };
+            let again = sorted.windows(2).filter(again);
+            self.duplicate_keys.extend(again.map(|pair| NodeId::new(pair[1].start)));
         }
     }
 
     fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
-            self.at += 1;
-        }
+        self.at = skip_space(self.bytes, self.at);
     }
 
     fn peek(&self) -> Option<u8> {
@@ -280,11 +273,6 @@ impl Reader<'_> {
     fn error(&self, message: &str) -> JsonError {
         JsonError { offset: self.at, message: message.to_owned(), too_deep: false }
     }
-}
-
-/// An offset or id as it is stored; texts of more than 4 GiB were refused at the start.
-fn position(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
 }
 
 /// The character whose escape starts with the `u` at the front, and the escape's length from

@@ -21,7 +21,7 @@ fn to_value(json: Json<'_>) -> Value {
         Kind::Null => Value::Null,
         Kind::Bool(b) => Value::Bool(b),
         Kind::Number => serde_json::from_str(json.text()).expect("number"),
-        Kind::String { .. } => Value::String(json.as_str().expect("string").into_owned()),
+        Kind::String => Value::String(json.as_str().expect("string").into_owned()),
         Kind::Array => Value::Array(json.elements().map(to_value).collect()),
         Kind::Object => Value::Object(
             json.members()
@@ -37,6 +37,16 @@ fn parse(text: &str) -> Result<Document, JsonError> {
 
 fn pointer(json: Json<'_>) -> String {
     pointers(json.source(), &[json.at().node]).remove(0)
+}
+
+/// All values and keys, in the order of the text.
+fn each_node(json: Json<'_>, into: &mut Vec<NodeId>) {
+    into.push(json.at().node);
+    json.elements().for_each(|element| each_node(element, into));
+    for (key, value) in json.members() {
+        into.push(key.at().node);
+        each_node(value, into);
+    }
 }
 
 fn check_pointers(root: &Value, json: Json<'_>) {
@@ -74,7 +84,9 @@ proptest! {
         let source = source(&text);
         prop_assert_eq!(&to_value(source.root()), &value);
         check_pointers(&value, source.root());
-        let places: Vec<NodeId> = (0..source.document().nodes.len()).map(NodeId::new).collect();
+        let mut places = Vec::new();
+        each_node(source.root(), &mut places);
+        prop_assert_eq!(source.document().values(), places.len() as u64);
         let alone = places.iter().map(|&place| pointer(Json::new(&source, place)));
         prop_assert_eq!(pointers(&source, &places), alone.collect::<Vec<_>>());
     }
@@ -146,4 +158,20 @@ fn nesting_is_limited() {
     let error = parse(&deep(MAX_DEPTH + 1)).expect_err("too deep");
     assert!(error.too_deep && error.offset == MAX_DEPTH, "{error}");
     assert!(parse(&"[".repeat(1_000_000)).is_err());
+}
+
+#[test]
+fn the_ends_of_long_and_short_values_are_found_in_long_texts() {
+    let element = |i: usize| match i % 3 {
+        0 => format!("{{\"short\": [{i}, \"]}}\\\"\"]}}"),
+        1 => format!("[{{\"long\": \"{}\", \"inner\": [[{i}]]}}]", "x".repeat(i)),
+        _ => format!("-{i}.5e1"),
+    };
+    let elements: Vec<String> = (0..2000).map(element).collect();
+    let text = format!(" [{}] ", elements.join(" ,\n"));
+    let source = source(&text);
+    assert_eq!(source.root().text(), text.trim());
+    assert!(source.root().elements().map(Json::text).eq(&elements));
+    let last = source.root().elements().nth(1999).map(|json| json.at().node);
+    assert_eq!(pointers(&source, &[last.expect("the last")]), ["/1999"]);
 }

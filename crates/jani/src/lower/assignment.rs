@@ -32,11 +32,11 @@ impl Cells {
         match self {
             Self::State(first) => Target::Cell {
                 cells: offsets.map(|o| VarId::new(first.index() + o)).collect(),
-                index,
+                index: Box::new(index),
             },
             Self::Transient(first) => Target::TransientCell {
                 cells: offsets.map(|o| TransientId::new(first.index() + o)).collect(),
-                index,
+                index: Box::new(index),
             },
         }
     }
@@ -88,7 +88,7 @@ fn values(
                 return Err(Trouble::Unsupported(at, what.to_owned()));
             }
             let (lower, upper) = (lowerer.scalar(lower)?, lowerer.scalar(upper)?);
-            Ok(vec![AssignedValue::Between(lower.expr, upper.expr)])
+            Ok(vec![AssignedValue::between(lower.expr, upper.expr)])
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The model: variables, instances with their edges, synchronisation vectors, initial states.
 
 use policert_model::{
-    Condition, Edge, EdgeDestination, Instance, InstanceId, LabelId, Model, Probability, SyncVector,
+    Condition, Edge, EdgeDestination, EdgePlace, Instance, InstanceId, LabelId, Model, Probability,
+    SyncVector,
 };
 
 use super::{
@@ -10,12 +11,11 @@ use super::{
 };
 use crate::{
     ast,
-    check::{Checked, DestinationProbability, Entity, SCALED, Sort},
+    check::{self, Checked, DestinationProbability, Entity, SCALED, Sort},
     diagnostic::{Code, Diagnostics},
     names::Names,
-    parse::Parser,
+    parse::{EdgeReader, Parser},
     source::At,
-    stop::Watch,
 };
 
 /// A model with where the variables of the file are in it.
@@ -28,23 +28,20 @@ pub(crate) struct LoweredModel {
 /// Lowers a model that was checked without errors and has no [`unsupported`] parts; `None` after
 /// diagnostics of what in its expressions is not supported, or after a stop.
 pub(crate) fn lower(checked: &Checked, parser: &mut Parser) -> Option<LoweredModel> {
-    let Parser { diagnostics, names, watch } = parser;
-    let names: &Names = names;
-    let uses = transients::uses(checked);
-    let mut layout = Layout::new(checked, names, &|v| uses.written[v.0]);
+    let mut layout = Layout::new(checked, &parser.names, &|v| checked.uses.written[v.0]);
     transients::show_in_states(checked, &mut layout);
     let mut network = Network {
         checked,
         layout: &layout,
-        read: &uses.read,
         troubles: Vec::new(),
         unchecked: Vec::new(),
         scaled: Vec::new(),
-        watch,
+        parser,
     };
-    let instances = (0..checked.instances.len()).map(|i| network.instance(names, i)).collect();
+    let instances = (0..checked.instances.len()).map(|i| network.instance(i)).collect();
     let initial_condition = network.initial_condition();
-    let Network { troubles, unchecked, scaled, watch, .. } = network;
+    let Network { troubles, unchecked, scaled, .. } = network;
+    let Parser { diagnostics, names, watch } = parser;
     let stopped = watch.is_stopped();
     for at in scaled {
         diagnostics.note(Code::Probability, at, SCALED);
@@ -116,38 +113,33 @@ fn vectors(checked: &Checked) -> Vec<SyncVector> {
     vectors.collect()
 }
 
-struct Network<'c, 'w> {
+struct Network<'c, 'p> {
     checked: &'c Checked,
     layout: &'c Layout,
-    /// The variables that assignments of edges read.
-    read: &'c [bool],
     troubles: Vec<Trouble>,
     /// Assignments to transient variables that nothing reads, with what is not supported in them.
     unchecked: Vec<(At, String)>,
     /// Edges whose probabilities are scaled in the states where rounding makes them miss 1.
     scaled: Vec<At>,
-    /// Whether to stop.
-    watch: &'w mut Watch,
+    parser: &'p mut Parser,
 }
 
 impl<'c> Network<'c, '_> {
-    fn instance(&mut self, names: &Names, instance: usize) -> Instance {
+    fn instance(&mut self, instance: usize) -> Instance {
         let automaton = self.checked.instances[instance];
         let first = self.checked.instances.iter().position(|a| *a == automaton) == Some(instance);
         let ast = &self.checked.ast.automata[automaton];
         let mut lowerer =
             ExprLowerer::of_instance(self.checked, Reading::State(self.layout), instance);
-        let mut edges = Vec::with_capacity(ast.edges.len());
-        for (e, edge) in ast.edges.iter().enumerate() {
+        let mut edges = Vec::with_capacity(ast.edges.count);
+        let mut reader = EdgeReader::new(&ast.edges, &self.parser.diagnostics.sources);
+        for position in 0.. {
+            let Some(edge) = reader.next(self.parser) else { break };
             if edge.destinations.is_empty() {
                 continue;
             }
-            if self.watch.step() {
-                break;
-            }
-            let pointer = format!("/automata/{automaton}/edges/{e}");
-            let probabilities = &self.checked.probabilities[automaton][e];
-            match self.edge(&mut lowerer, automaton, edge, probabilities, pointer) {
+            let place = EdgePlace::new(automaton, position);
+            match self.edge(&mut lowerer, automaton, &edge, place) {
                 Ok(edge) => edges.push(edge),
                 // What is wrong with an automaton is said once, not for each instance.
                 Err(trouble) if first => self.troubles.push(trouble),
@@ -155,7 +147,7 @@ impl<'c> Network<'c, '_> {
             }
         }
         Instance {
-            automaton: names.text(ast.name.symbol).to_owned(),
+            automaton: self.parser.names.text(ast.name.symbol).to_owned(),
             location: Layout::location(instance),
             edges,
         }
@@ -166,8 +158,7 @@ impl<'c> Network<'c, '_> {
         lowerer: &mut ExprLowerer<'c>,
         automaton: usize,
         edge: &ast::Edge,
-        probabilities: &[DestinationProbability],
-        pointer: String,
+        place: EdgePlace,
     ) -> Result<Edge, Trouble> {
         let location = |name: ast::Name| {
             let position = self.checked.scope.location(automaton, name.symbol);
@@ -184,14 +175,17 @@ impl<'c> Network<'c, '_> {
             Some(guard) => condition(lowerer.reading(Reading::State(self.layout)), guard)?,
             None => Condition::True,
         };
+        let checked = self.checked;
+        let probabilities =
+            self.parser.again(|p| check::probabilities(checked, p, automaton, edge));
         let mut destinations = Vec::with_capacity(edge.destinations.len());
-        for (destination, probability) in edge.destinations.iter().zip(probabilities) {
+        for (destination, probability) in edge.destinations.iter().zip(&probabilities) {
             let probability = match (probability, &destination.probability) {
                 (DestinationProbability::Constant(p), _) if p.is_zero() => continue,
                 (DestinationProbability::Constant(p), _) => Probability::Constant(p.clone()),
                 (DestinationProbability::Depends, Some(expr)) => {
                     let p = lowerer.reading(Reading::State(self.layout)).scalar(expr)?;
-                    Probability::Expr(p.expr)
+                    Probability::expr(p.expr)
                 }
                 (DestinationProbability::Depends, None) => return Err(Trouble::Known),
             };
@@ -208,10 +202,11 @@ impl<'c> Network<'c, '_> {
                 }
             }
             let location = location(destination.location)?;
+            assignments.shrink_to_fit();
             destinations.push(EdgeDestination { location, probability, assignments });
         }
         self.scale(edge, &mut destinations);
-        Ok(Edge { source: location(edge.location)?, action, guard, destinations, pointer })
+        Ok(Edge { source: location(edge.location)?, action, guard, destinations, place })
     }
 
     /// Scales probabilities that depend on the state where rounding makes them miss 1.
@@ -233,7 +228,9 @@ impl<'c> Network<'c, '_> {
     fn is_idle(&self, automaton: usize, assignment: &ast::Assignment) -> bool {
         let Some((name, _)) = transients::target(&assignment.target) else { return false };
         match self.checked.scope.entity(name, Some(automaton)) {
-            Some(Entity::Variable(v)) => self.checked.variable(v).transient && !self.read[v.0],
+            Some(Entity::Variable(v)) => {
+                self.checked.variable(v).transient && !self.checked.uses.read[v.0]
+            }
             Some(Entity::Constant(_)) | None => false,
         }
     }

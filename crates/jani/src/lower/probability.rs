@@ -11,11 +11,7 @@ const PLAIN: u64 = 1000;
 /// The probabilities of the outcomes of an edge, scaled where their sum misses 1 by rounding;
 /// `None` where that cannot be so: then they are right as they are.
 pub(super) fn scaled(probabilities: &[Probability]) -> Option<Vec<Probability>> {
-    let expr = |probability: &Probability| match probability {
-        Probability::Constant(p) => Expr::Constant(p.clone()),
-        Probability::Expr(p) => p.clone(),
-    };
-    let all: Vec<Expr> = probabilities.iter().map(expr).collect();
+    let all: Vec<Expr> = probabilities.iter().map(Probability::to_expr).collect();
     if all.iter().all(has_plain_numbers) {
         return None;
     }
@@ -28,7 +24,7 @@ pub(super) fn scaled(probabilities: &[Probability]) -> Option<Vec<Probability>> 
     let is_rounded = Expr::binary(BinaryOp::Le, size, Expr::Constant(rounding()));
     let scale = |p: Expr| {
         let share = Expr::binary(BinaryOp::Div, p.clone(), sum.clone());
-        Probability::Expr(Expr::ite(is_rounded.clone(), share, p))
+        Probability::expr(Expr::ite(is_rounded.clone(), share, p))
     };
     Some(all.into_iter().map(scale).collect())
 }
@@ -68,7 +64,7 @@ mod tests {
 
     fn by_x(then: Expr, otherwise: Expr) -> Probability {
         let is_one = Expr::binary(BinaryOp::Eq, Expr::Var(VarId(0)), Expr::int(1));
-        Probability::Expr(Expr::ite(is_one, then, otherwise))
+        Probability::expr(Expr::ite(is_one, then, otherwise))
     }
 
     fn decimal(text: &str) -> Expr {
@@ -108,6 +104,6 @@ mod tests {
         assert_eq!(scaled(&[half(), by_x(decimal("0.75"), decimal("0.5"))]), None);
         let x = || Expr::binary(BinaryOp::Div, Expr::Var(VarId(0)), Expr::int(7_000_000));
         let rest = Expr::binary(BinaryOp::Sub, Expr::int(1), x());
-        assert_eq!(scaled(&[Probability::Expr(x()), Probability::Expr(rest)]), None);
+        assert_eq!(scaled(&[Probability::expr(x()), Probability::expr(rest)]), None);
     }
 }

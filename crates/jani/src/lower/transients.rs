@@ -14,28 +14,34 @@ use super::{
     expression::{ExprLowerer, from_value},
 };
 use crate::{
-    ast::{AssignedValue, Assignment, Expr, ExprKind},
+    ast::{AssignedValue, Edge, Expr, ExprKind},
     check::{Checked, Entity, VariableId},
     names::Symbol,
     source::At,
 };
 
 /// What edges do with variables.
-pub(super) struct Uses {
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Uses {
     /// Those that they write.
     pub written: Vec<bool>,
     /// Those that their assignments read.
     pub read: Vec<bool>,
 }
 
-/// What the edges of all automata do with variables.
-pub(super) fn uses(checked: &Checked) -> Uses {
-    let mut written = vec![false; checked.variables.len()];
-    let mut read = written.clone();
-    for (a, automaton) in checked.ast.automata.iter().enumerate() {
-        let mut note = |assignment: &Assignment| {
+impl Uses {
+    /// That they do nothing with some variables.
+    pub fn of_none(variables: usize) -> Self {
+        Self { written: vec![false; variables], read: vec![false; variables] }
+    }
+
+    /// Adds what an edge of an automaton does.
+    pub fn note(&mut self, checked: &Checked, automaton: usize, edge: &Edge) {
+        let scope = Some(automaton);
+        let of_destinations = edge.destinations.iter().flat_map(|d| &d.assignments);
+        for assignment in edge.assignments.iter().chain(of_destinations) {
             let mut reads = |expr: &Expr| {
-                each_variable(checked, expr, Some(a), &mut |v| read[v.0] = true);
+                each_variable(checked, expr, scope, &mut |v| self.read[v.0] = true);
             };
             let mut target = &assignment.target;
             while let ExprKind::Access(parts) = &target.kind {
@@ -50,17 +56,12 @@ pub(super) fn uses(checked: &Checked) -> Uses {
                 }
             }
             if let ExprKind::Name(name) = &target.kind
-                && let Some(Entity::Variable(v)) = checked.scope.entity(*name, Some(a))
+                && let Some(Entity::Variable(v)) = checked.scope.entity(*name, scope)
             {
-                written[v.0] = true;
+                self.written[v.0] = true;
             }
-        };
-        for edge in &automaton.edges {
-            edge.assignments.iter().for_each(&mut note);
-            edge.destinations.iter().flat_map(|d| &d.assignments).for_each(&mut note);
         }
     }
-    Uses { written, read }
 }
 
 /// Calls `f` for each variable that an expression may read, also inside functions.

@@ -1,11 +1,51 @@
 //! Automata: locations, edges, destinations and assignments.
 
+use std::sync::Arc;
+
 use super::Parser;
 use crate::{
-    ast::{AssignedValue, Assignment, Automaton, Destination, Edge, Location, TransientValue},
+    ast::{
+        AssignedValue, Assignment, Automaton, Destination, Edge, Edges, Location, TransientValue,
+    },
     diagnostic::Code,
-    json::Json,
+    json::{Json, NodeId},
+    source::{Source, Sources},
 };
+
+/// Reads the edges of an automaton again, one by one. What is wrong with them was said.
+pub(crate) struct EdgeReader {
+    list: Option<(Arc<Source>, NodeId)>,
+}
+
+impl EdgeReader {
+    /// From the first edge on.
+    pub fn new(edges: &Edges, sources: &Sources) -> Self {
+        let first = || {
+            let at = edges.at?;
+            let source = sources.source(at.source)?;
+            let first = Json::new(&source, at.node).elements().next()?.at().node;
+            Some((source, first))
+        };
+        Self { list: first() }
+    }
+
+    /// The next edge that can be read; `None` also after a stop.
+    pub fn next(&mut self, parser: &mut Parser) -> Option<Edge> {
+        loop {
+            if parser.watch.step() {
+                return None;
+            }
+            let (source, node) = self.list.take()?;
+            let json = Json::new(&source, node);
+            let next = json.next_element().map(|next| next.at().node);
+            let edge = parser.again(|parser| parser.edge(json));
+            self.list = next.map(|next| (source, next));
+            if edge.is_some() {
+                return edge;
+            }
+        }
+    }
+}
 
 impl Parser {
     pub(super) fn automaton(&mut self, json: Json<'_>) -> Option<Automaton> {
@@ -17,7 +57,7 @@ impl Parser {
         let initial_locations = self.required_list(&mut m, "initial-locations", Self::name);
         let restrict_initial =
             m.take("restrict-initial").and_then(|r| self.wrapped_expr(r, "a restriction"));
-        let edges = self.required_list(&mut m, "edges", Self::edge);
+        let edges = self.required(&mut m, "edges").map(|list| self.edges(list));
         self.finish(&m);
         Some(Automaton {
             name: name?,
@@ -26,8 +66,18 @@ impl Parser {
             locations,
             initial_locations,
             restrict_initial,
-            edges,
+            edges: edges.unwrap_or_default(),
         })
+    }
+
+    fn edges(&mut self, list: Json<'_>) -> Edges {
+        let mut edges = Edges::of_list(list.at());
+        // None is kept.
+        let _: Vec<()> = self.list(list, |parser, json| {
+            edges.count_in(&parser.edge(json)?);
+            None
+        });
+        edges
     }
 
     fn location(&mut self, json: Json<'_>) -> Option<Location> {

@@ -21,7 +21,7 @@ impl Parser {
         let kind = match json.kind() {
             Kind::Bool(value) => ExprKind::Bool(value),
             Kind::Number => self.number(json),
-            Kind::String { .. } => match self.name(json) {
+            Kind::String => match self.name(json) {
                 Some(name) => ExprKind::Name(name.symbol),
                 None => ExprKind::Broken,
             },

@@ -71,7 +71,7 @@ impl<'m> Effect<'m> {
         self.transients_stay_in_bounds();
         let probability = probability(parts);
         if let Probability::Expr(p) = &probability {
-            let positive = Expr::binary(BinaryOp::Lt, Expr::int(0), p.clone());
+            let positive = Expr::binary(BinaryOp::Lt, Expr::int(0), (**p).clone());
             self.defined.push(Condition::from_expr(&positive));
         }
         let keeps = |v: VarId, value: &Expr| {
@@ -184,7 +184,7 @@ impl<'m> Effect<'m> {
     fn value(&mut self, assignment: &Assignment) -> Result<Expr, ComposeError> {
         let (lower, upper) = match &assignment.value {
             AssignedValue::Expr(value) => return Ok(self.before(value)),
-            AssignedValue::Between(lower, upper) => (self.before(lower), self.before(upper)),
+            AssignedValue::Between(bounds) => (self.before(&bounds[0]), self.before(&bounds[1])),
         };
         let target = match &assignment.target {
             Target::Var(v) => *v,
@@ -239,17 +239,10 @@ fn probability(parts: &[(InstanceId, &EdgeDestination)]) -> Probability {
     for (_, destination) in parts {
         product = match (product, &destination.probability) {
             (Probability::Constant(a), Probability::Constant(b)) => Probability::Constant(&a * b),
-            (a, b) => Probability::Expr(Expr::binary(BinaryOp::Mul, as_expr(&a), as_expr(b))),
+            (a, b) => Probability::expr(Expr::binary(BinaryOp::Mul, a.to_expr(), b.to_expr())),
         };
     }
     product
-}
-
-fn as_expr(probability: &Probability) -> Expr {
-    match probability {
-        Probability::Constant(p) => Expr::Constant(p.clone()),
-        Probability::Expr(p) => p.clone(),
-    }
 }
 
 fn index_is(index: &Expr, k: usize) -> Expr {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use policert_model::{
     AssignedValue, Assignment, BinaryOp, ComposeError, Composer, Condition, DomainRule, Edge,
-    EdgeDestination, Expr, InitialValue, Instance, InstanceId, LabelId, Model, ModellingError,
-    ModellingProblem, Operator, OperatorKey, Probability, Semantics, State, Successors, SyncVector,
-    Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
+    EdgeDestination, EdgePlace, Expr, InitialValue, Instance, InstanceId, LabelId, Model,
+    ModellingError, ModellingProblem, Operator, OperatorKey, Probability, Semantics, State,
+    Successors, SyncVector, Target, Transient, TransientId, ValueBounds, VarId, Variable,
+    VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
 
@@ -68,8 +69,8 @@ fn model(first: Vec<Edge>, second: Vec<Edge>, vectors: Vec<SyncVector>) -> Model
 }
 
 fn edge(action: Option<LabelId>, destinations: Vec<EdgeDestination>) -> Edge {
-    let pointer = "/automata/0/edges/0".to_owned();
-    Edge { source: 0, action, guard: Condition::True, destinations, pointer }
+    let place = EdgePlace::default();
+    Edge { source: 0, action, guard: Condition::True, destinations, place }
 }
 
 fn to(location: i64, probability: Probability, assignments: Vec<Assignment>) -> EdgeDestination {
@@ -90,7 +91,7 @@ fn set_var(v: VarId, value: Expr) -> Assignment {
 }
 
 fn cell(index: Expr) -> Target {
-    Target::Cell { cells: Arc::new(CELLS), index }
+    Target::Cell { cells: Arc::new(CELLS), index: Box::new(index) }
 }
 
 fn var(v: VarId) -> Expr {
@@ -279,7 +280,7 @@ fn two_different_values_at_once_are_an_error_by_either_rule() {
 
 #[test]
 fn free_choices_take_every_value_between_their_bounds() {
-    let between = |lo, hi| AssignedValue::Between(lo, hi);
+    let between = AssignedValue::between;
     let choice = |v, value, index| Assignment { target: Target::Var(v), value, index };
     let assignments = vec![
         choice(X, between(var(X), plus(var(X), 2)), 0),
@@ -299,7 +300,7 @@ fn choices_beyond_the_domain_are_dropped_however_many() {
     let huge = Expr::Constant("1000000000000000000000".parse().expect("a number"));
     let assignment = |upper| Assignment {
         target: Target::Var(X),
-        value: AssignedValue::Between(Expr::int(-3), upper),
+        value: AssignedValue::between(Expr::int(-3), upper),
         index: 0,
     };
     let small = model(vec![assigns(None, vec![assignment(Expr::int(12))])], vec![], vec![]);
@@ -323,7 +324,7 @@ fn choices_beyond_the_domain_are_dropped_however_many() {
 fn a_choice_that_contradicts_another_write_is_an_error_also_beyond_the_domain() {
     let between = Assignment {
         target: Target::Var(X),
-        value: AssignedValue::Between(Expr::int(10), Expr::int(12)),
+        value: AssignedValue::between(Expr::int(10), Expr::int(12)),
         index: 0,
     };
     let assignments = vec![set_var(X, Expr::int(11)), between];
@@ -344,8 +345,8 @@ fn probabilities_multiply_and_zero_is_no_outcome() {
     let second = edge(
         Some(A),
         vec![
-            to(0, Probability::Expr(quarter), vec![set_var(Y, Expr::int(1))]),
-            to(0, Probability::Expr(rest), vec![set_var(Y, Expr::int(2))]),
+            to(0, Probability::expr(quarter), vec![set_var(Y, Expr::int(1))]),
+            to(0, Probability::expr(rest), vec![set_var(Y, Expr::int(2))]),
         ],
     );
     let model = model(vec![first], vec![second], vec![vector(&[(0, A), (1, A)], Some(A))]);
@@ -370,7 +371,7 @@ fn probabilities_multiply_and_zero_is_no_outcome() {
 
 #[test]
 fn probabilities_that_do_not_sum_to_one_are_an_error() {
-    let quarter = || Probability::Expr(Expr::binary(BinaryOp::Div, var(X), Expr::int(4)));
+    let quarter = || Probability::expr(Expr::binary(BinaryOp::Div, var(X), Expr::int(4)));
     let destinations = vec![to(0, quarter(), vec![]), to(1, quarter(), vec![])];
     let model = model(vec![edge(None, destinations)], vec![], vec![]);
     assert_eq!(next(&model, &state(0, 2, 0, [0; 3])).len(), 2);
@@ -464,7 +465,7 @@ fn keys_that_describe_no_operator_are_refused() {
 fn unsupported_compositions_are_refused() {
     let t = Assignment {
         target: Target::Transient(TransientId(0)),
-        value: AssignedValue::Between(Expr::int(0), Expr::int(1)),
+        value: AssignedValue::between(Expr::int(0), Expr::int(1)),
         index: 0,
     };
     let transient = model(vec![assigns(None, vec![t])], vec![], vec![]);

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use policert_model::{
     AssignedValue, Assignment, BY_ZERO, BinaryOp, Condition, DomainRule, Edge, EdgeDestination,
-    Expr, InitialValue, Instance, InstanceId, Model, ModellingProblem, Probability, Semantics,
-    State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
+    EdgePlace, Expr, InitialValue, Instance, InstanceId, Model, ModellingProblem, Probability,
+    Semantics, State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable,
+    VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -28,7 +29,7 @@ fn model(assignments: Vec<Assignment>) -> Model {
         action: None,
         guard: Condition::True,
         destinations: vec![destination],
-        pointer: "/automata/0/edges/0".to_owned(),
+        place: EdgePlace::default(),
     };
     Model {
         name: "one edge".to_owned(),
@@ -128,7 +129,7 @@ fn a_later_index_that_reads_what_has_no_value_has_none_either() {
 
 #[test]
 fn a_free_choice_with_an_empty_range_is_no_transition_or_an_error() {
-    let value = AssignedValue::Between(Expr::int(2), Expr::Var(X));
+    let value = AssignedValue::between(Expr::int(2), Expr::Var(X));
     let model = model(vec![Assignment { target: Target::Var(X), value, index: 0 }]);
     for rule in [DomainRule::Drop, DomainRule::Error] {
         assert_eq!(taken(&model, rule, 3).map(states), Ok(vec![vec![0, 2], vec![0, 3]]));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, Expr, Instance, LabelId,
-    Probability, Target, TransientId, VarId, VariableKind,
+    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
+    Instance, LabelId, Probability, Target, TransientId, VarId, VariableKind,
 };
 use policert_numeric::Rational;
 
@@ -30,11 +30,11 @@ pub(super) fn instance(sketch: &Sketch, random: &mut Random, i: usize, labels: u
         let source = random.between(0, locations - 1);
         kinds.push((source, random.percent(85).then(|| LabelId::new(random.below(labels)))));
     }
-    let edges = (0u32..).zip(kinds).map(|(e, (source, action))| {
+    let edges = (0..).zip(kinds).map(|(e, (source, action))| {
         let guard = guard(sketch, random);
         let destinations = destinations(sketch, random, i, locations);
-        let pointer = format!("/automata/{i}/edges/{e}");
-        Edge { source, action, guard, destinations, pointer }
+        let place = EdgePlace::new(i, e);
+        Edge { source, action, guard, destinations, place }
     });
     let edges = edges.collect();
     Instance { automaton: format!("Automaton{i}"), location: VarId::new(i), edges }
@@ -92,7 +92,7 @@ fn probabilities(sketch: &Sketch, random: &mut Random, count: usize) -> Vec<Prob
             match Expr::ite(condition.clone(), value(a), value(b)) {
                 Expr::Constant(zero) if zero.is_zero() => {}
                 Expr::Constant(p) => all.push(Probability::Constant(p)),
-                p => all.push(Probability::Expr(p)),
+                p => all.push(Probability::expr(p)),
             }
         }
         return all;
@@ -180,11 +180,11 @@ fn cell_assignment(sketch: &Sketch, random: &mut Random) -> Assignment {
         _ => expressions.integer(random, 1),
     };
     let value = match random.below(3) {
-        0 => AssignedValue::Between(Expr::int(domain.lo), Expr::int(domain.hi)),
+        0 => AssignedValue::between(Expr::int(domain.lo), Expr::int(domain.hi)),
         1 => AssignedValue::Expr(Expr::int(random.between(domain.lo, domain.hi))),
         _ => AssignedValue::Expr(expressions.integer(random, 1)),
     };
-    Assignment { target: Target::Cell { cells, index }, value, index: 0 }
+    Assignment { target: Target::Cell { cells, index: Box::new(index) }, value, index: 0 }
 }
 
 fn value(sketch: &Sketch, random: &mut Random, v: VarId) -> AssignedValue {
@@ -212,7 +212,7 @@ fn value(sketch: &Sketch, random: &mut Random, v: VarId) -> AssignedValue {
                 true => Expr::int(random.between(domain.lo, domain.hi + 1)),
                 false => plus(Expr::Var(*random.pick(&integers)), 1),
             };
-            return AssignedValue::Between(below, above);
+            return AssignedValue::between(below, above);
         }
         77..90 => sketch.expressions(Forms::Linear).integer(random, 2),
         _ if sketch.profile == Profile::Linear => {

@@ -260,10 +260,10 @@ fn execute(
         for assignment in all.iter().filter(|a| a.index == index) {
             let value = match &assignment.value {
                 AssignedValue::Expr(expr) => memory.value(expr),
-                AssignedValue::Between(lower, upper) => match choices.next() {
+                AssignedValue::Between(bounds) => match choices.next() {
                     Some(&choice) => Some(choice.into()),
                     None => {
-                        let bounds = memory.value(lower).zip(memory.value(upper));
+                        let bounds = memory.value(&bounds[0]).zip(memory.value(&bounds[1]));
                         return Execution::Asks(bounds.map(|(lower, upper)| {
                             let integer = |value: Rational| value.to_i64().expect("small");
                             (integer(lower.ceil()), integer(upper.floor()))

@@ -22,7 +22,7 @@ fn in_edge(edge: &Edge) -> usize {
             };
             count += match &assignment.value {
                 AssignedValue::Expr(value) => in_expr(value),
-                AssignedValue::Between(lower, upper) => in_expr(lower) + in_expr(upper),
+                AssignedValue::Between(bounds) => bounds.iter().map(in_expr).sum(),
             };
         }
     }
