@@ -3,6 +3,8 @@
 mod collection;
 mod diagnostics;
 mod lowering;
+#[cfg(target_os = "linux")]
+mod memory;
 mod properties;
 mod readings;
 mod robustness;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use policert_model::{
-    Condition, Edge, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector, VarId,
-    Variable, VariableKind,
+    Condition, Edge, EdgePlace, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector,
+    VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 use policert_policy::interface::Interface;
@@ -34,7 +34,7 @@ fn model(instances: &[&str], variables: &[&str], labels: &[&str]) -> Model {
         action: Some(LabelId::new(label)),
         guard: Condition::and(Vec::new()),
         destinations: Vec::new(),
-        pointer: String::new(),
+        place: EdgePlace::default(),
     };
     let instance = |(i, automaton): (usize, &&str)| Instance {
         automaton: (*automaton).to_owned(),

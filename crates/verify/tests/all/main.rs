@@ -10,4 +10,5 @@ mod prob_ppa;
 mod probabilities;
 mod probability_evidence;
 mod query;
+mod small_networks;
 mod stuck_and_goal;

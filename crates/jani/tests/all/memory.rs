@@ -1,5 +1,4 @@
 //! How much memory it takes to load a large model.
-#![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;
 use std::path::Path;
