@@ -217,7 +217,7 @@ fn run<R: Range>(
     budget: Budget,
     observer: &mut dyn Observer,
 ) -> Result<Analysis, ReachError> {
-    let controls = Controls::<R>::new(task, config.arithmetic)?;
+    let controls = Controls::<R>::new(task, config.arithmetic, &budget)?;
     let post = Post::new(&task.dynamics, task.inputs.len())?;
     let options = RunOptions {
         record: config.record,

@@ -6,9 +6,11 @@ mod rounding;
 mod single;
 mod state;
 
+use std::path::Path;
+
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
-use policert_policy::{Evaluator, Network, read_network};
+use policert_policy::{Evaluator, Meter, Network, PolicyError, read_network_within};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -130,20 +132,36 @@ impl<R: Range> ActionRange<R> {
     }
 }
 
+/// Reads a network within a budget.
+fn network_within(path: &Path, budget: &Budget) -> Result<Network, ReachError> {
+    let mut polled = budget.fork();
+    let mut stop = None;
+    let mut ask = |bytes| {
+        stop = polled.poll_clock().and_then(|()| polled.check_memory(bytes)).err();
+        stop.is_none()
+    };
+    match read_network_within(path, &mut Meter::new(&mut ask)) {
+        // Without a reason of the budget the system did not give the memory.
+        Err(PolicyError::Stopped) => Err(stop.unwrap_or(StopReason::Memory).into()),
+        file => Ok(file?.network),
+    }
+}
+
 impl<R: Range> Actions<R> {
     /// The actions of a task's controller on the cells of `grid`.
     ///
     /// # Errors
-    /// If the network cannot be read or does not fit the task.
+    /// If the network cannot be read or does not fit the task; a stop of the budget.
     pub fn new(
         task: &Task,
         grid: &Grid,
         arithmetic: NetworkArithmetic,
+        budget: &Budget,
     ) -> Result<Self, ReachError> {
         let inputs = task.inputs.len();
         let controller = match &task.controller {
             Controller::CellNetwork(path) => {
-                let network = read_network(path)?.network;
+                let network = network_within(path, budget)?;
                 let (width, outputs) = (2 * task.dimension(), inputs);
                 if network.input_width() != width || network.output_width() != outputs {
                     return Err(ReachError::Mismatch(format!(

@@ -12,7 +12,7 @@ use policert_jani::property::StandardProperty;
 use policert_model::SafetyProperty;
 use serde::Serialize;
 
-use crate::digest::{InputRole, digests};
+use crate::digest::{DigestError, InputRole, digests};
 use crate::probability;
 use crate::report::SCHEMA_VERSION;
 use crate::task::{load, policy};
@@ -89,14 +89,19 @@ pub fn check(options: &TaskOptions, cancel: &CancelFlag) -> Checked {
         time_s: 0.0,
     };
     let stopped = cancel.check().map_err(Failure::from);
-    let failure = stopped.and_then(|()| check.fill(&mut report)).err();
+    let mut failure = stopped.and_then(|()| check.fill(&mut report)).err();
+    match digests(std::mem::take(&mut check.files), check.budget) {
+        Ok(inputs) => report.inputs = inputs,
+        Err((_, DigestError::Stop(reason))) => failure = Some(Failure::Stopped(reason)),
+        // Whoever reads the file says what is wrong.
+        Err((_, DigestError::Io(_))) => {}
+    }
     let status = failure.as_ref().map_or(ExitStatus::Safe, Failure::status);
     if let Some(Failure::Problems(problems)) = &failure {
         report.errors.clone_from(problems);
     }
     report.warnings = check.loaded.warnings;
     report.notes = check.loaded.notes;
-    report.inputs = digests(check.files).unwrap_or_default();
     report.exit_code = status.code();
     report.time_s = begin.elapsed().as_secs_f64();
     Checked { report, failure, status }

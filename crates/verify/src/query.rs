@@ -16,7 +16,7 @@ use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{Network, read_network_within};
 use policert_vnnlib::{Property, read_property};
 
-use crate::digest::{InputRole, digests};
+use crate::digest::{DigestError, InputRole, digests};
 use crate::report::ReasonCode;
 use crate::task::policy;
 use crate::{ExitStatus, Failure, Problem, peak_memory_mb};
@@ -52,8 +52,6 @@ pub struct Queried {
 pub fn query(request: &QueryRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Queried {
     let begin = Instant::now();
     let mut report = QueryReport::empty();
-    // Nothing is read then, not even for its hash.
-    let is_stopped = cancel.is_raised();
     let failure = match run(request, cancel, observer, &mut report) {
         Ok(()) => None,
         // An answer, too.
@@ -66,11 +64,6 @@ pub fn query(request: &QueryRequest, cancel: &CancelFlag, observer: &mut dyn Obs
             Some(failure)
         }
     };
-    if !is_stopped {
-        let network = (InputRole::Network, request.network.clone());
-        let property = (InputRole::Property, request.property.clone());
-        report.inputs = digests([network, property]).unwrap_or_default();
-    }
     report.time_s = begin.elapsed().as_secs_f64();
     report.peak_memory_mb = peak_memory_mb();
     let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
@@ -88,6 +81,16 @@ fn run(
     observer.event(Event::Phase("load"));
     let network = policy::metered(&budget, |meter| read_network_within(&request.network, meter));
     let property = read_property(&request.property).map_err(|error| Problem::from(&error));
+    if let Err(failure @ Failure::Stopped(_)) = network {
+        return Err(failure);
+    }
+    let files = [(InputRole::Network, &request.network), (InputRole::Property, &request.property)];
+    match digests(files.map(|(role, path)| (role, path.clone())), &budget) {
+        Ok(inputs) => report.inputs = inputs,
+        Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
+        // Whoever reads the file says what is wrong.
+        Err((_, DigestError::Io(_))) => {}
+    }
     let (network, property) = match (network, property) {
         (Ok(network), Ok(property)) => (network, property),
         (Err(Failure::Problems(mut problems)), property) => {

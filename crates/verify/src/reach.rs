@@ -14,7 +14,7 @@ use policert_reach::{
     Task, analyse,
 };
 
-use crate::digest::{Input, InputRole, digests};
+use crate::digest::{DigestError, Input, InputRole, digests};
 use crate::plots::boxes::BoxesPicture;
 use crate::plots::{CountsPicture, ImageFormat, save};
 use crate::problem::policy_problems;
@@ -161,7 +161,7 @@ fn run(
         let grid = task.grid.as_ref().ok_or_else(|| Failure::Usage(missing.to_owned()))?;
         task.grid = Some(grid.resized(widths).map_err(Failure::Usage)?);
     }
-    report.inputs = inputs(request, &task)?;
+    report.inputs = inputs(request, &task, &budget)?;
     request.outputs.check_inputs(report.inputs.iter().map(|input| input.path.as_path()))?;
     report.task = Some(task.name.clone());
     report.aggregation = Some(request.aggregation.name());
@@ -239,7 +239,7 @@ fn not_written(error: ReachError) -> Failure {
 }
 
 /// The files that were read.
-fn inputs(request: &ReachRequest, task: &Task) -> Result<Vec<Input>, Failure> {
+fn inputs(request: &ReachRequest, task: &Task, budget: &Budget) -> Result<Vec<Input>, Failure> {
     let mut files = vec![(InputRole::Model, request.task.clone())];
     match &task.controller {
         Controller::CellNetwork(path) | Controller::StateNetwork(path) => {
@@ -247,9 +247,12 @@ fn inputs(request: &ReachRequest, task: &Task) -> Result<Vec<Input>, Failure> {
         }
         Controller::CellFormula { .. } => {}
     }
-    digests(files).map_err(|(path, error)| {
-        let message = format!("{}: {error}", path.display());
-        Failure::Problems(vec![Problem { file: Some(path), ..Problem::invalid(message) }])
+    digests(files, budget).map_err(|(path, error)| match error {
+        DigestError::Stop(reason) => Failure::Stopped(reason),
+        DigestError::Io(error) => {
+            let message = format!("{}: {error}", path.display());
+            Failure::Problems(vec![Problem { file: Some(path), ..Problem::invalid(message) }])
+        }
     })
 }
 

@@ -11,6 +11,7 @@ use super::{
     Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
     UnknownCause, described, has_exact_points,
 };
+use crate::error::ReachError;
 use crate::journal::Journal;
 use crate::outcome::Outcome;
 use crate::policy::Controls;
@@ -172,8 +173,11 @@ impl<'a, R: Range> Rounds<'a, R> {
         if R::EXACT || !has_exact_points(self.task) {
             return Ok(None);
         }
-        let controls = Controls::<ExactRange>::new(self.task, self.config.arithmetic);
+        let controls = Controls::<ExactRange>::new(self.task, self.config.arithmetic, &self.budget);
         let post = Post::new(&self.task.dynamics, self.task.inputs.len());
+        if let Err(ReachError::Stop(reason)) = controls {
+            return Err(reason);
+        }
         // They were read before; if a file is gone now, there is no such verdict.
         let (Ok(mut controls), Ok(mut post)) = (controls, post) else { return Ok(None) };
         let mut simulator = Simulator {

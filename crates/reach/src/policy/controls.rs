@@ -2,9 +2,8 @@
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
-use policert_policy::read_network;
 
-use super::{Actions, NetworkArithmetic, StateController};
+use super::{Actions, NetworkArithmetic, StateController, network_within};
 use crate::error::ReachError;
 use crate::grid::{Cell, Grid};
 use crate::range::Range;
@@ -34,17 +33,21 @@ impl<'a, R: Range> Controls<'a, R> {
     /// The controller of a task.
     ///
     /// # Errors
-    /// If the network cannot be read or does not fit.
-    pub fn new(task: &'a Task, arithmetic: NetworkArithmetic) -> Result<Self, ReachError> {
+    /// If the network cannot be read or does not fit; a stop of the budget.
+    pub fn new(
+        task: &'a Task,
+        arithmetic: NetworkArithmetic,
+        budget: &Budget,
+    ) -> Result<Self, ReachError> {
         let (n, inputs) = (task.dimension(), task.inputs.len());
         let Controller::StateNetwork(path) = &task.controller else {
             let grid = task.grid.as_ref().ok_or_else(|| {
                 ReachError::Mismatch("the controller reads cells, and there are none".to_owned())
             })?;
-            let actions = Actions::new(task, grid, arithmetic)?;
+            let actions = Actions::new(task, grid, arithmetic, budget)?;
             return Ok(Self(Kind::Cells { grid, actions }));
         };
-        let network = read_network(path)?.network;
+        let network = network_within(path, budget)?;
         if network.input_width() != n || network.output_width() != inputs {
             return Err(ReachError::Mismatch(format!(
                 "{}: the network has {} inputs and {} outputs; {n} variables and {inputs} actions \

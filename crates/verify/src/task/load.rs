@@ -19,7 +19,7 @@ use super::{
     TerminalChoice,
 };
 use super::{policy, without_effect};
-use crate::digest::{InputRole, digests};
+use crate::digest::{DigestError, InputRole, digests};
 use crate::probability;
 use crate::problem::Problem;
 use crate::{Failure, QuestionAim, SemanticsRecord, StartRule, StuckStates};
@@ -58,8 +58,9 @@ impl Task {
             return Err(failure);
         }
         // Also of a run that failed, as far as its files can be read.
-        match digests(files) {
+        match digests(files, budget) {
             Ok(inputs) => loaded.inputs = inputs,
+            Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
             Err((path, error)) if result.is_ok() => {
                 return Err(Failure::invalid(format!("{}: {error}", path.display())));
             }
