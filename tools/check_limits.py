@@ -41,7 +41,8 @@ def jani(path, edges, indent, variables=8, top=1000):
         "jani-version": 1, "name": "many", "type": "lts",
         "variables": [{"name": n, "type": bounded, "initial-value": 0} for n in names],
         "properties": [{"name": "p", "expression": {
-            "op": "PA", "reach": {"op": "state-condition", "exp": reach}}}],
+            "op": "PA", "reach": {"op": "state-condition", "exp": reach},
+            "objective": {"op": "objective", "goal": reach}}}],
         "automata": [{"name": "A", "locations": [{"name": "l"}], "initial-locations": ["l"],
                       "edges": [edge(i) for i in range(edges)]}],
         "system": {"elements": [{"automaton": "A"}]},
@@ -180,7 +181,7 @@ def commands(folder):
         "reach cells": ["reach", "ROOT/examples/cart/cells.toml", "--granularity", "0.0001"],
         "reach cells, two threads": ["reach", "ROOT/examples/cart/cells.toml", "--granularity", "0.0003",
                                      "--threads", "2"],
-        "train loop": ["train", "ROOT/examples/cart/cart.toml", "--out", "new.onnx"],
+        "train loop": ["train", "ROOT/examples/cart/cart.toml", "--plain", "--out", "new.onnx"],
         "train model": ["train", *small, "--out", "new.nnet", "--steps", "100000000"],
         "train long.jani": ["train", "long.jani", "--out", "new.nnet"],
     }
