@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_verify::{FileDigest, VERSION, file_digest};
+use policert_outcome::{FileDigest, VERSION, file_digest};
 
 use crate::journal::{Entry, RunKey};
 use crate::suite::Suite;

@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use policert_verify::{Failure, FileDigest};
+use policert_outcome::{Failure, FileDigest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

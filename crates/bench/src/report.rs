@@ -9,7 +9,7 @@ mod tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use policert_verify::Failure;
+use policert_outcome::Failure;
 
 use crate::journal::Entry;
 use crate::suite::Suite;
@@ -41,17 +41,17 @@ pub fn write_report(
         ("report.md", tables::markdown(suite, entries, &about)),
     ] {
         let path = folder.join(name);
-        policert_verify::write_text(&path, &text)?;
+        policert_outcome::write_text(&path, &text)?;
         written.push(path);
     }
     for (name, figure) in figures::figures(suite, entries) {
         let path = folder.join(format!("{name}.{ending}"));
-        policert_verify::plot_lines(&figure, &path)?;
+        policert_plot::plot_lines(&figure, &path)?;
         written.push(path);
     }
     for (name, figure) in figures::comparisons(suite, entries) {
         let path = folder.join(format!("{name}.{ending}"));
-        policert_verify::plot_pairs(&figure, &path)?;
+        policert_plot::plot_pairs(&figure, &path)?;
         written.push(path);
     }
     Ok(written)

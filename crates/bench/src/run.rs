@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use policert_verify::{CancelFlag, Failure, FileDigest, VERSION};
+use policert_engine_api::CancelFlag;
+use policert_outcome::{Failure, FileDigest, VERSION};
 use serde_json::Value;
 
 use crate::freshness::{changed, named_files};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_verify::{Failure, Problem};
+use policert_outcome::{Failure, Finding};
 use serde::Deserialize;
 
 use crate::journal::{Entry, RunKey};
@@ -116,7 +116,7 @@ impl Suite {
         let invalid = |what: String| {
             let message = format!("{}: {what}", path.display());
             let file = Some(path.to_owned());
-            Failure::Problems(vec![Problem { file, ..Problem::invalid(message) }])
+            Failure::Findings(vec![Finding { file, ..Finding::invalid(message) }])
         };
         let text = policert_files::read_text(path).map_err(|error| invalid(error.to_string()))?;
         let mut suite: Self = toml::from_str(&text).map_err(|error| {

@@ -18,9 +18,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use policert_verify::{
-    CancelFlag, ExitStatus, Failure, Filter, InitialStates, Limits, Observer, PolicyChoice,
-    Probabilities, Silent, StopReason, TaskOptions, TerminalChoice, Ties, write_json,
+use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
+use policert_problem::{
+    Filter, InitialStates, PolicyChoice, Probabilities, ProblemOptions, TerminalChoice, Ties,
 };
 
 use crate::args::{
@@ -53,9 +54,9 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
 }
 
 /// The question, without what only `verify` has.
-fn task_options(arguments: &TaskArgs) -> TaskOptions {
+fn task_options(arguments: &TaskArgs) -> ProblemOptions {
     let constants = arguments.constants.iter().flat_map(|constants| constants.0.clone());
-    TaskOptions {
+    ProblemOptions {
         property: arguments.property.clone(),
         constants: constants.collect(),
         probabilities: match arguments.probabilities {
@@ -70,7 +71,7 @@ fn task_options(arguments: &TaskArgs) -> TaskOptions {
                 network: arguments.policy.clone(),
             }
         },
-        ..TaskOptions::new(&arguments.model)
+        ..ProblemOptions::new(&arguments.model)
     }
 }
 
@@ -112,22 +113,63 @@ fn terminal(text: Option<&str>) -> TerminalChoice {
     }
 }
 
-/// Writes a report where the user wants it as data, and prints it; a failure is printed in its place.
-fn show_report(
-    output: &OutputArgs,
-    report: &impl serde::Serialize,
-    failure: Option<&Failure>,
-    error_style: Style,
-    render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let written = write_data(output.json.as_deref(), report);
-    if let Some(failure) = failure {
-        fail(failure, error_style);
-        return written;
+/// How the outcome of a command is shown.
+struct Showing<'a> {
+    output: &'a OutputArgs,
+    /// The files that are written; none of them may be an input.
+    outputs: &'a OutputFiles,
+    /// Whether other data goes to standard output.
+    is_taken: bool,
+    /// Whether the report says something where there is a failure.
+    with_failure: bool,
+}
+
+impl<'a> Showing<'a> {
+    fn new(output: &'a OutputArgs, outputs: &'a OutputFiles) -> Self {
+        Self { output, outputs, is_taken: false, with_failure: false }
     }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render(out, style)).map_err(output_failed).and(written)
+
+    /// Shows an outcome: as data where the user wants it, and printed, unless there is a failure
+    /// to print. Returns the status that the run ends with: that of the outcome, unless something
+    /// could not be written.
+    fn show<T: serde::Serialize>(
+        &self,
+        outcome: &Outcome<T>,
+        error_style: Style,
+        render: impl FnOnce(&mut dyn Write, &Outcome<T>, Detail, Style) -> io::Result<()>,
+    ) -> ExitStatus {
+        if let Some(refused) = self.refused(outcome) {
+            return fail(&refused, error_style);
+        }
+        let json = self.output.json.as_deref();
+        let written = write_data(json, outcome);
+        if let Some(failure) = &outcome.failure {
+            fail(failure, error_style);
+        }
+        let mut printed = Ok(());
+        if outcome.failure.is_none() || self.with_failure {
+            let taken = self.is_taken || is_standard_output(json);
+            let style =
+                if taken { error_style } else { Style::new(self.output.color, &io::stdout()) };
+            let detail = detail(self.output);
+            printed =
+                print(taken, |out| render(out, outcome, detail, style)).map_err(output_failed);
+        }
+        let unwritten = [&printed.err(), &written.err()];
+        let unwritten = outcome.unwritten.iter().chain(unwritten.into_iter().flatten());
+        unwritten.fold(outcome.status, |_, failure| fail(failure, error_style))
+    }
+
+    /// Why nothing may be written: an input would be overwritten, whoever names it.
+    fn refused<T>(&self, outcome: &Outcome<T>) -> Option<Failure> {
+        let inputs = outcome.remarks.inputs.iter().map(|input| input.path.as_path());
+        let known = self.outputs.check_inputs(inputs);
+        let refused = known.and_then(|()| self.outputs.check_findings(&outcome.errors)).err();
+        refused.or(match &outcome.failure {
+            Some(Failure::Refused(what)) => Some(Failure::Refused(what.clone())),
+            _ => None,
+        })
+    }
 }
 
 /// Whether work was abandoned at a limit, so that it is not known which files are inputs.
@@ -140,7 +182,7 @@ fn run_within<T>(
     output: &OutputArgs,
     limits: &Limits,
     work: impl Fn(&CancelFlag, &mut dyn Observer) -> T + Sync,
-    show: impl Fn(&T, Style) -> ExitStatus + Sync,
+    show: impl Fn(T, Style) -> ExitStatus + Sync,
 ) -> ExitStatus {
     let error_style = Style::new(output.color, &io::stderr());
     let begin = Instant::now();
@@ -153,13 +195,13 @@ fn run_within<T>(
     let mut progress = Progress::new(detail(output) != Detail::Quiet);
     let abandon = || {
         IS_ABANDONED.store(true, Ordering::Relaxed);
-        show(&work(&cancel, &mut Silent), error_style)
+        show(work(&cancel, &mut Silent), error_style)
     };
     let result =
         crate::limits::within(limits, begin, &cancel, || work(&cancel, &mut progress), abandon);
     progress.finish();
     match result {
-        Ok(result) => show(&result, error_style),
+        Ok(result) => show(result, error_style),
         Err(_) => failed(),
     }
 }
@@ -213,24 +255,6 @@ fn is_result(path: &Path) -> bool {
         }
         Err(_) => true,
     }
-}
-
-/// The status that a run ends with after its result was shown: that of the result, unless
-/// something could not be written.
-fn end(
-    status: ExitStatus,
-    unwritten: Option<&Failure>,
-    shown: Result<(), Failure>,
-    style: Style,
-) -> ExitStatus {
-    let shown = shown.err();
-    unwritten.into_iter().chain(&shown).fold(status, |_, failure| fail(failure, style))
-}
-
-/// Whether outputs must not be written; says why.
-fn is_refused(failure: Option<&Failure>, style: Style) -> bool {
-    let refused = failure.filter(|failure| matches!(failure, Failure::Refused(_)));
-    refused.inspect(|failure| _ = fail(failure, style)).is_some()
 }
 
 /// The files that the question names.

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use policert_verify::{CancelFlag, ExitStatus};
+use policert_engine_api::CancelFlag;
+use policert_outcome::ExitStatus;
 
 /// Raises `flag` at the first interrupt or termination signal.
 ///

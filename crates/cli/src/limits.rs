@@ -11,9 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use policert_verify::{
-    CancelFlag, ExitStatus, Limits, StopReason, remove_unfinished, resident_memory,
-};
+use policert_engine_api::{CancelFlag, Limits, StopReason, resident_memory};
+use policert_outcome::{ExitStatus, remove_unfinished};
 
 /// So much time of the processor the work has to end by itself.
 const GRACE: Duration = Duration::from_millis(350);

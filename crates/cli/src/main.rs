@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use clap::error::ContextValue;
-use policert_verify::ExitStatus;
+use policert_outcome::ExitStatus;
 
 use args::CommandLine;
 

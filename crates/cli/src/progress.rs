@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use policert_verify::{Event, Observer, resident_memory};
+use policert_engine_api::{Event, Observer, resident_memory};
 
 /// Turns the events of an engine into a line.
 #[derive(Debug)]

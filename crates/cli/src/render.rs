@@ -15,7 +15,7 @@ mod verdict;
 use std::io::{self, Write};
 
 use policert_files::shown;
-use policert_verify::Failure;
+use policert_outcome::Failure;
 
 use crate::style::{Mark, Style};
 
@@ -39,18 +39,18 @@ const LISTED: usize = 50;
 /// If it cannot be written.
 pub fn failure(out: &mut dyn Write, failure: &Failure, style: Style) -> io::Result<()> {
     match failure {
-        Failure::Expression { option, problems } => {
+        Failure::Expression { option, findings } => {
             writeln!(out, "{}: {option}:", style.paint(Mark::Bad, "error"))?;
-            problems
+            findings
                 .iter()
                 .take(LISTED)
-                .try_for_each(|problem| writeln!(out, "{}", problem.rendered))
+                .try_for_each(|finding| writeln!(out, "{}", finding.rendered))
         }
-        Failure::Problems(problems) => {
-            for problem in problems.iter().take(LISTED) {
-                writeln!(out, "{}", marked_head(&problem.rendered, style))?;
+        Failure::Findings(findings) => {
+            for finding in findings.iter().take(LISTED) {
+                writeln!(out, "{}", marked_head(&finding.rendered, style))?;
             }
-            let count = problems.len();
+            let count = findings.len();
             let listed = match count {
                 0 | 1 => return Ok(()),
                 _ if count > LISTED => format!("{count} problems, the first {LISTED} are shown"),

@@ -1,10 +1,12 @@
 //! Options that only some engines use: which ones. An option without effect is refused by name.
 
 use policert_explore::BmcSolver;
+use policert_outcome::Failure;
 use policert_ppa::PolicySolver;
 
+use crate::Request;
 use crate::engines::EngineChoice;
-use crate::{Domain, Failure, QuestionAim, Request, StuckStates, TaskOptions};
+use policert_problem::{Domain, ProblemOptions, QuestionAim, StuckStates};
 
 /// An option of `verify` that some engine does not use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -172,7 +174,7 @@ pub(crate) fn check(request: &Request) -> Result<(), Failure> {
         check_engine(request, request.engine)?;
     }
     for &option in &request.named {
-        if let Some(why) = left_out(option, request.engine, &request.task) {
+        if let Some(why) = left_out(option, request.engine, &request.problem) {
             return refused(option, why);
         }
     }
@@ -201,7 +203,7 @@ pub(crate) fn check(request: &Request) -> Result<(), Failure> {
 fn left_out(
     option: EngineOption,
     engine: EngineChoice,
-    task: &TaskOptions,
+    problem: &ProblemOptions,
 ) -> Option<&'static str> {
     let searches_states = match engine {
         EngineChoice::Auto | EngineChoice::Explicit => true,
@@ -220,13 +222,13 @@ fn left_out(
     if !searches_states {
         return None;
     }
-    if task.aim == QuestionAim::ReachGoal && (abstracts || is_of_search) {
+    if problem.aim == QuestionAim::ReachGoal && (abstracts || is_of_search) {
         return Some("--reach-goal is answered by one search through the states");
     }
-    if task.stuck == StuckStates::Unsafe && abstracts {
+    if problem.stuck == StuckStates::Unsafe && abstracts {
         return Some("--stuck unsafe is answered state by state, without an abstraction");
     }
-    (task.domain == Domain::Error && abstracts)
+    (problem.domain == Domain::Error && abstracts)
         .then_some("--domain error is answered state by state, without an abstraction")
 }
 

@@ -20,10 +20,11 @@ use policert_engine_api::{
     UnknownReason, Verdict,
 };
 use policert_numeric::IntBox;
+use policert_outcome::Failure;
+use policert_problem::Problem;
 use serde_json::Value;
 
 use crate::report::Attempt;
-use crate::{Failure, Task};
 
 pub(crate) use cegar::name as origin_name;
 pub(crate) use ic3::preset as ic3_preset;
@@ -99,7 +100,7 @@ pub(crate) struct EngineRun {
 #[derive(Clone, Copy)]
 pub(crate) struct Assignment<'a> {
     /// The question.
-    pub task: &'a Task,
+    pub problem: &'a Problem,
     /// Configuration of ppa and cegar.
     pub ppa: &'a policert_ppa::Config,
     /// How explicit searches.
@@ -162,10 +163,10 @@ pub(crate) fn answer(
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
-    refuse(choice, &assignment.task.question())?;
+    refuse(choice, &assignment.problem.question())?;
     let begin = Instant::now();
     let mut budget = assignment.budget(None);
-    let reaches_goal = assignment.task.question().aim == Aim::ReachGoal;
+    let reaches_goal = assignment.problem.question().aim == Aim::ReachGoal;
     let run = match choice {
         EngineChoice::Auto | EngineChoice::Explicit if reaches_goal => {
             settled("explicit", goal::run(assignment, &mut budget, observer))

@@ -11,9 +11,8 @@ use policert_engine_api::{Aim, Budget, CancelFlag, EngineError, Limits, Question
 use policert_explore::{PolicySuccessors, StateSuccessors};
 use policert_model::State;
 use policert_policy::Policy;
+use policert_problem::{HollowFact, Problem};
 use serde::Serialize;
-
-use crate::{HollowFact, Task};
 
 /// States in which steps are looked for at most.
 const MOST_STATES: u64 = 20_000;
@@ -78,7 +77,7 @@ impl Hollow {
 /// Why a verdict that no run breaks the property is hollow, if it is. `is_vacuous`: there is no start
 /// state; `is_still`: it is known that there is no transition.
 pub(crate) fn reasons(
-    task: &Task,
+    problem: &Problem,
     is_vacuous: bool,
     is_still: bool,
     left: Option<Duration>,
@@ -87,10 +86,10 @@ pub(crate) fn reasons(
     if is_vacuous {
         return vec![Hollow::of_fact(&HollowFact::NoStartState)];
     }
-    let question = task.question();
+    let question = problem.question();
     let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left));
     let limits = Limits { time: Some(time), ..Limits::default() };
-    let mut probe = Probe::new(&question, task.policy.as_ref());
+    let mut probe = Probe::new(&question, problem.policy.as_ref());
     let moves = match probe.run(&mut Budget::new(limits.clone(), cancel.clone())) {
         Ok(Found::Nothing) => probe.hollow(),
         Err(_) if is_still => probe.hollow(),
@@ -99,7 +98,7 @@ pub(crate) fn reasons(
     };
     let mut budget = Budget::new(limits, cancel.clone());
     // After a stop, nothing is claimed.
-    let facts = task.hollow_facts(&mut budget).unwrap_or_default();
+    let facts = problem.hollow_facts(&mut budget).unwrap_or_default();
     let counts = |fact: &&HollowFact| match fact {
         HollowFact::NothingUnsafe => question.aim == Aim::AvoidUnsafe,
         HollowFact::NoStartState | HollowFact::NoOperator | HollowFact::IgnoredKeys { .. } => true,

@@ -6,27 +6,24 @@
 
 mod abstraction;
 mod answer;
-mod evidence;
 mod induced;
 mod path;
-mod question;
 mod record;
+mod valued_states;
 
 use std::time::Instant;
 
-use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
+use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
+use policert_evidence::Evidence;
 use policert_mdp::Method;
 use policert_numeric::Rational;
+use policert_outcome::{ExitStatus, Failure, Outcome};
 use policert_ppa::{CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, ProbConfig};
+use policert_problem::{ProbabilityQuestion, Problem};
 
 use crate::engines::EngineChoice;
 use crate::report::Report;
-use crate::{Evidence, ExitStatus, Failure, Task};
 use answer::Answer;
-
-pub(crate) use evidence::check as check_bounds;
-pub(crate) use induced::check_chain;
-pub(crate) use question::{Asked, direction, is_reachability, reaching};
 
 /// How probabilities are computed.
 #[derive(Clone, PartialEq, Debug)]
@@ -117,15 +114,15 @@ impl Run<'_> {
 /// # Errors
 /// An engine that cannot answer the question.
 pub(crate) fn is_asked(
-    task: &Task,
+    problem: &Problem,
     engine: EngineChoice,
     options: &ProbabilityOptions,
 ) -> Result<bool, Failure> {
-    match (task.standard.is_some(), engine) {
+    match (problem.standard.is_some(), engine) {
         (true, EngineChoice::Auto | EngineChoice::Prob) => Ok(true),
         (true, _) => Err(Failure::Usage(format!(
             "property `{}` asks for a probability: leave --engine out, or choose prob",
-            task.property.name
+            problem.property.name
         ))),
         (false, EngineChoice::Prob | EngineChoice::ProbPpa | EngineChoice::ProbCegar) => Ok(true),
         (false, EngineChoice::Auto) => Ok(options.bound.is_some()),
@@ -136,50 +133,48 @@ pub(crate) fn is_asked(
     }
 }
 
-/// Answers a question about a probability; the report lacks what is common to all runs. With it comes
-/// why there is no evidence.
+/// Answers a question about a probability.
 ///
 /// # Errors
 /// A property that is not supported, or a modelling error.
 pub(crate) fn answer(
-    task: &Task,
+    problem: &Problem,
     run: &Run<'_>,
     observer: &mut dyn Observer,
-) -> Result<(Report, ExitStatus, Option<Evidence>, String), Failure> {
+    outcome: &mut Outcome<Report>,
+) -> Result<ExitStatus, Failure> {
     if matches!(run.engine, EngineChoice::ProbPpa | EngineChoice::ProbCegar) {
-        if task.is_markov_chain {
+        if problem.is_markov_chain {
             let what = "abstraction of models of the type dtmc: choose --engine prob";
             return Err(Failure::unsupported(format!("unsupported: {what}")));
         }
-        let (report, status) = abstraction::answer(task, run, observer)?;
+        let status = abstraction::answer(problem, run, observer, outcome)?;
         let why = "abstractions have no evidence of probabilities; engine prob has some";
-        return Ok((report, status, None, why.to_owned()));
+        why.clone_into(&mut outcome.report.no_evidence);
+        return Ok(status);
     }
-    let asked = Asked::new(task, run.options.bound.as_ref())?;
-    let found = induced::find(task, &asked, run, observer);
-    let found = match found {
-        Err(EngineError::Stop(reason)) => return Err(Failure::Stopped(reason)),
-        other => other?,
-    };
+    let asked = ProbabilityQuestion::new(problem, run.options.bound.as_ref())?;
+    let found = induced::find(problem, &asked, run, observer)?;
     let answer = Answer::new(&asked, &found)?;
-    let (report, status) = record::report(task, &asked, &found, &answer, run);
-    let (mut proved, mut no_evidence) = (None, String::new());
+    let status = record::report(problem, &asked, &found, &answer, run, outcome);
+    let report = &mut outcome.report;
+    report.no_evidence.clear();
     if run.evidence {
         match &found.values {
             Ok(values) => {
                 let mut budget = Budget::new(run.left(), run.cancel.clone());
                 observer.event(Event::Phase("evidence"));
-                match evidence::evidence(task, &asked, values, &mut budget)? {
-                    Ok(evidence) => proved = Some(evidence),
+                match Evidence::of_bounds(problem, &asked, values, &mut budget)? {
+                    Ok(evidence) => report.evidence = Some(evidence),
                     // Bounds of exact solutions are rounded state by state.
                     Err(why) if why.is_stop() || found.solving.exact_components > 0 => {
-                        no_evidence = why.to_string();
+                        report.no_evidence = why.to_string();
                     }
                     Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
                 }
             }
-            Err(why) => (*why).clone_into(&mut no_evidence),
+            Err(why) => (*why).clone_into(&mut report.no_evidence),
         }
     }
-    Ok((report, status, proved, no_evidence))
+    Ok(status)
 }

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use policert_bounds::{AskedQuery, Recorder, Values};
 use policert_engine_api::Answer;
 use policert_model::{Condition, Model};
+use policert_outcome::{AtomicFile, Failure, InputRole, VERSION};
 use policert_policy::{Filter, Policy};
+use policert_problem::Problem;
 use serde::Serialize;
-
-use crate::atomic_file::AtomicFile;
-use crate::{Failure, InputRole, Task, VERSION};
 
 pub use format::{
     AnswerRecord, ConditionRecord, LinearRecord, QUERY_LOG_VERSION, QueryLogHeader, QueryRecord,
@@ -36,8 +35,8 @@ pub(crate) struct QueryLog<'a> {
 
 impl<'a> QueryLog<'a> {
     /// A log for the queries about the policy of a task.
-    pub fn create(path: &Path, task: &'a Task) -> Result<Self, Failure> {
-        let Some(policy) = &task.policy else {
+    pub fn create(path: &Path, problem: &'a Problem) -> Result<Self, Failure> {
+        let Some(policy) = &problem.policy else {
             let message = "--record-queries: there is no policy to ask about";
             return Err(Failure::Usage(message.to_owned()));
         };
@@ -47,10 +46,10 @@ impl<'a> QueryLog<'a> {
         }
         let file = AtomicFile::create(path).map_err(|source| failed(path, source))?;
         Ok(Self {
-            model: &task.model,
+            model: &problem.model,
             path: path.to_owned(),
             file: BufWriter::new(file),
-            header: header(task, policy)?,
+            header: header(problem, policy)?,
             regions: 0,
             queries: 0,
             error: None,
@@ -91,11 +90,11 @@ fn failed(path: &Path, source: io::Error) -> Failure {
     Failure::Output { what: path.display().to_string(), source }
 }
 
-fn header(task: &Task, policy: &Policy) -> Result<QueryLogHeader, Failure> {
+fn header(problem: &Problem, policy: &Policy) -> Result<QueryLogHeader, Failure> {
     let missing = || Failure::Internal("the network file of the policy is missing".to_owned());
-    let input = task.inputs.iter().find(|i| i.role == InputRole::Policy).ok_or_else(missing)?;
+    let input = problem.inputs.iter().find(|i| i.role == InputRole::Policy).ok_or_else(missing)?;
     let semantics = policy.semantics();
-    let variables = task.model.variables.iter();
+    let variables = problem.model.variables.iter();
     Ok(QueryLogHeader {
         format: "policert-queries".to_owned(),
         version: QUERY_LOG_VERSION,
@@ -110,7 +109,7 @@ fn header(task: &Task, policy: &Policy) -> Result<QueryLogHeader, Failure> {
         outputs: policy
             .outputs()
             .iter()
-            .map(|&label| task.model.label_name(Some(label)).to_owned())
+            .map(|&label| problem.model.label_name(Some(label)).to_owned())
             .collect(),
         ties: semantics.ties,
         filter: semantics.filter,

@@ -5,20 +5,18 @@ mod report;
 mod without_effect;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::Rational;
-use policert_reach::{
-    AfterGoal, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError, Relations,
-    Task, analyse,
+use policert_outcome::{
+    DigestError, ExitStatus, Failure, Finding, Input, InputRole, Outcome, OutputFiles, VERSION,
+    VerdictWord, digests,
 };
-
-use crate::digest::{DigestError, Input, InputRole, digests};
-use crate::plots::boxes::BoxesPicture;
-use crate::plots::{CountsPicture, ImageFormat, save};
-use crate::problem::policy_problems;
-use crate::{ExitStatus, Failure, OutputFiles, Problem, peak_memory_mb};
+use policert_problem::control_loop::{failure, read};
+use policert_reach::{
+    AfterGoal, Analysis, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError,
+    Relations, Task, analyse,
+};
 
 use without_effect::refuse_without_effect;
 
@@ -56,12 +54,11 @@ pub struct ReachRequest {
     pub record: bool,
     /// Widths of the cells instead of the task's; one for each variable, or one for all.
     pub granularity: Option<Vec<Rational>>,
-    /// A picture of the boxes.
-    pub plot: Option<PlotRequest>,
+    /// The planes of variables in which the boxes will be drawn, if they will: they are kept for that,
+    /// with some trajectories.
+    pub picture: Option<Vec<(String, String)>>,
     /// All files that are written, also by the caller; none of them may be an input.
     pub outputs: OutputFiles,
-    /// A file for a picture of the number of boxes at each step, SVG or PNG by its ending.
-    pub plot_counts: Option<PathBuf>,
 }
 
 /// How boxes are merged.
@@ -87,65 +84,44 @@ impl AggregationChoice {
     }
 }
 
-/// A picture of the reachable boxes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlotRequest {
-    /// The file, SVG or PNG by its ending.
-    pub file: PathBuf,
-    /// The variables on the axes of each panel, by name or by position from 1; none means a panel
-    /// of the first two that goal and unsafe set are about.
-    pub planes: Vec<(String, String)>,
-}
-
-/// What came out.
+/// What a picture of the reachable boxes shows.
 #[derive(Debug)]
-pub struct Reached {
-    /// The result as data; also of runs without answer.
-    pub report: ReachReport,
-    /// What is wrong, if something is.
-    pub failure: Option<Failure>,
-    /// A file that could not be written.
-    pub unwritten: Option<Failure>,
-    /// The status that the run ends with.
-    pub status: ExitStatus,
+pub struct Drawable {
+    /// The task as it was answered.
+    pub task: Task,
+    /// Boxes and trajectories.
+    pub analysis: Analysis,
+    /// The variables on the axes of each panel.
+    pub planes: Vec<(usize, usize)>,
 }
 
 /// Trajectories in a picture.
 const PLOTTED_TRAJECTORIES: u32 = 30;
 
 /// Answers the question of a task file.
-pub fn reach(request: &ReachRequest, cancel: &CancelFlag, observer: &mut dyn Observer) -> Reached {
-    let begin = Instant::now();
+pub fn reach(
+    request: &ReachRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Outcome<ReachReport> {
     let budget = Budget::new(request.limits.clone(), cancel.clone());
-    let mut report = ReachReport::empty();
-    let (unwritten, failure) = match run(request, budget, observer, &mut report) {
-        Ok(unwritten) => (unwritten, None),
-        Err(failure) => (None, Some(failure)),
-    };
-    report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
-    if let Some(failure) = &failure {
-        report.set_failure(failure);
+    let mut outcome =
+        Outcome::of(ReachReport::empty(), |outcome| run(request, budget, observer, outcome));
+    if let Some(failure) = &outcome.failure {
+        outcome.report.verdict = VerdictWord::from(failure);
     }
-    report.time_s = begin.elapsed().as_secs_f64();
-    report.peak_memory_mb = peak_memory_mb();
-    let status = failure.as_ref().map_or_else(|| report.status, Failure::status);
-    Reached { report, failure, unwritten, status }
+    outcome
 }
 
-/// Fills the report; the result is a file that could not be written.
 fn run(
     request: &ReachRequest,
     budget: Budget,
     observer: &mut dyn Observer,
-    report: &mut ReachReport,
-) -> Result<Option<Failure>, Failure> {
+    outcome: &mut Outcome<ReachReport>,
+) -> Result<ExitStatus, Failure> {
     budget.cancel_flag().check()?;
-    // A name that no picture can have is noticed before the work.
-    let format = |file: &PathBuf| ImageFormat::of(file);
-    let boxes_format = request.plot.as_ref().map(|plot| format(&plot.file)).transpose()?;
-    let counts_format = request.plot_counts.as_ref().map(format).transpose()?;
     observer.event(Event::Phase("load"));
-    let mut task = Task::read(&request.task, request.instance.as_deref())?;
+    let mut task = read(&request.task, request.instance.as_deref())?;
     refuse_without_effect(request, &task)?;
     if let Some(goal) = request.goal {
         task.question.goal = goal;
@@ -161,13 +137,14 @@ fn run(
         let grid = task.grid.as_ref().ok_or_else(|| Failure::Usage(missing.to_owned()))?;
         task.grid = Some(grid.resized(widths).map_err(Failure::Usage)?);
     }
-    report.inputs = inputs(request, &task, &budget)?;
-    request.outputs.check_inputs(report.inputs.iter().map(|input| input.path.as_path()))?;
-    report.task = Some(task.name.clone());
-    report.aggregation = Some(request.aggregation.name());
-    let plot = request.plot.as_ref().zip(boxes_format);
-    let planes = match plot {
-        Some((plot, _)) => planes(&task, &plot.planes)?,
+    let inputs = inputs(request, &task, &budget)?;
+    request.outputs.check_inputs(inputs.iter().map(|input| input.path.as_path()))?;
+    let key = run_key(request, &task, &inputs);
+    outcome.remarks.inputs = inputs;
+    outcome.report.task = Some(task.name.clone());
+    outcome.report.aggregation = Some(request.aggregation.name());
+    let planes = match &request.picture {
+        Some(wanted) => planes(&task, wanted)?,
         None => Vec::new(),
     };
     let config = Config {
@@ -175,29 +152,22 @@ fn run(
         refinements: request.refinements,
         arithmetic: request.arithmetic,
         between_samples: request.between_samples,
-        record: request.record || plot.is_some(),
-        samples: if plot.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
+        record: request.record || request.picture.is_some(),
+        samples: if request.picture.is_some() { PLOTTED_TRAJECTORIES } else { 0 },
         relations: match request.aggregation {
             AggregationChoice::AsWritten => Relations::AsWritten,
             AggregationChoice::OfTask | AggregationChoice::Nothing => Relations::Meant,
         },
     };
     let mut journal = match &request.journal {
-        Some(path) => Some(Journal::open(path, &run_key(request, &task, &report.inputs))?),
+        Some(path) => Some(Journal::open(path, &key).map_err(failure)?),
         None => None,
     };
-    let analysis = analyse(&task, &config, journal.as_mut(), budget, observer)?;
-    report.fill(&task, &config, &analysis, request.record);
-    let mut written = vec![journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written)];
-    if let Some((plot, format)) = plot {
-        let picture = BoxesPicture::new(&task, &analysis, &planes);
-        written.push(save(&picture, format, &plot.file));
-    }
-    if let Some((file, format)) = request.plot_counts.as_ref().zip(counts_format) {
-        let counts = &analysis.statistics.boxes_per_step;
-        written.push(save(&CountsPicture::of_run(&task.name, counts), format, file));
-    }
-    Ok(written.into_iter().find_map(Result::err))
+    let analysis = analyse(&task, &config, journal.as_mut(), budget, observer).map_err(failure)?;
+    let status = report::fill(outcome, &task, &config, &analysis, request.record);
+    outcome.keep_unwritten(journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written));
+    outcome.report.drawable = Some(Drawable { task, analysis, planes });
+    Ok(status)
 }
 
 /// The variables on the axes of each panel.
@@ -234,7 +204,7 @@ fn usual_plane(task: &Task) -> (usize, usize) {
 fn not_written(error: ReachError) -> Failure {
     match error {
         ReachError::Io { file, source } => Failure::Output { what: file, source },
-        other => other.into(),
+        other => failure(other),
     }
 }
 
@@ -251,7 +221,7 @@ fn inputs(request: &ReachRequest, task: &Task, budget: &Budget) -> Result<Vec<In
         DigestError::Stop(reason) => Failure::Stopped(reason),
         DigestError::Io(error) => {
             let message = format!("{}: {error}", path.display());
-            Failure::Problems(vec![Problem { file: Some(path), ..Problem::invalid(message) }])
+            Failure::Findings(vec![Finding { file: Some(path), ..Finding::invalid(message) }])
         }
     })
 }
@@ -261,7 +231,7 @@ fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
     let files: Vec<&str> = inputs.iter().map(|input| input.sha256.as_str()).collect();
     format!(
         "{} {} {:?} {:?} {} {:?} {:?} {}",
-        crate::VERSION,
+        VERSION,
         task.name,
         task.question,
         request.arithmetic,
@@ -270,30 +240,4 @@ fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
         request.granularity,
         files.join(" ")
     )
-}
-
-impl From<ReachError> for Failure {
-    fn from(error: ReachError) -> Self {
-        match error {
-            ReachError::Usage(message) => Self::Usage(message),
-            ReachError::Stop(reason) => Self::Stopped(reason),
-            ReachError::Unsupported(_) => Self::unsupported(error.to_string()),
-            ReachError::Policy(error) => Self::Problems(policy_problems(&error)),
-            ReachError::Invalid { ref file, line, column, .. } => {
-                let file = Some(PathBuf::from(file));
-                let problem = Problem::invalid(error.to_string());
-                Self::Problems(vec![Problem {
-                    file,
-                    line: Some(line),
-                    column: Some(column),
-                    ..problem
-                }])
-            }
-            ReachError::Io { ref file, .. } => {
-                let file = Some(PathBuf::from(file));
-                Self::Problems(vec![Problem { file, ..Problem::invalid(error.to_string()) }])
-            }
-            other => Self::invalid(other.to_string()),
-        }
-    }
 }

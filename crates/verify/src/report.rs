@@ -1,38 +1,27 @@
 //! The result of a run as versioned data: `docs/formats/result.md`.
 
-use policert_engine_api::{Counts, StopReason, UnknownReason, Verdict};
+use policert_engine_api::Counts;
+use policert_evidence::Evidence;
+use policert_outcome::{FileRecord, VerdictWord};
+use policert_problem::SemanticsRecord;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{ExitStatus, FileRecord, Hollow, Input, Problem, SemanticsRecord, VERSION};
-
-/// Version of the schema. It grows when the meaning of a field changes or a field goes; new
-/// fields may come without.
-pub const SCHEMA_VERSION: u32 = 1;
+use crate::{Hollow, StartStatesRecord};
 
 /// What `policert verify --json` writes.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// [`SCHEMA_VERSION`].
-    pub schema_version: u32,
-    /// Version of the program.
-    pub version: String,
     /// The verdict in a word.
     pub verdict: VerdictWord,
     /// Whether the verdict holds because there is nothing to check.
     pub vacuous: bool,
     /// Why a good verdict says nothing about the policy, if so.
     pub hollow: Vec<Hollow>,
-    /// Why the answer is not known, or what is wrong; `None` for conclusive answers.
-    pub reason: Option<String>,
-    /// The same for programs.
-    pub reason_code: Option<ReasonCode>,
     /// Of a question about a probability: lower and upper bound, exact decimals rounded outwards.
     pub probability: Option<[String; 2]>,
     /// The exact value, where it is known: an integer or a fraction.
     pub value: Option<String>,
-    /// The exit code.
-    pub exit_code: u8,
     /// Name of the property.
     pub property: Option<String>,
     /// The engine that the answer comes from.
@@ -45,141 +34,43 @@ pub struct Report {
     pub semantics: Option<SemanticsRecord>,
     /// Counts of the engine that the answer comes from.
     pub statistics: Option<Statistics>,
-    /// What to know before trusting the verdict.
-    pub warnings: Vec<String>,
-    /// What is worth knowing.
-    pub notes: Vec<String>,
-    /// What is wrong with the inputs.
-    pub errors: Vec<Problem>,
-    /// The files that were read.
-    pub inputs: Vec<Input>,
     /// The evidence file, if one was asked for.
     pub evidence_file: Option<FileRecord>,
     /// The file of start states, if one was asked for.
     pub start_states_file: Option<FileRecord>,
-    /// Wall-clock time of the whole run in seconds.
-    pub time_s: f64,
-    /// Peak resident memory in MB (10⁶ bytes), where the system tells.
-    pub peak_memory_mb: Option<f64>,
+    /// The evidence of the verdict: of an unsafe one, and of a safe one where the engine has an
+    /// invariant.
+    #[serde(skip)]
+    pub evidence: Option<Evidence>,
+    /// Why there is no evidence, where there is none.
+    #[serde(skip)]
+    pub no_evidence: String,
+    /// Which start states are proved safe, if that was asked for and the engine tells.
+    #[serde(skip)]
+    pub start_states: Option<StartStatesRecord>,
 }
 
 impl Report {
-    /// A report that says nothing yet.
+    /// A report that says nothing but a verdict.
     #[must_use]
-    pub fn empty() -> Self {
+    pub fn empty(verdict: VerdictWord) -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
-            version: VERSION.to_owned(),
-            verdict: VerdictWord::Error,
+            verdict,
             vacuous: false,
             hollow: Vec::new(),
-            reason: None,
-            reason_code: None,
             probability: None,
             value: None,
-            exit_code: ExitStatus::Internal.code(),
             property: None,
             engine: None,
             preset: None,
             attempts: Vec::new(),
             semantics: None,
             statistics: None,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            errors: Vec::new(),
-            inputs: Vec::new(),
             evidence_file: None,
             start_states_file: None,
-            time_s: 0.0,
-            peak_memory_mb: None,
-        }
-    }
-}
-
-/// A verdict in a word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictWord {
-    /// No unsafe state is reachable.
-    Safe,
-    /// An unsafe state is reachable.
-    Unsafe,
-    /// Not known.
-    Unknown,
-    /// No verdict was asked for but a probability, and it is bounded.
-    Probability,
-    /// The input is wrong.
-    Invalid,
-    /// The input uses an unsupported feature.
-    Unsupported,
-    /// A mistake of this program, or a result that could not be written.
-    Error,
-}
-
-impl From<&Verdict> for VerdictWord {
-    fn from(verdict: &Verdict) -> Self {
-        match verdict {
-            Verdict::Safe { .. } => Self::Safe,
-            Verdict::Unsafe(_) => Self::Unsafe,
-            Verdict::Unknown(_) => Self::Unknown,
-        }
-    }
-}
-
-/// Why there is no conclusive answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ReasonCode {
-    /// The time limit.
-    Time,
-    /// The memory limit.
-    Memory,
-    /// The limit on states.
-    States,
-    /// The limit on the length of paths.
-    Steps,
-    /// The user interrupted it.
-    Interrupted,
-    /// An abstract path to an unsafe state, spurious or not decided.
-    AbstractPath,
-    /// A choice of the policy that is not decided.
-    UndecidedChoice,
-    /// A run misses the goal only if chance goes against it for ever.
-    Chance,
-    /// A solver gave up on a query that has to be decided.
-    SolverGaveUp,
-    /// An input of a network that is not bounded.
-    UnboundedInput,
-    /// A network that is not made of linear pieces.
-    NotPiecewiseLinear,
-    /// Something else.
-    Other,
-    /// The input is wrong.
-    Invalid,
-    /// The input uses an unsupported feature.
-    Unsupported,
-    /// The command line is wrong.
-    Usage,
-    /// A mistake of this program.
-    Internal,
-}
-
-impl ReasonCode {
-    /// The code of a reason not to know.
-    #[must_use]
-    pub fn of_unknown(reason: &UnknownReason) -> Self {
-        match reason {
-            UnknownReason::Stopped(StopReason::Time) => Self::Time,
-            UnknownReason::Stopped(StopReason::Memory) => Self::Memory,
-            UnknownReason::Stopped(StopReason::States(_)) => Self::States,
-            UnknownReason::Stopped(StopReason::Interrupted) => Self::Interrupted,
-            UnknownReason::AbstractPath { .. } => Self::AbstractPath,
-            UnknownReason::UndecidedChoice { .. } => Self::UndecidedChoice,
-            UnknownReason::ChanceForEver { .. } => Self::Chance,
-            UnknownReason::StepLimit { .. } => Self::Steps,
-            UnknownReason::SolverGaveUp(_) => Self::SolverGaveUp,
-            _ => Self::Other,
+            evidence: None,
+            no_evidence: "there is no verdict".to_owned(),
+            start_states: None,
         }
     }
 }

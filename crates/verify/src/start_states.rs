@@ -3,11 +3,9 @@
 use policert_model::{Model, VariableKind};
 use policert_numeric::IntInterval;
 use policert_ppa::StartRegion;
+use policert_problem::{Problem, value_record};
 use serde::Serialize;
 use serde_json::{Map, Value};
-
-use crate::Task;
-use crate::evidence::value_record;
 
 /// The abstract start states of `ppa` (`verify --start-states`).
 #[derive(Clone, Debug, Serialize)]
@@ -32,8 +30,8 @@ pub struct StartStateRecord {
 }
 
 impl StartStatesRecord {
-    pub(crate) fn new(task: &Task, starts: &[StartRegion]) -> Self {
-        let model = &task.model;
+    pub(crate) fn new(problem: &Problem, starts: &[StartRegion]) -> Self {
+        let model = &problem.model;
         let start_states: Vec<StartStateRecord> = starts
             .iter()
             .map(|start| StartStateRecord {

@@ -9,27 +9,26 @@ use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict,
 };
+use policert_evidence::{Evidence, check_invariant};
 use policert_explore::{BmcConfig, ExplicitConfig};
 use policert_ic3::Config as Ic3Config;
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, ReasonCode, VerdictWord};
 use policert_ppa::{CegarConfig, Config as PpaConfig};
+use policert_problem::{Problem, ProblemOptions};
 use serde_json::Value;
 
 use crate::engine_options::{self, EngineOption};
 use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
-use crate::invariant_check;
 use crate::probability::{self, ProbabilityOptions};
 use crate::query_log::QueryLog;
-use crate::report::{ReasonCode, Report, Statistics, Times, VerdictWord};
+use crate::report::{Report, Statistics, Times};
 use crate::start_states::StartStatesRecord;
-use crate::{
-    Evidence, ExitStatus, Failure, Loaded, OutputFiles, Task, TaskOptions, peak_memory_mb,
-};
 
 /// What to verify, and how.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The question.
-    pub task: TaskOptions,
+    pub problem: ProblemOptions,
     /// What answers.
     pub engine: EngineChoice,
     /// Configuration of ppa, cegar or ic3: a preset's name, or a file.
@@ -58,39 +57,21 @@ pub struct Request {
     pub outputs: OutputFiles,
 }
 
-/// What came out of a request.
-#[derive(Debug)]
-pub struct Verified {
-    /// The result as data; also of runs without verdict.
-    pub report: Report,
-    /// The evidence of the verdict: of an unsafe one, and of a safe one where the engine has an
-    /// invariant.
-    pub evidence: Option<Evidence>,
-    /// Which start states are proved safe, if that was asked for and the engine tells.
-    pub start_states: Option<StartStatesRecord>,
-    /// Why there is no evidence, where there is none.
-    pub no_evidence: String,
-    /// Why there is no verdict.
-    pub failure: Option<Failure>,
-    /// A file that could not be written.
-    pub unwritten: Option<Failure>,
-    /// The status that the run ends with.
-    pub status: ExitStatus,
-}
-
 /// Answers a request. Every counterexample was replayed, and every invariant checked, before it is
 /// returned.
-pub fn verify(request: &Request, cancel: &CancelFlag, observer: &mut dyn Observer) -> Verified {
+pub fn verify(
+    request: &Request,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Outcome<Report> {
     let begin = Instant::now();
-    let mut loaded = Loaded::default();
-    let result = run(request, cancel, observer, begin, &mut loaded);
-    let mut verified = match result {
-        Ok(verified) => verified,
-        Err(failure) => without_verdict(failure, loaded),
-    };
-    verified.report.time_s = begin.elapsed().as_secs_f64();
-    verified.report.peak_memory_mb = peak_memory_mb();
-    verified
+    let mut outcome = Outcome::of(Report::empty(VerdictWord::Error), |outcome| {
+        run(request, cancel, observer, begin, outcome)
+    });
+    if let Some(failure) = &outcome.failure {
+        outcome.report = Report::empty(VerdictWord::from(failure));
+    }
+    outcome
 }
 
 fn run(
@@ -98,8 +79,8 @@ fn run(
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     begin: Instant,
-    loaded: &mut Loaded,
-) -> Result<Verified, Failure> {
+    outcome: &mut Outcome<Report>,
+) -> Result<ExitStatus, Failure> {
     engine_options::check(request)?;
     cancel.check()?;
     // A preset of one engine says nothing about the others.
@@ -110,21 +91,22 @@ fn run(
     engine_options::check_preset(request, &ppa)?;
     observer.event(Event::Phase("load"));
     let budget = Budget::new(request.limits.clone(), cancel.clone());
-    let task = Task::load_any(&request.task, &budget, loaded);
-    request.outputs.check_inputs(loaded.inputs.iter().map(|input| input.path.as_path()))?;
-    if let Err(Failure::Problems(problems)) = &task {
-        request.outputs.check_problems(problems)?;
+    let problem = Problem::load_any(&request.problem, &budget, &mut outcome.remarks);
+    let inputs = outcome.remarks.inputs.iter();
+    request.outputs.check_inputs(inputs.map(|input| input.path.as_path()))?;
+    if let Err(Failure::Findings(findings)) = &problem {
+        request.outputs.check_findings(findings)?;
     }
-    let task = task?;
+    let problem = problem?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
-    let asks_probability = probability::is_asked(&task, request.engine, &request.probability)?;
+    let asks_probability = probability::is_asked(&problem, request.engine, &request.probability)?;
     if request.engine == EngineChoice::Auto {
         let engine = if asks_probability { EngineChoice::Prob } else { EngineChoice::Auto };
         engine_options::check_engine(request, engine)?;
     }
     if asks_probability {
-        remarks::refuse_probability(&task, request.engine)?;
+        remarks::refuse_probability(&problem, request.engine)?;
         let run = probability::Run {
             engine: request.engine,
             ppa: &ppa,
@@ -135,16 +117,16 @@ fn run(
             cancel,
             evidence: request.evidence,
         };
-        return probability(&task, &run, observer, times);
+        return probability(&problem, &run, observer, times, outcome);
     }
     let path = request.record_queries.as_deref();
-    let mut log = path.map(|path| QueryLog::create(path, &task)).transpose()?;
+    let mut log = path.map(|path| QueryLog::create(path, &problem)).transpose()?;
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
     let limits = &request.limits;
     let Request { explicit, cegar, bmc, threads, .. } = *request;
     let assignment = Assignment {
-        task: &task,
+        problem: &problem,
         ppa: &ppa,
         explicit,
         cegar,
@@ -158,12 +140,11 @@ fn run(
     let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
     let mut answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
     let mut notes = notes.notes;
-    let mut unwritten = None;
     match log.map(QueryLog::finish) {
         Some(Ok(count)) => {
             notes.push(format!("queries about the policy that were recorded: {count}"));
         }
-        Some(Err(failure)) => unwritten = Some(failure),
+        Some(Err(failure)) => outcome.keep_unwritten(Err(failure)),
         None => {}
     }
     times.engines = engines_begin.elapsed().as_secs_f64();
@@ -172,15 +153,15 @@ fn run(
     let run = &mut answered.run;
     let evidence = match (&run.verdict, &run.invariant) {
         (Verdict::Unsafe(trace), _) => {
-            let evidence = evidence(&task, run, trace)?;
-            notes.extend(remarks::chance_note(&task, &evidence));
+            let evidence = evidence(&problem, run, trace)?;
+            notes.extend(remarks::chance_note(&problem, &evidence));
             Some(evidence)
         }
         (Verdict::Safe { .. }, Some(boxes)) => {
-            match invariant_check::check(&task, boxes, limits, begin, cancel) {
+            match check_invariant(&problem, boxes, limits, begin, cancel) {
                 Ok(checked) => {
                     notes.push(checked.note(boxes.len()));
-                    Some(Evidence::of_invariant(&task, run.engine, boxes))
+                    Some(Evidence::of_invariant(&problem, run.engine, boxes))
                 }
                 Err(Failure::Stopped(reason)) => {
                     notes.push(format!(
@@ -197,61 +178,64 @@ fn run(
         _ => None,
     };
     times.replay = replay_begin.elapsed().as_secs_f64();
-    let status = ExitStatus::of_verdict(&answered.run.verdict);
-    let verdict = answered.run.verdict.clone();
-    let starts = answered.run.start_states.as_deref().filter(|_| request.start_states);
-    let start_states = starts.map(|starts| StartStatesRecord::new(&task, starts));
-    let no_evidence = remarks::no_evidence(&answered.run);
-    let mut report = report(&task, answered, notes, times);
+    let run = &answered.run;
+    let status = ExitStatus::of_verdict(&run.verdict);
+    let verdict = run.verdict.clone();
+    if let Verdict::Unknown(reason) = &verdict {
+        outcome.explain(ReasonCode::from(reason), reason.to_string());
+    }
+    let starts = run.start_states.as_deref().filter(|_| request.start_states);
+    let start_states = starts.map(|starts| StartStatesRecord::new(&problem, starts));
+    let no_evidence = remarks::no_evidence(run);
+    outcome.remarks.warnings.extend(run.warnings.iter().cloned());
+    for note in run.notes.iter().cloned().chain(notes) {
+        if !outcome.remarks.notes.contains(&note) {
+            outcome.remarks.notes.push(note);
+        }
+    }
+    outcome.report =
+        Report { evidence, no_evidence, start_states, ..report(&problem, answered, times) };
     if let Verdict::Safe { vacuous } = verdict {
         let left = limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
-        remarks::say_hollow(&task, vacuous, left, cancel, &mut report);
+        remarks::say_hollow(&problem, vacuous, left, cancel, outcome);
     }
-    if request.start_states && start_states.is_none() {
+    if request.start_states && outcome.report.start_states.is_none() {
         let why = "the abstraction is not complete";
-        report.warnings.push(format!("nothing is written about start states: {why}"));
+        outcome.remarks.warnings.push(format!("nothing is written about start states: {why}"));
     }
-    report.warnings.extend(unwritten.iter().map(|failure| format!("not written: {failure}")));
-    Ok(Verified { report, evidence, start_states, no_evidence, failure: None, unwritten, status })
+    Ok(status)
 }
 
 /// Answers a question about a probability.
 fn probability(
-    task: &Task,
+    problem: &Problem,
     run: &probability::Run<'_>,
     observer: &mut dyn Observer,
     mut times: Times,
-) -> Result<Verified, Failure> {
+    outcome: &mut Outcome<Report>,
+) -> Result<ExitStatus, Failure> {
     let begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let (mut report, status, evidence, no_evidence) = probability::answer(task, run, &mut notes)?;
+    let status = probability::answer(problem, run, &mut notes, outcome)?;
+    outcome.remarks.notes.append(&mut notes.notes);
     times.engines = begin.elapsed().as_secs_f64();
+    let report = &mut outcome.report;
     if let Some(statistics) = &mut report.statistics {
         statistics.times_s = times;
     }
-    report.warnings.splice(0..0, task.warnings.iter().cloned());
-    report.notes.extend(task.notes.iter().cloned().chain(notes.notes));
-    report.inputs.clone_from(&task.inputs);
     let is_zero = report.probability.as_ref().is_some_and(|[_, hi]| hi == "0");
     let is_good = [VerdictWord::Safe, VerdictWord::Probability].contains(&report.verdict);
-    if is_zero && is_good || report.vacuous {
-        remarks::say_hollow(task, report.vacuous, run.left().time, run.cancel, &mut report);
+    let is_vacuous = report.vacuous;
+    if is_zero && is_good || is_vacuous {
+        remarks::say_hollow(problem, is_vacuous, run.left().time, run.cancel, outcome);
     }
-    Ok(Verified {
-        report,
-        evidence,
-        start_states: None,
-        no_evidence,
-        failure: None,
-        unwritten: None,
-        status,
-    })
+    Ok(status)
 }
 
 /// Replays a trace and writes it down.
-fn evidence(task: &Task, run: &EngineRun, trace: &Trace) -> Result<Evidence, Failure> {
-    match policert_certify::replay(&task.question(), task.policy.as_ref(), trace) {
-        Ok(replayed) => Ok(Evidence::new(task, run.engine, trace, replayed.end)),
+fn evidence(problem: &Problem, run: &EngineRun, trace: &Trace) -> Result<Evidence, Failure> {
+    match policert_certify::replay(&problem.question(), problem.policy.as_ref(), trace) {
+        Ok(replayed) => Ok(Evidence::of_trace(problem, run.engine, trace, replayed.end)),
         Err(error) => Err(Failure::Internal(format!(
             "the counterexample of engine {} does not replay: {error}",
             run.engine
@@ -259,7 +243,7 @@ fn evidence(task: &Task, run: &EngineRun, trace: &Trace) -> Result<Evidence, Fai
     }
 }
 
-fn report(task: &Task, answered: Answered, engine_notes: Vec<String>, times: Times) -> Report {
+fn report(problem: &Problem, answered: Answered, times: Times) -> Report {
     let Answered { run, attempts } = answered;
     let steps = match &run.verdict {
         Verdict::Unsafe(trace) => Some(trace.steps.len()),
@@ -274,75 +258,15 @@ fn report(task: &Task, answered: Answered, engine_notes: Vec<String>, times: Tim
     if run.numbers != Value::Null {
         statistics.engine.insert(run.engine.to_owned(), run.numbers);
     }
-    let vacuous = matches!(run.verdict, Verdict::Safe { vacuous: true });
-    let mut warnings = task.warnings.clone();
-    warnings.extend(run.warnings);
-    let mut notes = task.notes.clone();
-    notes.extend(run.notes);
-    for note in engine_notes {
-        if !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-    let (reason, reason_code) = match &run.verdict {
-        Verdict::Unknown(reason) => {
-            (Some(reason.to_string()), Some(ReasonCode::of_unknown(reason)))
-        }
-        _ => (None, None),
-    };
     Report {
-        verdict: VerdictWord::from(&run.verdict),
-        vacuous,
-        reason,
-        reason_code,
-        exit_code: ExitStatus::of_verdict(&run.verdict).code(),
-        property: Some(task.property.name.clone()),
+        vacuous: matches!(run.verdict, Verdict::Safe { vacuous: true }),
+        property: Some(problem.property.name.clone()),
         engine: Some(run.engine.to_owned()),
         preset: run.preset,
         attempts,
-        semantics: Some(task.semantics.clone()),
+        semantics: Some(problem.semantics.clone()),
         statistics: Some(statistics),
-        warnings,
-        notes,
-        inputs: task.inputs.clone(),
-        ..Report::empty()
-    }
-}
-
-/// The report of a run that ended without verdict.
-fn without_verdict(failure: Failure, loaded: Loaded) -> Verified {
-    let status = failure.status();
-    let (verdict, code) = match (&failure, status) {
-        (Failure::Stopped(reason), _) => {
-            (VerdictWord::Unknown, ReasonCode::of_unknown(&UnknownReason::Stopped(*reason)))
-        }
-        (_, ExitStatus::Invalid) => (VerdictWord::Invalid, ReasonCode::Invalid),
-        (_, ExitStatus::Unsupported) => (VerdictWord::Unsupported, ReasonCode::Unsupported),
-        (_, ExitStatus::Usage) => (VerdictWord::Error, ReasonCode::Usage),
-        _ => (VerdictWord::Error, ReasonCode::Internal),
-    };
-    let report = Report {
-        verdict,
-        reason: Some(failure.to_string()),
-        reason_code: Some(code),
-        exit_code: status.code(),
-        warnings: loaded.warnings,
-        notes: loaded.notes,
-        errors: match &failure {
-            Failure::Problems(problems) => problems.clone(),
-            _ => Vec::new(),
-        },
-        inputs: loaded.inputs,
-        ..Report::empty()
-    };
-    Verified {
-        report,
-        evidence: None,
-        start_states: None,
-        no_evidence: "there is no verdict".to_owned(),
-        failure: Some(failure),
-        unwritten: None,
-        status,
+        ..Report::empty(VerdictWord::from(&run.verdict))
     }
 }
 

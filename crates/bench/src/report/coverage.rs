@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use policert_files::markdown as cell;
-use policert_verify::decimal;
+use policert_outcome::decimal;
 
 use crate::journal::{Entry, RunResult};
 use crate::suite::Suite;
@@ -91,7 +91,7 @@ fn contradict(a: &RunResult, b: &RunResult) -> bool {
     let words = [&*a.verdict, &*b.verdict];
     let bounds = |result: &RunResult| {
         let [low, high] = result.probability.as_ref()?;
-        Some((decimal(low)?, decimal(high)?))
+        Some((decimal::parse(low)?, decimal::parse(high)?))
     };
     let apart = match (bounds(a), bounds(b)) {
         (Some((a_low, a_high)), Some((b_low, b_high))) => a_high < b_low || b_high < a_low,

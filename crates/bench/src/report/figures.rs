@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use policert_verify::{LinesPlot, PairsPlot, TimePair};
+use policert_plot::{LinesPlot, PairsPlot, TimePair};
 
 use crate::journal::{Entry, RunResult};
 use crate::suite::{Figure, Instance, Suite, plain};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use policert_verify::PolicyEncoding;
+use policert_lab::PolicyEncoding;
 
 use super::{
     DomainArg, EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration,

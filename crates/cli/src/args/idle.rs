@@ -80,7 +80,7 @@ fn nothing_drawn(matches: &ArgMatches) -> bool {
 
 fn never_fails(matches: &ArgMatches) -> bool {
     let probability = matches.get_one::<String>("failing_probability");
-    probability.and_then(|text| policert_verify::decimal(text)).is_some_and(|p| p.is_zero())
+    probability.and_then(|text| policert_outcome::decimal::parse(text)).is_some_and(|p| p.is_zero())
 }
 
 /// Whether every option that was given has an effect.

@@ -1,7 +1,7 @@
 //! Options of questions about probabilities.
 
 use clap::{Args, ValueEnum};
-use policert_verify::Rational;
+use policert_numeric::Rational;
 
 use super::values::{precision, probability};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use policert_verify::Rational;
+use policert_numeric::Rational;
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueEnum};
-use policert_verify::Rational;
+use policert_numeric::Rational;
 
 use super::{MemorySize, OutputArgs, duration, exact_number};
 

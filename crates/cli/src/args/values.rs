@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::ValueEnum;
-use policert_verify::{PolicyEncoding, Rational, decimal};
+use policert_lab::PolicyEncoding;
+use policert_numeric::Rational;
+use policert_outcome::decimal;
 
 /// Values of `--domain`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
@@ -98,7 +100,7 @@ pub fn exact_number(text: &str) -> Result<Rational, String> {
 /// # Errors
 /// What is wrong, for the user.
 pub fn probability(text: &str) -> Result<Rational, String> {
-    decimal(text)
+    decimal::parse(text)
         .filter(|p| (Rational::ZERO..=Rational::ONE).contains(p))
         .ok_or_else(|| format!("`{text}` is no decimal number from 0 to 1"))
 }

@@ -5,8 +5,9 @@ use std::io::{self, Write as _};
 use policert_bench::{
     Entry, Journal, Progress, RunKey, RunOptions, Suite, latest, run_suite, write_report,
 };
+use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
-use policert_verify::{CancelFlag, ExitStatus, Failure, StopReason};
+use policert_outcome::{ExitStatus, Failure};
 
 use super::{fail, output_failed};
 use crate::args::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};

@@ -2,9 +2,10 @@
 
 use std::io;
 
-use policert_verify::{CertifyRequest, ExitStatus, OutputFiles, certify};
+use policert_evidence::{CertifyRequest, certify};
+use policert_outcome::{ExitStatus, OutputFiles};
 
-use super::{detail, end, fail, limits, run_within, show_report};
+use super::{Showing, fail, limits, run_within};
 use crate::args::CertifyArgs;
 use crate::render;
 use crate::style::Style;
@@ -25,17 +26,8 @@ pub fn run(arguments: &CertifyArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| certify(&request, cancel, observer),
-        |outcome, error_style| {
-            // No input may be overwritten by the result.
-            let inputs = outcome.report.inputs.iter().map(|input| input.path.as_path());
-            if let Err(failure) = outputs.check_inputs(inputs) {
-                return fail(&failure, error_style);
-            }
-            let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-            let shown = show_report(output, report, failure, error_style, |out, style| {
-                render::certify_report(out, report, detail(output), style)
-            });
-            end(outcome.status, None, shown, error_style)
+        |outcome, style| {
+            Showing::new(output, &outputs).show(&outcome, style, render::certify_report)
         },
     )
 }

@@ -2,14 +2,12 @@
 
 use std::io;
 
-use policert_verify::{
-    ConvertFormat, ConvertOutcome, ConvertRequest, Domain, ExitStatus, Failure, OutputFiles,
-    TaskOptions, convert,
-};
+use policert_lab::{ConvertFormat, ConvertRequest, convert};
+use policert_outcome::{ExitStatus, OutputFiles};
+use policert_problem::{Domain, ProblemOptions};
 
 use super::{
-    detail, end, fail, initial_states, is_refused, limits, named_inputs, run_within, show_report,
-    task_options, terminal,
+    Showing, fail, initial_states, limits, named_inputs, run_within, task_options, terminal,
 };
 use crate::args::{ConvertArgs, DomainArg, FormatArg};
 use crate::render;
@@ -33,31 +31,15 @@ pub fn run(arguments: &ConvertArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| convert(&request, cancel, observer),
-        |outcome, error_style| {
-            if is_refused(outcome.failure.as_ref(), error_style) {
-                return outcome.status;
-            }
-            let shown = show(arguments, outcome, error_style);
-            end(outcome.status, None, shown, error_style)
+        |outcome, style| {
+            Showing::new(output, &outputs).show(&outcome, style, render::convert_report)
         },
     )
 }
 
-fn show(
-    arguments: &ConvertArgs,
-    outcome: &ConvertOutcome,
-    error_style: Style,
-) -> Result<(), Failure> {
-    let output = &arguments.output;
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    show_report(output, report, failure, error_style, |out, style| {
-        render::convert_report(out, report, detail(output), style)
-    })
-}
-
 fn request(arguments: &ConvertArgs) -> ConvertRequest {
     ConvertRequest {
-        task: TaskOptions {
+        problem: ProblemOptions {
             filter: arguments.filter.map(Into::into),
             ties: arguments.ties.map(Into::into),
             domain: match arguments.domain {

@@ -2,13 +2,11 @@
 
 use std::io;
 
-use policert_verify::{
-    DatasetOutcome, DatasetRequest, ExitStatus, Failure, OutputFiles, TaskOptions, dataset,
-};
+use policert_lab::{DatasetRequest, dataset};
+use policert_outcome::{ExitStatus, OutputFiles};
+use policert_problem::ProblemOptions;
 
-use super::{
-    detail, end, fail, initial_states, limits, named_inputs, run_within, show_report, task_options,
-};
+use super::{Showing, fail, initial_states, limits, named_inputs, run_within, task_options};
 use crate::args::DatasetArgs;
 use crate::render;
 use crate::style::Style;
@@ -31,27 +29,14 @@ pub fn run(arguments: &DatasetArgs) -> ExitStatus {
         &request.limits,
         |cancel, observer| dataset(&request, cancel, observer),
         |outcome, style| {
-            let shown = show(arguments, outcome, style);
-            end(outcome.status, outcome.unwritten.as_ref(), shown, style)
+            Showing::new(output, &outputs).show(&outcome, style, render::dataset_report)
         },
     )
 }
 
-fn show(
-    arguments: &DatasetArgs,
-    outcome: &DatasetOutcome,
-    error_style: Style,
-) -> Result<(), Failure> {
-    let output = &arguments.output;
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    show_report(output, report, failure, error_style, |out, style| {
-        render::dataset_report(out, report, detail(output), style)
-    })
-}
-
 fn request(arguments: &DatasetArgs) -> DatasetRequest {
     DatasetRequest {
-        task: TaskOptions {
+        problem: ProblemOptions {
             filter: arguments.filter.map(Into::into),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)

@@ -5,14 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_generate::{
     Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
     Racetrack, RandomModel, Track, Transport, WallCheck,
 };
+use policert_outcome::{
+    ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, write_text,
+};
+use policert_problem::{PolicyChoice, ProblemOptions, StateSpace};
 use policert_verify::{
-    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits,
-    OutputFiles, PolicyChoice, ProbabilityOptions, Problem, Request, SCHEMA_VERSION, Silent,
-    StateSpace, TaskOptions, VERSION, Verified, verify, write_text,
+    BmcConfig, CegarConfig, EngineChoice, ExplicitConfig, ProbabilityOptions, Report, Request,
+    verify,
 };
 use serde::Serialize;
 
@@ -111,7 +115,7 @@ fn generate(
     if let Some(counted) = counted {
         match (&counted.failure, &counted.report.statistics) {
             // Unsafe states are no news here.
-            (None, Some(statistics)) if counted.report.reason.is_none() => {
+            (None, Some(statistics)) if counted.reason.is_none() => {
                 report.reachable_states = statistics.reachable_states;
                 report.unsafe_states = statistics.unsafe_states;
             }
@@ -150,19 +154,19 @@ fn track(named: &Path) -> Result<Track, Failure> {
 
 /// The map of a file.
 pub(super) fn read_track(path: &Path) -> Result<Track, Failure> {
-    let problem = |line, what: String| {
-        let problem = Problem::invalid(format!("{}: {what}", path.display()));
+    let finding = |line, what: String| {
+        let finding = Finding::invalid(format!("{}: {what}", path.display()));
         let file = Some(path.to_owned());
-        Failure::Problems(vec![Problem { file, line, ..problem }])
+        Failure::Findings(vec![Finding { file, line, ..finding }])
     };
     let text = policert_files::read_text(path).map_err(|error| {
         let built_in = "maps that come with the program are barto-small and barto-big";
-        problem(None, format!("{error}; {built_in}"))
+        finding(None, format!("{error}; {built_in}"))
     })?;
     let name = path.file_stem().map_or_else(|| "track".into(), |stem| stem.to_string_lossy());
     Track::read(&name, &text).map_err(|error| {
         let line = if let GenerateError::Track { line, .. } = &error { Some(*line) } else { None };
-        problem(line, error.to_string())
+        finding(line, error.to_string())
     })
 }
 
@@ -279,15 +283,15 @@ fn count(
     report: &GenerateReport,
     common: &InstanceArgs,
     style: Style,
-) -> Result<Verified, Failure> {
+) -> Result<Outcome<Report>, Failure> {
     let cancel = CancelFlag::default();
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let request = Request {
-        task: TaskOptions {
+        problem: ProblemOptions {
             property: Some(format!("{}:0", report.property.display())),
             policy: PolicyChoice::None,
             state_space: StateSpace::Reachable,
-            ..TaskOptions::new(&report.model)
+            ..ProblemOptions::new(&report.model)
         },
         engine: EngineChoice::Explicit,
         probability: ProbabilityOptions::default(),

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use policert_verify::{ExitStatus, OutputFiles, plot_counts, plot_granularity};
+use policert_outcome::{ExitStatus, OutputFiles};
+use policert_plot::{plot_counts, plot_granularity};
 
 use super::fail;
 use crate::args::{PictureArg, PlotArgs};

@@ -2,14 +2,15 @@
 
 use std::io;
 
+use policert_engine_api::Limits;
+use policert_outcome::{ExitStatus, Outcome, OutputFiles};
+use policert_plot::{ImageFormat, plot_boxes, plot_counts_of_run};
 use policert_verify::{
-    AfterGoal, AggregationChoice, Evaluation, ExitStatus, Failure, GoalRule, Limits,
-    NetworkArithmetic, OutputFiles, PlotRequest, ReachRequest, Reached, Rounding, reach,
+    AfterGoal, AggregationChoice, Drawable, Evaluation, GoalRule, NetworkArithmetic, ReachReport,
+    ReachRequest, Rounding, reach,
 };
 
-use super::{
-    detail, end, fail, is_refused, is_standard_output, output_failed, print, run_within, write_data,
-};
+use super::{Showing, fail, run_within};
 use crate::args::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 use crate::render;
 use crate::style::Style;
@@ -19,35 +20,37 @@ pub fn run(arguments: &ReachArgs) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
     let request = request(arguments);
-    if let Err(failure) = request.outputs.check([arguments.task.as_path()]) {
+    // A name that no picture can have is noticed before the work.
+    let mut pictures = [&arguments.plot, &arguments.plot_boxes].into_iter().flatten();
+    let formats = pictures.try_for_each(|file| ImageFormat::of(file).map(drop));
+    let outputs = || request.outputs.check([arguments.task.as_path()]);
+    if let Err(failure) = formats.and_then(|()| outputs()) {
         return fail(&failure, error_style);
     }
     run_within(
         output,
         &request.limits,
-        |cancel, observer| reach(&request, cancel, observer),
-        |reached, error_style| {
-            let shown = show(arguments, reached, error_style);
-            end(reached.status, reached.unwritten.as_ref(), shown, error_style)
+        |cancel, observer| {
+            let mut outcome = reach(&request, cancel, observer);
+            draw(arguments, &mut outcome);
+            outcome
+        },
+        |outcome, style| {
+            Showing::new(output, &request.outputs).show(&outcome, style, render::reach_report)
         },
     )
 }
 
-fn show(arguments: &ReachArgs, reached: &Reached, error_style: Style) -> Result<(), Failure> {
-    let output = &arguments.output;
-    if is_refused(reached.failure.as_ref(), error_style) {
-        return Ok(());
+/// Draws the pictures that are wanted; one that cannot be written is no reason to lose the verdict.
+fn draw(arguments: &ReachArgs, outcome: &mut Outcome<ReachReport>) {
+    let Some(Drawable { task, analysis, planes }) = &outcome.report.drawable else { return };
+    let boxes = arguments.plot.as_ref().map(|file| plot_boxes(task, analysis, planes, file));
+    let counts = &analysis.statistics.boxes_per_step;
+    let counts =
+        arguments.plot_boxes.as_ref().map(|file| plot_counts_of_run(&task.name, counts, file));
+    for written in [boxes, counts].into_iter().flatten() {
+        outcome.keep_unwritten(written);
     }
-    let written = write_data(output.json.as_deref(), &reached.report);
-    if let Some(failure) = &reached.failure {
-        fail(failure, error_style);
-        return written;
-    }
-    let taken = is_standard_output(output.json.as_deref());
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render::reach_report(out, &reached.report, detail(output), style))
-        .map_err(output_failed)
-        .and(written)
 }
 
 fn request(arguments: &ReachArgs) -> ReachRequest {
@@ -90,11 +93,7 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
             ("--plot-boxes", arguments.plot_boxes.as_deref()),
         ])
         .and_continued("--journal", arguments.journal.as_deref()),
-        plot: arguments
-            .plot
-            .clone()
-            .map(|file| PlotRequest { file, planes: arguments.plot_dims.clone() }),
-        plot_counts: arguments.plot_boxes.clone(),
+        picture: arguments.plot.is_some().then(|| arguments.plot_dims.clone()),
         granularity: (!arguments.granularity.is_empty()).then(|| arguments.granularity.clone()),
     }
 }

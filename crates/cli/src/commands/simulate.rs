@@ -3,15 +3,13 @@
 use std::io;
 
 use policert_generate::{GenerateError, Picture, Track};
-use policert_verify::{
-    Ending, ExitStatus, Failure, OutputFiles, SimulateOutcome, SimulateRequest, SimulatedModel,
-    TaskOptions, TraceChoice, simulate,
-};
+use policert_lab::{Ending, SimulateRequest, SimulatedModel, TraceChoice, simulate};
+use policert_outcome::{ExitStatus, Failure, OutputFiles};
+use policert_problem::ProblemOptions;
 
 use super::generate::read_track;
 use super::{
-    detail, end, fail, initial_states, limits, named_inputs, run_within, show_report, task_options,
-    terminal,
+    Showing, fail, initial_states, limits, named_inputs, run_within, task_options, terminal,
 };
 use crate::args::{SimulateArgs, TraceArg};
 use crate::render;
@@ -35,34 +33,26 @@ pub fn run(arguments: &SimulateArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| simulate(&request, cancel, observer),
-        |outcome, error_style| {
+        |outcome, style| {
             // Whether a run is told or not: the option is noticed in any case.
-            let model = outcome.model.as_ref().filter(|_| arguments.render);
-            let shown = match model.map(|model| picture(model, track.clone())).transpose() {
-                Ok(picture) => show(arguments, outcome, picture.as_ref(), error_style),
-                Err(failure) => Err(failure),
+            let model = outcome.report.shape.as_ref();
+            let drawn = model.filter(|_| arguments.render);
+            let picture = match drawn.map(|model| picture(model, track.clone())).transpose() {
+                Ok(picture) => picture,
+                Err(failure) => return fail(&failure, style),
             };
-            end(outcome.status, None, shown, error_style)
+            Showing::new(output, &outputs).show(&outcome, style, |out, outcome, detail, style| {
+                render::simulate_report(out, outcome, detail, style)?;
+                match (&outcome.report.told, model) {
+                    (Some(run), Some(model)) => {
+                        render::simulated_run(out, (model, run), picture.as_ref(), style)
+                    }
+                    _ if is_traced(arguments) => writeln!(out, "\nno run ends so"),
+                    _ => Ok(()),
+                }
+            })
         },
     )
-}
-
-fn show(
-    arguments: &SimulateArgs,
-    outcome: &SimulateOutcome,
-    picture: Option<&Picture>,
-    error_style: Style,
-) -> Result<(), Failure> {
-    let output = &arguments.output;
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    show_report(output, report, failure, error_style, |out, style| {
-        render::simulate_report(out, report, detail(output), style)?;
-        match (&outcome.run, &outcome.model) {
-            (Some(run), Some(model)) => render::simulated_run(out, (model, run), picture, style),
-            _ if is_traced(arguments) => writeln!(out, "\nno run ends so"),
-            _ => Ok(()),
-        }
-    })
 }
 
 fn is_traced(arguments: &SimulateArgs) -> bool {
@@ -83,7 +73,7 @@ fn picture(model: &SimulatedModel, track: Option<Track>) -> Result<Picture, Fail
 fn request(arguments: &SimulateArgs) -> SimulateRequest {
     let which = arguments.trace.or(arguments.render.then_some(TraceArg::First));
     SimulateRequest {
-        task: TaskOptions {
+        problem: ProblemOptions {
             filter: arguments.filter.map(Into::into),
             ties: arguments.ties.map(Into::into),
             terminal: terminal(arguments.terminal.as_deref()),

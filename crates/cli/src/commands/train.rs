@@ -4,12 +4,10 @@ mod learn;
 
 use std::io;
 
-use policert_verify::{
-    ExitStatus, Failure, HiddenActivation, ObservationChoice, OutputFiles, TrainOutcome,
-    TrainRequest, train_network,
-};
+use policert_lab::{HiddenActivation, ObservationChoice, TrainRequest, train_network};
+use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
-use super::{detail, end, fail, limits, run_within, show_report};
+use super::{Showing, fail, limits, run_within};
 use crate::args::{ActivationArg, TrainArgs};
 use crate::render;
 use crate::style::Style;
@@ -39,19 +37,8 @@ fn run_task(arguments: &TrainArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| train_network(&request, cancel, observer),
-        |outcome, error_style| {
-            let shown = show(arguments, outcome, error_style);
-            end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
-        },
+        |outcome, style| Showing::new(output, &outputs).show(&outcome, style, render::train_report),
     )
-}
-
-fn show(arguments: &TrainArgs, outcome: &TrainOutcome, error_style: Style) -> Result<(), Failure> {
-    let output = &arguments.output;
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    show_report(output, report, failure, error_style, |out, style| {
-        render::train_report(out, report, detail(output), style)
-    })
 }
 
 fn request(arguments: &TrainArgs) -> TrainRequest {

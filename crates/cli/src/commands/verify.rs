@@ -3,17 +3,20 @@
 use std::io;
 use std::path::Path;
 
+use policert_engine_api::Limits;
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
+use policert_problem::{
+    Domain, Numbers, Predicates, ProblemOptions, QuestionAim, Splits, StateSpace, StuckStates,
+};
 use policert_verify::{
-    BmcConfig, BmcSolver, BrokenRequirements, CegarConfig, CounterexampleAnalysis, Domain,
-    EngineChoice, ExitStatus, ExplicitConfig, Failure, Limits, MaxProbMethod, Numbers, OutputFiles,
-    Predicates, ProbabilityMethod, ProbabilityOptions, QuestionAim, Request, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable, Splits, StateSpace, StuckStates,
-    TaskOptions, Verified, verify, write_or_remove,
+    BmcConfig, BmcSolver, BrokenRequirements, CegarConfig, CounterexampleAnalysis, EngineChoice,
+    ExplicitConfig, MaxProbMethod, ProbabilityMethod, ProbabilityOptions, Report, Request, Scope,
+    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, verify,
 };
 
 use super::{
-    detail, end, fail, initial_states, is_refused, is_standard_output, named_inputs, output_failed,
-    print, run_within, task_options, terminal, write_data,
+    Showing, fail, initial_states, is_standard_output, named_inputs, run_within, task_options,
+    terminal,
 };
 use crate::args::{
     BmcSolverArg, BrokenRequirementsArg, CounterexamplesArg, DomainArg, EngineArg, MaxProbArg,
@@ -39,10 +42,7 @@ pub fn run(arguments: &VerifyArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| verify(&request, cancel, observer),
-        |verified, error_style| {
-            let shown = show(arguments, verified, error_style);
-            end(verified.status, verified.unwritten.as_ref(), shown, error_style)
-        },
+        |mut outcome, style| show(arguments, &request.outputs, &mut outcome, style),
     )
 }
 
@@ -59,42 +59,43 @@ fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
 }
 
 /// Writes the files first: what is printed may refer to them.
-fn show(arguments: &VerifyArgs, verified: &Verified, error_style: Style) -> Result<(), Failure> {
-    let output = &arguments.output;
-    if is_refused(verified.failure.as_ref(), error_style) {
-        return Ok(());
+fn show(
+    arguments: &VerifyArgs,
+    outputs: &OutputFiles,
+    outcome: &mut Outcome<Report>,
+    error_style: Style,
+) -> ExitStatus {
+    let mut showing = Showing::new(&arguments.output, outputs);
+    let mut unwritten = Vec::new();
+    if showing.refused(outcome).is_none() {
+        let report = &mut outcome.report;
+        if let Some(path) = &arguments.evidence {
+            let (record, written) =
+                write_or_remove(path, report.evidence.as_ref(), &report.no_evidence);
+            showing.is_taken |= record.written && is_standard_output(Some(path));
+            report.evidence_file = Some(record);
+            unwritten.extend(written.err());
+        }
+        if let Some(path) = &arguments.start_states {
+            let starts = report.start_states.as_ref();
+            let (record, written) =
+                write_or_remove(path, starts, "the abstraction is not complete");
+            showing.is_taken |= record.written && is_standard_output(Some(path));
+            report.start_states_file = Some(record);
+            unwritten.extend(written.err());
+        }
     }
-    let (evidence, starts) = (verified.evidence.as_ref(), verified.start_states.as_ref());
-    let (mut evidence_written, mut starts_written) = (Ok(()), Ok(()));
-    let mut report = verified.report.clone();
-    if let Some(path) = &arguments.evidence {
-        let (record, result) = write_or_remove(path, evidence, &verified.no_evidence);
-        (report.evidence_file, evidence_written) = (Some(record), result);
-    }
-    if let Some(path) = &arguments.start_states {
-        let (record, result) = write_or_remove(path, starts, "the abstraction is not complete");
-        (report.start_states_file, starts_written) = (Some(record), result);
-    }
-    let written =
-        write_data(output.json.as_deref(), &report).and(evidence_written).and(starts_written);
-    if let Some(failure) = &verified.failure {
-        fail(failure, error_style);
+    let status = showing.show(outcome, error_style, render::verdict);
+    if outcome.failure.is_some() {
         let mut err = io::stderr().lock();
         // Nothing can be done if standard error is gone.
-        let _ = render::files_not_written(&mut err, &report, error_style);
-        return written;
+        let _ = render::files_not_written(&mut err, &outcome.report, error_style);
     }
-    let files = [&report.evidence_file, &report.start_states_file].into_iter().flatten();
-    let files = files.filter(|file| file.written).map(|file| file.path.as_path());
-    let taken = files.chain(output.json.as_deref()).any(|file| is_standard_output(Some(file)));
-    let style = if taken { error_style } else { Style::new(output.color, &io::stdout()) };
-    print(taken, |out| render::verdict(out, &report, evidence, detail(output), style))
-        .map_err(output_failed)
-        .and(written)
+    unwritten.iter().fold(status, |_, failure| fail(failure, error_style))
 }
 
 fn request(arguments: &VerifyArgs) -> Request {
-    let task = TaskOptions {
+    let problem = ProblemOptions {
         filter: arguments.filter.map(Into::into),
         ties: arguments.ties.map(Into::into),
         numbers: arguments.numbers.map(|numbers| match numbers {
@@ -132,7 +133,7 @@ fn request(arguments: &VerifyArgs) -> Request {
         ..task_options(&arguments.task)
     };
     Request {
-        task,
+        problem,
         engine: match arguments.engine {
             EngineArg::Auto => EngineChoice::Auto,
             EngineArg::Explicit => EngineChoice::Explicit,

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use policert_evidence::{CertifyReport, OverStarts};
 use policert_files::shown;
-use policert_verify::{CertifyReport, OverStarts};
+use policert_outcome::Outcome;
 
 use super::Detail;
 use crate::style::{Mark, Style};
@@ -14,10 +15,11 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn certify_report(
     out: &mut dyn Write,
-    report: &CertifyReport,
+    outcome: &Outcome<CertifyReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
+    let report = &outcome.report;
     let head = style.paint(Mark::Good, "CONFIRMED");
     writeln!(out, "{head}: {}", what(report))?;
     if detail == Detail::Quiet {
@@ -32,7 +34,7 @@ pub fn certify_report(
     } else {
         write!(out, "  ")?;
     }
-    writeln!(out, "{:.1} s", report.time_s)?;
+    writeln!(out, "{:.1} s", outcome.time_s)?;
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  semantics  {}", shown(&semantics.text))?;
     }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use policert_outcome::{ExitStatus, Outcome};
 use policert_verify::{
     CheckReport, DomainExit, DomainExits, LabelSummary, ModelSummary, PolicySummary,
 };
@@ -20,11 +21,12 @@ const SHOWN: usize = 10;
 /// If it cannot be written.
 pub fn check_report(
     out: &mut dyn Write,
-    report: &CheckReport,
+    outcome: &Outcome<CheckReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    if report.exit_code == 0 {
+    let report = &outcome.report;
+    if outcome.status == ExitStatus::Safe {
         let ok = style.paint(Mark::Good, "OK");
         writeln!(out, "{ok}: everything can be read and fits together")?;
     }
@@ -63,8 +65,8 @@ pub fn check_report(
             &format!("{count} divisors are not constant; {}", policert_verify::BY_ZERO),
         )?;
     }
-    warnings(out, &report.warnings, style)?;
-    notes(out, &report.notes, style)
+    warnings(out, &outcome.remarks.warnings, style)?;
+    notes(out, &outcome.remarks.notes, style)
 }
 
 fn model(out: &mut dyn Write, model: &ModelSummary) -> io::Result<()> {

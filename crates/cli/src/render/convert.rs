@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use policert_files::{name, path};
-use policert_verify::ConvertReport;
+use policert_lab::ConvertReport;
+use policert_outcome::Outcome;
 
 use super::{Detail, notes};
 use crate::style::{Mark, Style};
@@ -14,10 +15,11 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn convert_report(
     out: &mut dyn Write,
-    report: &ConvertReport,
+    outcome: &Outcome<ConvertReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
+    let report = &outcome.report;
     let head = style.paint(Mark::Good, "WRITTEN");
     let model = name(report.model.as_deref().unwrap_or("model"));
     let property = name(report.property.as_deref().unwrap_or_default());
@@ -29,10 +31,10 @@ pub fn convert_report(
         writeln!(out, "  file: {}", path(file))?;
     }
     if let (Some(variables), Some(edges)) = (report.variables, report.edges) {
-        writeln!(out, "  {variables} variables, {edges} edges; {:.1} s", report.time_s)?;
+        writeln!(out, "  {variables} variables, {edges} edges; {:.1} s", outcome.time_s)?;
     }
     if let Some(states) = report.states {
-        writeln!(out, "  {states} states; {:.1} s", report.time_s)?;
+        writeln!(out, "  {states} states; {:.1} s", outcome.time_s)?;
     }
-    notes(out, &report.notes, style)
+    notes(out, &outcome.remarks.notes, style)
 }

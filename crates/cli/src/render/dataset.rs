@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
-use policert_verify::DatasetReport;
+use policert_lab::DatasetReport;
+use policert_outcome::Outcome;
 
 use super::{Detail, unknown};
 use crate::style::{Mark, Style};
@@ -14,11 +15,12 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn dataset_report(
     out: &mut dyn Write,
-    report: &DatasetReport,
+    outcome: &Outcome<DatasetReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    let head = match &report.reason {
+    let report = &outcome.report;
+    let head = match &outcome.reason {
         None => style.paint(Mark::Good, "WRITTEN"),
         Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
@@ -36,6 +38,6 @@ pub fn dataset_report(
     writeln!(
         out,
         "  {} runs, {} states, {} without a single label; {:.1} s",
-        report.rollouts, report.states, report.without_choice, report.time_s
+        report.rollouts, report.states, report.without_choice, outcome.time_s
     )
 }

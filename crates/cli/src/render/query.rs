@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use policert_files::{name, shown};
-use policert_verify::{AnswerWord, QueryReport};
+use policert_outcome::Outcome;
+use policert_query::{AnswerWord, QueryReport};
 
 use super::{Detail, line, notes, warnings};
 use crate::style::{Mark, Style};
@@ -14,10 +15,11 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn answer(
     out: &mut dyn Write,
-    report: &QueryReport,
+    outcome: &Outcome<QueryReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
+    let report = &outcome.report;
     let answer = report.answer.unwrap_or(AnswerWord::Unknown);
     let mark = match answer {
         AnswerWord::Unsat => Mark::Good,
@@ -43,25 +45,26 @@ pub fn answer(
 /// If it cannot be written.
 pub fn query_details(
     out: &mut dyn Write,
-    report: &QueryReport,
+    outcome: &Outcome<QueryReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
     if detail == Detail::Quiet {
         return Ok(());
     }
-    if let Some(reason) = &report.reason {
+    if let Some(reason) = &outcome.reason {
         writeln!(out, "{}: {}", style.paint(Mark::Caution, "unknown"), shown(reason))?;
     }
-    warnings(out, &report.warnings, style)?;
-    notes(out, &report.notes, style)?;
+    warnings(out, &outcome.remarks.warnings, style)?;
+    notes(out, &outcome.remarks.notes, style)?;
     if detail == Detail::Full {
-        full(out, report)?;
+        full(out, outcome)?;
     }
     Ok(())
 }
 
-fn full(out: &mut dyn Write, report: &QueryReport) -> io::Result<()> {
+fn full(out: &mut dyn Write, outcome: &Outcome<QueryReport>) -> io::Result<()> {
+    let report = &outcome.report;
     if let Some(network) = &report.network {
         let mut sizes = vec![network.inputs];
         sizes.extend(&network.hidden);
@@ -91,10 +94,10 @@ fn full(out: &mut dyn Write, report: &QueryReport) -> io::Result<()> {
             ),
         )?;
     }
-    let memory = report.peak_memory_mb.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
-    line(out, "time", &format!("{:.2} s{memory}", report.time_s))?;
+    let memory = outcome.peak_memory_mb.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
+    line(out, "time", &format!("{:.2} s{memory}", outcome.time_s))?;
     line(out, "semantics", report.semantics)?;
-    for input in &report.inputs {
+    for input in &outcome.remarks.inputs {
         line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
     }
     Ok(())

@@ -5,7 +5,8 @@ mod trajectory;
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
-use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding, VerdictWord};
+use policert_outcome::{Outcome, VerdictWord};
+use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding};
 
 use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};
@@ -16,11 +17,12 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn reach_report(
     out: &mut dyn Write,
-    report: &ReachReport,
+    outcome: &Outcome<ReachReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    headline(out, report, style)?;
+    let report = &outcome.report;
+    headline(out, outcome, style)?;
     if detail == Detail::Quiet {
         return Ok(());
     }
@@ -44,17 +46,18 @@ pub fn reach_report(
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  {}", meaning(semantics))?;
     }
-    warnings(out, &report.warnings, style)?;
+    warnings(out, &outcome.remarks.warnings, style)?;
     if detail == Detail::Full {
-        notes(out, &report.notes, style)?;
-        for input in &report.inputs {
+        notes(out, &outcome.remarks.notes, style)?;
+        for input in &outcome.remarks.inputs {
             writeln!(out, "  {}  sha256 {}", path(&input.path), input.sha256)?;
         }
     }
     Ok(())
 }
 
-fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Result<()> {
+fn headline(out: &mut dyn Write, outcome: &Outcome<ReachReport>, style: Style) -> io::Result<()> {
+    let report = &outcome.report;
     let task = name(report.task.as_deref().unwrap_or("task"));
     match report.verdict {
         VerdictWord::Safe => {
@@ -78,7 +81,7 @@ fn headline(out: &mut dyn Write, report: &ReachReport, style: Style) -> io::Resu
             }
         }
         _ => {
-            let reason = shown(report.reason.as_deref().unwrap_or("no reason was given"));
+            let reason = shown(outcome.reason.as_deref().unwrap_or("no reason was given"));
             writeln!(out, "{}: {task}: {reason}", unknown(style))
         }
     }

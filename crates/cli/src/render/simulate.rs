@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use policert_files::{name, shown};
 use policert_generate::Picture;
-use policert_verify::{Ending, EndingRecord, SimulateReport, SimulatedModel, SimulatedRun};
+use policert_lab::{Ending, EndingRecord, SimulateReport, SimulatedModel, SimulatedRun};
+use policert_outcome::Outcome;
 
 use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};
@@ -15,11 +16,12 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn simulate_report(
     out: &mut dyn Write,
-    report: &SimulateReport,
+    outcome: &Outcome<SimulateReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    let head = match &report.reason {
+    let report = &outcome.report;
+    let head = match &outcome.reason {
         None => style.paint(Mark::Name, "SIMULATED"),
         Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
@@ -58,14 +60,14 @@ pub fn simulate_report(
     if let Some(semantics) = &report.semantics {
         writeln!(out, "  semantics: {}", shown(&semantics.text))?;
     }
-    warnings(out, &report.warnings, style)?;
+    warnings(out, &outcome.remarks.warnings, style)?;
     if detail == Detail::Full {
-        notes(out, &report.notes, style)?;
+        notes(out, &outcome.remarks.notes, style)?;
         match report.start_states {
             Some(count) => writeln!(out, "  start states: {count}, drawn uniformly")?,
             None => writeln!(out, "  start states: too many to list")?,
         }
-        writeln!(out, "  seed {}; {:.2} s", report.seed, report.time_s)?;
+        writeln!(out, "  seed {}; {:.2} s", report.seed, outcome.time_s)?;
     }
     Ok(())
 }

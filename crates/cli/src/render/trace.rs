@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use policert_evidence::{EndKind, EndRecord, Mover, StepRecord};
 use policert_files::name;
-use policert_verify::{EndKind, EndRecord, Mover, StepRecord};
 use serde_json::{Map, Value};
 
 use super::line;

@@ -5,7 +5,8 @@ mod learn;
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
-use policert_verify::TrainReport;
+use policert_lab::TrainReport;
+use policert_outcome::Outcome;
 
 use super::{Detail, unknown};
 use crate::style::{Mark, Style};
@@ -18,11 +19,12 @@ pub use learn::learn_report;
 /// If it cannot be written.
 pub fn train_report(
     out: &mut dyn Write,
-    report: &TrainReport,
+    outcome: &Outcome<TrainReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    let head = match &report.reason {
+    let report = &outcome.report;
+    let head = match &outcome.reason {
         None => style.paint(Mark::Good, "TRAINED"),
         Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
@@ -41,6 +43,6 @@ pub fn train_report(
     writeln!(
         out,
         "  seed {}; {} attempts, {} episodes, {} steps; {:.1} s",
-        report.seed, report.attempts, report.episodes, report.steps, report.time_s
+        report.seed, report.attempts, report.episodes, report.steps, outcome.time_s
     )
 }

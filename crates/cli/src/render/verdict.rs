@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use policert_evidence::{EndKind, EndRecord, Proof};
 use policert_files::{name, shown};
-use policert_verify::{
-    EndKind, EndRecord, Evidence, FileRecord, Hollow, Proof, QuestionAim, Report, Statistics,
-    VerdictWord,
-};
+use policert_outcome::{FileRecord, Outcome, VerdictWord};
+use policert_problem::QuestionAim;
+use policert_verify::{Hollow, Report, Statistics};
 use serde_json::Value;
 
 use super::{line, notes, warnings};
@@ -30,16 +30,17 @@ pub enum Detail {
 /// If it cannot be written.
 pub fn verdict(
     out: &mut dyn Write,
-    report: &Report,
-    evidence: Option<&Evidence>,
+    outcome: &Outcome<Report>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
+    let report = &outcome.report;
+    let evidence = report.evidence.as_ref();
     let end = evidence.and_then(|evidence| match &evidence.proof {
         Proof::Trace { end, .. } => Some(end),
         Proof::Invariant { .. } | Proof::Probability { .. } => None,
     });
-    writeln!(out, "{}", headline(report, end, style))?;
+    writeln!(out, "{}", headline(outcome, end, style))?;
     for hollow in &report.hollow {
         let head = style.paint(Mark::Caution, "HOLLOW");
         writeln!(out, "{head}: {}", shown(&hollow.text))?;
@@ -94,20 +95,20 @@ pub fn verdict(
         }
     }
     start_states(out, report, detail)?;
-    let memory = report.peak_memory_mb.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
-    line(out, "time", &format!("{:.2} s{memory}", report.time_s))?;
+    let memory = outcome.peak_memory_mb.map_or(String::new(), |mb| format!(", {mb:.0} MB"));
+    line(out, "time", &format!("{:.2} s{memory}", outcome.time_s))?;
     if let Some(semantics) = &report.semantics {
         line(out, "semantics", &semantics.text)?;
     }
     if detail == Detail::Full {
-        for input in &report.inputs {
+        for input in &outcome.remarks.inputs {
             line(out, "input", &format!("{} sha256:{}", input.path.display(), input.sha256))?;
         }
     }
     let hollow: Vec<String> = report.hollow.iter().map(Hollow::warning).collect();
-    let rest = report.warnings.iter().filter(|warning| !hollow.contains(warning));
+    let rest = outcome.remarks.warnings.iter().filter(|warning| !hollow.contains(warning));
     warnings(out, &rest.cloned().collect::<Vec<_>>(), style)?;
-    notes(out, &report.notes, style)
+    notes(out, &outcome.remarks.notes, style)
 }
 
 /// Says which files that were asked for are not written, and why.
@@ -127,10 +128,11 @@ pub fn files_not_written(out: &mut dyn Write, report: &Report, style: Style) -> 
 }
 
 /// The verdict in words.
-fn headline(report: &Report, end: Option<&EndRecord>, style: Style) -> String {
+fn headline(outcome: &Outcome<Report>, end: Option<&EndRecord>, style: Style) -> String {
+    let report = &outcome.report;
     let policy = report.semantics.as_ref().is_some_and(|s| s.policy.is_some());
     let under = if policy { "under the policy" } else { "whatever actions are taken" };
-    let reason = shown(report.reason.as_deref().unwrap_or("no conclusive answer"));
+    let reason = shown(outcome.reason.as_deref().unwrap_or("no conclusive answer"));
     let aim = report.semantics.as_ref().map_or(QuestionAim::AvoidUnsafe, |s| s.aim);
     match report.verdict {
         VerdictWord::Safe if report.probability.is_some() => format!(

@@ -176,7 +176,7 @@ fn results_that_cannot_be_written() {
 #[test]
 fn every_code_is_documented() {
     let page = include_str!("../../../../docs/exit-codes.md");
-    for status in policert_verify::ExitStatus::ALL {
+    for status in policert_outcome::ExitStatus::ALL {
         assert!(page.contains(&format!("\n| {} |", status.code())), "{status:?}");
     }
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use policert_bench::{Journal as BenchJournal, Suite};
+use policert_engine_api::{CancelFlag, Limits, Silent};
+use policert_evidence::{CertifyRequest, certify};
 use policert_jani::{LoadOptions, load_bytes, load_model};
 use policert_reach::{Journal as ReachJournal, Task};
-use policert_verify::{CancelFlag, CertifyRequest, Limits, Silent, certify};
 use policert_vnnlib::parse_property;
 
 use super::{fuzz, root, seeds};

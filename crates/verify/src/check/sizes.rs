@@ -10,9 +10,8 @@ use policert_model::{
 };
 use policert_policy::trees::{IntegerNode, IntegerTrees};
 use policert_policy::{ElementType, Network, Policy};
+use policert_problem::shortened;
 use serde::Serialize;
-
-use crate::semantics_record::shortened;
 
 /// Initial states that are counted.
 const INITIAL_STATES: u64 = 1_000_000;

@@ -13,12 +13,11 @@ use policert_engine_api::{
     Budget, EngineError, Observer, StopReason, StuckRule, UnknownReason, Verdict,
 };
 use policert_model::{DomainRule, Model};
+use policert_outcome::{Failure, available_memory};
 
 use super::{
     Answered, Assignment, EngineRun, attempt, cegar, explicit, guided, ic3, result_text, settled,
 };
-use crate::Failure;
-use crate::memory::available_memory;
 use crate::report::Attempt;
 
 /// States of the first look.
@@ -77,9 +76,9 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     mut recorder: Option<&mut dyn Recorder>,
 ) -> Result<Answered, Failure> {
-    let question = assignment.task.question();
+    let question = assignment.problem.question();
     let all = states_in_memory(assignment);
-    let few = points(&assignment.task.model) <= f64::from(FIRST_LOOK);
+    let few = points(&assignment.problem.model) <= f64::from(FIRST_LOOK);
     let builds = question.build_all || question.keep_going;
     let mut portfolio = Portfolio::default();
     let mut members = match (few || builds, threads > 1) {
@@ -224,7 +223,7 @@ impl Portfolio {
 fn states_in_memory(assignment: &Assignment<'_>) -> u64 {
     let free = available_memory().unwrap_or(DEFAULT_MEMORY);
     let memory = assignment.limits.memory.map_or(free, |limit| limit.min(free));
-    let bits = assignment.task.model.variables.iter().map(|v| match v.domain.count() {
+    let bits = assignment.problem.model.variables.iter().map(|v| match v.domain.count() {
         Some(count) => u64::from(128 - count.leading_zeros()),
         None => 64,
     });

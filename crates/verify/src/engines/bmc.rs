@@ -11,10 +11,10 @@ pub(super) fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
+    let problem = assignment.problem;
+    let question = problem.question();
     let config = assignment.bmc;
-    let report = bmc(&question, task.policy.as_ref(), &config, budget, observer)?;
+    let report = bmc(&question, problem.policy.as_ref(), &config, budget, observer)?;
     let solver = match config.solver {
         BmcSolver::Z3 => "z3",
         BmcSolver::Native => "native",

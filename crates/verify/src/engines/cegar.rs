@@ -15,9 +15,9 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
-    let policy = task.policy.as_ref();
+    let problem = assignment.problem;
+    let question = problem.question();
+    let policy = problem.policy.as_ref();
     let config = assignment.cegar;
     let report = cegar(&question, policy, assignment.ppa, config, budget, observer, recorder)?;
     let mut notes = vec![summary(&report)];

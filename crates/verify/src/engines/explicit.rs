@@ -11,10 +11,10 @@ pub(super) fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
+    let problem = assignment.problem;
+    let question = problem.question();
     let config = &assignment.explicit;
-    let explored = explicit(&question, task.policy.as_ref(), config, budget, observer)?;
+    let explored = explicit(&question, problem.policy.as_ref(), config, budget, observer)?;
     let (warnings, notes) = remarks(&explored, config.drop_examples);
     Ok(EngineRun {
         engine: "explicit",

@@ -11,9 +11,9 @@ pub(super) fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
-    let found = reach_goal(&question, task.policy.as_ref(), budget, observer)?;
+    let problem = assignment.problem;
+    let question = problem.question();
+    let found = reach_goal(&question, problem.policy.as_ref(), budget, observer)?;
     let dropped = found.counts.dropped_outcomes;
     let warning = format!("{dropped} outcomes leave a domain and count as no transition");
     Ok(EngineRun {

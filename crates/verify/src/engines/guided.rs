@@ -14,11 +14,11 @@ pub(super) fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
+    let problem = assignment.problem;
+    let question = problem.question();
     let given = assignment.limits.states.and_then(|limit| u32::try_from(limit).ok());
     let states = given.map_or(STATES, |limit| limit.min(STATES));
-    let found = guided(&question, task.policy.as_ref(), states, budget, observer)?;
+    let found = guided(&question, problem.policy.as_ref(), states, budget, observer)?;
     let verdict = match found.trace {
         Some(trace) => Verdict::Unsafe(trace),
         None if found.limit_reached => {

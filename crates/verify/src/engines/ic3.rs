@@ -2,10 +2,10 @@
 
 use policert_engine_api::{Budget, EngineError, Observer};
 use policert_ic3::{Config, ConfigError, Report, run as ic3};
+use policert_outcome::Failure;
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun, ppa};
-use crate::Failure;
 
 /// The configuration of this name: a preset, or a file.
 pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
@@ -27,10 +27,10 @@ pub(super) fn run(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
+    let problem = assignment.problem;
+    let question = problem.question();
     let report =
-        ic3(&question, task.policy.as_ref(), assignment.ic3, threads.into(), budget, observer)?;
+        ic3(&question, problem.policy.as_ref(), assignment.ic3, threads.into(), budget, observer)?;
     Ok(EngineRun {
         engine: "ic3",
         preset: Some(assignment.ic3.name.clone()),

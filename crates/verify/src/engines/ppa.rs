@@ -4,11 +4,11 @@ use std::path::Path;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{Budget, EngineError, Observer};
+use policert_outcome::Failure;
 use policert_ppa::{Config, ConfigError, QueryStats, Report, TestStats, run_recorded};
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun};
-use crate::Failure;
 
 /// The configuration of this name: a preset, or a file.
 pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
@@ -39,9 +39,9 @@ pub(super) fn run(
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
 ) -> Result<EngineRun, EngineError> {
-    let task = assignment.task;
-    let question = task.question();
-    let policy = task.policy.as_ref();
+    let problem = assignment.problem;
+    let question = problem.question();
+    let policy = problem.policy.as_ref();
     let report = run_recorded(&question, policy, assignment.ppa, budget, observer, recorder)?;
     Ok(EngineRun {
         engine: "ppa",

@@ -6,21 +6,23 @@ use std::time::Instant;
 use policert_engine_api::{Budget, Limits, Observer, UnknownReason};
 use policert_mdp::Bounds;
 use policert_numeric::Rational;
+use policert_outcome::decimal::outward;
+use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 use policert_ppa::{Origin, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa};
+use policert_problem::Problem;
 use serde_json::{Value, json};
 
 use super::Run;
-use super::record::decimals;
 use crate::engines::{EngineChoice, origin_name, tests_record};
-use crate::report::{Attempt, ReasonCode, Report, Statistics, Times, VerdictWord};
-use crate::{ExitStatus, Failure, Task};
+use crate::report::{Attempt, Report, Statistics, Times};
 
 /// Answers by an abstraction.
 pub(super) fn answer(
-    task: &Task,
+    problem: &Problem,
     run: &Run<'_>,
     observer: &mut dyn Observer,
-) -> Result<(Report, ExitStatus), Failure> {
+    outcome: &mut Outcome<Report>,
+) -> Result<ExitStatus, Failure> {
     let options = run.options;
     let is_refined = run.engine == EngineChoice::ProbCegar;
     let engine = if is_refined { "prob-cegar" } else { "prob-ppa" };
@@ -37,10 +39,11 @@ pub(super) fn answer(
         ..ProbConfig::default()
     };
     let ask = if is_refined { prob_cegar } else { prob_ppa };
-    let question = task.question();
-    let found = ask(&question, task.policy.as_ref(), run.ppa, &config, &mut budget, observer)?;
+    let question = problem.question();
+    let found = ask(&question, problem.policy.as_ref(), run.ppa, &config, &mut budget, observer)?;
     let (verdict, status, reason) = verdict(&found, run);
-    let mut notes = found.notes.clone();
+    let notes = &mut outcome.remarks.notes;
+    notes.extend(found.notes.iter().cloned());
     if verdict == VerdictWord::Probability && !is_narrow(&found.bounds, run) {
         notes.push(
             "the predicates are too coarse for an interval as narrow as --precision asks for; \
@@ -67,24 +70,22 @@ pub(super) fn answer(
     numbers["distribution_entries"] = found.counts.transitions.into();
     statistics.engine.insert(engine.to_owned(), numbers);
     let exact = (found.bounds.lo == found.bounds.hi).then(|| found.bounds.lo.to_string());
-    let report = Report {
-        verdict,
+    outcome.report = Report {
         vacuous: found.vacuous,
-        reason: reason.as_ref().map(|(text, _)| text.clone()),
-        reason_code: reason.map(|(_, code)| code),
-        probability: Some(decimals(&found.bounds)),
+        probability: Some(outward(&found.bounds.lo, &found.bounds.hi)),
         value: exact,
-        exit_code: status.code(),
-        property: Some(task.property.name.clone()),
+        property: Some(problem.property.name.clone()),
         engine: Some(engine.to_owned()),
         preset: Some(run.ppa.name.clone()),
         attempts: vec![Attempt { engine: engine.to_owned(), result: words, time_s: Some(time_s) }],
-        semantics: Some(task.semantics.clone()),
+        semantics: Some(problem.semantics.clone()),
         statistics: Some(statistics),
-        notes,
-        ..Report::empty()
+        ..Report::empty(verdict)
     };
-    Ok((report, status))
+    if let Some((text, code)) = reason {
+        outcome.explain(code, text);
+    }
+    Ok(status)
 }
 
 type Verdict = (VerdictWord, ExitStatus, Option<(String, ReasonCode)>);
@@ -113,7 +114,7 @@ fn verdict(found: &ProbReport, run: &Run<'_>) -> Verdict {
         UnknownReason::Stopped(reason) => ExitStatus::of_stop(*reason),
         _ => ExitStatus::Unknown,
     };
-    let code = ReasonCode::of_unknown(reason);
+    let code = ReasonCode::from(reason);
     (VerdictWord::Unknown, status, Some((reason.to_string(), code)))
 }
 

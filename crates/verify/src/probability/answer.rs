@@ -4,10 +4,10 @@ use policert_certify::OverStarts;
 use policert_jani::property::{Comparison, FilterFunction, Relation};
 use policert_mdp::Bounds;
 use policert_numeric::Rational;
+use policert_outcome::Failure;
+use policert_problem::ProbabilityQuestion;
 
 use super::induced::Found;
-use super::question::Asked;
-use crate::Failure;
 
 /// The answer to a question about a probability.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,7 +23,7 @@ pub(super) struct Answer {
 impl Answer {
     /// # Errors
     /// A filter that does not go with several start states.
-    pub(super) fn new(asked: &Asked<'_>, found: &Found) -> Result<Self, Failure> {
+    pub(super) fn new(asked: &ProbabilityQuestion<'_>, found: &Found) -> Result<Self, Failure> {
         let mut values: Vec<Bounds> = found.reached.iter().map(|b| asked.asked_for(b)).collect();
         if asked.function == FilterFunction::Values && values.len() > 1 {
             return Err(Failure::unsupported(format!(

@@ -9,11 +9,10 @@ use policert_mdp::{
     Bounds, Direction, Reachability, Solution, SolveOptions, SolveStatistics, StateSet, solve,
 };
 use policert_model::State;
+use policert_problem::{ProbabilityQuestion, Problem};
 
 use super::path::ProbablePath;
-use super::question::Asked;
-use super::{Run, evidence, path};
-use crate::Task;
+use super::{Run, path, valued_states};
 
 /// What was found out about the start states.
 #[derive(Debug)]
@@ -50,8 +49,8 @@ const BUILDING: f64 = 0.8;
 const EXACT_BLOCKS: usize = 20_000;
 
 pub(super) fn find(
-    task: &Task,
-    asked: &Asked<'_>,
+    problem: &Problem,
+    asked: &ProbabilityQuestion<'_>,
     run: &Run<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Found, EngineError> {
@@ -61,8 +60,9 @@ pub(super) fn find(
     let share = Limits { time: left.map(|left| left.mul_f64(BUILDING)), ..limits.clone() };
     let mut budget = Budget::new(share, run.cancel.clone());
     let config = ExplicitConfig::default();
-    let induced = induced_mdp(&asked.reach, task.policy.as_ref(), &config, &mut budget, observer)?;
-    check_chain(task, &induced)?;
+    let induced =
+        induced_mdp(&asked.reach, problem.policy.as_ref(), &config, &mut budget, observer)?;
+    problem.check_chain(&induced)?;
     let built = begin.elapsed();
     observer.event(Event::Phase("probability"));
     let rest = Limits { time: left.map(|left| left.saturating_sub(built)), ..limits.clone() };
@@ -75,7 +75,7 @@ pub(super) fn find(
     };
     Ok(Found {
         values: solved.values.ok_or_else(|| {
-            evidence::refusal(asked, &induced).unwrap_or("the states were not solved")
+            valued_states::refusal(asked, &induced).unwrap_or("the states were not solved")
         }),
         path: solved.path,
         reached,
@@ -89,26 +89,6 @@ pub(super) fn find(
         solving: solved.statistics,
         times: [built, begin.elapsed().saturating_sub(built)],
     })
-}
-
-/// Whether a model that calls itself a Markov chain is one.
-///
-/// # Errors
-/// It is not: other tools take each of several operators with the same probability, which is no
-/// reading of the model that a scheduler has.
-pub(crate) fn check_chain(task: &Task, induced: &Induced) -> Result<(), EngineError> {
-    let branches = |&state: &u32| {
-        let choices = induced.mdp.choices_of(state);
-        choices.end - choices.start > 1
-    };
-    match induced.mdp.state_range().find(branches).filter(|_| task.is_markov_chain) {
-        None => Ok(()),
-        Some(state) => Err(EngineError::Unsupported(format!(
-            "a model of the type dtmc with several operators in a state ({}); if one of them is to be \
-             chosen, the type is mdp",
-            task.model.display_state(&induced.state(state))
-        ))),
-    }
 }
 
 fn one_sided(bounds: Bounds, direction: Direction) -> Bounds {
@@ -129,7 +109,7 @@ struct Solved {
 
 fn solve_bounds(
     induced: &Induced,
-    asked: &Asked<'_>,
+    asked: &ProbabilityQuestion<'_>,
     run: &Run<'_>,
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
@@ -138,23 +118,23 @@ fn solve_bounds(
         method: run.options.method,
         exact: run.options.exact,
     };
-    let problem = induced.problem(asked.direction);
+    let reachability = induced.problem(asked.direction);
     if !induced.unexplored.is_empty() {
-        return partial(induced, &problem, &options, budget);
+        return partial(induced, &reachability, &options, budget);
     }
-    let mut solution = solve(&problem, &options, budget)?;
+    let mut solution = solve(&reachability, &options, budget)?;
     if solution.stopped.is_none()
         && solution.statistics.blocks <= EXACT_BLOCKS
         && is_open(asked, &solution)
     {
-        let exact = solve(&problem, &SolveOptions { exact: true, ..options }, budget)?;
+        let exact = solve(&reachability, &SolveOptions { exact: true, ..options }, budget)?;
         // After a stop the bounds found before are the better ones.
         if exact.stopped.is_none() {
             solution = exact;
         }
     }
-    let values = (run.evidence && evidence::refusal(asked, induced).is_none())
-        .then(|| evidence::values(induced, &solution));
+    let values = (run.evidence && valued_states::refusal(asked, induced).is_none())
+        .then(|| valued_states::values(induced, &solution));
     let path = match asked.direction {
         // After a limit, the bounds are what matters.
         Direction::Max if induced.undecided.is_none() => {
@@ -167,7 +147,7 @@ fn solve_bounds(
 }
 
 /// Whether the bounds of some start state leave open what is compared.
-fn is_open(asked: &Asked<'_>, solution: &Solution) -> bool {
+fn is_open(asked: &ProbabilityQuestion<'_>, solution: &Solution) -> bool {
     asked.comparison.as_ref().is_some_and(|comparison| {
         solution.initial.iter().any(|reached| {
             let bounds = asked.asked_for(reached);
@@ -180,7 +160,7 @@ fn is_open(asked: &Asked<'_>, solution: &Solution) -> bool {
 /// in the target for the upper ones.
 fn partial(
     induced: &Induced,
-    problem: &Reachability<'_>,
+    reachability: &Reachability<'_>,
     options: &SolveOptions,
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
@@ -193,9 +173,9 @@ fn partial(
     };
     let options = SolveOptions { exact: false, ..*options };
     let target = with(&induced.target);
-    let upper = solve(&Reachability { target: &target, ..*problem }, &options, budget)?;
+    let upper = solve(&Reachability { target: &target, ..*reachability }, &options, budget)?;
     let avoid = with(&induced.avoid);
-    let lower = solve(&Reachability { avoid: &avoid, ..*problem }, &options, budget)?;
+    let lower = solve(&Reachability { avoid: &avoid, ..*reachability }, &options, budget)?;
     let both = lower.initial.into_iter().zip(upper.initial);
     Ok(Solved {
         path: None,

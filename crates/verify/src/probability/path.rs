@@ -58,8 +58,8 @@ pub(super) fn most_probable(
     if bounds.lo.is_zero() {
         return Ok(None);
     }
-    let problem = induced.problem(Direction::Max);
-    let Some(scheduler) = solution.scheduler(&problem, budget)? else { return Ok(None) };
+    let reachability = induced.problem(Direction::Max);
+    let Some(scheduler) = solution.scheduler(&reachability, budget)? else { return Ok(None) };
     let mut settled = vec![false; mdp.states()];
     let mut open = BinaryHeap::from([Open { probability: 1.0, steps: 0, state: start }]);
     while let Some(Open { probability, steps, state }) = open.pop() {

@@ -1,31 +1,29 @@
 //! The answer as a report.
 
-use policert_engine_api::{StopReason, UnknownReason};
+use policert_engine_api::UnknownReason;
 use policert_mdp::Bounds;
 use policert_numeric::Rational;
+use policert_outcome::decimal::outward;
+use policert_outcome::{ExitStatus, Outcome, ReasonCode, VerdictWord};
+use policert_problem::{ProbabilityQuestion, Problem};
 use serde_json::{Value, json};
 
 use super::Run;
 use super::answer::Answer;
 use super::induced::Found;
-use super::question::Asked;
-use crate::decimal::{decimal, places_for, rounded_down, rounded_up};
-use crate::report::{Attempt, ReasonCode, Report, Statistics, Times, VerdictWord};
-use crate::{ExitStatus, Task};
+use crate::report::{Attempt, Report, Statistics, Times};
 
-/// Significant digits of bounds: more than doubles have.
-const DIGITS: i32 = 18;
-
-/// The report, and how the run ends.
+/// Fills the report; the status that the run ends with.
 pub(super) fn report(
-    task: &Task,
-    asked: &Asked<'_>,
+    problem: &Problem,
+    asked: &ProbabilityQuestion<'_>,
     found: &Found,
     answer: &Answer,
     run: &Run<'_>,
-) -> (Report, ExitStatus) {
-    let (verdict, status, reason) = verdict(task, asked, found, answer, run);
-    let mut warnings = Vec::new();
+    outcome: &mut Outcome<Report>,
+) -> ExitStatus {
+    let (verdict, status, reason) = verdict(problem, asked, found, answer, run);
+    let warnings = &mut outcome.remarks.warnings;
     let count = found.counts.dropped_outcomes;
     if count > 0 {
         let example = found.dropped.first();
@@ -54,30 +52,28 @@ pub(super) fn report(
         _ => reason.as_ref().map_or("unknown".to_owned(), |(text, _)| format!("unknown: {text}")),
     };
     let time_s = found.times.iter().sum::<std::time::Duration>().as_secs_f64();
-    let report = Report {
-        verdict,
+    outcome.report = Report {
         vacuous: answer.vacuous,
-        reason: reason.as_ref().map(|(text, _)| text.clone()),
-        reason_code: reason.map(|(_, code)| code),
-        probability: Some(decimals(&answer.bounds)),
+        probability: Some(outward(&answer.bounds.lo, &answer.bounds.hi)),
         value: exact,
-        exit_code: status.code(),
-        property: Some(task.property.name.clone()),
+        property: Some(problem.property.name.clone()),
         engine: Some("prob".to_owned()),
         attempts: vec![Attempt { engine: "prob".to_owned(), result: words, time_s: Some(time_s) }],
-        semantics: Some(task.semantics.clone()),
+        semantics: Some(problem.semantics.clone()),
         statistics: Some(statistics),
-        warnings,
-        ..Report::empty()
+        ..Report::empty(verdict)
     };
-    (report, status)
+    if let Some((text, code)) = reason {
+        outcome.explain(code, text);
+    }
+    status
 }
 
 type Verdict = (VerdictWord, ExitStatus, Option<(String, ReasonCode)>);
 
 fn verdict(
-    task: &Task,
-    asked: &Asked<'_>,
+    problem: &Problem,
+    asked: &ProbabilityQuestion<'_>,
     found: &Found,
     answer: &Answer,
     run: &Run<'_>,
@@ -97,39 +93,22 @@ fn verdict(
         }
     }
     let unknown = |reason: UnknownReason, status| {
-        let code = ReasonCode::of_unknown(&reason);
+        let code = ReasonCode::from(&reason);
         (VerdictWord::Unknown, status, Some((reason.to_string(), code)))
     };
     if let Some(reason) = found.stopped {
-        return unknown(UnknownReason::Stopped(reason), of_stop(reason));
+        return unknown(UnknownReason::Stopped(reason), ExitStatus::of_stop(reason));
     }
     if let Some(state) = &found.undecided {
-        let state = task.model.display_state(state);
+        let state = problem.model.display_state(state);
         return unknown(UnknownReason::UndecidedChoice { state }, ExitStatus::Unknown);
     }
     let text = "the bound lies inside the interval; --exact or a smaller --precision may decide";
     (VerdictWord::Unknown, ExitStatus::Unknown, Some((text.to_owned(), ReasonCode::Other)))
 }
 
-fn of_stop(reason: StopReason) -> ExitStatus {
-    ExitStatus::of_stop(reason)
-}
-
 fn is_narrow(bounds: &Bounds, run: &Run<'_>) -> bool {
     Rational::from_f64(run.width()).is_some_and(|precision| bounds.width() <= precision)
-}
-
-/// Bounds as decimals, rounded outwards.
-pub(super) fn decimals(bounds: &Bounds) -> [String; 2] {
-    let places = |bound: &Rational| match bound.is_zero() {
-        true => 0,
-        false => places_for(bound, DIGITS).min(400),
-    };
-    let (lo_places, hi_places) = (places(&bounds.lo), places(&bounds.hi));
-    [
-        decimal(&rounded_down(&bounds.lo, lo_places), lo_places),
-        decimal(&rounded_up(&bounds.hi, hi_places), hi_places),
-    ]
 }
 
 fn numbers(found: &Found) -> Value {
@@ -158,21 +137,4 @@ fn numbers(found: &Found) -> Value {
             "solve": found.times[1].as_secs_f64(),
         },
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bounds_are_rounded_outwards() {
-        let number = |text: &str| -> Rational { text.parse().expect("a number") };
-        let third = Bounds::exact(number("1/3"));
-        let [lo, hi] = decimals(&third);
-        assert_eq!((lo.as_str(), hi.as_str()), ("0.333333333333333333", "0.333333333333333334"));
-        let tiny = Bounds { lo: Rational::ZERO, hi: number("1e-30") };
-        assert_eq!(decimals(&tiny), ["0".to_owned(), format!("0.{}1", "0".repeat(29))]);
-        assert_eq!(decimals(&Bounds::exact(number("1/2"))), ["0.5", "0.5"]);
-        assert_eq!(decimals(&Bounds::unknown()), ["0", "1"]);
-    }
 }

@@ -1,36 +1,25 @@
 //! The result of `policert reach` as versioned data: `docs/reach.md`.
 
-use policert_engine_api::{StopReason, UnknownReason};
 use policert_numeric::Rational;
+use policert_outcome::{ExitStatus, Outcome, ReasonCode, VerdictWord};
 use policert_reach::{
     Analysis, Config, Controller, Counterexample, Evaluation, ObstacleKind, Path, Question,
     ReachVerdict, Rounding, StateBox, StateRange, Task, UnknownCause, ViolationKind,
 };
 use serde::Serialize;
 
+use super::Drawable;
 use super::explanation::{after_stop, hint, reason};
-use crate::report::{ReasonCode, SCHEMA_VERSION, VerdictWord};
-use crate::{ExitStatus, Failure, Input, Problem, VERSION};
 
 /// What `policert reach --json` writes.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct ReachReport {
-    /// Version of the schema.
-    pub schema_version: u32,
-    /// Version of the program.
-    pub version: String,
     /// Name of the task or of its instance.
     pub task: Option<String>,
     /// The verdict in a word.
     pub verdict: VerdictWord,
-    /// Why the answer is not known, or what is wrong.
-    pub reason: Option<String>,
-    /// The same for programs.
-    pub reason_code: Option<ReasonCode>,
     /// What would help, where the answer is not known.
     pub hint: Option<String>,
-    /// The exit code.
-    pub exit_code: u8,
     /// The step at which the last boxes were in the goal; of safe tasks with a goal.
     pub goal_step: Option<u32>,
     /// Trajectories that break what is asked.
@@ -49,21 +38,9 @@ pub struct ReachReport {
     pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
     /// The cells met, if boxes are wanted: exact bounds of each variable.
     pub cells: Option<Vec<Vec<[String; 2]>>>,
-    /// What to know before trusting the verdict.
-    pub warnings: Vec<String>,
-    /// What is worth knowing.
-    pub notes: Vec<String>,
-    /// What is wrong with the inputs.
-    pub errors: Vec<Problem>,
-    /// The files that were read.
-    pub inputs: Vec<Input>,
-    /// Wall-clock time of the whole run in seconds.
-    pub time_s: f64,
-    /// Peak resident memory in MB (10⁶ bytes), where the system tells.
-    pub peak_memory_mb: Option<f64>,
-    /// The status that the run ends with.
+    /// What can be drawn, where there is an analysis.
     #[serde(skip)]
-    pub(crate) status: ExitStatus,
+    pub drawable: Option<Drawable>,
 }
 
 /// A bound of a box: a number in double precision, or an exact one as text, `1/3` or `0.25`.
@@ -164,14 +141,9 @@ impl ReachReport {
     /// A report that says nothing yet.
     pub(super) fn empty() -> Self {
         Self {
-            schema_version: SCHEMA_VERSION,
-            version: VERSION.to_owned(),
             task: None,
             verdict: VerdictWord::Error,
-            reason: None,
-            reason_code: None,
             hint: None,
-            exit_code: ExitStatus::Internal.code(),
             goal_step: None,
             counterexample: None,
             obstacle: None,
@@ -181,114 +153,87 @@ impl ReachReport {
             statistics: None,
             boxes: None,
             cells: None,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            errors: Vec::new(),
-            inputs: Vec::new(),
-            time_s: 0.0,
-            peak_memory_mb: None,
-            status: ExitStatus::Internal,
+            drawable: None,
         }
-    }
-
-    fn set(&mut self, verdict: VerdictWord, status: ExitStatus) {
-        self.verdict = verdict;
-        self.exit_code = status.code();
-        self.status = status;
-    }
-
-    pub(super) fn fill(&mut self, task: &Task, config: &Config, analysis: &Analysis, record: bool) {
-        let arithmetic = config.arithmetic;
-        let (evaluation, rounding) = match (&task.controller, arithmetic.evaluation) {
-            (Controller::CellFormula { .. }, _) => (None, None),
-            (Controller::StateNetwork(_), _) => (Some("real"), None),
-            (Controller::CellNetwork(_), Evaluation::F64) => {
-                (Some("f64"), Some(arithmetic.rounding))
-            }
-            (Controller::CellNetwork(_), Evaluation::F32) => {
-                (Some("f32"), Some(arithmetic.rounding))
-            }
-        };
-        self.semantics = Some(ReachSemantics {
-            question: task.question,
-            unsafe_from_step: task.avoid_from_step,
-            steps: task.steps,
-            between_samples: config.between_samples,
-            evaluation,
-            rounding,
-            bounds: if analysis.exact { "exact" } else { "double" },
-        });
-        let reads_cells = !matches!(task.controller, Controller::StateNetwork(_));
-        self.granularity = task.grid.as_ref().filter(|_| reads_cells).and_then(|grid| {
-            grid.axes().iter().map(|axis| axis.width().map(|width| width.to_string())).collect()
-        });
-        let counted = &analysis.statistics;
-        self.statistics = Some(ReachStatisticsRecord {
-            boxes_per_step: counted.boxes_per_step.clone(),
-            boxes: counted.boxes_per_step.iter().sum(),
-            most_boxes: counted.most_boxes,
-            parts: counted.parts,
-            parts_verified: counted.parts_verified,
-            parts_refined: counted.parts_refined,
-            parts_resumed: counted.parts_resumed,
-            cells: counted.cells,
-            analysis_s: counted.time.as_secs_f64(),
-        });
-        if task.avoid.is_some() && task.never_avoids() {
-            self.warnings.push(format!(
-                "the unsafe set counts from step {} on, and the last step is {}: no state is unsafe",
-                task.avoid_from_step, task.steps
-            ));
-        }
-        if record {
-            let step = |boxes: &Vec<StateBox>| boxes.iter().map(bounds).collect();
-            self.boxes = Some(analysis.recorded.iter().map(step).collect());
-            self.cells = Some(analysis.cells.iter().map(|cell| exact_pairs(cell)).collect());
-        }
-        match &analysis.verdict {
-            ReachVerdict::Safe { goal_step } => {
-                self.goal_step = *goal_step;
-                self.set(VerdictWord::Safe, ExitStatus::Safe);
-            }
-            ReachVerdict::Unsafe(counterexample) => {
-                self.counterexample = Some(CounterexampleRecord::new(task, counterexample));
-                self.set(VerdictWord::Unsafe, ExitStatus::Unsafe);
-            }
-            ReachVerdict::Unknown(UnknownCause::Stopped(stop)) => {
-                self.reason = Some(stop.to_string());
-                self.reason_code = Some(stop_code(*stop));
-                self.hint = Some(after_stop(*stop, counted));
-                self.set(VerdictWord::Unknown, ExitStatus::of_stop(*stop));
-            }
-            ReachVerdict::Unknown(cause) => {
-                self.reason = Some(reason(task, cause));
-                self.reason_code = Some(ReasonCode::Other);
-                self.obstacle = ObstacleRecord::new(cause);
-                self.hint = Some(hint(task, config, cause));
-                self.set(VerdictWord::Unknown, ExitStatus::Unknown);
-            }
-        }
-    }
-
-    pub(super) fn set_failure(&mut self, failure: &Failure) {
-        let status = failure.status();
-        let (verdict, code) = match status {
-            ExitStatus::Invalid => (VerdictWord::Invalid, ReasonCode::Invalid),
-            ExitStatus::Unsupported => (VerdictWord::Unsupported, ReasonCode::Unsupported),
-            ExitStatus::Usage => (VerdictWord::Error, ReasonCode::Usage),
-            _ => (VerdictWord::Error, ReasonCode::Internal),
-        };
-        self.reason = Some(failure.to_string());
-        self.reason_code = Some(code);
-        if let Failure::Problems(problems) = failure {
-            self.errors.clone_from(problems);
-        }
-        self.set(verdict, status);
     }
 }
 
-fn stop_code(stop: StopReason) -> ReasonCode {
-    ReasonCode::of_unknown(&UnknownReason::Stopped(stop))
+/// Fills the report of an analysis; `record` says whether its boxes are wanted.
+pub(super) fn fill(
+    outcome: &mut Outcome<ReachReport>,
+    task: &Task,
+    config: &Config,
+    analysis: &Analysis,
+    record: bool,
+) -> ExitStatus {
+    let report = &mut outcome.report;
+    let arithmetic = config.arithmetic;
+    let (evaluation, rounding) = match (&task.controller, arithmetic.evaluation) {
+        (Controller::CellFormula { .. }, _) => (None, None),
+        (Controller::StateNetwork(_), _) => (Some("real"), None),
+        (Controller::CellNetwork(_), Evaluation::F64) => (Some("f64"), Some(arithmetic.rounding)),
+        (Controller::CellNetwork(_), Evaluation::F32) => (Some("f32"), Some(arithmetic.rounding)),
+    };
+    report.semantics = Some(ReachSemantics {
+        question: task.question,
+        unsafe_from_step: task.avoid_from_step,
+        steps: task.steps,
+        between_samples: config.between_samples,
+        evaluation,
+        rounding,
+        bounds: if analysis.exact { "exact" } else { "double" },
+    });
+    let reads_cells = !matches!(task.controller, Controller::StateNetwork(_));
+    report.granularity = task.grid.as_ref().filter(|_| reads_cells).and_then(|grid| {
+        grid.axes().iter().map(|axis| axis.width().map(|width| width.to_string())).collect()
+    });
+    let counted = &analysis.statistics;
+    report.statistics = Some(ReachStatisticsRecord {
+        boxes_per_step: counted.boxes_per_step.clone(),
+        boxes: counted.boxes_per_step.iter().sum(),
+        most_boxes: counted.most_boxes,
+        parts: counted.parts,
+        parts_verified: counted.parts_verified,
+        parts_refined: counted.parts_refined,
+        parts_resumed: counted.parts_resumed,
+        cells: counted.cells,
+        analysis_s: counted.time.as_secs_f64(),
+    });
+    if task.avoid.is_some() && task.never_avoids() {
+        outcome.remarks.warnings.push(format!(
+            "the unsafe set counts from step {} on, and the last step is {}: no state is unsafe",
+            task.avoid_from_step, task.steps
+        ));
+    }
+    if record {
+        let step = |boxes: &Vec<StateBox>| boxes.iter().map(bounds).collect();
+        report.boxes = Some(analysis.recorded.iter().map(step).collect());
+        report.cells = Some(analysis.cells.iter().map(|cell| exact_pairs(cell)).collect());
+    }
+    match &analysis.verdict {
+        ReachVerdict::Safe { goal_step } => {
+            report.goal_step = *goal_step;
+            report.verdict = VerdictWord::Safe;
+            ExitStatus::Safe
+        }
+        ReachVerdict::Unsafe(counterexample) => {
+            report.counterexample = Some(CounterexampleRecord::new(task, counterexample));
+            report.verdict = VerdictWord::Unsafe;
+            ExitStatus::Unsafe
+        }
+        ReachVerdict::Unknown(UnknownCause::Stopped(stop)) => {
+            report.hint = Some(after_stop(*stop, counted));
+            report.verdict = VerdictWord::Unknown;
+            outcome.stop(*stop)
+        }
+        ReachVerdict::Unknown(cause) => {
+            report.obstacle = ObstacleRecord::new(cause);
+            report.hint = Some(hint(task, config, cause));
+            report.verdict = VerdictWord::Unknown;
+            outcome.explain(ReasonCode::Other, reason(task, cause));
+            ExitStatus::Unknown
+        }
+    }
 }
 
 fn bound(range: &StateRange) -> [BoundRecord; 2] {

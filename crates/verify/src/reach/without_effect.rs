@@ -1,9 +1,9 @@
 //! Options that would change nothing for a task are refused.
 
+use policert_outcome::Failure;
 use policert_reach::{Controller, DynamicsKind, NetworkArithmetic, Task};
 
 use super::{AggregationChoice, ReachRequest};
-use crate::Failure;
 
 /// Refuses the first option that has no effect.
 pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Result<(), Failure> {

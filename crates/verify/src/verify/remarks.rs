@@ -4,32 +4,35 @@
 use std::time::Duration;
 
 use policert_engine_api::{CancelFlag, Verdict};
+use policert_evidence::{Evidence, Proof};
 use policert_numeric::Rational;
+use policert_outcome::{Failure, Outcome};
+use policert_problem::{Problem, QuestionAim, StuckStates};
 
 use crate::engines::{self, EngineChoice, EngineRun};
 use crate::hollow::{self, Hollow};
 use crate::report::Report;
-use crate::{Evidence, Failure, Proof, QuestionAim, StuckStates, Task};
 
 /// Says why a verdict that nothing bad is reached is hollow, if it is.
 pub(super) fn say_hollow(
-    task: &Task,
+    problem: &Problem,
     is_vacuous: bool,
     left: Option<Duration>,
     cancel: &CancelFlag,
-    report: &mut Report,
+    outcome: &mut Outcome<Report>,
 ) {
+    let Outcome { report, remarks, .. } = outcome;
     // What these engines count is exact, and complete where nothing bad is reached.
     let counts = ["explicit", "prob"].contains(&report.engine.as_deref().unwrap_or_default());
     let transitions = report.statistics.as_ref().and_then(|statistics| {
         let entries = || statistics.engine.get("prob")?["distribution_entries"].as_u64();
         statistics.transitions.or_else(entries)
     });
-    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe;
+    let is_plain = problem.semantics.aim == QuestionAim::AvoidUnsafe;
     let is_still = counts && is_plain && transitions == Some(0);
-    report.hollow = hollow::reasons(task, is_vacuous, is_still, left, cancel);
+    report.hollow = hollow::reasons(problem, is_vacuous, is_still, left, cancel);
     let warnings = report.hollow.iter().map(Hollow::warning);
-    report.warnings.splice(0..0, warnings.collect::<Vec<_>>());
+    remarks.warnings.splice(0..0, warnings.collect::<Vec<_>>());
 }
 
 /// Why a run has no evidence, if it has none.
@@ -46,28 +49,28 @@ pub(super) fn no_evidence(run: &EngineRun) -> String {
 }
 
 /// Refuses a question about runs that no probability answers.
-pub(super) fn refuse_probability(task: &Task, choice: EngineChoice) -> Result<(), Failure> {
-    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe
-        && task.semantics.stuck == StuckStates::Allowed;
-    match task.standard {
+pub(super) fn refuse_probability(problem: &Problem, choice: EngineChoice) -> Result<(), Failure> {
+    let is_plain = problem.semantics.aim == QuestionAim::AvoidUnsafe
+        && problem.semantics.stuck == StuckStates::Allowed;
+    match problem.standard {
         Some(_) if !is_plain => Err(Failure::Usage(format!(
             "--reach-goal and --stuck unsafe go with safety (PA) properties; `{}` is a standard \
              property",
-            task.property.name
+            problem.property.name
         ))),
         _ if choice == EngineChoice::Auto && !is_plain => Err(Failure::Usage(
             "--bound does not go with --reach-goal or --stuck unsafe".to_owned(),
         )),
-        _ => engines::refuse(choice, &task.question()),
+        _ => engines::refuse(choice, &problem.question()),
     }
 }
 
 /// Where to ask how likely a run is, if chance has a part in the model.
-pub(super) fn chance_note(task: &Task, evidence: &Evidence) -> Option<String> {
-    let mut edges = task.model.instances.iter().flat_map(|instance| &instance.edges);
+pub(super) fn chance_note(problem: &Problem, evidence: &Evidence) -> Option<String> {
+    let mut edges = problem.model.instances.iter().flat_map(|instance| &instance.edges);
     let has_chance = edges.any(|edge| edge.destinations.len() > 1);
-    let is_plain = task.semantics.aim == QuestionAim::AvoidUnsafe
-        && task.semantics.stuck == StuckStates::Allowed;
+    let is_plain = problem.semantics.aim == QuestionAim::AvoidUnsafe
+        && problem.semantics.stuck == StuckStates::Allowed;
     let Proof::Trace { trace, .. } = &evidence.proof else { return None };
     if !has_chance || !is_plain {
         return None;

@@ -4,8 +4,9 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use policert_engine_api::{CancelFlag, Limits, Silent};
+use policert_query::{AnswerWord, QueryRequest, query};
 use policert_testkit::shared_folder;
-use policert_verify::{AnswerWord, CancelFlag, Limits, QueryRequest, Silent, query};
 
 /// Every how many instances one is decided by default.
 const STEP: usize = 5;

@@ -2,25 +2,27 @@
 
 use std::time::{Duration, Instant};
 
+use policert_engine_api::{CancelFlag, Limits, Silent};
+use policert_outcome::{Outcome, OutputFiles, VerdictWord};
+use policert_problem::{Filter, PolicyChoice, Predicates, ProblemOptions, Splits, TerminalChoice};
 use policert_testkit::shared_folder;
 use policert_verify::{
-    BmcConfig, CancelFlag, CegarConfig, EngineChoice, ExplicitConfig, Filter, Limits, OutputFiles,
-    PolicyChoice, Predicates, ProbabilityOptions, Report, Request, SearchOrder, Silent, Splits,
-    TaskOptions, TerminalChoice, VerdictWord, verify,
+    BmcConfig, CegarConfig, EngineChoice, ExplicitConfig, ProbabilityOptions, Report, Request,
+    SearchOrder, verify,
 };
 
-fn answer(task: TaskOptions, engine: EngineChoice, cegar: CegarConfig) -> Report {
-    answer_within(task, engine, cegar, Limits::default())
+fn answer(problem: ProblemOptions, engine: EngineChoice, cegar: CegarConfig) -> Outcome<Report> {
+    answer_within(problem, engine, cegar, Limits::default())
 }
 
 fn answer_within(
-    task: TaskOptions,
+    problem: ProblemOptions,
     engine: EngineChoice,
     cegar: CegarConfig,
     limits: Limits,
-) -> Report {
+) -> Outcome<Report> {
     let request = Request {
-        task,
+        problem,
         engine,
         preset: "native".to_owned(),
         explicit: ExplicitConfig::default(),
@@ -35,7 +37,7 @@ fn answer_within(
         start_states: false,
         outputs: OutputFiles::default(),
     };
-    verify(&request, &CancelFlag::default(), &mut Silent).report
+    verify(&request, &CancelFlag::default(), &mut Silent)
 }
 
 /// Iterations and predicates.
@@ -86,11 +88,11 @@ fn long_paths_take_no_time_quadratic_in_their_length_per_iteration() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("counter.jani");
     std::fs::write(&file, counter(600)).expect("a file");
-    let task = TaskOptions { policy: PolicyChoice::None, ..TaskOptions::new(&file) };
+    let problem = ProblemOptions { policy: PolicyChoice::None, ..ProblemOptions::new(&file) };
     let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
-    let report = answer_within(task, EngineChoice::Cegar, CegarConfig::default(), limits);
-    assert_eq!(report.verdict, VerdictWord::Unsafe, "{:?}", report.reason);
-    assert_eq!(report.statistics.expect("statistics").counterexample_steps, Some(600));
+    let outcome = answer_within(problem, EngineChoice::Cegar, CegarConfig::default(), limits);
+    assert_eq!(outcome.report.verdict, VerdictWord::Unsafe, "{:?}", outcome.reason);
+    assert_eq!(outcome.report.statistics.expect("statistics").counterexample_steps, Some(600));
 }
 
 /// Half of the thresholds of the counter: they are looked at one by one, not pair by pair.
@@ -100,17 +102,21 @@ fn tens_of_thousands_of_predicates_do_not_delay_the_limit_on_time() {
     let file = folder.path().join("counter.jani");
     std::fs::write(&file, counter(600)).expect("a file");
     for engine in [EngineChoice::Cegar, EngineChoice::ProbPpa, EngineChoice::ProbCegar] {
-        let task = TaskOptions {
+        let problem = ProblemOptions {
             policy: PolicyChoice::None,
             predicates: Predicates::Splits(Splits { percent: 50, last: Vec::new() }),
-            ..TaskOptions::new(&file)
+            ..ProblemOptions::new(&file)
         };
         let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
         let begin = Instant::now();
-        let report = answer_within(task, engine, CegarConfig::default(), limits);
+        let outcome = answer_within(problem, engine, CegarConfig::default(), limits);
         assert!(begin.elapsed() < Duration::from_secs(8), "{engine:?}: {:?}", begin.elapsed());
         let known = [VerdictWord::Unknown, VerdictWord::Unsafe, VerdictWord::Probability];
-        assert!(known.contains(&report.verdict), "{engine:?}: {:?}", report.verdict);
+        assert!(
+            known.contains(&outcome.report.verdict),
+            "{engine:?}: {:?}",
+            outcome.report.verdict
+        );
     }
 }
 
@@ -126,16 +132,16 @@ fn toy_models() {
         ("for_pa_cegar2", 1, VerdictWord::Safe, 2, 4),
         ("for_pa_cegar3", 0, VerdictWord::Unsafe, 2, 4),
     ] {
-        let task = TaskOptions {
+        let problem = ProblemOptions {
             property: Some(property.to_string()),
             policy: PolicyChoice::None,
-            ..TaskOptions::new(&folder.join(file).with_extension("jani"))
+            ..ProblemOptions::new(&folder.join(file).with_extension("jani"))
         };
         let breadth_first =
             CegarConfig { order: SearchOrder::BreadthFirst, ..CegarConfig::default() };
-        let report = answer(task, EngineChoice::Cegar, breadth_first);
-        assert_eq!(report.verdict, verdict, "{file} {property}");
-        assert_eq!(effort(&report), (iterations, predicates), "{file} {property}");
+        let outcome = answer(problem, EngineChoice::Cegar, breadth_first);
+        assert_eq!(outcome.report.verdict, verdict, "{file} {property}");
+        assert_eq!(effort(&outcome.report), (iterations, predicates), "{file} {property}");
     }
 }
 
@@ -146,21 +152,21 @@ fn blocksworld() {
     let interface = folder.join(networks).join("blocksworld_4_3_16_16.jani2nnet");
     let model = "icaps24/blocksworld/cost_terminal/models/legacy_enc/blocksworld_4_3.jani";
     let constant = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    let four = TaskOptions {
+    let four = ProblemOptions {
         property: Some("1".to_owned()),
         constants: vec![constant("failing_probability", "0.5"), constant("item_cost_bound", "50")],
         policy: PolicyChoice::Given { interface: Some(interface), network: None },
-        ..TaskOptions::new(&folder.join(model))
+        ..ProblemOptions::new(&folder.join(model))
     };
-    let filtered = TaskOptions {
+    let filtered = ProblemOptions {
         filter: Some(Filter::Applicable),
         terminal: TerminalChoice::Goal,
         ..four.clone()
     };
-    for task in [four, filtered] {
-        let report = answer(task, EngineChoice::Cegar, CegarConfig::default());
-        assert_eq!(report.verdict, VerdictWord::Safe, "{:?}", report.reason);
-        let (iterations, predicates) = effort(&report);
+    for problem in [four, filtered] {
+        let outcome = answer(problem, EngineChoice::Cegar, CegarConfig::default());
+        assert_eq!(outcome.report.verdict, VerdictWord::Safe, "{:?}", outcome.reason);
+        let (iterations, predicates) = effort(&outcome.report);
         assert!(iterations <= 30 && predicates <= 40, "{iterations} {predicates}");
     }
 
@@ -168,21 +174,21 @@ fn blocksworld() {
     let properties = "additional_properties/safety_verification/cost05/blocksworld_6_5/\
                       compact_starts_cost_predicates_afterwards/learned_cost05_non_terminal/\
                       pa_compact_starts_cost_predicates_afterwards_blocksworld_6_5_32_32.jani";
-    let six = TaskOptions {
+    let six = ProblemOptions {
         property: Some(format!("{}:0", folder.join(properties).display())),
-        ..TaskOptions::new(&folder.join("models/cost05/blocksworld_6_5.jani"))
+        ..ProblemOptions::new(&folder.join("models/cost05/blocksworld_6_5.jani"))
     };
     // With exact tests it is the abstraction of engine ppa.
     let exact = CegarConfig { box_limit: None, ..CegarConfig::default() };
     let with_predicates = answer(six.clone(), EngineChoice::Cegar, exact);
-    assert_eq!(with_predicates.verdict, VerdictWord::Safe);
-    assert_eq!(effort(&with_predicates), (1, 43));
-    let statistics = with_predicates.statistics.expect("statistics");
+    assert_eq!(with_predicates.report.verdict, VerdictWord::Safe);
+    assert_eq!(effort(&with_predicates.report), (1, 43));
+    let statistics = with_predicates.report.statistics.expect("statistics");
     assert_eq!((statistics.start_states, statistics.reachable_states), (Some(171), Some(433)));
     if policert_testkit::slow_tests() {
-        let without = TaskOptions { predicates: Predicates::None, ..six };
-        let report = answer(without, EngineChoice::Cegar, CegarConfig::default());
-        assert_eq!(report.verdict, VerdictWord::Safe);
+        let without = ProblemOptions { predicates: Predicates::None, ..six };
+        let outcome = answer(without, EngineChoice::Cegar, CegarConfig::default());
+        assert_eq!(outcome.report.verdict, VerdictWord::Safe);
     }
 }
 
@@ -197,14 +203,14 @@ fn transport() {
     for (kind, verdict) in [("det", VerdictWord::Safe), ("icy", VerdictWord::Unsafe)] {
         let interface =
             format!("derived/{kind}/one_way_line_15_10_{kind}_64_64_relu_reading.jani2nnet");
-        let task = TaskOptions {
+        let problem = ProblemOptions {
             property: Some(format!("{}:0", starts.display())),
             policy: PolicyChoice::Given { interface: Some(folder.join(interface)), network: None },
             terminal: TerminalChoice::Goal,
-            ..TaskOptions::new(&folder.join(kind).join("one_way_line_15_10.jani"))
+            ..ProblemOptions::new(&folder.join(kind).join("one_way_line_15_10.jani"))
         };
-        let report = answer(task, EngineChoice::Cegar, CegarConfig::default());
-        assert_eq!(report.verdict, verdict, "{kind}");
+        let outcome = answer(problem, EngineChoice::Cegar, CegarConfig::default());
+        assert_eq!(outcome.report.verdict, verdict, "{kind}");
     }
 }
 
@@ -214,19 +220,19 @@ fn npuzzle_without_policy() {
     let Some(folder) = shared_folder("benchmarks/npuzzle") else { return };
     let constant = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     let model = "compact_starts_non_terminal/models/offset_enc/npuzzle_3_3.jani";
-    let task = TaskOptions {
+    let problem = ProblemOptions {
         constants: vec![
             constant("failing_probability", "0.5"),
             constant("item_cost_bound", "1"),
             constant("cost_terminal", "false"),
         ],
         policy: PolicyChoice::None,
-        ..TaskOptions::new(&folder.join(model))
+        ..ProblemOptions::new(&folder.join(model))
     };
     for engine in [EngineChoice::Explicit, EngineChoice::Cegar] {
-        let report = answer(task.clone(), engine, CegarConfig::default());
-        assert_eq!(report.verdict, VerdictWord::Unsafe, "{engine:?}");
-        let statistics = report.statistics.expect("statistics");
+        let outcome = answer(problem.clone(), engine, CegarConfig::default());
+        assert_eq!(outcome.report.verdict, VerdictWord::Unsafe, "{engine:?}");
+        let statistics = outcome.report.statistics.expect("statistics");
         assert_eq!(statistics.counterexample_steps, Some(1), "{engine:?}");
     }
 }

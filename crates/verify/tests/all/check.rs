@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use policert_verify::{CancelFlag, CheckReport, DomainExits, ExitStatus, TaskOptions, check};
+use policert_engine_api::CancelFlag;
+use policert_outcome::{ExitStatus, Outcome};
+use policert_problem::ProblemOptions;
+use policert_verify::{CheckReport, DomainExits, check};
 
 /// A model of one automaton over `x` and `y` in 0..9 and an array `A` of three cells.
 fn model(edges: &str) -> String {
@@ -35,17 +38,17 @@ fn binary(op: &str, left: &str, right: &str) -> String {
     format!(r#"{{"op": "{op}", "left": {left}, "right": {right}}}"#)
 }
 
-fn checked(text: &str) -> CheckReport {
+fn checked(text: &str) -> Outcome<CheckReport> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.jani");
     std::fs::write(&path, text).expect("the model");
-    let checked = check(&TaskOptions::new(&path), &CancelFlag::default());
+    let checked = check(&ProblemOptions::new(&path), &CancelFlag::default());
     assert_eq!(checked.status, ExitStatus::Safe, "{:?}", checked.failure);
-    checked.report
+    checked
 }
 
 fn exits(edges: &str) -> DomainExits {
-    checked(&model(edges)).domain_exits.expect("a search")
+    checked(&model(edges)).report.domain_exits.expect("a search")
 }
 
 #[test]
@@ -101,9 +104,9 @@ fn unbounded_variables_are_no_obstacle() {
     let bounded = r#"{"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 9}"#;
     let one_sided = r#"{"kind": "bounded", "base": "int", "lower-bound": 0}"#;
     let text = |value: &str| model(&edge("true", "\"x\"", value)).replacen(bounded, one_sided, 1);
-    let grows = checked(&text(&binary("+", "\"x\"", "1"))).domain_exits.expect("a search");
+    let grows = checked(&text(&binary("+", "\"x\"", "1"))).report.domain_exits.expect("a search");
     assert!(grows.found.is_empty() && grows.undecided.is_empty(), "{grows:?}");
-    let falls = checked(&text(&binary("-", "\"x\"", "1"))).domain_exits.expect("a search");
+    let falls = checked(&text(&binary("-", "\"x\"", "1"))).report.domain_exits.expect("a search");
     assert_eq!(falls.found.len(), 1, "{falls:?}");
     assert_eq!(falls.found[0].state, "x=0");
 }
@@ -112,13 +115,13 @@ fn unbounded_variables_are_no_obstacle() {
 fn divisions_by_variables_are_counted() {
     let ratio = binary("/", "\"x\"", "\"y\"");
     let floor = format!(r#"{{"op": "floor", "exp": {ratio}}}"#);
-    let report = checked(&model(&edge(&binary("<", "0", "\"y\""), "\"x\"", &floor)));
-    assert_eq!(report.divisions_by_variables, 1);
+    let outcome = checked(&model(&edge(&binary("<", "0", "\"y\""), "\"x\"", &floor)));
+    assert_eq!(outcome.report.divisions_by_variables, 1);
 }
 
 #[test]
 fn a_file_that_does_not_exist_is_named() {
-    let checked = check(&TaskOptions::new(Path::new("no-such.jani")), &CancelFlag::default());
+    let checked = check(&ProblemOptions::new(Path::new("no-such.jani")), &CancelFlag::default());
     assert_eq!(checked.status, ExitStatus::Invalid);
     assert!(checked.failure.is_some_and(|failure| failure.to_string().contains("no-such.jani")));
 }
@@ -130,7 +133,7 @@ fn an_interrupted_check_says_so() {
     std::fs::write(&path, model(&edge("true", "\"x\"", "1"))).expect("the model");
     let cancel = CancelFlag::default();
     cancel.raise();
-    assert_eq!(check(&TaskOptions::new(&path), &cancel).status, ExitStatus::Interrupted);
+    assert_eq!(check(&ProblemOptions::new(&path), &cancel).status, ExitStatus::Interrupted);
 }
 
 /// A model with a transient variable `t` in 0..3 that nobody reads.
@@ -143,7 +146,8 @@ fn with_transient(value: &str) -> String {
 
 #[test]
 fn a_transient_variable_that_leaves_its_bounds_is_found() {
-    let search = |value: &str| checked(&with_transient(value)).domain_exits.expect("a search");
+    let search =
+        |value: &str| checked(&with_transient(value)).report.domain_exits.expect("a search");
     let outside = search(&binary("+", "\"x\"", "1"));
     assert_eq!(outside.found.len(), 1, "{outside:?}");
     assert_eq!(outside.found[0].variable, "t");
@@ -188,8 +192,8 @@ fn a_model_whose_only_property_is_a_probability_can_be_checked() {
     for (op, asks) in [("Pmax", "greatest probability"), ("Pmin", "least probability")] {
         let path = format!(r#"{{"op": "F", "exp": {}}}"#, binary("=", "\"x\"", "2"));
         let values = format!(r#"{{"op": "{op}", "exp": {path}}}"#);
-        let report = checked(&with_property(&filter("max", &values)));
-        assert_eq!(report.property.expect("a property").asks, asks);
+        let outcome = checked(&with_property(&filter("max", &values)));
+        assert_eq!(outcome.report.property.expect("a property").asks, asks);
     }
 }
 
@@ -205,21 +209,21 @@ fn properties_of_reachability_are_safety_properties() {
         with_property(&filter("∀", &format!(r#"{{"op": "∀", "exp": {path}}}"#)))
     };
     for fun in ["∃", "∀", "values"] {
-        let report = checked(&exists(fun));
-        let property = report.property.expect("a property");
+        let outcome = checked(&exists(fun));
+        let property = outcome.report.property.expect("a property");
         assert_eq!((property.asks, property.unsafe_condition.as_str()), ("safety", "x = 2"));
-        assert!(report.notes.iter().any(|note| note.contains("unsafe means")), "{fun}");
+        assert!(outcome.remarks.notes.iter().any(|note| note.contains("unsafe means")), "{fun}");
     }
-    let report = checked(&forall(&binary("<", "\"x\"", "2")));
-    let property = report.property.expect("a property");
+    let outcome = checked(&forall(&binary("<", "\"x\"", "2")));
+    let property = outcome.report.property.expect("a property");
     assert_eq!((property.asks, property.unsafe_condition.as_str()), ("safety", "x ≥ 2"));
-    assert!(report.notes.iter().any(|note| note.contains("safe means")));
+    assert!(outcome.remarks.notes.iter().any(|note| note.contains("safe means")));
 
     let refused = |text: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("model.jani");
         std::fs::write(&path, text).expect("the model");
-        check(&TaskOptions::new(&path), &CancelFlag::default()).status
+        check(&ProblemOptions::new(&path), &CancelFlag::default()).status
     };
     // Where the condition has no value, it is neither satisfied nor is its negation.
     let partial = binary("<", &binary("/", "1", "\"x\""), "2");
@@ -250,12 +254,13 @@ fn a_number_that_is_name_and_position_is_taken_as_the_name_and_a_note_says_so() 
         (format!("{file}:1"), "x = 4", true),
         (format!("{file}:0"), "x = 3", false),
     ] {
-        let options = TaskOptions { property: Some(property.clone()), ..TaskOptions::new(&path) };
-        let report = check(&options, &CancelFlag::default()).report;
-        let found = report.property.expect("a property").unsafe_condition;
+        let options =
+            ProblemOptions { property: Some(property.clone()), ..ProblemOptions::new(&path) };
+        let outcome = check(&options, &CancelFlag::default());
+        let found = outcome.report.property.expect("a property").unsafe_condition;
         assert_eq!(found, taken, "{property}");
-        let is_noted = report.notes.iter().any(|note| note.contains("position"));
-        assert_eq!(is_noted, noted, "{property}: {:?}", report.notes);
+        let is_noted = outcome.remarks.notes.iter().any(|note| note.contains("position"));
+        assert_eq!(is_noted, noted, "{property}: {:?}", outcome.remarks.notes);
     }
 }
 
@@ -266,12 +271,12 @@ fn rounded_probabilities_can_be_refused() {
         "{\"probability\": {\"exp\": 0.9999999}, \"location\": \"l\", \"assignments\"",
         1,
     );
-    assert!(checked(&text).notes.iter().any(|note| note.contains("scaled")));
+    assert!(checked(&text).remarks.notes.iter().any(|note| note.contains("scaled")));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.jani");
     std::fs::write(&path, text).expect("the model");
-    let probabilities = policert_verify::Probabilities::Exact;
-    let options = TaskOptions { probabilities, ..TaskOptions::new(&path) };
+    let probabilities = policert_problem::Probabilities::Exact;
+    let options = ProblemOptions { probabilities, ..ProblemOptions::new(&path) };
     let checked = check(&options, &CancelFlag::default());
     assert_eq!(checked.status, ExitStatus::Invalid);
     assert!(

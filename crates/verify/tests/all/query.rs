@@ -3,10 +3,12 @@
 
 use std::fmt::Write as _;
 
+use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_numeric::Rational;
+use policert_outcome::Outcome;
 use policert_policy::{ExactEvaluator, Network, read_network};
+use policert_query::{AnswerWord, QueryReport, QueryRequest, query};
 use policert_testkit::{Random, case_numbers};
-use policert_verify::{AnswerWord, CancelFlag, Limits, Queried, QueryRequest, Silent, query};
 use policert_vnnlib::{Property, read_property};
 
 /// Inputs lie between -SIDE and SIDE.
@@ -93,7 +95,7 @@ fn on_a_grid(evaluator: &ExactEvaluator, property: &Property) -> bool {
     })
 }
 
-fn asked(case: &Case) -> (Queried, Network, Property) {
+fn asked(case: &Case) -> (Outcome<QueryReport>, Network, Property) {
     let folder = tempfile::tempdir().expect("a folder");
     let (network, property) = (folder.path().join("n.nnet"), folder.path().join("p.vnnlib"));
     std::fs::write(&network, &case.network).expect("a file");
@@ -119,7 +121,7 @@ fn answers_agree_with_a_grid() {
         match queried.report.answer {
             Some(AnswerWord::Sat) => {
                 let witness = queried.report.witness.as_ref().expect("a witness");
-                let exact = |value: &policert_verify::WitnessValue| -> Rational {
+                let exact = |value: &policert_query::WitnessValue| -> Rational {
                     value.exact.as_deref().expect("exact").parse().expect("a number")
                 };
                 let mut point: Vec<Rational> = witness.inputs.iter().map(exact).collect();

@@ -4,14 +4,11 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use policert_verify::{
-    DqnConfig, ExitStatus, Failure, LearnOutcome, LearnRequest, LearntFiles, OutputFiles, Rewards,
-    TaskOptions, learn_policy,
-};
+use policert_lab::{DqnConfig, LearnRequest, LearntFiles, Rewards, learn_policy};
+use policert_outcome::{ExitStatus, Failure, OutputFiles};
+use policert_problem::ProblemOptions;
 
-use super::super::{
-    detail, end, fail, initial_states, limits, property_files, run_within, show_report,
-};
+use super::super::{Showing, fail, initial_states, limits, property_files, run_within};
 use crate::args::{ActivationArg, TrainArgs};
 use crate::render;
 use crate::style::Style;
@@ -66,10 +63,7 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
         output,
         &request.limits,
         |cancel, observer| learn_policy(&request, cancel, observer),
-        |outcome, error_style| {
-            let shown = show(arguments, outcome, error_style);
-            end(outcome.status, outcome.unwritten.as_ref(), shown, error_style)
-        },
+        |outcome, style| Showing::new(output, &outputs).show(&outcome, style, render::learn_report),
     )
 }
 
@@ -89,24 +83,16 @@ fn only_for_models(arguments: &TrainArgs) -> Result<(), Failure> {
     }
 }
 
-fn show(arguments: &TrainArgs, outcome: &LearnOutcome, error_style: Style) -> Result<(), Failure> {
-    let output = &arguments.output;
-    let (report, failure) = (&outcome.report, outcome.failure.as_ref());
-    show_report(output, report, failure, error_style, |out, style| {
-        render::learn_report(out, report, detail(output), style)
-    })
-}
-
 fn request(arguments: &TrainArgs) -> LearnRequest {
     let learning = &arguments.learning;
     let constants = learning.constants.iter().flat_map(|constants| constants.0.clone());
     let defaults = DqnConfig::default();
     LearnRequest {
-        task: TaskOptions {
+        problem: ProblemOptions {
             property: learning.property.clone(),
             constants: constants.collect(),
             initial_states: initial_states(learning.no_initial),
-            ..TaskOptions::new(&arguments.task)
+            ..ProblemOptions::new(&arguments.task)
         },
         interface: learning.interface.clone(),
         filter: learning.filter.map(Into::into),

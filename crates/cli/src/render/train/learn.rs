@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
-use policert_verify::LearnReport;
+use policert_lab::LearnReport;
+use policert_outcome::Outcome;
 
 use super::super::{Detail, unknown, warnings};
 use crate::style::{Mark, Style};
@@ -14,11 +15,12 @@ use crate::style::{Mark, Style};
 /// If it cannot be written.
 pub fn learn_report(
     out: &mut dyn Write,
-    report: &LearnReport,
+    outcome: &Outcome<LearnReport>,
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
-    let head = match &report.reason {
+    let report = &outcome.report;
+    let head = match &outcome.reason {
         None => style.paint(Mark::Good, "TRAINED"),
         Some(reason) => format!("{}: {}", unknown(style), shown(reason)),
     };
@@ -34,7 +36,7 @@ pub fn learn_report(
     if detail == Detail::Quiet {
         return Ok(());
     }
-    warnings(out, &report.warnings, style)?;
+    warnings(out, &outcome.remarks.warnings, style)?;
     for file in &report.files {
         writeln!(out, "  written: {}", path(file))?;
     }
@@ -54,6 +56,6 @@ pub fn learn_report(
     writeln!(
         out,
         "  seed {}; {} steps, {} of learning, {:.1} s; {:.1} s in all",
-        report.seed, report.steps, report.updates, report.training_s, report.time_s
+        report.seed, report.steps, report.updates, report.training_s, outcome.time_s
     )
 }

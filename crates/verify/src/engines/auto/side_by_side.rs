@@ -4,9 +4,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Event, Observer, Silent};
+use policert_outcome::Failure;
 
 use super::{Member, Next, Portfolio};
-use crate::Failure;
 use crate::engines::Assignment;
 
 /// How often the flag that stops the whole run is looked at.

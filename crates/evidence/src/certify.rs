@@ -1,0 +1,226 @@
+//! `policert certify`: checks evidence from its file, without any engine.
+
+mod file;
+mod invariant;
+mod trace;
+
+use std::path::{Path, PathBuf};
+
+use policert_certify::{OverStarts, ProbabilityError};
+use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
+use policert_jani::property::FilterFunction;
+use policert_numeric::Rational;
+use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
+use policert_problem::{
+    InitialStates, PolicyChoice, ProbabilityQuestion, Problem, ProblemOptions, ProblemRecord,
+    SemanticsRecord, TerminalChoice,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::check_bounds;
+use file::{File, Kind};
+
+/// Which evidence is checked.
+#[derive(Clone, Debug)]
+pub struct CertifyRequest {
+    /// The file.
+    pub evidence: PathBuf,
+    /// What may be used.
+    pub limits: Limits,
+}
+
+/// What `policert certify --json` writes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct CertifyReport {
+    /// The evidence.
+    pub evidence: PathBuf,
+    /// The verdict that is certified.
+    pub verdict: Option<VerdictWord>,
+    /// Of a probability: the bounds that are certified.
+    pub probability: Option<[String; 2]>,
+    /// Of a probability: which number the greatest probabilities from the start states make.
+    pub over_start_states: Option<OverStarts>,
+    /// Of a probability: number of states with bounds.
+    pub states: usize,
+    /// Of *unsafe*: number of steps.
+    pub steps: Option<usize>,
+    /// Of *safe*: number of boxes of the invariant.
+    pub boxes: Option<usize>,
+    /// Number of start states.
+    pub start_states: u64,
+    /// What the bounds mean.
+    pub semantics: Option<SemanticsRecord>,
+}
+
+/// Checks evidence.
+pub fn certify(
+    request: &CertifyRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Outcome<CertifyReport> {
+    let report = CertifyReport { evidence: request.evidence.clone(), ..CertifyReport::default() };
+    Outcome::of(report, |outcome| run(request, cancel, observer, outcome))
+}
+
+fn run(
+    request: &CertifyRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    outcome: &mut Outcome<CertifyReport>,
+) -> Result<ExitStatus, Failure> {
+    cancel.check()?;
+    observer.event(Event::Phase("load"));
+    let file = File::read(&request.evidence)?;
+    let kind = file.kind()?;
+    let record: ProblemRecord = file.part("task")?;
+    let semantics: SemanticsRecord = file.part("semantics")?;
+    let inputs: Vec<Input> = file.part("inputs")?;
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let problem = Problem::load_any(&options(&record, &semantics), &budget, &mut outcome.remarks);
+    let (report, read) = (&mut outcome.report, &outcome.remarks.inputs);
+    if let Some(changed) = changed(&inputs, read) {
+        return Err(Failure::invalid(format!(
+            "{}: {} is not the file that the evidence is about",
+            request.evidence.display(),
+            changed.display()
+        )));
+    }
+    let problem = problem.map_err(|failure| match failure {
+        // The evidence names what does not exist; nobody used the command line wrongly.
+        Failure::Expression { .. } => {
+            Failure::invalid(format!("{}: {failure}", file.path().display()))
+        }
+        Failure::Usage(message) => {
+            Failure::invalid(format!("{}: {message}", file.path().display()))
+        }
+        other => other,
+    })?;
+    if let Some(unnamed) = unrecorded(&inputs, read) {
+        return Err(file.rejected(&format!(
+            "`inputs` does not name {} as what it is for the question",
+            unnamed.display()
+        )));
+    }
+    file.compare("task", &json!(problem.record))?;
+    file.compare("semantics", &json!(problem.semantics))?;
+    let unsafe_condition = problem.model.display_condition(&problem.property.unsafe_condition);
+    file.compare("unsafe_condition", &Value::from(unsafe_condition))?;
+    report.semantics = Some(semantics);
+    observer.event(Event::Phase("certify"));
+    match kind {
+        Kind::Probability => {
+            probability(&file, &problem, report, &mut budget)?;
+            report.verdict = Some(VerdictWord::Probability);
+        }
+        Kind::Unsafe => {
+            report.steps = Some(trace::check(&file, &problem)?);
+            report.verdict = Some(VerdictWord::Unsafe);
+        }
+        Kind::Safe => {
+            report.boxes = Some(invariant::check(&file, &problem, &request.limits, cancel)?);
+            report.verdict = Some(VerdictWord::Safe);
+        }
+    }
+    Ok(ExitStatus::Safe)
+}
+
+/// Checks bounds of a probability.
+fn probability(
+    file: &File<'_>,
+    problem: &Problem,
+    report: &mut CertifyReport,
+    budget: &mut Budget,
+) -> Result<(), Failure> {
+    let claimed: [String; 2] = file.part("probability")?;
+    let [low, high] = [&claimed[0], &claimed[1]].map(|text| text.parse::<Rational>());
+    let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
+    let values = file.values(problem)?;
+    report.states = values.len();
+    let asked = ProbabilityQuestion::new(problem, None)?;
+    if asked.direction == policert_mdp::Direction::Min || asked.complement {
+        let message = "unsupported: evidence of a least probability";
+        return Err(Failure::unsupported(message.to_owned()));
+    }
+    let over = asked.over_starts();
+    if file.value().get("over_start_states").is_some() {
+        file.compare("over_start_states", &json!(over))?;
+    }
+    let certified = match check_bounds(problem, &asked, &values, budget) {
+        Ok(certified) => certified,
+        Err(ProbabilityError::Engine(EngineError::Stop(reason))) => {
+            return Err(Failure::Stopped(reason));
+        }
+        Err(ProbabilityError::Engine(error)) => return Err(error.into()),
+        Err(error) => return Err(file.rejected(&error.to_string())),
+    };
+    report.start_states = certified.starts;
+    if certified.starts > 1 && asked.function == FilterFunction::Values {
+        return Err(file.rejected("the property asks for one number, and there are several"));
+    }
+    if certified.lower < low || certified.upper > high {
+        return Err(file.rejected(&format!(
+            "the values of the start states do not confirm the bounds {} and {}",
+            claimed[0], claimed[1]
+        )));
+    }
+    report.probability = Some(claimed);
+    report.over_start_states = Some(over);
+    Ok(())
+}
+
+/// The question of a record.
+fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOptions {
+    let property = match (&record.property_file, record.property_index) {
+        (Some(file), Some(index)) => format!("{file}:{index}"),
+        (None, Some(index)) => format!("#{index}"),
+        (Some(file), None) => format!("{file}:{}", record.property),
+        (None, None) => record.property.clone(),
+    };
+    let constants = record.constants.iter().map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (name.clone(), value)
+    });
+    let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
+    ProblemOptions {
+        property: Some(property),
+        constants: constants.collect(),
+        policy: match &semantics.policy {
+            None => PolicyChoice::None,
+            Some(_) => PolicyChoice::Given {
+                interface: path(&record.interface),
+                network: path(&record.policy),
+            },
+        },
+        filter: semantics.policy.map(|rules| rules.filter),
+        ties: semantics.policy.map(|rules| rules.ties),
+        numbers: semantics.policy.map(|rules| rules.numbers),
+        domain: semantics.domain,
+        terminal: match record.terminal.as_deref() {
+            None => TerminalChoice::Nothing,
+            Some("goal") => TerminalChoice::Goal,
+            Some(condition) => TerminalChoice::Condition(condition.to_owned()),
+        },
+        goal: record.goal.clone(),
+        aim: semantics.aim,
+        stuck: semantics.stuck,
+        initial_states: match record.initial_states {
+            true => InitialStates::Included,
+            false => InitialStates::LeftOut,
+        },
+        ..ProblemOptions::new(Path::new(&record.model))
+    }
+}
+
+/// A recorded file whose content differs, or that was not read.
+fn changed<'a>(recorded: &'a [Input], read: &[Input]) -> Option<&'a Path> {
+    let is_read = |input: &&Input| {
+        read.iter().any(|other| (&other.path, &other.sha256) == (&input.path, &input.sha256))
+    };
+    recorded.iter().find(|input| !is_read(input)).map(|input| input.path.as_path())
+}
+
+/// A file that was read, and that is not recorded as what it is.
+fn unrecorded<'a>(recorded: &[Input], read: &'a [Input]) -> Option<&'a Path> {
+    read.iter().find(|input| !recorded.contains(input)).map(|input| input.path.as_path())
+}

@@ -1,0 +1,137 @@
+//! Checking the invariant of a verdict *safe* before anyone sees it, without what the run kept.
+
+use std::time::{Duration, Instant};
+
+use policert_bounds::{Oracle, SelectionQuery};
+use policert_certify::{
+    ChoicesInBoxes, Competing, IntervalChoices, InvariantError, check_invariant,
+};
+use policert_engine_api::{Answer, Budget, CancelFlag, EngineError, Limits, StopReason};
+use policert_model::Condition;
+use policert_numeric::IntBox;
+use policert_outcome::Failure;
+use policert_policy::Policy;
+use policert_problem::Problem;
+
+/// Interval arithmetic is given this long at least, and half as long as the run took.
+const LEAST_TIME: Duration = Duration::from_millis(250);
+/// Boxes after which a question to the oracle is given up; the part of the state space is cut then.
+const BOXES: u64 = 256;
+
+/// How an invariant was checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckedBy {
+    /// By code that shares nothing with the engines.
+    Intervals,
+    /// The same but for the policy's choices, which a new decision oracle refuted.
+    Oracle,
+}
+
+impl CheckedBy {
+    /// What to tell the user.
+    #[must_use]
+    pub fn note(self, boxes: usize) -> String {
+        let how = match self {
+            Self::Intervals => "plain interval arithmetic",
+            Self::Oracle => {
+                "a decision oracle of its own, as plain interval arithmetic was not enough in time"
+            }
+        };
+        format!("the inductive invariant ({boxes} boxes) was checked again, the policy by {how}")
+    }
+}
+
+/// Checks an invariant within what is left of the limits.
+///
+/// # Errors
+/// A stop; an invariant that is none is an internal error.
+pub fn check(
+    problem: &Problem,
+    boxes: &[IntBox],
+    limits: &Limits,
+    begin: Instant,
+    cancel: &CancelFlag,
+) -> Result<CheckedBy, Failure> {
+    let question = problem.question();
+    let left = || limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
+    let budget = |time: Option<Duration>| {
+        Budget::new(Limits { time, memory: limits.memory, states: None }, cancel.clone())
+    };
+    let Some(policy) = &problem.policy else {
+        let mut anything = AnythingChosen;
+        let mut budget = budget(left());
+        check_invariant(&question, None, boxes, &mut anything, &mut budget).map_err(rejected)?;
+        return Ok(CheckedBy::Intervals);
+    };
+    let share = (begin.elapsed() / 2).max(LEAST_TIME);
+    let time = left().map_or(share, |left| share.min(left / 2));
+    let mut intervals = IntervalChoices::new(policy);
+    let first =
+        check_invariant(&question, Some(policy), boxes, &mut intervals, &mut budget(Some(time)));
+    match first {
+        Ok(()) => return Ok(CheckedBy::Intervals),
+        Err(InvariantError::Engine(EngineError::Stop(StopReason::Time))) => {}
+        Err(error) => return Err(rejected(error)),
+    }
+    let mut choices = OracleChoices::new(problem, policy)?;
+    let mut budget = budget(left());
+    check_invariant(&question, Some(policy), boxes, &mut choices, &mut budget).map_err(rejected)?;
+    Ok(CheckedBy::Oracle)
+}
+
+fn rejected(error: InvariantError) -> Failure {
+    match error {
+        InvariantError::Engine(EngineError::Stop(reason)) => Failure::Stopped(reason),
+        error => Failure::Internal(format!("the invariant does not hold: {error}")),
+    }
+}
+
+/// Without policy there is nothing to refute.
+struct AnythingChosen;
+
+impl ChoicesInBoxes for AnythingChosen {
+    fn is_refuted(
+        &mut self,
+        _: usize,
+        _: &IntBox,
+        _: Competing<'_>,
+        _: &mut Budget,
+    ) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+}
+
+/// Refutes labels by a decision oracle.
+struct OracleChoices<'p> {
+    oracle: Oracle<'p>,
+}
+
+/// The most operators that are composed.
+const OPERATOR_LIMIT: usize = 200_000;
+
+impl<'p> OracleChoices<'p> {
+    fn new(problem: &Problem, policy: &'p Policy) -> Result<Self, Failure> {
+        let operators = problem.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
+        let guards = |label| {
+            let of_label = operators.iter().filter(move |o| o.label == Some(label));
+            Condition::or(of_label.map(|o| o.guard.clone()))
+        };
+        let applicable = policy.outputs().iter().map(|&label| guards(label)).collect();
+        let mut oracle = Oracle::new(policy, applicable);
+        oracle.limit_boxes(Some(BOXES));
+        Ok(Self { oracle })
+    }
+}
+
+impl ChoicesInBoxes for OracleChoices<'_> {
+    fn is_refuted(
+        &mut self,
+        output: usize,
+        sides: &IntBox,
+        _: Competing<'_>,
+        budget: &mut Budget,
+    ) -> Result<bool, EngineError> {
+        let query = SelectionQuery { region: sides, conditions: &[], output };
+        Ok(matches!(self.oracle.decide(&query, budget)?, Answer::Refuted))
+    }
+}

@@ -1,0 +1,142 @@
+//! The result of a simulation as data: `docs/formats/simulate.schema.json`.
+
+use policert_explore::{Ending, SimulationStatistics};
+use policert_problem::{ProblemRecord, SemanticsRecord};
+use serde::Serialize;
+
+use super::{SimulatedModel, SimulatedRun, TraceRecord};
+
+/// What `policert simulate --json` writes.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct SimulateReport {
+    /// Name of the model.
+    pub model: Option<String>,
+    /// The question, as it was asked.
+    pub task: Option<ProblemRecord>,
+    /// What the runs mean.
+    pub semantics: Option<SemanticsRecord>,
+    /// Seed of all random numbers.
+    pub seed: u64,
+    /// After how many steps runs were cut off.
+    pub step_limit: u32,
+    /// Whether runs went on beyond states of the goal.
+    pub past_goal: bool,
+    /// Number of start states; `null` where they are too many to list.
+    pub start_states: Option<usize>,
+    /// Runs made.
+    pub runs: u64,
+    /// Runs on which there is a state of the goal.
+    pub reached_goal: u64,
+    /// How the runs ended.
+    pub endings: EndingsRecord,
+    /// Steps of all runs; `null` without runs.
+    pub length: Option<LengthRecord>,
+    /// The run that was asked for; `null` if none was, or none ended as it should.
+    pub trace: Option<TraceRecord>,
+    /// The same with all its states.
+    #[serde(skip)]
+    pub told: Option<SimulatedRun>,
+    /// The model, once it is loaded: what its states are made of.
+    #[serde(skip)]
+    pub shape: Option<SimulatedModel>,
+}
+
+/// The runs by their endings.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+pub struct EndingsRecord {
+    /// In an unsafe state.
+    #[serde(rename = "unsafe")]
+    pub unsafe_state: EndingRecord,
+    /// In a state of the goal.
+    pub goal: EndingRecord,
+    /// In a terminal state.
+    pub terminal: EndingRecord,
+    /// Where nothing may happen.
+    pub stuck: EndingRecord,
+    /// With an outcome that is no transition.
+    pub dropped: EndingRecord,
+    /// Where the choice of the policy cannot be told.
+    pub undecided: EndingRecord,
+    /// Cut off.
+    pub cut_off: EndingRecord,
+}
+
+/// The runs that ended in one way.
+#[derive(Clone, PartialEq, Default, Debug, Serialize)]
+pub struct EndingRecord {
+    /// Number of runs.
+    pub runs: u64,
+    /// Mean number of their steps; `null` without runs.
+    pub mean_length: Option<f64>,
+}
+
+/// Numbers of steps.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LengthRecord {
+    /// Mean.
+    pub mean: f64,
+    /// Least.
+    pub min: u32,
+    /// Greatest.
+    pub max: u32,
+}
+
+/// How a run ends, as data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingWord {
+    /// In an unsafe state.
+    Unsafe,
+    /// In a state of the goal.
+    Goal,
+    /// In a terminal state.
+    Terminal,
+    /// Where nothing may happen.
+    Stuck,
+    /// With an outcome that is no transition.
+    Dropped,
+    /// Where the choice of the policy cannot be told.
+    Undecided,
+    /// Cut off.
+    CutOff,
+}
+
+impl From<Ending> for EndingWord {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Unsafe => Self::Unsafe,
+            Ending::Goal => Self::Goal,
+            Ending::Terminal => Self::Terminal,
+            Ending::Stuck => Self::Stuck,
+            Ending::Dropped => Self::Dropped,
+            Ending::Undecided => Self::Undecided,
+            Ending::CutOff => Self::CutOff,
+        }
+    }
+}
+
+impl SimulateReport {
+    pub(super) fn add(&mut self, statistics: &SimulationStatistics) {
+        let ended = |ending| EndingRecord {
+            runs: statistics.ended(ending).runs,
+            mean_length: statistics.mean_length_of(ending),
+        };
+        self.runs = statistics.runs();
+        self.reached_goal = statistics.reached_goal();
+        self.endings = EndingsRecord {
+            unsafe_state: ended(Ending::Unsafe),
+            goal: ended(Ending::Goal),
+            terminal: ended(Ending::Terminal),
+            stuck: ended(Ending::Stuck),
+            dropped: ended(Ending::Dropped),
+            undecided: ended(Ending::Undecided),
+            cut_off: ended(Ending::CutOff),
+        };
+        let ends = statistics.shortest().zip(statistics.longest());
+        self.length = statistics.mean_length().zip(ends).map(|(mean, (min, max))| LengthRecord {
+            mean,
+            min,
+            max,
+        });
+    }
+}

@@ -1,0 +1,39 @@
+//! What every result is made of, whatever the command: how a run ended ([`ExitStatus`]), why it has
+//! no answer ([`Failure`], [`ReasonCode`]), what is wrong with its inputs ([`Finding`]), which files
+//! it read ([`Input`]), and how files are written so that nobody sees half of one.
+
+mod atomic_file;
+pub mod decimal;
+mod digest;
+mod exit_status;
+mod failure;
+mod finding;
+mod memory;
+mod metered;
+mod optional_file;
+mod outcome;
+mod output_files;
+mod reason_code;
+mod verdict_word;
+
+pub use atomic_file::{
+    AtomicFile, Destination, remove_unfinished, write_file, write_json, write_text,
+};
+pub use digest::{DigestError, FileDigest, Input, InputRole, digests, file_digest};
+pub use exit_status::ExitStatus;
+pub use failure::Failure;
+pub use finding::{Finding, FindingKind, policy_findings};
+pub use memory::{available_memory, peak_memory_mb};
+pub use metered::metered;
+pub use optional_file::{FileRecord, write_or_remove};
+pub use outcome::{Outcome, Remarks};
+pub use output_files::OutputFiles;
+pub use reason_code::ReasonCode;
+pub use verdict_word::VerdictWord;
+
+/// Version of the schema of results. It grows when the meaning of a field changes or a field goes; new
+/// fields may come without.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Version of the program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

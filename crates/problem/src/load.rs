@@ -1,0 +1,428 @@
+//! Loading a problem: model, then property, then policy, and what they say about each other.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use policert_engine_api::{Budget, StopReason};
+use policert_jani::diagnostic::Code;
+use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewards};
+use policert_jani::{
+    Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
+};
+use policert_model::{Condition, InitialValue, Model, SafetyProperty};
+use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
+use policert_policy::{LoadedPolicy, Semantics};
+use policert_ppa::SplitsError;
+
+use crate::{
+    InitialStates, PolicyChoice, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
+    QuestionAim, SemanticsRecord, StartRule, StuckStates, TerminalChoice, is_reachability, policy,
+    reaching, without_effect,
+};
+
+impl Problem {
+    /// Loads what the options name. What is found on the way goes to `remarks`, also if loading
+    /// fails.
+    ///
+    /// # Errors
+    /// Inputs that are wrong or not supported, with all problems of the first stage that fails; a
+    /// property that is no safety property; a stop of the budget.
+    pub fn load(
+        options: &ProblemOptions,
+        budget: &Budget,
+        remarks: &mut Remarks,
+    ) -> Result<Self, Failure> {
+        let problem = Self::load_any(options, budget, remarks)?;
+        match problem.standard {
+            Some(_) => Err(no_safety_property(&problem.property.name)),
+            None => Ok(problem),
+        }
+    }
+
+    /// As [`Problem::load`], but the property may be a standard one.
+    ///
+    /// # Errors
+    /// As [`Problem::load`].
+    pub fn load_any(
+        options: &ProblemOptions,
+        budget: &Budget,
+        remarks: &mut Remarks,
+    ) -> Result<Self, Failure> {
+        let mut files = vec![(InputRole::Model, options.model.clone())];
+        let result = load(options, budget, remarks, &mut files);
+        if let Err(failure @ Failure::Stopped(_)) = result {
+            return Err(failure);
+        }
+        // Also of a run that failed, as far as its files can be read.
+        match digests(files, budget) {
+            Ok(inputs) => remarks.inputs = inputs,
+            Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
+            Err((path, error)) if result.is_ok() => {
+                return Err(Failure::invalid(format!("{}: {error}", path.display())));
+            }
+            Err(_) => {}
+        }
+        let mut problem = result?;
+        problem.inputs.clone_from(&remarks.inputs);
+        Ok(problem)
+    }
+}
+
+/// The files that were read.
+pub type Files = Vec<(InputRole, PathBuf)>;
+
+fn load(
+    options: &ProblemOptions,
+    budget: &Budget,
+    remarks: &mut Remarks,
+    files: &mut Files,
+) -> Result<Problem, Failure> {
+    let source = model(options, budget, remarks)?;
+    let selector = selector(options, &source)?;
+    let (mut property, rewards, standard) =
+        any_property(&source, &selector, budget, remarks, files)?;
+    choose_predicates(options, &source, &mut property)?;
+    choose_goal(options, &source, &mut property)?;
+    let terminal = terminal(options, &source, &property)?;
+    let (record, policy) = {
+        let model = source.model().ok_or_else(no_model)?;
+        let interface = property.interface.as_deref();
+        let fitted = policy::load(options, model, &source.observables(), interface, budget, files)?;
+        without_effect::refuse(options, &property, fitted.is_some())?;
+        (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
+    };
+    let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
+    let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
+    let model = source.into_model().ok_or_else(no_model)?.without_labels(never);
+    remark(options, &property, policy.as_ref(), remarks);
+    let semantics = semantics(options, &model, &property, policy.as_ref(), terminal.as_ref());
+    Ok(Problem {
+        model,
+        property,
+        standard,
+        is_markov_chain,
+        rewards,
+        policy: policy.map(|fitted| fitted.policy),
+        semantics,
+        record,
+        inputs: Vec::new(),
+        terminal,
+        options: options.clone(),
+        ignored_keys: std::mem::take(&mut remarks.ignored_keys),
+    })
+}
+
+fn no_model() -> Failure {
+    Failure::Internal("a model without diagnostics is missing".to_owned())
+}
+
+/// Loads the model.
+pub fn model(
+    options: &ProblemOptions,
+    budget: &Budget,
+    remarks: &mut Remarks,
+) -> Result<Loaded, Failure> {
+    let polled = Mutex::new(budget.fork());
+    let stop = move || polled.lock().map_or(true, |mut budget| budget.poll_clock().is_err());
+    let jani = LoadOptions {
+        constants: options.constants.clone(),
+        exact_probabilities: options.probabilities == Probabilities::Exact,
+        stop: StopCheck::new(stop),
+    };
+    let source = load_model(&options.model, &jani);
+    if source.was_stopped() {
+        return Err(stopped(budget));
+    }
+    accept(source.diagnostics(), remarks)?;
+    if source.model().is_none() { Err(no_model()) } else { Ok(source) }
+}
+
+/// Why loading was stopped: what the budget says, or a limit on memory that it was beyond for a
+/// moment.
+fn stopped(budget: &Budget) -> Failure {
+    let reason = budget.fork().poll_clock().err();
+    Failure::Stopped(reason.unwrap_or(StopReason::Memory))
+}
+
+/// Keeps warnings and notes; errors are a failure.
+fn accept(diagnostics: &[Diagnostic], remarks: &mut Remarks) -> Result<(), Failure> {
+    let mut findings = Vec::new();
+    for diagnostic in diagnostics {
+        if diagnostic.code == Code::MisspeltKey {
+            remarks.ignored_keys.push(diagnostic.message.clone());
+        }
+        match diagnostic.severity {
+            Severity::Error => findings.push(Finding::from(diagnostic)),
+            Severity::Warning => remarks.warnings.push(with_place(diagnostic)),
+            Severity::Note => remarks.notes.push(with_place(diagnostic)),
+        }
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Failure::Findings(findings)) }
+}
+
+/// A warning or note in one line.
+fn with_place(diagnostic: &Diagnostic) -> String {
+    let times = match diagnostic.repeated {
+        0 => String::new(),
+        n => format!(" and {n} more places"),
+    };
+    match &diagnostic.place {
+        Some(place) => format!(
+            "{} ({}:{}:{}{times})",
+            diagnostic.message,
+            policert_files::path(&place.file),
+            place.line,
+            place.column
+        ),
+        None => diagnostic.message.clone(),
+    }
+}
+
+/// The property that is meant.
+pub fn selector(options: &ProblemOptions, source: &Loaded) -> Result<Selector, Failure> {
+    if let Some(text) = &options.property {
+        return Ok(source.selector(text));
+    }
+    let own = source.own_properties();
+    let first = own.iter().position(|property| property.is_policy_property);
+    match (first, own.len()) {
+        (Some(index), _) => Ok(Selector::Own(PropertyKey::Index(index))),
+        (None, 1) => Ok(Selector::Own(PropertyKey::Index(0))),
+        (None, 0) => Err(Failure::Usage(format!(
+            "{} has no property of its own: name one with --property FILE:N",
+            options.model.display()
+        ))),
+        (None, _) => {
+            let names: Vec<&str> = own.iter().map(|property| property.name.as_str()).collect();
+            Err(Failure::Usage(format!(
+                "{} has no safety property (PA) of its own: name one with --property FILE:N, or \
+                 one of its others with --property NAME: {}",
+                options.model.display(),
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+fn no_safety_property(name: &str) -> Failure {
+    Failure::unsupported(format!(
+        "unsupported: property `{name}` is a standard property; here a safety (PA) property is \
+         needed"
+    ))
+}
+
+/// Loads a property; a standard one comes with the safety property that stands for it.
+pub fn any_property(
+    source: &Loaded,
+    selector: &Selector,
+    budget: &Budget,
+    remarks: &mut Remarks,
+    files: &mut Files,
+) -> Result<(SafetyProperty, TrainingRewards, Option<StandardProperty>), Failure> {
+    let found = source.property(selector);
+    if found.stopped {
+        return Err(stopped(budget));
+    }
+    files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
+    accept(&found.diagnostics, remarks)?;
+    match found.property {
+        Some(Property::Safety(safety)) => Ok((safety, found.rewards, None)),
+        Some(Property::Standard(standard)) => {
+            let safety = reaching(&standard);
+            let one = source.model().is_some_and(has_one_initial_state);
+            if is_reachability(&standard, one) {
+                remarks.notes.push(as_safety(&standard));
+                return Ok((safety, found.rewards, None));
+            }
+            Ok((safety, found.rewards, Some(standard)))
+        }
+        None => Err(Failure::Internal("a property without diagnostics is missing".to_owned())),
+    }
+}
+
+/// Whether the model has at most one initial state, as far as its form shows.
+fn has_one_initial_state(model: &Model) -> bool {
+    let fixed = |value: &InitialValue| matches!(value, InitialValue::Fixed(_));
+    model.initial_values.iter().all(fixed)
+}
+
+/// What a verdict says about a standard property that is answered as a safety property.
+fn as_safety(standard: &StandardProperty) -> String {
+    let name = &standard.name;
+    match standard.quantity {
+        Quantity::Possible => format!(
+            "property `{name}` asks whether a state is reachable: unsafe means that it is, and the \
+             property holds; safe means that it does not hold"
+        ),
+        Quantity::Certain | Quantity::MaxProbability | Quantity::MinProbability => format!(
+            "property `{name}` asks whether all reachable states satisfy a condition: safe means that \
+             the property holds, unsafe that a state that does not satisfy it is reachable"
+        ),
+    }
+}
+
+/// Replaces the predicates of the property by those that are asked for.
+fn choose_predicates(
+    options: &ProblemOptions,
+    source: &Loaded,
+    property: &mut SafetyProperty,
+) -> Result<(), Failure> {
+    match &options.predicates {
+        Predicates::OfProperty => {}
+        Predicates::None => property.predicates.clear(),
+        Predicates::Splits(splits) => {
+            let model = source.model().ok_or_else(no_model)?;
+            property.predicates = splits.predicates(model).map_err(|error| match error {
+                SplitsError::Percent(_) | SplitsError::NoVariable(_) => {
+                    Failure::Usage(format!("--predicates {error}"))
+                }
+                other => Failure::unsupported(format!("--predicates {other}")),
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Replaces the goal of the property by the one that is given. Where a goal is asked for, there has to be
+/// one.
+fn choose_goal(
+    options: &ProblemOptions,
+    source: &Loaded,
+    property: &mut SafetyProperty,
+) -> Result<(), Failure> {
+    if let Some(text) = &options.goal {
+        property.goal = Some(condition(source, "--goal", text)?);
+    }
+    if options.aim == QuestionAim::ReachGoal && property.goal.is_none() {
+        return Err(Failure::Usage(format!(
+            "--reach-goal: property `{}` has no objective with a goal; name one with --goal CONDITION",
+            property.name
+        )));
+    }
+    Ok(())
+}
+
+/// A condition that the command line gives.
+fn condition(source: &Loaded, option: &'static str, text: &str) -> Result<Condition, Failure> {
+    source.condition(text).map_err(|diagnostics| Failure::Expression {
+        option,
+        findings: diagnostics.iter().map(Finding::from).collect(),
+    })
+}
+
+fn terminal(
+    options: &ProblemOptions,
+    source: &Loaded,
+    property: &SafetyProperty,
+) -> Result<Option<Condition>, Failure> {
+    match &options.terminal {
+        TerminalChoice::Nothing => Ok(None),
+        TerminalChoice::Goal => match &property.goal {
+            Some(goal) => Ok(Some(goal.clone())),
+            None => Err(Failure::Usage(format!(
+                "--terminal goal: property `{}` has no objective with a goal",
+                property.name
+            ))),
+        },
+        TerminalChoice::Condition(text) => condition(source, "--terminal", text).map(Some),
+    }
+}
+
+fn record(
+    options: &ProblemOptions,
+    source: &Loaded,
+    selector: &Selector,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+) -> ProblemRecord {
+    let (file, key) = match selector {
+        Selector::Own(key) => (None, key),
+        Selector::File(path, key) => (Some(path), key),
+    };
+    let text = |path: &PathBuf| path.display().to_string();
+    ProblemRecord {
+        model: text(&options.model),
+        property: property.name.clone(),
+        property_file: file.map(text),
+        property_index: match key {
+            PropertyKey::Index(index) => Some(*index),
+            PropertyKey::Name(name) if file.is_none() => {
+                source.own_properties().iter().position(|own| own.name == *name)
+            }
+            PropertyKey::Name(_) => None,
+        },
+        constants: options
+            .constants
+            .iter()
+            .map(|(name, value)| (name.clone(), value.as_str().into()))
+            .collect(),
+        interface: policy.and_then(|policy| policy.interface_file.as_ref()).map(text),
+        policy: policy.map(|policy| text(&policy.network_file)),
+        terminal: match &options.terminal {
+            TerminalChoice::Nothing => None,
+            TerminalChoice::Goal => Some("goal".to_owned()),
+            TerminalChoice::Condition(text) => Some(text.clone()),
+        },
+        goal: options.goal.clone(),
+        initial_states: options.initial_states == InitialStates::Included,
+    }
+}
+
+/// What to know before trusting a verdict, and what is worth knowing.
+fn remark(
+    options: &ProblemOptions,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+    remarks: &mut Remarks,
+) {
+    match policy {
+        Some(policy) => {
+            remarks.warnings.extend(policy.warnings.iter().cloned());
+            remarks.notes.extend(policy.notes.iter().cloned());
+        }
+        None if options.policy == PolicyChoice::None => {}
+        None => remarks.notes.push(format!(
+            "property `{}` names no policy and none is given: all actions are allowed",
+            property.name
+        )),
+    }
+}
+
+/// Labels of operators that the policy does not output.
+fn unlearned(model: &Model, policy: Option<&LoadedPolicy>) -> Vec<String> {
+    let labels = policy.map(|loaded| loaded.policy.unrestricted_labels(model)).unwrap_or_default();
+    labels.into_iter().map(|label| model.label_name(Some(label)).to_owned()).collect()
+}
+
+fn semantics(
+    options: &ProblemOptions,
+    model: &Model,
+    property: &SafetyProperty,
+    policy: Option<&LoadedPolicy>,
+    terminal: Option<&Condition>,
+) -> SemanticsRecord {
+    let rules: Option<Semantics> = policy.map(|fitted| fitted.policy.semantics());
+    let start = match (&property.start, options.initial_states) {
+        (None, _) => StartRule::Initial,
+        (Some(_), InitialStates::Included) => StartRule::PropertyAndInitial,
+        (Some(_), InitialStates::LeftOut) => StartRule::Property,
+    };
+    let never = policy.map(|fitted| fitted.never.as_slice()).unwrap_or_default();
+    let never = never.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect();
+    let shown = |condition: &Condition| model.display_condition(condition);
+    let plain = (QuestionAim::AvoidUnsafe, StuckStates::Allowed);
+    let has_goal = (options.aim, options.stuck) != plain;
+    SemanticsRecord {
+        policy: rules,
+        domain: options.domain,
+        start,
+        terminal: terminal.map(shown),
+        aim: options.aim,
+        stuck: options.stuck,
+        goal: property.goal.as_ref().filter(|_| has_goal).map(shown),
+        unlearned_labels: unlearned(model, policy),
+        never_chosen: never,
+        text: String::new(),
+    }
+    .with_text()
+}

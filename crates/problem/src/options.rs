@@ -1,0 +1,151 @@
+//! What a user can choose about a question.
+
+use std::path::{Path, PathBuf};
+
+use policert_policy::{Filter, Numbers, Ties};
+use policert_ppa::Splits;
+
+use crate::{Domain, QuestionAim, StuckStates};
+
+/// A question in the words of the user.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ProblemOptions {
+    /// The model file.
+    pub model: PathBuf,
+    /// Which property: `FILE:N`, `FILE` (its first), a position in the model, or a name.
+    /// [default: the model's first safety property]
+    pub property: Option<String>,
+    /// Values for constants; they also replace values of the file. [default: none]
+    pub constants: Vec<(String, String)>,
+    /// Which policy. [default: the property's]
+    pub policy: PolicyChoice,
+    /// Which labels compete. [default: as the interface says]
+    pub filter: Option<Filter>,
+    /// What is chosen at ties. [default: first]
+    pub ties: Option<Ties>,
+    /// In which arithmetic scores are meant. [default: real]
+    pub numbers: Option<Numbers>,
+    /// What becomes of updates that leave a domain. [default: drop]
+    pub domain: Domain,
+    /// States without successors by decree. [default: nothing]
+    pub terminal: TerminalChoice,
+    /// Goal states: a condition instead of the property's goal. [default: the property's]
+    pub goal: Option<String>,
+    /// What is asked of the runs. [default: that none reaches an unsafe state]
+    pub aim: QuestionAim,
+    /// What states without successors are. [default: allowed]
+    pub stuck: StuckStates,
+    /// Whether the model's own initial states are start states beside those that the property
+    /// names. [default: included]
+    pub initial_states: InitialStates,
+    /// How much is built. [default: what the engine builds by default]
+    pub state_space: StateSpace,
+    /// Which predicates an abstraction gets. [default: those of the property]
+    pub predicates: Predicates,
+    /// Which probabilities are read. [default: also rounded ones]
+    pub probabilities: Probabilities,
+}
+
+impl ProblemOptions {
+    /// The question about a model with all defaults.
+    #[must_use]
+    pub fn new(model: &Path) -> Self {
+        Self {
+            model: model.to_owned(),
+            property: None,
+            constants: Vec::new(),
+            policy: PolicyChoice::default(),
+            filter: None,
+            ties: None,
+            numbers: None,
+            domain: Domain::Drop,
+            terminal: TerminalChoice::Nothing,
+            goal: None,
+            aim: QuestionAim::AvoidUnsafe,
+            stuck: StuckStates::Allowed,
+            initial_states: InitialStates::Included,
+            state_space: StateSpace::OfEngine,
+            predicates: Predicates::OfProperty,
+            probabilities: Probabilities::Rounded,
+        }
+    }
+}
+
+/// Which policy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PolicyChoice {
+    /// None: all actions are allowed.
+    None,
+    /// What is named here; what is not, from the property.
+    Given {
+        /// The interface file; else the one that the property names.
+        interface: Option<PathBuf>,
+        /// The network file; else the one that the interface names.
+        network: Option<PathBuf>,
+    },
+}
+
+impl Default for PolicyChoice {
+    fn default() -> Self {
+        Self::Given { interface: None, network: None }
+    }
+}
+
+/// States without successors by decree.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum TerminalChoice {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of the property's goal.
+    Goal,
+    /// Those that satisfy a condition, such as `x >= 3 && !done`.
+    Condition(String),
+}
+
+/// Whether the model's own initial states are start states beside those of the property.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum InitialStates {
+    /// They are.
+    #[default]
+    Included,
+    /// They are not.
+    LeftOut,
+}
+
+/// How much is built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum StateSpace {
+    /// `ppa`: all reachable states, to say which start states are safe. Others: until the first
+    /// unsafe state. Unsafe and terminal states are not expanded.
+    #[default]
+    OfEngine,
+    /// Until the first unsafe state; unsafe and terminal states are not expanded.
+    UntilUnsafe,
+    /// All reachable states; unsafe and terminal states are not expanded.
+    Reachable,
+    /// All reachable states, and what lies behind unsafe and terminal ones.
+    All,
+}
+
+/// Which probabilities of the model are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Probabilities {
+    /// Also those whose sum misses 1 by at most 10⁻⁶: they are scaled, and a note says so.
+    #[default]
+    Rounded,
+    /// Only those that sum to 1 exactly.
+    Exact,
+}
+
+/// Which predicates an abstraction gets.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Predicates {
+    /// Those of the property.
+    #[default]
+    OfProperty,
+    /// None but the atoms of the unsafe condition, which abstractions have in any case.
+    None,
+    /// Thresholds of the variables by binary search, instead of those of the property.
+    Splits(Splits),
+}

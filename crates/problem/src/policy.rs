@@ -1,0 +1,53 @@
+//! The policy of a problem: which files it is in, and whether it fits the model.
+
+use std::path::Path;
+
+use policert_engine_api::Budget;
+use policert_model::{Model, Observable};
+use policert_outcome::{Failure, InputRole, metered};
+use policert_policy::{LoadedPolicy, PolicyOptions, load_observing};
+
+use crate::load::Files;
+use crate::{PolicyChoice, ProblemOptions};
+
+/// Loads the policy that the options name; what they do not name, the property does
+/// (`of_property`). `None` if there is none, or none is wanted.
+///
+/// # Errors
+/// Files that are wrong, or do not fit together.
+pub fn load(
+    options: &ProblemOptions,
+    model: &Model,
+    observables: &[Observable],
+    of_property: Option<&Path>,
+    budget: &Budget,
+    files: &mut Files,
+) -> Result<Option<LoadedPolicy>, Failure> {
+    let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
+    let (mut interface, mut network) = (interface.as_deref(), network.as_deref());
+    match of_property {
+        // Some properties name the network itself.
+        Some(path) if is_network(path) => network = network.or(Some(path)),
+        other => interface = interface.or(other),
+    }
+    if interface.is_none() && network.is_none() {
+        return Ok(None);
+    }
+    files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
+    files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
+    let rules = PolicyOptions {
+        ties: options.ties.unwrap_or_default(),
+        filter: options.filter,
+        numbers: options.numbers.unwrap_or_default(),
+    };
+    let loaded = metered(budget, |meter| {
+        load_observing(model, observables, network, interface, &rules, meter)
+    })?;
+    files.push((InputRole::Policy, loaded.network_file.clone()));
+    Ok(Some(loaded))
+}
+
+fn is_network(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ["nnet", "onnx"].contains(&ending.to_ascii_lowercase().as_str())
+}

@@ -1,0 +1,94 @@
+//! A problem: model, property and policy, loaded and fitted together.
+
+use policert_engine_api::{Aim, Question, StuckRule};
+use policert_jani::property::{StandardProperty, TrainingRewards};
+use policert_model::{Condition, DomainRule, Model, SafetyProperty};
+use policert_outcome::Input;
+use policert_policy::Policy;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{
+    Domain, InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StateSpace, StuckStates,
+};
+
+/// A question with everything that its answer needs.
+#[derive(Debug)]
+pub struct Problem {
+    /// The model.
+    pub model: Model,
+    /// The property.
+    pub property: SafetyProperty,
+    /// The standard property that `property` stands for, if the question is one: its unsafe states
+    /// are what is to be reached.
+    pub standard: Option<StandardProperty>,
+    /// Whether the model calls itself a Markov chain (`dtmc`): several operators in a state are no
+    /// choice then.
+    pub is_markov_chain: bool,
+    /// What its objective says for training.
+    pub rewards: TrainingRewards,
+    /// The policy; `None` allows all actions.
+    pub policy: Option<Policy>,
+    /// What the verdict will mean.
+    pub semantics: SemanticsRecord,
+    /// The question as it was asked.
+    pub record: ProblemRecord,
+    /// The files that were read.
+    pub inputs: Vec<Input>,
+    pub(crate) terminal: Option<Condition>,
+    pub(crate) options: ProblemOptions,
+    pub(crate) ignored_keys: Vec<String>,
+}
+
+impl Problem {
+    /// The question for the engines.
+    #[must_use]
+    pub fn question(&self) -> Question<'_> {
+        Question {
+            domain_rule: match self.options.domain {
+                Domain::Drop => DomainRule::Drop,
+                Domain::Error => DomainRule::Error,
+            },
+            terminal: self.terminal.clone(),
+            aim: match self.options.aim {
+                QuestionAim::AvoidUnsafe => Aim::AvoidUnsafe,
+                QuestionAim::ReachGoal => Aim::ReachGoal,
+            },
+            stuck: match self.options.stuck {
+                StuckStates::Allowed => StuckRule::Allowed,
+                StuckStates::Unsafe => StuckRule::Unsafe,
+            },
+            initial_states: self.options.initial_states == InitialStates::Included,
+            keep_going: matches!(self.options.state_space, StateSpace::Reachable | StateSpace::All),
+            stop_at_first_unsafe: self.options.state_space == StateSpace::UntilUnsafe,
+            build_all: self.options.state_space == StateSpace::All,
+            ..Question::new(&self.model, &self.property)
+        }
+    }
+}
+
+/// A question as it was asked, for evidence.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProblemRecord {
+    /// The model file.
+    pub model: String,
+    /// Name of the property.
+    pub property: String,
+    /// The file of the property; `null` for a property of the model.
+    pub property_file: Option<String>,
+    /// Position of the property in its file or in the model.
+    pub property_index: Option<usize>,
+    /// Values given for constants.
+    pub constants: Map<String, Value>,
+    /// The interface file.
+    pub interface: Option<String>,
+    /// The policy file.
+    pub policy: Option<String>,
+    /// The condition of terminal states as it was given.
+    pub terminal: Option<String>,
+    /// The condition of goal states as it was given.
+    #[serde(default)]
+    pub goal: Option<String>,
+    /// Whether the model's own initial states are start states besides.
+    pub initial_states: bool,
+}

@@ -1,0 +1,239 @@
+//! `policert query`: one VNN-LIB property of one network, over the reals.
+
+mod bounds;
+mod report;
+mod witness;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use policert_bounds::{PrepareError, RealAnswer, RealOracle, Undecided};
+use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
+use policert_numeric::{LinearInequality, Rational};
+use policert_outcome::{
+    DigestError, ExitStatus, Failure, Finding, InputRole, Outcome, ReasonCode, VerdictWord,
+    digests, metered,
+};
+use policert_policy::{Network, read_network_within};
+use policert_vnnlib::{Property, read_property};
+
+pub use report::{
+    AnswerWord, NetworkSummary, QueryReport, QueryStatistics, VnnlibSummary, Witness, WitnessValue,
+};
+use witness::Scores;
+
+/// What to decide.
+#[derive(Clone, Debug)]
+pub struct QueryRequest {
+    /// The network's file, `.onnx` or `.nnet`.
+    pub network: PathBuf,
+    /// The property's file.
+    pub property: PathBuf,
+    /// What may be used; states do not count here.
+    pub limits: Limits,
+}
+
+/// Decides a property. A witness was checked exactly before it is returned.
+pub fn query(
+    request: &QueryRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Outcome<QueryReport> {
+    let mut outcome = Outcome::of(QueryReport::empty(), |outcome| {
+        match run(request, cancel, observer, outcome) {
+            // An answer, too.
+            Err(Failure::Stopped(reason)) => Ok(report::stopped(outcome, reason)),
+            result => result,
+        }
+    });
+    if let Some(failure) = &outcome.failure {
+        outcome.report.verdict = VerdictWord::from(failure);
+    }
+    outcome
+}
+
+fn run(
+    request: &QueryRequest,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    outcome: &mut Outcome<QueryReport>,
+) -> Result<ExitStatus, Failure> {
+    cancel.check()?;
+    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    observer.event(Event::Phase("load"));
+    let network = metered(&budget, |meter| read_network_within(&request.network, meter));
+    let property = read_property(&request.property).map_err(|error| Finding::from(&error));
+    if let Err(failure @ Failure::Stopped(_)) = network {
+        return Err(failure);
+    }
+    let files = [(InputRole::Network, &request.network), (InputRole::Property, &request.property)];
+    match digests(files.map(|(role, path)| (role, path.clone())), &budget) {
+        Ok(inputs) => outcome.remarks.inputs = inputs,
+        Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
+        // Whoever reads the file says what is wrong.
+        Err((_, DigestError::Io(_))) => {}
+    }
+    let (network, property) = match (network, property) {
+        (Ok(network), Ok(property)) => (network, property),
+        (Err(Failure::Findings(mut findings)), property) => {
+            findings.extend(property.err());
+            return Err(Failure::Findings(findings));
+        }
+        (Err(failure), _) => return Err(failure),
+        (Ok(_), Err(finding)) => return Err(Failure::Findings(vec![finding])),
+    };
+    let (report, notes) = (&mut outcome.report, &mut outcome.remarks.notes);
+    notes.extend(network.notes);
+    let network = network.network;
+    report.network = Some(NetworkSummary::new(&network));
+    report.property = Some(VnnlibSummary::new(&property));
+    fit(request, &network, &property)?;
+    if property.disjuncts.iter().any(|disjunct| !about_outputs(disjunct, property.inputs)) {
+        notes.push(
+            "the property, or one of its alternatives, has no condition on the outputs: every \
+             input that satisfies the rest is a witness"
+                .to_owned(),
+        );
+    }
+
+    observer.event(Event::Phase("decide"));
+    let begin = Instant::now();
+    let reads = (0..property.inputs).collect();
+    let oracle = match RealOracle::new(&network, reads, property.inputs, &mut budget) {
+        Ok(oracle) => oracle,
+        Err(PrepareError::Stopped(reason)) => return Err(reason.into()),
+        Err(PrepareError::Network(error)) => return Err(error.into()),
+    };
+    let mut decision =
+        Decision { network: &network, property: &property, oracle, budget: &mut budget };
+    let decided = decision.decide();
+    let mut statistics = QueryStatistics::new(decision.oracle.statistics());
+    statistics.decide_s = begin.elapsed().as_secs_f64();
+    report.statistics = Some(statistics);
+    Ok(match decided? {
+        Decided::Sat(witness) => report::sat(outcome, *witness),
+        Decided::Unsat { vacuous } => report::unsat(outcome, vacuous),
+        Decided::Unknown(undecided) => {
+            let (code, reason) = undecided_reason(undecided);
+            (report.answer, report.verdict) = (Some(AnswerWord::Unknown), VerdictWord::Unknown);
+            outcome.explain(code, reason);
+            ExitStatus::Unknown
+        }
+    })
+}
+
+/// Whether network and property speak of the same inputs and outputs.
+fn fit(request: &QueryRequest, network: &Network, property: &Property) -> Result<(), Failure> {
+    let name = |path: &Path| path.display().to_string();
+    let mut findings = Vec::new();
+    for (what, letter, declared, width) in [
+        ("input", 'X', property.inputs, network.input_width()),
+        ("output", 'Y', property.outputs, network.output_width()),
+    ] {
+        let counted = |count: usize| {
+            let plural = if count == 1 { "" } else { "s" };
+            format!("{count} {what}{plural}")
+        };
+        if declared != width {
+            let declared_names = match declared {
+                1 => format!("{letter}_0 alone"),
+                count => format!("{letter}_0 to {letter}_{}", count - 1),
+            };
+            let message = format!(
+                "{}: the property declares {declared_names} ({}), but the network {} has {}",
+                name(&request.property),
+                counted(declared),
+                name(&request.network),
+                counted(width)
+            );
+            let file = Some(request.property.clone());
+            findings.push(Finding { file, ..Finding::invalid(message) });
+        }
+    }
+    if findings.is_empty() { Ok(()) } else { Err(Failure::Findings(findings)) }
+}
+
+fn about_outputs(disjunct: &[LinearInequality], inputs: usize) -> bool {
+    disjunct.iter().any(|inequality| inequality.terms.iter().any(|(v, _)| *v >= inputs))
+}
+
+fn undecided_reason(undecided: Undecided) -> (ReasonCode, String) {
+    match undecided {
+        Undecided::Unbounded { variable } => (
+            ReasonCode::UnboundedInput,
+            format!(
+                "X_{variable} is not bounded on both sides; an input that the network reads needs \
+                 bounds such as (>= X_{variable} 0) and (<= X_{variable} 1)"
+            ),
+        ),
+        Undecided::NotPiecewiseLinear => (ReasonCode::NotPiecewiseLinear, undecided.to_string()),
+        other => (ReasonCode::Other, other.to_string()),
+    }
+}
+
+/// How many disjuncts share the time: so that one that is hard does not keep others waiting, and
+/// memory is needed for so many at once only.
+const GROUP: usize = 256;
+
+/// How a question ends, unless it is stopped.
+enum Decided {
+    Sat(Box<Witness>),
+    Unsat { vacuous: bool },
+    Unknown(Undecided),
+}
+
+struct Decision<'a> {
+    network: &'a Network,
+    property: &'a Property,
+    oracle: RealOracle,
+    budget: &'a mut Budget,
+}
+
+impl Decision<'_> {
+    /// Decides the disjuncts, those of a group together.
+    fn decide(&mut self) -> Result<Decided, Failure> {
+        let disjuncts = &self.property.disjuncts;
+        let open: Vec<&[LinearInequality]> =
+            disjuncts.iter().map(Vec::as_slice).filter(|one| !bounds::contradict(one)).collect();
+        let mut unknown = None;
+        self.budget.poll_clock()?;
+        for group in open.chunks(GROUP) {
+            match self.oracle.decide_any(group, self.budget)? {
+                RealAnswer::Unsat => {}
+                RealAnswer::Sat(inputs) => return self.witness(&inputs),
+                // A later one may be satisfied all the same.
+                RealAnswer::Undecided(undecided) => _ = unknown.get_or_insert(undecided),
+            }
+        }
+        Ok(match unknown {
+            Some(undecided) => Decided::Unknown(undecided),
+            None => Decided::Unsat { vacuous: self.is_vacuous() },
+        })
+    }
+
+    /// The witness with these inputs, checked.
+    fn witness(&self, inputs: &[Rational]) -> Result<Decided, Failure> {
+        let scores = Scores::new(self.network);
+        let found = scores
+            .satisfied_disjunct(self.property, inputs)
+            .and_then(|index| witness::witness(&scores, self.property, index, inputs));
+        found.map(|witness| Decided::Sat(Box::new(witness))).ok_or_else(|| {
+            Failure::Internal(format!("the inputs {inputs:?} satisfy no disjunct of the property"))
+        })
+    }
+
+    /// Whether no inputs satisfy the conditions on the inputs of any disjunct. If that does not
+    /// become clear, the answer is no.
+    fn is_vacuous(&mut self) -> bool {
+        let inputs = self.property.inputs;
+        self.property.disjuncts.iter().all(|disjunct| {
+            let mut region = disjunct.clone();
+            region.retain(|inequality| inequality.terms.iter().all(|(v, _)| *v < inputs));
+            bounds::contradict(&region)
+                || matches!(self.oracle.decide(&region, self.budget), Ok(RealAnswer::Unsat))
+        })
+    }
+}

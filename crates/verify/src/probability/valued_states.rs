@@ -1,0 +1,35 @@
+//! The states that evidence of a probability lists, and questions that have no evidence.
+
+use policert_certify::ValuedState;
+use policert_explore::Induced;
+use policert_mdp::{Direction, Solution};
+use policert_problem::ProbabilityQuestion;
+
+/// The most states that are written.
+const MOST_STATES: usize = 2_000_000;
+
+/// The states of which something is known, with bounds.
+pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState> {
+    let open = |&id: &u32| !induced.target.contains(id) && !induced.avoid.contains(id);
+    let states = induced.mdp.state_range().filter(open);
+    let valued = states.map(|id| (id, solution.float_bounds(id)));
+    let known = valued.filter(|(_, [lo, hi])| *lo > 0.0 || *hi < 1.0);
+    known.map(|(id, bounds)| ValuedState { state: induced.state(id), bounds }).collect()
+}
+
+/// Why there is no evidence for a question, if there is none.
+pub(super) fn refusal(asked: &ProbabilityQuestion<'_>, induced: &Induced) -> Option<&'static str> {
+    if asked.direction == Direction::Min || asked.complement {
+        Some("there is some for greatest probabilities only")
+    } else if asked.compares_equal() {
+        Some("there is none for a comparison by = or ≠")
+    } else if !induced.unexplored.is_empty() || !induced.starts_complete {
+        Some("not all states were built")
+    } else if induced.undecided.is_some() {
+        Some("the policy's choice is not decided in some state")
+    } else if induced.mdp.states() > MOST_STATES {
+        Some("there are more than two million states")
+    } else {
+        None
+    }
+}
