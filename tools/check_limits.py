@@ -177,7 +177,7 @@ def commands(folder):
         "query wide": ["query", "input.nnet", "forty.vnnlib"],
         "query big": ["query", "big.nnet", "five_of_five.vnnlib"],
         "query long property": ["query", "deep.nnet", "long.vnnlib"],
-        "reach": ["reach", "ROOT/examples/cart/cart.toml", "--refinements", "40", "--granularity", "0.0001"],
+        "reach": ["reach", "ROOT/examples/cart/cart.toml", "--refinements", "40"],
         "reach cells": ["reach", "ROOT/examples/cart/cells.toml", "--granularity", "0.0001"],
         "reach cells, two threads": ["reach", "ROOT/examples/cart/cells.toml", "--granularity", "0.0003",
                                      "--threads", "2"],
@@ -188,7 +188,7 @@ def commands(folder):
     for engine in ["explicit", "ppa", "cegar", "ic3", "bmc", "prob", "prob-ppa", "prob-cegar"]:
         listed[f"{engine} blocks 8"] = ["verify", *blocks8, "--engine", engine]
         listed[f"{engine} wide.jani"] = ["verify", "wide.jani", "--engine", engine]
-    listed["ppa splits"] = ["verify", "wide.jani", "--engine", "ppa", "--predicates", "splits:20"]
+    listed["ppa splits"] = ["verify", "wide.jani", "--engine", "ppa", "--predicates", "splits:5"]
     listed["cegar splits"] = ["verify", "wide.jani", "--engine", "cegar", "--predicates", "splits:5"]
     listed["prob-ppa splits"] = ["verify", "wide.jani", "--engine", "prob-ppa", "--predicates", "splits:5"]
     words = {"BENCH": str(ROOT / "benchmarks"), "ROOT": str(ROOT)}
