@@ -3,12 +3,12 @@
 
 use policert_numeric::IntBox;
 
-use crate::oracle::{Function, Oracle};
+use crate::prepared::{Function, Prepared};
 
 /// Moves that are made at most.
 const MOVES: usize = 16;
 
-impl Oracle<'_> {
+impl Prepared<'_> {
     /// A point of a box (along the axes), reached from `start` by changing one coordinate at a
     /// time, at which the output leads all `rivals`; `allowed` says which points come into
     /// question.

@@ -5,17 +5,16 @@
 //! region: a box in which an output was refuted is refuted for all of them, and points at which
 //! the choice is known are known to all of them.
 
-use policert_engine_api::{Answer, Budget, StopReason};
-use policert_model::{State, Truth};
+use policert_model::Truth;
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Choice, Ties};
 
 use crate::enumerate;
 use crate::frame::Frame;
-use crate::oracle::Oracle;
+use crate::inputs::Inputs;
 use crate::output_set::OutputSet;
-use crate::query::SelectionQuery;
-use crate::search::Search;
+use crate::prepared::Prepared;
+use crate::program::Program;
 use crate::split::Cut;
 
 /// Which outputs a map finds out about.
@@ -32,7 +31,8 @@ pub(crate) enum Sharing {
 pub struct DecisionMap {
     /// The first is the root; there is none until a query gives the region.
     pub(crate) nodes: Vec<Node>,
-    pub(crate) frame: Option<Frame>,
+    /// The constants of bounds in the whole region; made when they are needed first.
+    frame: Option<Frame>,
     pub(crate) sharing: Sharing,
 }
 
@@ -95,35 +95,41 @@ pub(crate) enum Progress {
 }
 
 impl DecisionMap {
-    /// A map of a region: sides of the state's variables.
-    #[must_use]
-    pub fn new(oracle: &Oracle<'_>, region: &IntBox) -> Self {
-        let mut sides = region.clone();
-        while sides.dimensions() < oracle.axes.least_dimensions {
-            sides.push(IntInterval::ALL);
-        }
-        let sides = oracle.axes.project(&sides);
-        Self::of_sides(oracle, Some(sides), Sharing::AllOutputs)
-    }
-
     /// A map of a box along the axes; without one, of what the first query asks about.
-    pub(crate) fn of_sides(oracle: &Oracle<'_>, sides: Option<IntBox>, sharing: Sharing) -> Self {
-        let nodes = sides.map(|sides| Node::root(oracle, sides)).into_iter().collect();
+    pub(crate) fn of_sides(
+        prepared: &Prepared<'_>,
+        sides: Option<IntBox>,
+        sharing: Sharing,
+    ) -> Self {
+        let nodes = sides.map(|sides| Node::root(prepared, sides)).into_iter().collect();
         Self { nodes, frame: None, sharing }
     }
 
-    /// Decides a query about the region, as [`Oracle::decide`] does. The map must be one of the
-    /// same oracle. A query that reaches beyond the region is decided on its own.
-    ///
-    /// # Errors
-    /// A stop of the budget.
-    pub fn decide(
+    /// Whether the map is about another box than this one.
+    pub(crate) fn is_without(&self, sides: &IntBox) -> bool {
+        self.nodes.first().is_some_and(|root| !root.sides.includes(sides))
+    }
+
+    /// Makes the map one of a box, if it is not about one yet.
+    pub(crate) fn root_at(&mut self, prepared: &Prepared<'_>, sides: IntBox) {
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::root(prepared, sides));
+        }
+    }
+
+    /// A box, with the constants of bounds in the whole region.
+    pub(crate) fn bounded(
         &mut self,
-        oracle: &mut Oracle<'_>,
-        query: &SelectionQuery<'_>,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, StopReason> {
-        Search::run(self, oracle, query, budget)
+        program: &Program,
+        reads: &[usize],
+        node: usize,
+    ) -> (&mut Node, &Frame) {
+        let Self { nodes, frame, .. } = self;
+        let frame = frame.get_or_insert_with(|| {
+            let all = Inputs::new(reads, &nodes[0].sides);
+            Frame::new(program, all.lo, all.hi)
+        });
+        (&mut nodes[node], frame)
     }
 
     /// Number of boxes that the tree has.
@@ -139,7 +145,7 @@ impl DecisionMap {
     }
 
     /// Cuts a leaf in two and returns the lower part; the upper one follows it.
-    pub(crate) fn cut(&mut self, oracle: &Oracle<'_>, node: usize, cut: Cut) -> usize {
+    pub(crate) fn cut(&mut self, prepared: &Prepared<'_>, node: usize, cut: Cut) -> usize {
         let low = self.nodes.len();
         let parent = &mut self.nodes[node];
         let side = parent.sides[cut.axis];
@@ -155,7 +161,7 @@ impl DecisionMap {
             part.choices.push(choice);
         }
         for part in &mut parts {
-            part.update_truths(oracle);
+            part.update_truths(prepared);
         }
         parent.progress = Progress::Cut(cut, low);
         // What tells which half is better is all that is needed from now on.
@@ -167,9 +173,9 @@ impl DecisionMap {
 }
 
 impl Node {
-    pub(crate) fn root(oracle: &Oracle<'_>, sides: IntBox) -> Self {
-        let outputs = oracle.applicable.len();
-        let filtered = oracle.is_filtered();
+    pub(crate) fn root(prepared: &Prepared<'_>, sides: IntBox) -> Self {
+        let outputs = prepared.applicable.len();
+        let filtered = prepared.is_filtered();
         let each = if filtered { outputs } else { 0 };
         let mut node = Self {
             sides,
@@ -182,7 +188,7 @@ impl Node {
             leads: Vec::new(),
             progress: Progress::Fresh,
         };
-        node.update_truths(oracle);
+        node.update_truths(prepared);
         node
     }
 
@@ -202,17 +208,14 @@ impl Node {
     }
 
     /// Looks again at where outputs are applicable.
-    fn update_truths(&mut self, oracle: &Oracle<'_>) {
+    fn update_truths(&mut self, prepared: &Prepared<'_>) {
         if self.truths.is_empty() {
             return;
         }
-        let mut sides = IntBox::new(vec![IntInterval::ALL; oracle.axes.least_dimensions]);
-        for (&variable, &side) in oracle.axes.variables.iter().zip(self.sides.sides()) {
-            sides[variable] = side;
-        }
-        for (truth, condition) in self.truths.iter_mut().zip(&*oracle.applicable) {
+        let states = prepared.states(&self.sides);
+        for (truth, condition) in self.truths.iter_mut().zip(&*prepared.applicable) {
             if *truth == Truth::Maybe {
-                *truth = condition.truth(&sides);
+                *truth = condition.truth(&states);
             }
         }
         self.update_refuted();

@@ -1,43 +1,10 @@
 //! Stage *guess*: points at which a witness is likely.
 
-use std::collections::VecDeque;
-
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::decision_map::Lead;
+use crate::memory::Memory;
 use crate::query::representative;
-
-/// Witnesses kept for each output.
-const KEPT: usize = 8;
-
-/// The latest witnesses of all queries, by output, as coordinates along the axes.
-#[derive(Debug)]
-pub(crate) struct Memory {
-    witnesses: Vec<VecDeque<Box<[i64]>>>,
-}
-
-impl Memory {
-    pub fn new(outputs: usize) -> Self {
-        Self { witnesses: vec![VecDeque::new(); outputs] }
-    }
-
-    /// Keeps a witness, and forgets the oldest.
-    pub fn keep(&mut self, output: usize, point: Box<[i64]>) {
-        let kept = &mut self.witnesses[output];
-        if kept.contains(&point) {
-            return;
-        }
-        if kept.len() == KEPT {
-            kept.pop_back();
-        }
-        kept.push_front(point);
-    }
-
-    /// The witnesses of an output, the latest first.
-    pub fn of(&self, output: usize) -> impl Iterator<Item = &[i64]> {
-        self.witnesses[output].iter().map(|point| &**point)
-    }
-}
 
 /// How many points are judged at a time: as many as are evaluated side by side.
 const BATCH: usize = 8;

@@ -15,20 +15,25 @@
 //! bounds that include their rounding errors, and a witness counts only after exact checks; a
 //! number that overflowed, or is none, decides nothing. A stop of the budget is an `Err`.
 
+mod asked;
 mod bound;
 mod climb;
 mod config;
+mod contract;
 mod decision_map;
 mod enumerate;
 mod frame;
 mod guess;
+mod inputs;
 mod interval;
 mod joint;
 mod kernel;
 mod leaf;
+mod memory;
 mod oracle;
 mod output_set;
 mod planes;
+mod prepared;
 mod program;
 mod query;
 mod real;
@@ -44,6 +49,7 @@ mod statistics;
 mod symbolic;
 mod tighten;
 mod tree_bounds;
+mod witness;
 
 #[cfg(test)]
 #[path = "../tests/decide/generator.rs"]

@@ -1,101 +1,30 @@
-//! The oracle: a policy prepared for queries.
+//! The oracle: the only entrance to the stages.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use policert_engine_api::{Answer, Budget, StopReason};
-use policert_model::{Condition, State, Truth};
-use policert_numeric::IntBox;
-use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
+use policert_model::{Condition, State};
+use policert_numeric::{IntBox, IntInterval, Rational};
+use policert_policy::Policy;
 
-use crate::bound::Bounder;
 use crate::config::Config;
+use crate::contract;
 use crate::decision_map::{DecisionMap, Sharing};
-use crate::guess::Memory;
-use crate::program::Program;
+use crate::prepared::Prepared;
 use crate::query::SelectionQuery;
-use crate::real::RealOracle;
-use crate::refutations::Refutations;
-use crate::statistics::Statistics;
-use crate::tree_bounds::TreeBounds;
+use crate::refutations::{Refutations, widen};
+use crate::relaxed::RelaxedSearch;
+use crate::search::{Limits, Search};
+use crate::statistics::{Stage, Statistics};
+use crate::tighten::Restriction;
 
 /// Answers queries about one policy. One for each thread.
 #[derive(Debug)]
 pub struct Oracle<'p> {
-    policy: &'p Policy,
-    pub(crate) config: Config,
-    pub(crate) chooser: Chooser<'p>,
-    pub(crate) function: Function<'p>,
-    /// Where each output is applicable; all `True` without a filter.
-    pub(crate) applicable: Arc<[Condition]>,
-    pub(crate) axes: Axes,
-    pub(crate) memory: Memory,
-    pub(crate) statistics: Statistics,
-    pub(crate) refutations: Refutations,
-    /// Answers relaxed queries; built when the first one is asked.
-    pub(crate) real: Option<RealOracle>,
-    /// After how many boxes that bounds leave open a query is given up.
-    pub(crate) box_limit: Option<u64>,
-    /// Network inputs and applicability of points that are judged.
-    inputs: Vec<i64>,
-    mask: Vec<bool>,
-    state: State,
-}
-
-/// What bounds the scores.
-#[derive(Debug)]
-pub(crate) enum Function<'p> {
-    Network(Box<NetworkBounds>),
-    Trees(TreeBounds<'p>),
-}
-
-/// A network prepared for bounds.
-#[derive(Debug)]
-pub(crate) struct NetworkBounds {
-    pub evaluator: Evaluator,
-    pub bounder: Bounder,
-}
-
-impl<'p> Function<'p> {
-    fn of(policy: &'p Policy) -> Self {
-        match policy.scoring() {
-            Scoring::Network(network) => Self::Network(Box::new(NetworkBounds {
-                evaluator: Evaluator::new(network),
-                bounder: Bounder::new(Program::new(network)),
-            })),
-            Scoring::Trees(trees) => Self::Trees(TreeBounds::new(trees)),
-        }
-    }
-}
-
-/// The variables that a policy's choice depends on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Axes {
-    /// The variables, ascending.
-    pub variables: Vec<usize>,
-    /// For each network input the position of its variable among them.
-    pub reads: Vec<usize>,
-    /// Number of variables that a state needs at least.
-    pub least_dimensions: usize,
-}
-
-impl Axes {
-    fn new(policy: &Policy, applicable: &[Condition]) -> Self {
-        let mut variables: Vec<usize> = policy.inputs().iter().map(|v| v.index()).collect();
-        for condition in applicable {
-            condition.for_each_var(&mut |v| variables.push(v.index()));
-        }
-        variables.sort_unstable();
-        variables.dedup();
-        let place = |variable: usize| variables.partition_point(|&v| v < variable);
-        let reads = policy.inputs().iter().map(|v| place(v.index())).collect();
-        let least_dimensions = variables.last().map_or(0, |&last| last + 1);
-        Self { variables, reads, least_dimensions }
-    }
-
-    /// The sides of a box of states along the axes.
-    pub fn project(&self, sides: &IntBox) -> IntBox {
-        IntBox::new(self.variables.iter().map(|&v| sides[v]).collect())
-    }
+    prepared: Prepared<'p>,
+    limits: Limits,
+    refutations: Refutations,
 }
 
 impl<'p> Oracle<'p> {
@@ -109,49 +38,30 @@ impl<'p> Oracle<'p> {
 
     /// As [`Oracle::new`], with other settings than the default ones.
     #[must_use]
-    pub fn with_config(policy: &'p Policy, mut applicable: Vec<Condition>, config: Config) -> Self {
-        let outputs = policy.outputs().len();
-        let filtered = policy.semantics().filter == Filter::Applicable;
-        let missing = if filtered { Condition::False } else { Condition::True };
-        if !filtered {
-            applicable.clear();
-        }
-        applicable.resize(outputs, missing);
-        let axes = Axes::new(policy, &applicable);
+    pub fn with_config(policy: &'p Policy, applicable: Vec<Condition>, config: Config) -> Self {
         Self {
-            policy,
-            config: Config { enumerated_points: config.enumerated_points.max(1) },
-            chooser: policy.chooser(),
-            function: Function::of(policy),
-            applicable: applicable.into(),
-            memory: Memory::new(outputs),
-            statistics: Statistics::default(),
-            refutations: Refutations::new(outputs),
-            real: None,
-            box_limit: None,
-            inputs: Vec::new(),
-            mask: Vec::new(),
-            state: vec![0; axes.least_dimensions],
-            axes,
+            prepared: Prepared::new(policy, applicable),
+            limits: Limits { points: config.enumerated_points.max(1), boxes: None },
+            refutations: Refutations::new(policy.outputs().len()),
         }
     }
 
     /// The policy.
     #[must_use]
     pub fn policy(&self) -> &'p Policy {
-        self.policy
+        self.prepared.policy
     }
 
     /// What it did so far.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
-        &self.statistics
+        &self.prepared.statistics
     }
 
     /// Gives up queries after so many boxes that bounds leave open; `None` for never. The answer
     /// to a query that is given up is possible, without a witness.
     pub fn limit_boxes(&mut self, limit: Option<u64>) {
-        self.box_limit = limit;
+        self.limits.boxes = limit;
     }
 
     /// Decides a single query. Several queries about one region are decided faster by one
@@ -169,41 +79,148 @@ impl<'p> Oracle<'p> {
         query: &SelectionQuery<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, StopReason> {
-        DecisionMap::of_sides(self, None, Sharing::OneOutput).decide(self, query, budget)
+        DecisionMap::of_sides(&self.prepared, None, Sharing::OneOutput).decide(self, query, budget)
     }
 
-    /// Whether choices depend on which outputs are applicable.
-    pub(crate) fn is_filtered(&self) -> bool {
-        self.policy.semantics().filter == Filter::Applicable
-    }
-
-    /// The choices at points, given by their coordinates along the axes, row by row. `truths`
-    /// says what is known of each output's applicability there; it may be empty without filter.
-    pub(crate) fn judge(&mut self, points: &[i64], truths: &[Truth], choices: &mut Vec<Choice>) {
-        let width = self.axes.variables.len();
-        choices.clear();
-        if width == 0 || points.is_empty() {
-            return;
-        }
-        self.inputs.clear();
-        self.mask.clear();
-        for point in points.chunks_exact(width) {
-            self.inputs.extend(self.axes.reads.iter().map(|&axis| point[axis]));
-            if !truths.is_empty() {
-                for (&variable, &value) in self.axes.variables.iter().zip(point) {
-                    self.state[variable] = value;
-                }
-                let state = &self.state;
-                self.mask.extend(truths.iter().zip(&*self.applicable).map(|(truth, condition)| {
-                    match truth {
-                        Truth::True => true,
-                        Truth::False => false,
-                        Truth::Maybe => condition.holds(state) == Ok(true),
-                    }
-                }));
+    /// Decides a query whose variables range over the reals: the relaxed tests of PPA 2022,
+    /// Section 6. `Refuted` is a proof, for integers too. A witness is a point of the reals,
+    /// verified exactly. There is neither where a side of the region is unbounded, where
+    /// conditions that are not linear were left out, or where the network is not made of linear
+    /// pieces and its bounds do not tell after a while.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn decide_relaxed(
+        &mut self,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<Vec<Rational>>, StopReason> {
+        let mut search = RelaxedSearch::new(&mut self.prepared, query, budget)?;
+        loop {
+            if let Some(answer) = search.advance(&mut self.prepared, u64::MAX, budget)? {
+                return Ok(answer);
             }
         }
-        self.statistics.points += (points.len() / width) as u64;
-        self.chooser.choose_batch(&self.inputs, &self.mask, choices);
+    }
+
+    /// A box between `region` and `within` in which the policy chooses the output nowhere; `None`
+    /// if it chooses it somewhere in `region`, or if that cannot be told. Sides of variables that
+    /// the choice does not depend on are those of `within`. Later queries inside the box are
+    /// refuted by it.
+    ///
+    /// The box is as wide as one bound allows: sides are widened as far as it refutes, those first
+    /// that it depends on least.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn refute_widened(
+        &mut self,
+        output: usize,
+        region: &IntBox,
+        within: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Option<IntBox>, StopReason> {
+        let query = SelectionQuery { region, conditions: &[], output };
+        if !matches!(self.decide(&query, budget)?, Answer::Refuted) {
+            return Ok(None);
+        }
+        let whole = |sides: &IntBox| {
+            let mut sides = sides.clone();
+            while sides.dimensions() < self.prepared.axes.least_dimensions {
+                sides.push(IntInterval::ALL);
+            }
+            sides
+        };
+        let (region, within) = (whole(region), whole(within));
+        let (inner, outer) =
+            (self.prepared.axes.project(&region), self.prepared.axes.project(&within));
+        let along_axes = match self.refutations.around(output, &inner) {
+            Some(known) => {
+                let mut common = known.intersect(&outer);
+                common.hull_with(&inner);
+                common
+            }
+            None => match widen(&mut self.prepared, output, &inner, &outer, budget)? {
+                Some(wide) => {
+                    self.refutations.keep(output, &wide);
+                    wide
+                }
+                None => inner,
+            },
+        };
+        let mut widened = within;
+        for (&variable, &side) in self.prepared.axes.variables.iter().zip(along_axes.sides()) {
+            widened[variable] = side;
+        }
+        Ok(Some(widened))
+    }
+}
+
+impl DecisionMap {
+    /// A map of a region: sides of the state's variables.
+    #[must_use]
+    pub fn new(oracle: &Oracle<'_>, region: &IntBox) -> Self {
+        let axes = &oracle.prepared.axes;
+        let mut sides = region.clone();
+        while sides.dimensions() < axes.least_dimensions {
+            sides.push(IntInterval::ALL);
+        }
+        Self::of_sides(&oracle.prepared, Some(axes.project(&sides)), Sharing::AllOutputs)
+    }
+
+    /// Decides a query about the region, as [`Oracle::decide`] does. The map must be one of the
+    /// same oracle. A query that reaches beyond the region is decided on its own.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn decide(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, StopReason> {
+        let answer = self.answer(oracle, query, budget)?;
+        contract::check(&mut oracle.prepared, query, &answer);
+        Ok(answer)
+    }
+
+    fn answer(
+        &mut self,
+        oracle: &mut Oracle<'_>,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, StopReason> {
+        let Oracle { prepared, limits, refutations } = oracle;
+        prepared.statistics.queries += 1;
+        let started = Instant::now();
+        budget.poll()?;
+        let output = query.output;
+        if output >= prepared.applicable.len() {
+            // There is no such output.
+            prepared.statistics.stage_mut(Stage::Tighten).refuted += 1;
+            return Ok(Answer::Refuted);
+        }
+        let applicable = Arc::clone(&prepared.applicable);
+        let conditions =
+            query.conditions.iter().copied().chain(std::iter::once(&applicable[output]));
+        let sides = query.sides(prepared.axes.least_dimensions);
+        let restriction = Restriction::new(sides, conditions);
+        let tighten = prepared.statistics.stage_mut(Stage::Tighten);
+        tighten.time += started.elapsed();
+        let Some(restriction) = restriction else {
+            tighten.refuted += 1;
+            return Ok(Answer::Refuted);
+        };
+        let needed = prepared.axes.project(&restriction.sides);
+        if refutations.around(output, &needed).is_some() {
+            prepared.statistics.stage_mut(Stage::Recall).refuted += 1;
+            return Ok(Answer::Refuted);
+        }
+        if self.is_without(&needed) {
+            let mut own = Self::of_sides(prepared, Some(needed), Sharing::OneOutput);
+            return Search::decide(&mut own, prepared, *limits, output, restriction, budget);
+        }
+        self.root_at(prepared, needed);
+        Search::decide(self, prepared, *limits, output, restriction, budget)
     }
 }

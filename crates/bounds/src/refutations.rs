@@ -2,14 +2,13 @@
 //! nowhere in a larger one. The larger boxes are kept for later queries, and are what an engine
 //! learns from a refutation (a reason of IC3).
 
-use policert_engine_api::{Answer, Budget, StopReason};
+use policert_engine_api::{Budget, StopReason};
 use policert_model::Truth;
-use policert_numeric::{IntBox, IntInterval};
+use policert_numeric::IntBox;
 
 use crate::frame::Frame;
-use crate::oracle::{Function, Oracle};
-use crate::query::SelectionQuery;
-use crate::refute::Inputs;
+use crate::inputs::Inputs;
+use crate::prepared::{Function, Prepared};
 
 /// Refuted boxes that are kept for each output.
 const KEPT: usize = 512;
@@ -37,7 +36,7 @@ impl Refutations {
     }
 
     /// Keeps a box in place of those inside it; the least useful one is forgotten.
-    fn keep(&mut self, output: usize, sides: &IntBox) {
+    pub fn keep(&mut self, output: usize, sides: &IntBox) {
         let boxes = &mut self.boxes[output];
         boxes.retain(|known| !sides.includes(known));
         boxes.truncate(KEPT - 1);
@@ -52,191 +51,140 @@ struct Bounded {
     influence: Vec<f64>,
 }
 
-impl Oracle<'_> {
-    /// A box between `region` and `within` in which the policy chooses the output nowhere; `None`
-    /// if it chooses it somewhere in `region`, or if that cannot be told. Sides of variables that
-    /// the choice does not depend on are those of `within`. Later queries inside the box are
-    /// refuted by it.
-    ///
-    /// The box is as wide as one bound allows: sides are widened as far as it refutes, those first
-    /// that it depends on least.
-    ///
-    /// # Errors
-    /// A stop of the budget.
-    pub fn refute_widened(
-        &mut self,
-        output: usize,
-        region: &IntBox,
-        within: &IntBox,
-        budget: &mut Budget,
-    ) -> Result<Option<IntBox>, StopReason> {
-        let query = SelectionQuery { region, conditions: &[], output };
-        if !matches!(self.decide(&query, budget)?, Answer::Refuted) {
-            return Ok(None);
-        }
-        let whole = |sides: &IntBox| {
-            let mut sides = sides.clone();
-            while sides.dimensions() < self.axes.least_dimensions {
-                sides.push(IntInterval::ALL);
-            }
-            sides
-        };
-        let (region, within) = (whole(region), whole(within));
-        let (inner, outer) = (self.axes.project(&region), self.axes.project(&within));
-        let along_axes = match self.refutations.around(output, &inner) {
-            Some(known) => {
-                let mut common = known.intersect(&outer);
-                common.hull_with(&inner);
-                common
-            }
-            None => self.widen(output, inner, &outer, budget)?,
-        };
-        let mut widened = within;
-        for (&variable, &side) in self.axes.variables.iter().zip(along_axes.sides()) {
-            widened[variable] = side;
-        }
-        Ok(Some(widened))
+/// Widens a refuted box; `None` where a side that it could have is unbounded.
+pub(crate) fn widen(
+    prepared: &mut Prepared<'_>,
+    output: usize,
+    inner: &IntBox,
+    outer: &IntBox,
+    budget: &mut Budget,
+) -> Result<Option<IntBox>, StopReason> {
+    if output >= prepared.applicable.len() || outer.sides().iter().any(|side| !side.is_bounded()) {
+        return Ok(None);
     }
-
-    /// Widens a refuted box.
-    fn widen(
-        &mut self,
-        output: usize,
-        inner: IntBox,
-        outer: &IntBox,
-        budget: &mut Budget,
-    ) -> Result<IntBox, StopReason> {
-        if output >= self.applicable.len() || outer.sides().iter().any(|side| !side.is_bounded()) {
-            return Ok(inner);
+    let mut outer = outer.clone();
+    outer.hull_with(inner);
+    let frame = match &prepared.function {
+        Function::Network(network) => {
+            let inputs = Inputs::new(&prepared.axes.reads, &outer);
+            Some(Frame::new(network.bounder.program(), inputs.lo, inputs.hi))
         }
-        let mut outer = outer.clone();
-        outer.hull_with(&inner);
-        let frame = match &self.function {
-            Function::Network(network) => {
-                let inputs = Inputs::new(&self.axes.reads, &outer);
-                Some(Frame::new(network.bounder.program(), inputs.lo, inputs.hi))
-            }
-            Function::Trees(_) => None,
-        };
-        let frame = frame.as_ref();
-        let mut current = inner;
-        let bounded = self.bound_alone(frame, output, &current, budget)?;
-        if bounded.refuted {
-            let width = |axis: usize| outer[axis].lo.abs_diff(outer[axis].hi);
-            #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
-            let cost = |axis: usize| bounded.influence[axis] * width(axis) as f64;
-            let mut order: Vec<usize> = (0..current.dimensions()).collect();
-            order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
-            for axis in order {
-                for upwards in [false, true] {
-                    let side = (axis, upwards);
-                    self.widen_side(frame, output, &mut current, &outer, side, budget)?;
-                }
+        Function::Trees(_) => None,
+    };
+    let frame = frame.as_ref();
+    let mut current = inner.clone();
+    let bounded = bound_alone(prepared, frame, output, &current, budget)?;
+    if bounded.refuted {
+        let width = |axis: usize| outer[axis].lo.abs_diff(outer[axis].hi);
+        #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
+        let cost = |axis: usize| bounded.influence[axis] * width(axis) as f64;
+        let mut order: Vec<usize> = (0..current.dimensions()).collect();
+        order.sort_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+        for axis in order {
+            for upwards in [false, true] {
+                let side = (axis, upwards);
+                widen_side(prepared, frame, output, &mut current, &outer, side, budget)?;
             }
         }
-        self.refutations.keep(output, &current);
-        Ok(current)
     }
+    Ok(Some(current))
+}
 
-    /// Widens one end of a side as far as the bound refutes: all the way, or by halvings of it.
-    fn widen_side(
-        &mut self,
-        frame: Option<&Frame>,
-        output: usize,
-        current: &mut IntBox,
-        outer: &IntBox,
-        (axis, upwards): (usize, bool),
-        budget: &mut Budget,
-    ) -> Result<(), StopReason> {
-        let (side, most) = (current[axis], outer[axis]);
-        let (mut near, mut far) = if upwards { (side.hi, most.hi) } else { (side.lo, most.lo) };
-        let mut target = far;
-        for _ in 0..=HALVINGS {
-            if target == near {
-                break;
-            }
-            let mut wider = current.clone();
-            if upwards {
-                wider[axis].hi = target
-            } else {
-                wider[axis].lo = target
-            }
-            budget.poll()?;
-            if self.bound_alone(frame, output, &wider, budget)?.refuted {
-                *current = wider;
-                near = target;
-            } else {
-                far = target;
-            }
-            if near == far {
-                break;
-            }
-            target = near.midpoint(far);
+/// Widens one end of a side as far as the bound refutes: all the way, or by halvings of it.
+fn widen_side(
+    prepared: &mut Prepared<'_>,
+    frame: Option<&Frame>,
+    output: usize,
+    current: &mut IntBox,
+    outer: &IntBox,
+    (axis, upwards): (usize, bool),
+    budget: &mut Budget,
+) -> Result<(), StopReason> {
+    let (side, most) = (current[axis], outer[axis]);
+    let (mut near, mut far) = if upwards { (side.hi, most.hi) } else { (side.lo, most.lo) };
+    let mut target = far;
+    for _ in 0..=HALVINGS {
+        if target == near {
+            break;
         }
-        Ok(())
+        let mut wider = current.clone();
+        if upwards {
+            wider[axis].hi = target
+        } else {
+            wider[axis].lo = target
+        }
+        budget.poll()?;
+        if bound_alone(prepared, frame, output, &wider, budget)?.refuted {
+            *current = wider;
+            near = target;
+        } else {
+            far = target;
+        }
+        if near == far {
+            break;
+        }
+        target = near.midpoint(far);
     }
+    Ok(())
+}
 
-    /// Bounds the lead of the output's rivals over a box, without splits.
-    fn bound_alone(
-        &mut self,
-        frame: Option<&Frame>,
-        output: usize,
-        sides: &IntBox,
-        budget: &mut Budget,
-    ) -> Result<Bounded, StopReason> {
-        let mut state_sides = IntBox::new(vec![IntInterval::ALL; self.axes.least_dimensions]);
-        for (&variable, &side) in self.axes.variables.iter().zip(sides.sides()) {
-            state_sides[variable] = side;
+/// Bounds the lead of the output's rivals over a box, without splits.
+fn bound_alone(
+    prepared: &mut Prepared<'_>,
+    frame: Option<&Frame>,
+    output: usize,
+    sides: &IntBox,
+    budget: &mut Budget,
+) -> Result<Bounded, StopReason> {
+    let states = prepared.states(sides);
+    let filtered = prepared.is_filtered();
+    let truth = |at: usize| match filtered {
+        true => prepared.applicable[at].truth(&states),
+        false => Truth::True,
+    };
+    let mut best = Bounded { refuted: truth(output) == Truth::False, influence: Vec::new() };
+    best.influence = vec![0.0; sides.dimensions()];
+    if best.refuted {
+        return Ok(best);
+    }
+    let pairs: Vec<(usize, usize)> = (0..prepared.applicable.len())
+        .filter(|&rival| rival != output && truth(rival) == Truth::True)
+        .map(|rival| (rival, output))
+        .collect();
+    prepared.statistics.bounds += 1;
+    let semantics = prepared.policy.semantics();
+    let ranges = prepared.input_ranges(sides);
+    let network = match (&mut prepared.function, frame) {
+        (Function::Network(network), Some(frame)) => {
+            let inputs = Inputs::new(&prepared.axes.reads, sides);
+            network.bounder.enter(frame, &inputs.lo, &inputs.hi, budget)?;
+            network
         }
-        let filtered = self.is_filtered();
-        let truth = |at: usize| match filtered {
-            true => self.applicable[at].truth(&state_sides),
-            false => Truth::True,
-        };
-        let mut best = Bounded { refuted: truth(output) == Truth::False, influence: Vec::new() };
-        best.influence = vec![0.0; sides.dimensions()];
-        if best.refuted {
+        (Function::Trees(trees), _) => {
+            trees.enter(&ranges);
+            best.refuted |= pairs.iter().any(|&(rival, output)| {
+                semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
+            });
             return Ok(best);
         }
-        let pairs: Vec<(usize, usize)> = (0..self.applicable.len())
-            .filter(|&rival| rival != output && truth(rival) == Truth::True)
-            .map(|rival| (rival, output))
-            .collect();
-        self.statistics.bounds += 1;
-        let semantics = self.policy().semantics();
-        let ranges = self.input_ranges(sides);
-        let network = match (&mut self.function, frame) {
-            (Function::Network(network), Some(frame)) => {
-                let inputs = Inputs::new(&self.axes.reads, sides);
-                network.bounder.enter(frame, &inputs.lo, &inputs.hi, budget)?;
-                network
+        (Function::Network(_), None) => return Ok(best),
+    };
+    let Some(frame) = frame else { return Ok(best) };
+    let reads = &prepared.axes.reads;
+    let mut most = f64::NEG_INFINITY;
+    network.bounder.differences(frame, &pairs, budget, &mut |difference| {
+        let required = semantics.requires(output, difference.greater);
+        best.refuted |= required.is_excluded_by(difference.lower);
+        if difference.lower > most {
+            most = difference.lower;
+            let mut slopes = vec![0.0; reads.len()];
+            let mut influence = vec![0.0; reads.len()];
+            difference.add_plane(&mut slopes, &mut influence);
+            best.influence.fill(0.0);
+            for (&axis, by) in reads.iter().zip(influence) {
+                best.influence[axis] += by;
             }
-            (Function::Trees(trees), _) => {
-                trees.enter(&ranges);
-                best.refuted |= pairs.iter().any(|&(rival, output)| {
-                    semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
-                });
-                return Ok(best);
-            }
-            (Function::Network(_), None) => return Ok(best),
-        };
-        let Some(frame) = frame else { return Ok(best) };
-        let reads = &self.axes.reads;
-        let mut most = f64::NEG_INFINITY;
-        network.bounder.differences(frame, &pairs, budget, &mut |difference| {
-            let required = semantics.requires(output, difference.greater);
-            best.refuted |= required.is_excluded_by(difference.lower);
-            if difference.lower > most {
-                most = difference.lower;
-                let mut slopes = vec![0.0; reads.len()];
-                let mut influence = vec![0.0; reads.len()];
-                difference.add_plane(&mut slopes, &mut influence);
-                best.influence.fill(0.0);
-                for (&axis, by) in reads.iter().zip(influence) {
-                    best.influence[axis] += by;
-                }
-            }
-        })?;
-        Ok(best)
-    }
+        }
+    })?;
+    Ok(best)
 }

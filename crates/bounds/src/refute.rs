@@ -7,12 +7,15 @@ use policert_model::Truth;
 use policert_numeric::IntBox;
 use smallvec::{SmallVec, smallvec};
 
+use crate::asked::Asked;
 use crate::bound::Difference;
-use crate::decision_map::{Lead, Progress, Sharing};
+use crate::decision_map::{Lead, Node, Progress, Sharing};
 use crate::frame::Frame;
-use crate::oracle::{Axes, Function};
+use crate::inputs::Inputs;
+use crate::joint::is_contradictory;
 use crate::output_set::OutputSet;
-use crate::search::Search;
+use crate::prepared::{Axes, Function};
+use crate::program::Program;
 use crate::statistics::Stage;
 use crate::tighten::Restriction;
 
@@ -20,209 +23,160 @@ use crate::tighten::Restriction;
 /// own.
 const SMALL_PART: f64 = 1024.0;
 
-/// Bounds of network inputs.
-pub(crate) struct Inputs {
-    pub lo: Vec<f64>,
-    pub hi: Vec<f64>,
-}
-
-impl Inputs {
-    pub fn new(reads: &[usize], sides: &IntBox) -> Self {
-        let lo = reads.iter().map(|&axis| float_below(sides[axis].lo)).collect();
-        let hi = reads.iter().map(|&axis| float_above(sides[axis].hi)).collect();
-        Self { lo, hi }
+/// Bounds the score differences over a leaf and notes which outputs lose. Whether the bounds contradict
+/// the conditions of the query. `region` has the constants of the map's whole region.
+pub(crate) fn bound(
+    asked: &mut Asked<'_, '_>,
+    leaf: &mut Node,
+    region: &Frame,
+    sharing: Sharing,
+    restriction: &Restriction<'_>,
+) -> Result<bool, StopReason> {
+    let started = Instant::now();
+    asked.budget.poll()?;
+    let inputs = Inputs::new(&asked.prepared.axes.reads, &leaf.sides);
+    let Function::Network(network) = &mut asked.prepared.function else { return Ok(false) };
+    let own = own_frame(network.bounder.program(), region, &inputs);
+    let frame = own.as_ref().unwrap_or(region);
+    let outputs = asked.prepared.applicable.len();
+    let mut winners = OutputSet::none(outputs);
+    for choice in &leaf.choices {
+        choice.outputs().iter().for_each(|&output| winners.insert(output));
     }
-}
-
-/// Integers of at most this magnitude are doubles.
-const EXACT: u64 = 1 << 53;
-
-/// A double that is not above; values are 64-bit integers, so there always is one.
-#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
-pub(crate) fn float_below(value: i64) -> f64 {
-    let near = value as f64;
-    if value.unsigned_abs() <= EXACT { near } else { near.next_down() }
-}
-
-/// A double that is not below.
-#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
-pub(crate) fn float_above(value: i64) -> f64 {
-    let near = value as f64;
-    if value.unsigned_abs() <= EXACT { near } else { near.next_up() }
-}
-
-impl<'q> Search<'_, '_, 'q> {
-    /// Bounds the score differences over a leaf and notes which outputs lose. Returns whether the
-    /// bounds contradict the conditions of the query.
-    pub(crate) fn bound(
-        &mut self,
-        node: usize,
-        restriction: &Restriction<'q>,
-    ) -> Result<bool, StopReason> {
-        if let Function::Trees(_) = self.oracle.function {
-            self.bound_trees(node)?;
-            return Ok(false);
-        }
-        let started = Instant::now();
-        self.budget.poll()?;
-        let inputs = Inputs::new(&self.oracle.axes.reads, &self.map.nodes[node].sides);
-        let own = self.frame(&inputs);
-        let outputs = self.oracle.applicable.len();
-        let mut winners = OutputSet::none(outputs);
-        for choice in &self.map.nodes[node].choices {
-            choice.outputs().iter().for_each(|&output| winners.insert(output));
-        }
-        let leaf = &self.map.nodes[node];
-        let wanted = |output: usize| {
-            output == self.output
-                || (self.map.sharing == Sharing::AllOutputs
-                    && !winners.contains(output)
-                    && !leaf.refuted.contains(output))
-        };
-        let targets: Vec<usize> = (0..outputs).filter(|&output| wanted(output)).collect();
-        let pairs: Vec<(usize, usize)> = winners
-            .iter()
-            .flat_map(|winner| targets.iter().map(move |&target| (winner, target)))
-            .filter(|(winner, target)| winner != target)
+    let wanted = |output: usize| {
+        output == asked.output
+            || (sharing == Sharing::AllOutputs
+                && !winners.contains(output)
+                && !leaf.refuted.contains(output))
+    };
+    let targets: Vec<usize> = (0..outputs).filter(|&output| wanted(output)).collect();
+    let pairs: Vec<(usize, usize)> = winners
+        .iter()
+        .flat_map(|winner| targets.iter().map(move |&target| (winner, target)))
+        .filter(|(winner, target)| winner != target)
+        .collect();
+    asked.prepared.statistics.bounds += 1;
+    network.bounder.enter(frame, &inputs.lo, &inputs.hi, asked.budget)?;
+    let mut rivals = Vec::new();
+    differences(asked, leaf, frame, &pairs, &mut rivals)?;
+    if !leaf.refuted.contains(asked.output) {
+        let others = (0..outputs).filter(|&other| other != asked.output);
+        let pairs: Vec<(usize, usize)> = others
+            .filter(|&other| !winners.contains(other))
+            .map(|other| (other, asked.output))
             .collect();
-        self.oracle.statistics.bounds += 1;
-        self.rivals.clear();
-        let frame = own.as_ref().or(self.map.frame.as_ref());
-        if let (Some(frame), Function::Network(network)) = (frame, &mut self.oracle.function) {
-            network.bounder.enter(frame, &inputs.lo, &inputs.hi, self.budget)?;
-        }
-        self.differences(node, own.as_ref(), &pairs)?;
-        if !self.map.nodes[node].refuted.contains(self.output) {
-            let others = (0..outputs).filter(|&other| other != self.output);
-            let pairs: Vec<(usize, usize)> = others
-                .filter(|&other| !winners.contains(other))
-                .map(|other| (other, self.output))
-                .collect();
-            self.differences(node, own.as_ref(), &pairs)?;
-        }
-        if !self.map.nodes[node].refuted.contains(self.output) {
-            self.mixture(node, own.as_ref())?;
-        }
-        let refuted = self.map.nodes[node].refuted.contains(self.output);
-        let contradictory = !refuted && self.is_contradictory(node, own.as_ref(), restriction)?;
-        if let Function::Network(network) = &self.oracle.function {
-            self.oracle.statistics.forms = network.bounder.forms_done;
-        }
-        self.map.nodes[node].progress = Progress::Bounded;
-        self.finish(Stage::Bound, started);
-        Ok(contradictory)
+        differences(asked, leaf, frame, &pairs, &mut rivals)?;
     }
-
-    /// A frame for these inputs where that of the map is of no use, or much too wide.
-    fn frame(&mut self, inputs: &Inputs) -> Option<Frame> {
-        let Function::Network(network) = &self.oracle.function else { return None };
-        let program = network.bounder.program();
-        let map = &mut *self.map;
-        let root = &map.nodes[0].sides;
-        let frame = map.frame.get_or_insert_with(|| {
-            let all = Inputs::new(&self.oracle.axes.reads, root);
-            Frame::new(program, all.lo, all.hi)
-        });
-        let size = |lo: &[f64], hi: &[f64]| {
-            lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()))
-        };
-        // Errors grow with the inputs of the whole region.
-        let part = size(&inputs.lo, &inputs.hi) * SMALL_PART < size(&frame.lo, &frame.hi);
-        if frame.floor.is_finite() && !part {
-            return None;
-        }
-        Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
+    if !leaf.refuted.contains(asked.output) {
+        mixture(asked, leaf, frame, rivals)?;
     }
-
-    /// Looks whether some of the closest rivals beat the output between them: where a mixture of
-    /// their scores is greater, one of them is.
-    fn mixture(&mut self, node: usize, own: Option<&Frame>) -> Result<(), StopReason> {
-        let Some(frame) = own.or(self.map.frame.as_ref()) else { return Ok(()) };
-        let leaf = &mut self.map.nodes[node];
-        let competes = |rival: usize| leaf.truths.get(rival).is_none_or(|t| *t == Truth::True);
-        self.rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
-        self.rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let rivals: SmallVec<[usize; 3]> = self.rivals.iter().take(3).map(|r| r.0).collect();
-        let Function::Network(network) = &mut self.oracle.function else { return Ok(()) };
-        // A positive difference refutes under every tie rule.
-        if network.bounder.mixture(frame, &rivals, self.output, self.budget)? > 0.0 {
-            leaf.refuted.insert(self.output);
-        }
-        Ok(())
+    let refuted = leaf.refuted.contains(asked.output);
+    let contradictory = !refuted && is_contradictory(asked, leaf, frame, restriction)?;
+    if let Function::Network(network) = &asked.prepared.function {
+        asked.prepared.statistics.forms = network.bounder.forms_done;
     }
+    leaf.progress = Progress::Bounded;
+    asked.finish(Stage::Bound, started);
+    Ok(contradictory)
+}
 
-    /// Bounds score differences (greater, lesser) and notes what they say.
-    fn differences(
-        &mut self,
-        node: usize,
-        own: Option<&Frame>,
-        pairs: &[(usize, usize)],
-    ) -> Result<(), StopReason> {
-        let Some(frame) = own.or(self.map.frame.as_ref()) else { return Ok(()) };
-        let semantics = self.oracle.policy().semantics();
-        let (leaf, axes) = (&mut self.map.nodes[node], &self.oracle.axes);
-        let (rivals, output) = (&mut self.rivals, self.output);
-        let Function::Network(network) = &mut self.oracle.function else { return Ok(()) };
-        let budget = &mut *self.budget;
-        network.bounder.differences(frame, pairs, budget, &mut |difference: Difference<'_>| {
-            let Difference { greater, lesser, lower, .. } = difference;
-            if lesser == output {
-                rivals.push((greater, lower));
+/// A frame for these inputs where that of the region is of no use, or much too wide.
+fn own_frame(program: &Program, region: &Frame, inputs: &Inputs) -> Option<Frame> {
+    let size =
+        |lo: &[f64], hi: &[f64]| lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()));
+    // Errors grow with the inputs of the whole region.
+    let part = size(&inputs.lo, &inputs.hi) * SMALL_PART < size(&region.lo, &region.hi);
+    if region.floor.is_finite() && !part {
+        return None;
+    }
+    Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
+}
+
+/// Looks whether some of the closest rivals beat the output between them: where a mixture of
+/// their scores is greater, one of them is.
+fn mixture(
+    asked: &mut Asked<'_, '_>,
+    leaf: &mut Node,
+    frame: &Frame,
+    mut rivals: Vec<(usize, f64)>,
+) -> Result<(), StopReason> {
+    let competes = |rival: usize| leaf.truths.get(rival).is_none_or(|t| *t == Truth::True);
+    rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
+    rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let rivals: SmallVec<[usize; 3]> = rivals.iter().take(3).map(|r| r.0).collect();
+    let Function::Network(network) = &mut asked.prepared.function else { return Ok(()) };
+    // A positive difference refutes under every tie rule.
+    if network.bounder.mixture(frame, &rivals, asked.output, asked.budget)? > 0.0 {
+        leaf.refuted.insert(asked.output);
+    }
+    Ok(())
+}
+
+/// Bounds score differences (greater, lesser) and notes what they say; those of the output's rivals are
+/// added to `rivals`, with the lower bounds of their lead.
+fn differences(
+    asked: &mut Asked<'_, '_>,
+    leaf: &mut Node,
+    frame: &Frame,
+    pairs: &[(usize, usize)],
+    rivals: &mut Vec<(usize, f64)>,
+) -> Result<(), StopReason> {
+    let semantics = asked.prepared.policy.semantics();
+    let (axes, output) = (&asked.prepared.axes, asked.output);
+    let Function::Network(network) = &mut asked.prepared.function else { return Ok(()) };
+    let budget = &mut *asked.budget;
+    network.bounder.differences(frame, pairs, budget, &mut |difference: Difference<'_>| {
+        let Difference { greater, lesser, lower, .. } = difference;
+        if lesser == output {
+            rivals.push((greater, lower));
+        }
+        if semantics.requires(lesser, greater).is_excluded_by(lower) {
+            leaf.note_loss(lesser, greater);
+        }
+        if leaf.refuted.contains(lesser) {
+            return;
+        }
+        match leaf.leads.iter_mut().find(|lead| lead.output == lesser) {
+            Some(known) if known.lower >= lower => {}
+            Some(known) => follow(known, &difference, axes, &leaf.sides),
+            None => {
+                let unknown = vec![(0.0, 0.0); axes.variables.len()];
+                let mut lead = Lead { output: lesser, lower, axes: unknown };
+                follow(&mut lead, &difference, axes, &leaf.sides);
+                leaf.leads.push(lead);
             }
-            if semantics.requires(lesser, greater).is_excluded_by(lower) {
-                leaf.note_loss(lesser, greater);
-            }
-            if leaf.refuted.contains(lesser) {
-                return;
-            }
-            match leaf.leads.iter_mut().find(|lead| lead.output == lesser) {
-                Some(known) if known.lower >= lower => {}
-                Some(known) => follow(known, &difference, axes, &leaf.sides),
-                None => {
-                    let unknown = vec![(0.0, 0.0); axes.variables.len()];
-                    let mut lead = Lead { output: lesser, lower, axes: unknown };
-                    follow(&mut lead, &difference, axes, &leaf.sides);
-                    leaf.leads.push(lead);
-                }
-            }
-        })?;
-        leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
-        Ok(())
-    }
-
-    /// Whether bounds refute the output at a known point at which the choice is undecided.
-    pub(crate) fn refuted_at(&mut self, point: &[i64]) -> Result<bool, StopReason> {
-        let state = self.state_of(point);
-        let point = IntBox::point(point);
-        let inputs = Inputs::new(&self.oracle.axes.reads, &point);
-        let outputs = self.oracle.applicable.len();
-        let competing = |other: usize| {
-            !self.oracle.is_filtered() || self.oracle.applicable[other].holds(&state) == Ok(true)
-        };
-        let pairs: Vec<(usize, usize)> = (0..outputs)
-            .filter(|&other| other != self.output && competing(other))
-            .map(|other| (other, self.output))
-            .collect();
-        let mut lost = false;
-        // Choices of trees are always decided.
-        let Function::Network(network) = &mut self.oracle.function else { return Ok(false) };
-        let frame = Frame::new(network.bounder.program(), inputs.lo, inputs.hi);
-        let budget: &mut Budget = self.budget;
-        network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
-        // A strict comparison refutes under every tie rule.
-        let lost_by = &mut |d: Difference<'_>| lost |= d.lower > 0.0;
-        network.bounder.differences(&frame, &pairs, budget, lost_by)?;
-        Ok(lost)
-    }
-
-    /// A state with these coordinates along the axes, 0 elsewhere.
-    fn state_of(&self, point: &[i64]) -> Vec<i64> {
-        let mut state = vec![0; self.oracle.axes.least_dimensions];
-        for (&variable, &value) in self.oracle.axes.variables.iter().zip(point) {
-            state[variable] = value;
         }
-        state
+    })?;
+    leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
+    Ok(())
+}
+
+/// Whether bounds refute the output at a known point at which the choice is undecided.
+pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<bool, StopReason> {
+    let mut state = vec![0; asked.prepared.axes.least_dimensions];
+    for (&variable, &value) in asked.prepared.axes.variables.iter().zip(point) {
+        state[variable] = value;
     }
+    let point = IntBox::point(point);
+    let inputs = Inputs::new(&asked.prepared.axes.reads, &point);
+    let outputs = asked.prepared.applicable.len();
+    let competing = |other: usize| {
+        !asked.prepared.is_filtered() || asked.prepared.applicable[other].holds(&state) == Ok(true)
+    };
+    let pairs: Vec<(usize, usize)> = (0..outputs)
+        .filter(|&other| other != asked.output && competing(other))
+        .map(|other| (other, asked.output))
+        .collect();
+    let mut lost = false;
+    // Choices of trees are always decided.
+    let Function::Network(network) = &mut asked.prepared.function else { return Ok(false) };
+    let frame = Frame::new(network.bounder.program(), inputs.lo, inputs.hi);
+    let budget: &mut Budget = asked.budget;
+    network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
+    // A strict comparison refutes under every tie rule.
+    let lost_by = &mut |d: Difference<'_>| lost |= d.lower > 0.0;
+    network.bounder.differences(&frame, &pairs, budget, lost_by)?;
+    Ok(lost)
 }
 
 /// Notes what a bound that does not refute says about where to go on.

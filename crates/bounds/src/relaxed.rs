@@ -5,7 +5,7 @@ use policert_model::{Condition, LinearConstraint, Truth};
 use policert_numeric::{IntBox, LinearInequality, Rational};
 use policert_policy::Comparison;
 
-use crate::oracle::Oracle;
+use crate::prepared::Prepared;
 use crate::query::SelectionQuery;
 use crate::real::{PrepareError, RealAnswer, RealOracle, Searches};
 
@@ -78,122 +78,68 @@ fn over_reals(constraint: &LinearConstraint) -> LinearInequality {
     LinearInequality::new(terms, Rational::from(constraint.upper), false)
 }
 
-impl Oracle<'_> {
-    /// Decides a query whose variables range over the reals: the relaxed tests of PPA 2022,
-    /// Section 6. `Refuted` is a proof, for integers too. A witness is a point of the reals,
-    /// verified exactly. There is neither where a side of the region is unbounded, where
-    /// conditions that are not linear were left out, or where the network is not made of linear
-    /// pieces and its bounds do not tell after a while.
-    ///
-    /// # Errors
-    /// A stop of the budget.
-    pub fn decide_relaxed(
-        &mut self,
-        query: &SelectionQuery<'_>,
-        budget: &mut Budget,
-    ) -> Result<Answer<Vec<Rational>>, StopReason> {
-        let mut search = self.relaxed_search(query, budget)?;
-        loop {
-            if let Some(answer) = search.advance(self, u64::MAX, budget)? {
-                return Ok(answer);
+/// The query as a disjunction of linear inequalities over the variables and the scores.
+fn relaxed_form(prepared: &Prepared<'_>, query: &SelectionQuery<'_>, sides: &IntBox) -> NormalForm {
+    let dimensions = sides.dimensions();
+    let bounds = sides.sides().iter().enumerate().filter(|(_, side)| side.is_bounded());
+    let bounds = bounds.flat_map(|(variable, side)| {
+        let bound = |factor: i64, upper: i64| {
+            let terms = [(variable, Rational::from(factor))];
+            LinearInequality::new(terms, Rational::from(upper), false)
+        };
+        let lower =
+            LinearInequality::new([(variable, -Rational::ONE)], -Rational::from(side.lo), false);
+        [bound(1, side.hi), lower]
+    });
+    let mut form = NormalForm { disjuncts: vec![bounds.collect()], is_partial: false };
+    for condition in query.conditions {
+        form.add(&NormalForm::of(condition, sides));
+    }
+    let output = query.output;
+    form.add(&NormalForm::of(&prepared.applicable[output], sides));
+    let semantics = prepared.policy.semantics();
+    for other in (0..prepared.applicable.len()).filter(|&other| other != output) {
+        let strict = semantics.requires(output, other) == Comparison::Greater;
+        let terms = [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
+        let wins = LinearInequality::new(terms, Rational::ZERO, strict);
+        let mut wins_or_is_absent = NormalForm { disjuncts: vec![vec![wins]], is_partial: false };
+        // ¬(a condition holds) is more than its negation where it may have no value.
+        let absent = match prepared.applicable[other].truth(sides) {
+            Truth::True => NormalForm::constant(false),
+            Truth::False => NormalForm::constant(true),
+            Truth::Maybe if is_total(&prepared.applicable[other]) => {
+                NormalForm::of(&prepared.applicable[other].negate(), sides)
+            }
+            Truth::Maybe => NormalForm { is_partial: true, ..NormalForm::constant(true) },
+        };
+        wins_or_is_absent.add_disjuncts(absent);
+        form.add(&wins_or_is_absent);
+    }
+    form
+}
+
+/// The oracle over the reals, for states of so many variables.
+fn take_real(
+    prepared: &mut Prepared<'_>,
+    dimensions: usize,
+    budget: &mut Budget,
+) -> Result<Option<RealOracle>, StopReason> {
+    let mut real = match prepared.real.take() {
+        Some(real) => real,
+        None => {
+            let policy = prepared.policy;
+            // Tree ensembles over the reals are left undecided.
+            let Some(network) = policy.ranking() else { return Ok(None) };
+            let reads = policy.inputs().iter().map(|v| v.index()).collect();
+            match RealOracle::new(network, reads, dimensions, budget) {
+                Ok(real) => real,
+                Err(PrepareError::Stopped(reason)) => return Err(reason),
+                Err(PrepareError::Network(_)) => return Ok(None),
             }
         }
-    }
-
-    /// The search for the answer of a relaxed query.
-    pub(crate) fn relaxed_search(
-        &mut self,
-        query: &SelectionQuery<'_>,
-        budget: &mut Budget,
-    ) -> Result<RelaxedSearch, StopReason> {
-        let sides = query.sides(self.axes.least_dimensions);
-        let form = match sides.is_empty() {
-            true => NormalForm::constant(false),
-            false => self.relaxed_form(query, &sides),
-        };
-        let mut parts_left = None;
-        let searches = match self.take_real(sides.dimensions(), budget)? {
-            Some(mut real) => {
-                parts_left = (!real.is_piecewise_linear()).then_some(MANY_SMOOTH_PARTS);
-                let searches = real.searches(&form.disjuncts, budget);
-                self.real = Some(real);
-                Some(searches?)
-            }
-            None => None,
-        };
-        let answer = form.disjuncts.is_empty().then_some(Answer::Refuted);
-        let (is_partial, dimensions) = (form.is_partial, sides.dimensions());
-        Ok(RelaxedSearch { answer, searches, is_partial, dimensions, parts_left })
-    }
-
-    /// The query as a disjunction of linear inequalities over the variables and the scores.
-    fn relaxed_form(&self, query: &SelectionQuery<'_>, sides: &IntBox) -> NormalForm {
-        let dimensions = sides.dimensions();
-        let bounds = sides.sides().iter().enumerate().filter(|(_, side)| side.is_bounded());
-        let bounds = bounds.flat_map(|(variable, side)| {
-            let bound = |factor: i64, upper: i64| {
-                let terms = [(variable, Rational::from(factor))];
-                LinearInequality::new(terms, Rational::from(upper), false)
-            };
-            let lower = LinearInequality::new(
-                [(variable, -Rational::ONE)],
-                -Rational::from(side.lo),
-                false,
-            );
-            [bound(1, side.hi), lower]
-        });
-        let mut form = NormalForm { disjuncts: vec![bounds.collect()], is_partial: false };
-        for condition in query.conditions {
-            form.add(&NormalForm::of(condition, sides));
-        }
-        let output = query.output;
-        form.add(&NormalForm::of(&self.applicable[output], sides));
-        let semantics = self.policy().semantics();
-        for other in (0..self.applicable.len()).filter(|&other| other != output) {
-            let strict = semantics.requires(output, other) == Comparison::Greater;
-            let terms =
-                [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
-            let wins = LinearInequality::new(terms, Rational::ZERO, strict);
-            let mut wins_or_is_absent =
-                NormalForm { disjuncts: vec![vec![wins]], is_partial: false };
-            // ¬(a condition holds) is more than its negation where it may have no value.
-            let absent = match self.applicable[other].truth(sides) {
-                Truth::True => NormalForm::constant(false),
-                Truth::False => NormalForm::constant(true),
-                Truth::Maybe if is_total(&self.applicable[other]) => {
-                    NormalForm::of(&self.applicable[other].negate(), sides)
-                }
-                Truth::Maybe => NormalForm { is_partial: true, ..NormalForm::constant(true) },
-            };
-            wins_or_is_absent.add_disjuncts(absent);
-            form.add(&wins_or_is_absent);
-        }
-        form
-    }
-
-    /// The oracle over the reals, for states of so many variables.
-    fn take_real(
-        &mut self,
-        dimensions: usize,
-        budget: &mut Budget,
-    ) -> Result<Option<RealOracle>, StopReason> {
-        let mut real = match self.real.take() {
-            Some(real) => real,
-            None => {
-                let policy = self.policy();
-                // Tree ensembles over the reals are left undecided.
-                let Some(network) = policy.ranking() else { return Ok(None) };
-                let reads = policy.inputs().iter().map(|v| v.index()).collect();
-                match RealOracle::new(network, reads, dimensions, budget) {
-                    Ok(real) => real,
-                    Err(PrepareError::Stopped(reason)) => return Err(reason),
-                    Err(PrepareError::Network(_)) => return Ok(None),
-                }
-            }
-        };
-        real.set_dimensions(dimensions);
-        Ok(Some(real))
-    }
+    };
+    real.set_dimensions(dimensions);
+    Ok(Some(real))
 }
 
 /// Whether a condition has a truth value everywhere.
@@ -218,10 +164,36 @@ pub(crate) struct RelaxedSearch {
 }
 
 impl RelaxedSearch {
+    /// The search for the answer of a relaxed query.
+    pub fn new(
+        prepared: &mut Prepared<'_>,
+        query: &SelectionQuery<'_>,
+        budget: &mut Budget,
+    ) -> Result<Self, StopReason> {
+        let sides = query.sides(prepared.axes.least_dimensions);
+        let form = match sides.is_empty() {
+            true => NormalForm::constant(false),
+            false => relaxed_form(prepared, query, &sides),
+        };
+        let mut parts_left = None;
+        let searches = match take_real(prepared, sides.dimensions(), budget)? {
+            Some(mut real) => {
+                parts_left = (!real.is_piecewise_linear()).then_some(MANY_SMOOTH_PARTS);
+                let searches = real.searches(&form.disjuncts, budget);
+                prepared.real = Some(real);
+                Some(searches?)
+            }
+            None => None,
+        };
+        let answer = form.disjuncts.is_empty().then_some(Answer::Refuted);
+        let (is_partial, dimensions) = (form.is_partial, sides.dimensions());
+        Ok(Self { answer, searches, is_partial, dimensions, parts_left })
+    }
+
     /// Looks at about so many parts more; an answer ends it.
     pub fn advance(
         &mut self,
-        oracle: &mut Oracle<'_>,
+        prepared: &mut Prepared<'_>,
         parts: u64,
         budget: &mut Budget,
     ) -> Result<Option<Answer<Vec<Rational>>>, StopReason> {
@@ -229,13 +201,13 @@ impl RelaxedSearch {
             return Ok(Some(answer.clone()));
         }
         let (Some(searches), Some(mut real)) =
-            (&mut self.searches, oracle.take_real(self.dimensions, budget)?)
+            (&mut self.searches, take_real(prepared, self.dimensions, budget)?)
         else {
             return Ok(Some(Answer::Possible(None)));
         };
         let parts = self.parts_left.map_or(parts, |left| left.min(parts));
         let answer = searches.advance(&mut real, parts, budget);
-        oracle.real = Some(real);
+        prepared.real = Some(real);
         let answer = answer?.map(|answer| match answer {
             RealAnswer::Unsat => Answer::Refuted,
             RealAnswer::Sat(point) if !self.is_partial => Answer::Possible(Some(point)),

@@ -6,42 +6,53 @@ use std::time::Instant;
 
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::State;
-use policert_numeric::IntInterval;
+use policert_numeric::{IntInterval, Rational};
 
-use crate::decision_map::{DecisionMap, Node, Progress, Sharing};
+use crate::asked::Asked;
+use crate::decision_map::{DecisionMap, Progress};
 use crate::enumerate::count_up_to;
-use crate::joint::OverReals;
-use crate::oracle::Oracle;
+use crate::leaf::{
+    Visit, beaten_here, best_cut, chosen_everywhere, climb, enumerate, guess, undecided_points,
+};
+use crate::prepared::{Function, Prepared};
 use crate::query::SelectionQuery;
+use crate::refute::bound;
+use crate::refute_trees::bound_trees;
 use crate::relaxed::RelaxedSearch;
-use crate::split::trim;
+use crate::split::{Cut, trim};
 use crate::statistics::Stage;
 use crate::tighten::{Restriction, Satisfied, satisfy};
+use crate::witness::{known_witness, remembered_witness, witness_if_chosen};
 
 /// After how many boxes that bounds leave open to look for a witness by coordinate ascent. Where
 /// queries are given up it takes longer than what it may save.
 const CLIMBS: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
+/// After how many such boxes the question is asked over the reals, where functions are split at
+/// their bends: better with many free inputs.
+const RELAXED: [u64; 5] = [256, 1024, 4096, 16_384, 65_536];
+
+/// How far a search goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Boxes of at most so many points are enumerated.
+    pub points: usize,
+    /// After how many boxes that bounds leave open a query is given up.
+    pub boxes: Option<u64>,
+}
 
 /// One query on its way through a map.
 pub(crate) struct Search<'s, 'p, 'q> {
-    pub map: &'s mut DecisionMap,
-    pub oracle: &'s mut Oracle<'p>,
-    pub budget: &'s mut Budget,
-    pub output: usize,
-    /// Outputs that the last bound compared with this one, with the lower bounds of their lead.
-    pub rivals: Vec<(usize, f64)>,
-    /// Whether the conditions are about the axes only.
-    pub closed: bool,
+    map: &'s mut DecisionMap,
+    asked: Asked<'s, 'p>,
+    limits: Limits,
     /// Boxes that bounds left open so far.
-    pub open_boxes: u64,
+    open_boxes: u64,
     /// Whether a point was found at which the choice cannot be decided.
-    pub undecided: bool,
-    /// The most expensive stage so far.
-    pub stage: Stage,
+    undecided: bool,
     /// The number of open boxes at which the question was asked over the reals last.
-    pub asked_at: u64,
+    asked_at: u64,
     /// The search over the reals, once it was begun.
-    pub relaxed: Option<RelaxedSearch>,
+    relaxed: Option<RelaxedSearch>,
     /// What waits, the most promising first.
     waiting: BinaryHeap<Part<'q>>,
     /// Parts that were put there so far.
@@ -49,76 +60,35 @@ pub(crate) struct Search<'s, 'p, 'q> {
 }
 
 impl Search<'_, '_, '_> {
-    /// Decides a query.
-    pub fn run(
+    /// Decides whether the policy chooses an output where a restriction holds, which is inside the
+    /// region of the map.
+    pub fn decide<'q>(
         map: &mut DecisionMap,
-        oracle: &mut Oracle<'_>,
-        query: &SelectionQuery<'_>,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, StopReason> {
-        oracle.statistics.queries += 1;
-        let started = Instant::now();
-        budget.poll()?;
-        if query.output >= oracle.applicable.len() {
-            // There is no such output.
-            oracle.statistics.stage_mut(Stage::Tighten).refuted += 1;
-            return Ok(Answer::Refuted);
-        }
-        let applicable = std::sync::Arc::clone(&oracle.applicable);
-        let conditions =
-            query.conditions.iter().copied().chain(std::iter::once(&applicable[query.output]));
-        let sides = query.sides(oracle.axes.least_dimensions);
-        let restriction = Restriction::new(sides, conditions);
-        let tighten = oracle.statistics.stage_mut(Stage::Tighten);
-        tighten.time += started.elapsed();
-        let Some(restriction) = restriction else {
-            tighten.refuted += 1;
-            return Ok(Answer::Refuted);
-        };
-        let needed = oracle.axes.project(&restriction.sides);
-        if oracle.refutations.around(query.output, &needed).is_some() {
-            oracle.statistics.stage_mut(Stage::Recall).refuted += 1;
-            return Ok(Answer::Refuted);
-        }
-        if map.nodes.is_empty() {
-            map.nodes.push(Node::root(oracle, needed));
-        } else if !map.nodes[0].sides.includes(&needed) {
-            let mut own = DecisionMap::of_sides(oracle, Some(needed), Sharing::OneOutput);
-            return Search::on(&mut own, oracle, budget, query.output, restriction);
-        }
-        Search::on(map, oracle, budget, query.output, restriction)
-    }
-
-    fn on<'q>(
-        map: &mut DecisionMap,
-        oracle: &mut Oracle<'_>,
-        budget: &mut Budget,
+        prepared: &mut Prepared<'_>,
+        limits: Limits,
         output: usize,
         restriction: Restriction<'q>,
+        budget: &mut Budget,
     ) -> Result<Answer<State>, StopReason> {
-        let axes = &oracle.axes.variables;
+        let axes = &prepared.axes.variables;
         let mut closed = true;
         for condition in &restriction.open {
             condition.for_each_var(&mut |v| closed &= axes.binary_search(&v.index()).is_ok());
         }
         let mut search = Search {
             map,
-            oracle,
-            budget,
-            output,
-            rivals: Vec::new(),
-            closed,
+            asked: Asked { prepared, budget, output, closed, stage: Stage::Recall },
+            limits,
             open_boxes: 0,
             undecided: false,
-            stage: Stage::Recall,
             asked_at: 0,
             relaxed: None,
             waiting: BinaryHeap::new(),
             parts: 0,
         };
         let found = search.search(restriction)?;
-        let (stage, undecided) = (search.stage, search.undecided);
-        let statistics = &mut oracle.statistics;
+        let (stage, undecided) = (search.asked.stage, search.undecided);
+        let statistics = &mut prepared.statistics;
         Ok(match found {
             Some(witness) => {
                 statistics.stage_mut(stage).possible += 1;
@@ -134,15 +104,6 @@ impl Search<'_, '_, '_> {
             }
         })
     }
-}
-
-/// How the work on a leaf ended.
-pub(crate) enum Visit {
-    Witness(State),
-    /// There is no witness in it.
-    Done,
-    /// More is known of it now: it was cut, or all its points were judged.
-    Again,
 }
 
 /// A part of a box of the map that waits for its turn.
@@ -177,18 +138,18 @@ impl Eq for Part<'_> {}
 
 impl<'q> Search<'_, '_, 'q> {
     fn search(&mut self, restriction: Restriction<'q>) -> Result<Option<State>, StopReason> {
-        if let Some(witness) = self.remembered_witness(&restriction)? {
+        if let Some(witness) = remembered_witness(&mut self.asked, &restriction)? {
             return Ok(Some(witness));
         }
         let whole = restriction.clone();
         self.wait(f64::INFINITY, 0, restriction);
         while let Some(part) = self.waiting.pop() {
-            self.budget.poll_clock()?;
-            if self.oracle.box_limit.is_some_and(|limit| self.open_boxes >= limit) {
+            self.asked.budget.poll_clock()?;
+            if self.limits.boxes.is_some_and(|limit| self.open_boxes >= limit) {
                 self.undecided = true;
                 return Ok(None);
             }
-            self.oracle.statistics.boxes += 1;
+            self.asked.prepared.statistics.boxes += 1;
             let Some(Part { promise, node, restriction, .. }) = self.descend(part) else {
                 continue;
             };
@@ -200,9 +161,9 @@ impl<'q> Search<'_, '_, 'q> {
                     match self.over_reals(&whole)? {
                         OverReals::Refuted => {
                             self.undecided = false;
-                            let sides = self.oracle.axes.project(&whole.sides);
+                            let sides = self.asked.prepared.axes.project(&whole.sides);
                             if whole.open.is_empty() && self.map.nodes[0].sides == sides {
-                                self.map.nodes[0].refuted.insert(self.output);
+                                self.map.nodes[0].refuted.insert(self.asked.output);
                             }
                             return Ok(None);
                         }
@@ -225,13 +186,13 @@ impl<'q> Search<'_, '_, 'q> {
     fn descend(&mut self, mut part: Part<'q>) -> Option<Part<'q>> {
         loop {
             let node = &self.map.nodes[part.node];
-            if node.refuted.contains(self.output) {
+            if node.refuted.contains(self.asked.output) {
                 return None;
             }
             let Progress::Cut(cut, low) = node.progress else {
                 return Some(part);
             };
-            let variable = self.oracle.axes.variables[cut.axis];
+            let variable = self.asked.prepared.axes.variables[cut.axis];
             let side = part.restriction.sides[variable];
             if side.hi <= cut.at {
                 part.node = low;
@@ -243,7 +204,7 @@ impl<'q> Search<'_, '_, 'q> {
             }
             // The plane of the lead is least at one end of the side; the other half starts this
             // much higher.
-            let (mut promises, lead) = ([part.promise; 2], node.lead(self.output));
+            let (mut promises, lead) = ([part.promise; 2], node.lead(self.asked.output));
             if let Some(lead) = lead {
                 let slope = lead.slope(cut.axis);
                 #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
@@ -260,7 +221,7 @@ impl<'q> Search<'_, '_, 'q> {
                 IntInterval::new(cut.at + 1, IntInterval::UNBOUNDED_ABOVE),
             ];
             for (i, half) in halves.into_iter().enumerate().rev() {
-                if !self.map.nodes[low + i].refuted.contains(self.output)
+                if !self.map.nodes[low + i].refuted.contains(self.asked.output)
                     && let Some(restriction) = part.restriction.within(variable, half)
                 {
                     self.wait(promises[i], low + i, restriction);
@@ -272,59 +233,141 @@ impl<'q> Search<'_, '_, 'q> {
 
     /// Works on a leaf.
     fn visit(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Visit, StopReason> {
-        if let Some(witness) = self.known_witness(node, restriction)? {
+        let (asked, leaf) = (&mut self.asked, &mut self.map.nodes[node]);
+        if let Some(witness) = known_witness(asked, leaf, restriction)? {
             return Ok(Visit::Witness(witness));
         }
-        if self.beaten_here(node, restriction) {
+        if beaten_here(asked, leaf, restriction) {
             return Ok(Visit::Done);
         }
-        if self.chosen_everywhere(node) {
+        if chosen_everywhere(asked, leaf) {
             // Only the conditions matter.
-            return Ok(match satisfy(restriction, usize::MAX, self.budget)? {
+            return Ok(match satisfy(restriction, usize::MAX, asked.budget)? {
                 Satisfied::By(point) => Visit::Witness(point),
                 Satisfied::No | Satisfied::Unknown => Visit::Done,
             });
         }
-        let progress = self.map.nodes[node].progress;
+        let progress = leaf.progress;
         if progress == Progress::Enumerated {
-            self.undecided_points(node, restriction)?;
+            self.undecided = self.undecided || undecided_points(asked, leaf, restriction)?;
             return Ok(Visit::Done);
         }
-        let needed = self.oracle.axes.project(&restriction.sides);
-        if let Some(cut) = trim(&self.map.nodes[node].sides, &needed) {
+        let needed = asked.prepared.axes.project(&restriction.sides);
+        if let Some(cut) = trim(&leaf.sides, &needed) {
             self.cut(node, cut);
             return Ok(Visit::Again);
         }
         if progress == Progress::Fresh {
-            let limit = self.oracle.config.enumerated_points;
-            if count_up_to(&self.map.nodes[node].sides, limit).is_some() {
-                self.enumerate(node);
+            if count_up_to(&leaf.sides, self.limits.points).is_some() {
+                enumerate(asked, leaf);
                 return Ok(Visit::Again);
             }
             // Points that the parent knew will do to tell which outputs win here.
-            if self.map.nodes[node].known() == 0
-                && let Some(end) = self.guess(node, restriction, &needed)?
+            if leaf.known() == 0
+                && let Some(end) = guess(asked, leaf, restriction, &needed)?
             {
                 return Ok(end);
             }
             let contradictory = self.bound(node, restriction)?;
+            let (asked, leaf) = (&self.asked, &self.map.nodes[node]);
             if contradictory
-                || self.map.nodes[node].refuted.contains(self.output)
-                || self.beaten_here(node, restriction)
+                || leaf.refuted.contains(asked.output)
+                || beaten_here(asked, leaf, restriction)
             {
                 return Ok(Visit::Done);
             }
         }
-        if let Some(end) = self.guess(node, restriction, &needed)? {
+        let (asked, leaf) = (&mut self.asked, &mut self.map.nodes[node]);
+        if let Some(end) = guess(asked, leaf, restriction, &needed)? {
             return Ok(end);
         }
         self.open_boxes += 1;
-        if self.oracle.box_limit.is_none()
+        if self.limits.boxes.is_none()
             && CLIMBS.contains(&self.open_boxes)
-            && let Some(witness) = self.climb(node, restriction, &needed)?
+            && let Some(witness) = climb(asked, leaf, restriction, &needed)?
         {
             return Ok(Visit::Witness(witness));
         }
-        Ok(self.halve(node, &needed))
+        match best_cut(asked, leaf, &needed) {
+            Some(cut) => {
+                self.cut(node, cut);
+                Ok(Visit::Again)
+            }
+            None => {
+                // A single point that was not enumerated: nothing more can be said.
+                self.undecided = true;
+                Ok(Visit::Done)
+            }
+        }
     }
+
+    /// Bounds the scores in a leaf; whether that contradicts the conditions.
+    fn bound(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<bool, StopReason> {
+        let Self { map, asked, .. } = self;
+        let sharing = map.sharing;
+        match &asked.prepared.function {
+            Function::Network(network) => {
+                let reads = &asked.prepared.axes.reads;
+                let (leaf, region) = map.bounded(network.bounder.program(), reads, node);
+                bound(asked, leaf, region, sharing, restriction)
+            }
+            Function::Trees(_) => {
+                bound_trees(asked, &mut map.nodes[node], sharing)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn cut(&mut self, node: usize, cut: Cut) {
+        self.asked.prepared.statistics.splits += 1;
+        self.map.cut(self.asked.prepared, node, cut);
+    }
+
+    /// Asks the query over the reals for a while, if its time has come.
+    fn over_reals(&mut self, whole: &Restriction<'q>) -> Result<OverReals, StopReason> {
+        if !RELAXED.contains(&self.open_boxes) || self.open_boxes == self.asked_at {
+            return Ok(OverReals::Open);
+        }
+        self.asked_at = self.open_boxes;
+        let started = Instant::now();
+        let asked = &mut self.asked;
+        let output = asked.output;
+        let query = SelectionQuery { region: &whole.sides, conditions: &whole.open, output };
+        let search = match &mut self.relaxed {
+            Some(search) => search,
+            none => none.insert(RelaxedSearch::new(asked.prepared, &query, asked.budget)?),
+        };
+        let answer = search.advance(asked.prepared, self.open_boxes, asked.budget)?;
+        asked.finish(Stage::Split, started);
+        Ok(match answer {
+            Some(Answer::Refuted) => OverReals::Refuted,
+            Some(Answer::Possible(Some(point))) => {
+                let axes = &asked.prepared.axes.variables;
+                let rounded: Option<Vec<i64>> =
+                    axes.iter().map(|&variable| nearest(&point[variable])).collect();
+                match rounded {
+                    Some(rounded) => {
+                        let witness = witness_if_chosen(asked, &rounded, whole)?;
+                        witness.map_or(OverReals::Open, OverReals::Witness)
+                    }
+                    None => OverReals::Open,
+                }
+            }
+            Some(Answer::Possible(None)) | None => OverReals::Open,
+        })
+    }
+}
+
+/// What the question over the reals says about the one over the integers.
+enum OverReals {
+    /// There is no witness.
+    Refuted,
+    Witness(State),
+    Open,
+}
+
+/// The nearest integer.
+fn nearest(value: &Rational) -> Option<i64> {
+    let half = Rational::new(1, 2)?;
+    (value + &half).floor().to_i64()
 }

@@ -1,0 +1,34 @@
+//! Bounds of network inputs, from boxes of integers.
+
+use policert_numeric::IntBox;
+
+/// Bounds of network inputs.
+pub(crate) struct Inputs {
+    pub lo: Vec<f64>,
+    pub hi: Vec<f64>,
+}
+
+impl Inputs {
+    pub fn new(reads: &[usize], sides: &IntBox) -> Self {
+        let lo = reads.iter().map(|&axis| float_below(sides[axis].lo)).collect();
+        let hi = reads.iter().map(|&axis| float_above(sides[axis].hi)).collect();
+        Self { lo, hi }
+    }
+}
+
+/// Integers of at most this magnitude are doubles.
+const EXACT: u64 = 1 << 53;
+
+/// A double that is not above; values are 64-bit integers, so there always is one.
+#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
+pub(crate) fn float_below(value: i64) -> f64 {
+    let near = value as f64;
+    if value.unsigned_abs() <= EXACT { near } else { near.next_down() }
+}
+
+/// A double that is not below.
+#[expect(clippy::cast_precision_loss, reason = "rounded outwards")]
+pub(crate) fn float_above(value: i64) -> f64 {
+    let near = value as f64;
+    if value.unsigned_abs() <= EXACT { near } else { near.next_up() }
+}
