@@ -33,8 +33,8 @@ pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
 pub use load::{
-    LoadedPolicy, NetworkFile, PolicyOptions, load_observing, load_policy, read_network,
-    read_network_within, read_trees,
+    LoadedPolicy, NetworkFile, PolicyOptions, is_policy_file, load_observing, load_policy,
+    read_network, read_network_within, read_trees,
 };
 pub use matrix::Matrix;
 pub use meter::Meter;

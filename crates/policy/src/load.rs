@@ -15,7 +15,8 @@ use crate::onnx::parse_within;
 use crate::policy::Policy;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
-    Classes, IntegerTrees, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees, parse_trees,
+    Classes, IntegerTrees, Rounds, TreesFile, is_json_ensemble, is_tree_ensemble, parse_onnx_trees,
+    parse_trees,
 };
 
 /// What a network file contains.
@@ -82,9 +83,9 @@ fn read_trees_within(
         Ok::<_, PolicyError>(bytes)
     };
     let name = path.display().to_string();
-    match ending(path).as_str() {
-        "nnet" => Ok(None),
-        "onnx" => {
+    match Format::of(path) {
+        Some(Format::Nnet) | None => Ok(None),
+        Some(Format::Onnx) => {
             let bytes = read_metered(path, meter)?;
             if is_tree_ensemble(&bytes) {
                 meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
@@ -93,14 +94,54 @@ fn read_trees_within(
                 Ok(None)
             }
         }
-        "json" | "ubj" | "txt" => parse_trees(&name, &read(meter)?, rounds).map(Some),
-        _ => Ok(None),
+        Some(Format::Json | Format::Trees) => parse_trees(&name, &read(meter)?, rounds).map(Some),
     }
 }
 
-fn ending(path: &Path) -> String {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ending.to_ascii_lowercase()
+/// The format of a policy file, as the ending of its name says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Format {
+    Nnet,
+    /// A network or a tree ensemble.
+    Onnx,
+    /// A tree ensemble, or no policy at all.
+    Json,
+    /// A tree ensemble of another format.
+    Trees,
+}
+
+impl Format {
+    fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "nnet" => Some(Self::Nnet),
+            "onnx" => Some(Self::Onnx),
+            "json" => Some(Self::Json),
+            "ubj" | "txt" => Some(Self::Trees),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a file is a policy itself and no interface: by the ending of its name, JSON by what is
+/// in it.
+///
+/// # Errors
+/// [`PolicyError::Stopped`] at a limit.
+pub fn is_policy_file(path: &Path, meter: &mut Meter) -> Result<bool, PolicyError> {
+    match Format::of(path) {
+        Some(Format::Nnet | Format::Onnx | Format::Trees) => Ok(true),
+        Some(Format::Json) => match read_metered(path, meter) {
+            Ok(bytes) => {
+                meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
+                Ok(is_json_ensemble(&bytes))
+            }
+            Err(PolicyError::Stopped) => Err(PolicyError::Stopped),
+            // The reader of interfaces says what is wrong.
+            Err(_) => Ok(false),
+        },
+        None => Ok(false),
+    }
 }
 
 /// Reads a network by the ending of its name: `.nnet` or `.onnx`.
@@ -117,16 +158,16 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    match ending(path).as_str() {
-        "nnet" => {
+    match Format::of(path) {
+        Some(Format::Nnet) => {
             let bytes = read_metered(path, meter)?;
             parse_nnet_within(&name, &bytes, meter)
         }
-        "onnx" => {
+        Some(Format::Onnx) => {
             let network = parse_within(&name, read_metered(path, meter)?, meter)?;
             Ok(NetworkFile { network, notes: Vec::new() })
         }
-        _ => {
+        Some(Format::Json | Format::Trees) | None => {
             let message = "policies of this format are not supported; networks in NNet (.nnet) and \
                            ONNX (.onnx) are, and tree ensembles in ONNX (.onnx), in JSON (.json) of \
                            Veritas, XGBoost and LightGBM, UBJSON (.ubj) of XGBoost and text (.txt) \

@@ -141,16 +141,38 @@ fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
     }
     let value: Value =
         if ubjson::is_likely(bytes) { ubjson::parse(bytes)? } else { json::parse(bytes)? };
-    let has = |key: &str| value.get(key).is_some();
-    if has("learner") {
-        xgboost::parse(&value, rounds)
-    } else if has("tree_info") {
-        lightgbm::parse_dump(&value)
-    } else if has("trees") {
-        veritas::parse(&value)
-    } else {
-        let message = "no tree ensemble: supported are JSON of Veritas (`trees`), XGBoost \
-                       (`learner`) and LightGBM (`tree_info`)";
-        Err(PolicyError::unsupported("", message))
+    match library(&value) {
+        Some(Library::Xgboost) => xgboost::parse(&value, rounds),
+        Some(Library::Lightgbm) => lightgbm::parse_dump(&value),
+        Some(Library::Veritas) => veritas::parse(&value),
+        None => Err(PolicyError::unsupported("", NO_ENSEMBLE)),
     }
 }
+
+/// Whether the bytes of a file are JSON of a tree ensemble, as far as its first keys tell.
+pub(crate) fn is_json_ensemble(bytes: &[u8]) -> bool {
+    json::parse(bytes).is_ok_and(|value| library(&value).is_some())
+}
+
+/// What wrote a JSON file.
+enum Library {
+    Xgboost,
+    Lightgbm,
+    Veritas,
+}
+
+fn library(value: &Value) -> Option<Library> {
+    let has = |key: &str| value.get(key).is_some();
+    if has("learner") {
+        Some(Library::Xgboost)
+    } else if has("tree_info") {
+        Some(Library::Lightgbm)
+    } else if has("trees") {
+        Some(Library::Veritas)
+    } else {
+        None
+    }
+}
+
+const NO_ENSEMBLE: &str = "no tree ensemble: supported are JSON of Veritas (`trees`), XGBoost \
+                           (`learner`) and LightGBM (`tree_info`)";

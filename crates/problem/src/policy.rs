@@ -5,7 +5,7 @@ use std::path::Path;
 use policert_engine_api::Budget;
 use policert_model::{Model, Observable};
 use policert_outcome::{Failure, InputRole, metered};
-use policert_policy::{LoadedPolicy, PolicyOptions, load_observing};
+use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_observing};
 
 use crate::load::Files;
 use crate::{PolicyChoice, ProblemOptions};
@@ -25,10 +25,12 @@ pub fn load(
 ) -> Result<Option<LoadedPolicy>, Failure> {
     let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
     let (mut interface, mut network) = (interface.as_deref(), network.as_deref());
-    match of_property {
-        // Some properties name the network itself.
-        Some(path) if is_network(path) => network = network.or(Some(path)),
-        other => interface = interface.or(other),
+    if let Some(path) = of_property {
+        // Some properties name the policy itself.
+        match metered(budget, |meter| is_policy_file(path, meter))? {
+            true => network = network.or(Some(path)),
+            false => interface = interface.or(Some(path)),
+        }
     }
     if interface.is_none() && network.is_none() {
         return Ok(None);
@@ -45,9 +47,4 @@ pub fn load(
     })?;
     files.push((InputRole::Policy, loaded.network_file.clone()));
     Ok(Some(loaded))
-}
-
-fn is_network(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ["nnet", "onnx"].contains(&ending.to_ascii_lowercase().as_str())
 }

@@ -99,6 +99,21 @@ fn the_best_round_is_the_last_that_counts_and_a_note_says_so() {
     assert!(text(&run).contains("/rounds: \"best\" or \"all\""), "{}", text(&run));
 }
 
+/// The ending of a name does not tell a tree ensemble in JSON from an interface.
+#[test]
+fn a_property_may_name_a_tree_ensemble_itself() {
+    let example = Example::new();
+    let node = json!({"feat_id": 0, "split_value": 5.0,
+        "left": {"leaf_value": [1.0, 0.0]}, "right": {"leaf_value": [0.0, 1.0]}});
+    let ensemble = json!({"base_scores": [0.0, 0.0], "trees": [{"structure": node}]});
+    example.write("trees.json", &ensemble.to_string());
+    let model = example.read("model.jani").replace("policy.jani2nnet", "trees.json");
+    example.write("model.jani", &model);
+    let run = example.run("verify model.jani");
+    assert_eq!(code(&run), 0, "{}", text(&run));
+    assert!(words(&text(&run)).contains("no interface"), "{}", text(&run));
+}
+
 #[test]
 fn rounds_of_a_network_are_refused() {
     let example = Example::new();
