@@ -5,12 +5,13 @@ mod twins;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::sub_down;
+use policert_policy::{Activation, Op};
 use smallvec::{SmallVec, smallvec};
 
 use crate::frame::Frame;
 use crate::interval::Bounds;
-use crate::program::{LANES, Lanes, Op, Program};
-use crate::relaxation::{Function, Lines};
+use crate::program::{LANES, Lanes, Program};
+use crate::relaxation::{self, Lines};
 use crate::symbolic::{Form, Forms, Relaxations, Term};
 
 /// Computes bounds of score differences of one network.
@@ -162,7 +163,7 @@ impl Bounder {
         self.refined.clear();
         self.reaches.clear();
         for node in 1..self.program.nodes.len() {
-            if node == self.program.output && matches!(self.program.nodes[node].op, Op::Affine(_)) {
+            if node == self.program.output && matches!(self.program.op(node), Op::Affine { .. }) {
                 continue;
             }
             self.bounds.set_node(&self.program, frame, node);
@@ -184,8 +185,8 @@ impl Bounder {
                     return Ok(false);
                 }
             }
-            if let Op::Pointwise { source, function } = self.program.nodes[node].op {
-                self.relax(node, source, function);
+            if let Op::Pointwise { input, activation } = *self.program.op(node) {
+                self.relax(node, input.index(), activation);
             }
         }
         Ok(true)
@@ -218,7 +219,7 @@ impl Bounder {
     }
 
     /// Draws the lines of a function over the bounds of its argument.
-    fn relax(&mut self, node: usize, source: usize, function: Function) {
+    fn relax(&mut self, node: usize, source: usize, activation: Activation) {
         let (range, sources) = (self.program.range(node), self.program.range(source));
         // What only this function reads has coefficient 0 where both lines are constant.
         let sole = self.program.nodes[source].readers == 1;
@@ -226,7 +227,7 @@ impl Bounder {
         active.clear();
         let bounds = self.bounds.lo[sources.clone()].iter().zip(&self.bounds.hi[sources]);
         for (element, (lines, (&lo, &hi))) in self.lines[range].iter_mut().zip(bounds).enumerate() {
-            *lines = function.lines(lo, hi);
+            *lines = relaxation::lines(activation, lo, hi);
             if !sole || lines.lower_slope != 0.0 || lines.upper_slope != 0.0 {
                 active.push(element);
             }
@@ -378,14 +379,14 @@ impl Bounder {
     fn add_first_effects(&self, frame: &Frame, lane: usize, influence: &mut [f64]) {
         let program = &self.program;
         for (node, first) in frame.first.iter().enumerate() {
-            let Op::Affine(affine) = &program.nodes[node].op else { continue };
+            let Op::Affine { weights, .. } = program.op(node) else { continue };
             let (Some(function), Some(_)) = (program.nodes[node].reader, first) else { continue };
             for (neuron, slot) in program.range(node).enumerate() {
                 if function.is_linear(self.bounds.lo[slot], self.bounds.hi[slot]) {
                     continue;
                 }
                 let effect = self.forms.coefficient(program, node, neuron, lane).abs();
-                let row = affine.row(neuron);
+                let row = weights.row(neuron);
                 for &input in &frame.free {
                     influence[input] += FIRST_EFFECT * effect * row[input].abs();
                 }
@@ -407,9 +408,11 @@ impl Bounder {
     /// The difference of two scores that have the same weights: a tie of such scores is no
     /// matter of rounding.
     fn constant_difference(&self, greater: usize, lesser: usize) -> Option<f64> {
-        let Op::Affine(affine) = &self.program.nodes[self.program.output].op else { return None };
-        let same = affine.row(greater) == affine.row(lesser);
-        same.then(|| sub_down(affine.bias[greater], affine.bias[lesser]))
+        let Op::Affine { weights, bias, .. } = self.program.op(self.program.output) else {
+            return None;
+        };
+        let same = weights.row(greater) == weights.row(lesser);
+        same.then(|| sub_down(bias[greater], bias[lesser]))
     }
 }
 

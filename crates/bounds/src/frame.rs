@@ -28,9 +28,10 @@
 //! Anything that overflows makes T infinite or not a number, and the bound −∞.
 
 use policert_numeric::round::{add_up, gamma, mul_up};
+use policert_policy::{NodeId, Op};
 
 use crate::interval::Bounds;
-use crate::program::{Affine, LANES, Op, Panels, Program};
+use crate::program::{LANES, Panels, Program, factor};
 
 /// The constants of one region.
 #[derive(Debug)]
@@ -116,16 +117,15 @@ impl Frame {
     }
 
     fn folded(&self, program: &Program, node: usize) -> Option<First> {
-        let Op::Affine(affine) = &program.nodes[node].op else { return None };
-        if !matches!(program.nodes[affine.source].op, Op::Input) {
+        let Op::Affine { input: NodeId::INPUT, weights, bias } = program.op(node) else {
             return None;
-        }
+        };
         let fixed: Vec<usize> = (0..self.lo.len()).filter(|&k| self.lo[k] >= self.hi[k]).collect();
         let fold = |(row, bias): (&[f64], &f64)| {
             fixed.iter().fold(*bias, |sum, &k| sum + row[k] * self.lo[k])
         };
-        let bias = affine.rows.chunks_exact(affine.columns).zip(&affine.bias).map(fold).collect();
-        let panels = Panels::new(&affine.rows, affine.columns, &self.free);
+        let bias = weights.row_iter().zip(bias).map(fold).collect();
+        let panels = Panels::new(weights, &self.free);
         Some(First { bias, panels })
     }
 
@@ -133,32 +133,36 @@ impl Frame {
     fn set_flow(&mut self, program: &Program, node: usize) {
         let at = program.nodes[node].at;
         for (i, slot) in program.range(node).enumerate() {
-            let of = |source: usize| self.magnitude[program.nodes[source].at + i];
-            self.flow[slot] = match &program.nodes[node].op {
+            let of = |source: &NodeId| self.magnitude[program.nodes[source.index()].at + i];
+            self.flow[slot] = match program.op(node) {
                 Op::Input => {
                     let (lo, hi) = (self.lo[i], self.hi[i]);
                     lo.abs().max(hi.abs())
                 }
-                Op::Affine(affine) => self.affine_flow(program, affine, i),
-                Op::Scale { source, factors, summands } => {
-                    factors[i].abs() * of(*source) + summands[i].abs()
+                Op::Affine { input, weights, bias } => {
+                    let sizes = &self.magnitude[program.range(input.index())];
+                    let terms = weights.row(i).iter().zip(sizes);
+                    terms.fold(bias[i].abs(), |sum, (w, size)| sum + w.abs() * size)
                 }
-                Op::Pointwise { source, function } => {
+                Op::Scale { input, mul, div, add } => {
+                    factor(mul[i], div[i]).abs() * of(input) + add[i].abs()
+                }
+                Op::Pointwise { input, activation } => {
                     // |f(x)| + 3 · steepness · |x| bounds |slope · x| + |offset|.
-                    let source = program.nodes[*source].at + i;
-                    let size = self.magnitude[source];
-                    let (lo, hi) = function.image(-size, size);
-                    lo.abs().max(hi.abs()) + 3.0 * function.steepness() * size
+                    let size = of(input);
+                    let (lo, hi) = activation.image(-size, size);
+                    lo.abs().max(hi.abs()) + 3.0 * activation.steepness() * size
                 }
-                Op::Add { sources } => sources.iter().map(|&s| of(s)).sum(),
-                Op::Max { sources } => sources.iter().map(|&s| of(s)).fold(0.0, f64::max),
-                Op::Concat { sources } => {
+                Op::Add { inputs } => inputs.iter().map(of).sum(),
+                Op::Max { inputs } => inputs.iter().map(of).fold(0.0, f64::max),
+                Op::Concat { inputs } => {
                     let mut i = slot - at;
                     let mut size = 0.0;
-                    for &source in sources {
-                        let width = program.nodes[source].width;
+                    for input in inputs {
+                        let source = &program.nodes[input.index()];
+                        let width = source.width;
                         if i < width {
-                            size = self.magnitude[program.nodes[source].at + i];
+                            size = self.magnitude[source.at + i];
                             break;
                         }
                         i -= width;
@@ -168,23 +172,15 @@ impl Frame {
             } * INFLATION;
         }
     }
-
-    fn affine_flow(&self, program: &Program, affine: &Affine, neuron: usize) -> f64 {
-        let sizes = &self.magnitude[program.range(affine.source)];
-        affine
-            .row(neuron)
-            .iter()
-            .zip(sizes)
-            .fold(affine.bias[neuron].abs(), |sum, (w, size)| sum + w.abs() * size)
-    }
 }
 
 /// More than the roundings of any one term on its way from a score to the inputs.
 fn roundings(program: &Program) -> usize {
-    let terms = |node: &crate::program::Node| match &node.op {
-        Op::Affine(affine) => affine.columns,
-        Op::Add { sources } | Op::Concat { sources } | Op::Max { sources } => sources.len(),
-        _ => 0,
+    let terms = |node: usize| match program.op(node) {
+        Op::Affine { weights, .. } => weights.columns(),
+        Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => inputs.len(),
+        Op::Input | Op::Scale { .. } | Op::Pointwise { .. } => 0,
     };
-    program.nodes.iter().map(|node| node.width + terms(node) + 4 * LANES).sum()
+    let nodes = program.nodes.iter().enumerate();
+    nodes.map(|(i, node)| node.width + terms(i) + 4 * LANES).sum()
 }

@@ -6,11 +6,12 @@
 use std::ops::Range;
 
 use policert_numeric::round::{add_down, add_up, at_least, at_most, mul_down, mul_up};
+use policert_policy::{NodeId, Op};
 use pulp::{Arch, Simd};
 
 use crate::frame::Frame;
 use crate::kernel::{Kernel, load, magnitude, run, store, vectors};
-use crate::program::{Affine, LANES, Lanes, Op, Program};
+use crate::program::{LANES, Lanes, Program, factor};
 
 /// Bounds of all slots.
 #[derive(Debug)]
@@ -68,58 +69,61 @@ impl Bounds {
     pub fn set_node(&mut self, program: &Program, frame: &Frame, node: usize) {
         let width = program.nodes[node].width;
         let at = program.nodes[node].at;
-        match &program.nodes[node].op {
+        match program.op(node) {
             Op::Input => {
                 self.lo[..width].copy_from_slice(&frame.lo);
                 self.hi[..width].copy_from_slice(&frame.hi);
             }
-            Op::Affine(affine) => self.set_affine(program, frame, node, affine),
-            Op::Scale { source, factors, summands } => {
-                let source = program.nodes[*source].at;
+            Op::Affine { input, bias, .. } => {
+                self.set_affine(program, frame, node, input.index(), bias);
+            }
+            Op::Scale { input, mul, div, add } => {
+                let source = program.nodes[input.index()].at;
                 for i in 0..width {
+                    let factor = factor(mul[i], div[i]);
                     let (lo, hi) = (self.lo[source + i], self.hi[source + i]);
-                    let (a, b) = if factors[i] < 0.0 { (hi, lo) } else { (lo, hi) };
-                    let lo = add_down(mul_down(factors[i], a), summands[i]);
-                    let hi = add_up(mul_up(factors[i], b), summands[i]);
+                    let (a, b) = if factor < 0.0 { (hi, lo) } else { (lo, hi) };
+                    let lo = add_down(mul_down(factor, a), add[i]);
+                    let hi = add_up(mul_up(factor, b), add[i]);
                     // The factor itself is rounded.
                     let error = frame.errors[at + i];
                     self.lo[at + i] = add_down(lo, -error);
                     self.hi[at + i] = add_up(hi, error);
                 }
             }
-            Op::Pointwise { source, function } => {
-                let source = program.nodes[*source].at;
+            Op::Pointwise { input, activation } => {
+                let source = program.nodes[input.index()].at;
                 let (below, lo) = self.lo.split_at_mut(at);
                 let (above, hi) = self.hi.split_at_mut(at);
                 let sources = below[source..source + width].iter().zip(&above[source..]);
                 for ((lo, hi), (below, above)) in lo.iter_mut().zip(hi).zip(sources) {
-                    (*lo, *hi) = function.image(*below, *above);
+                    (*lo, *hi) = activation.image(*below, *above);
                 }
             }
-            Op::Add { sources } => {
+            Op::Add { inputs } => {
                 for i in 0..width {
-                    let at_source = |s: &usize| program.nodes[*s].at + i;
-                    let lo = sources.iter().map(|s| self.lo[at_source(s)]);
-                    let hi = sources.iter().map(|s| self.hi[at_source(s)]);
+                    let at_source = |s: &NodeId| program.nodes[s.index()].at + i;
+                    let lo = inputs.iter().map(|s| self.lo[at_source(s)]);
+                    let hi = inputs.iter().map(|s| self.hi[at_source(s)]);
                     let (lo, hi) = (lo.reduce(add_down), hi.reduce(add_up));
                     self.lo[at + i] = lo.unwrap_or(f64::NEG_INFINITY);
                     self.hi[at + i] = hi.unwrap_or(f64::INFINITY);
                 }
             }
-            Op::Max { sources } => {
+            Op::Max { inputs } => {
                 for i in 0..width {
-                    let at_source = |s: &usize| program.nodes[*s].at + i;
-                    let lo = sources.iter().map(|s| self.lo[at_source(s)]);
-                    let hi = sources.iter().map(|s| self.hi[at_source(s)]);
+                    let at_source = |s: &NodeId| program.nodes[s.index()].at + i;
+                    let lo = inputs.iter().map(|s| self.lo[at_source(s)]);
+                    let hi = inputs.iter().map(|s| self.hi[at_source(s)]);
                     let (lo, hi) = (lo.reduce(f64::max), hi.reduce(f64::max));
                     self.lo[at + i] = lo.unwrap_or(f64::NEG_INFINITY);
                     self.hi[at + i] = hi.unwrap_or(f64::INFINITY);
                 }
             }
-            Op::Concat { sources } => {
+            Op::Concat { inputs } => {
                 let mut at = at;
-                for &source in sources {
-                    let range = program.range(source);
+                for input in inputs {
+                    let range = program.range(input.index());
                     self.lo.copy_within(range.clone(), at);
                     self.hi.copy_within(range.clone(), at);
                     at += range.len();
@@ -128,18 +132,25 @@ impl Bounds {
         }
     }
 
-    fn set_affine(&mut self, program: &Program, frame: &Frame, node: usize, affine: &Affine) {
-        let source = program.range(affine.source);
+    fn set_affine(
+        &mut self,
+        program: &Program,
+        frame: &Frame,
+        node: usize,
+        source: usize,
+        bias: &[f64],
+    ) {
+        let source = program.range(source);
         self.centre.clear();
         self.radius.clear();
         let (bias, panels) = if let Some(first) = &frame.first[node] {
             for &k in &frame.free {
                 self.push_ball(source.start + k);
             }
-            (&first.bias, &first.panels.forward)
+            (&first.bias[..], &first.panels.forward)
         } else {
             source.for_each(|slot| self.push_ball(slot));
-            (&affine.bias, &affine.panels.forward)
+            (bias, &program.nodes[node].panels.forward)
         };
         let count = bias.len().div_ceil(LANES);
         for sums in [&mut self.centres, &mut self.radii] {

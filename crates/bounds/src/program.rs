@@ -3,10 +3,10 @@
 //! Backward substitution handles a block of rows at a time, one row in each lane, so that a weight
 //! is loaded once for all of them; the forward interval pass handles a panel of neurons at a time.
 
-use policert_engine_api::{Budget, StopReason};
-use policert_policy::{Network, Node as NetworkNode, Op as NetworkOp};
+use std::convert::Infallible;
 
-use crate::relaxation::Function;
+use policert_engine_api::{Budget, StopReason};
+use policert_policy::{Activation, Elements, Matrix, Network, NodeId, Op};
 
 /// Rows of a backward substitution, or neurons of an interval pass, that run side by side.
 pub(crate) const LANES: usize = 8;
@@ -19,6 +19,7 @@ pub(crate) const COLUMNS: usize = 4;
 /// A network laid out for bounds.
 #[derive(Debug)]
 pub(crate) struct Program {
+    network: Network,
     /// In topological order; the first is the input.
     pub nodes: Vec<Node>,
     /// The node of the scores.
@@ -30,61 +31,18 @@ pub(crate) struct Program {
 /// One node: the slots `at .. at + width`.
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub op: Op,
     pub at: usize,
     pub width: usize,
     /// Whether tight bounds of its elements matter (a function that is not linear reads them) and
     /// plain intervals do not give them.
     pub refined: bool,
     /// The function that reads it, if that is its only reader that is not linear.
-    pub reader: Option<Function>,
+    pub reader: Option<Activation>,
     /// Number of nodes that read it.
     pub readers: usize,
-}
-
-/// What a node computes, from other nodes given by index.
-#[derive(Debug)]
-pub(crate) enum Op {
-    Input,
-    Affine(Affine),
-    /// `x · factor + summand`, where the factor stands for `mul / div` and is rounded.
-    Scale {
-        source: usize,
-        factors: Vec<f64>,
-        summands: Vec<f64>,
-    },
-    Pointwise {
-        source: usize,
-        function: Function,
-    },
-    Add {
-        sources: Vec<usize>,
-    },
-    Concat {
-        sources: Vec<usize>,
-    },
-    Max {
-        sources: Vec<usize>,
-    },
-}
-
-/// `weights · x + bias`.
-#[derive(Debug)]
-pub(crate) struct Affine {
-    pub source: usize,
-    /// Row by row.
-    pub rows: Vec<f64>,
-    pub columns: usize,
-    pub bias: Vec<f64>,
-    /// All columns; those of the input are chosen for each region instead.
+    /// All columns of its weights, if it is affine; those of the input are chosen for each region
+    /// instead.
     pub panels: Panels,
-}
-
-impl Affine {
-    /// The weights of one neuron.
-    pub fn row(&self, neuron: usize) -> &[f64] {
-        &self.rows[neuron * self.columns..(neuron + 1) * self.columns]
-    }
 }
 
 /// Weights in the order in which the inner loops read them, possibly of a choice of columns.
@@ -97,10 +55,10 @@ pub(crate) struct Panels {
 }
 
 impl Panels {
-    pub fn new(rows: &[f64], width: usize, columns: &[usize]) -> Self {
-        let neurons = rows.len() / width;
+    pub fn new(weights: &Matrix, columns: &[usize]) -> Self {
+        let neurons = weights.rows();
         let weight = |neuron: usize, column: Option<&usize>| match column {
-            Some(&column) if neuron < neurons => rows[neuron * width + column],
+            Some(&column) if neuron < neurons => weights.row(neuron)[column],
             _ => 0.0,
         };
         let forward = (0..neurons).step_by(LANES).flat_map(|first| {
@@ -119,10 +77,11 @@ impl Panels {
 impl Program {
     /// Lays a network out.
     pub fn new(network: &Network) -> Self {
-        let mut program = Self::empty(network);
-        let mut read = vec![false; network.nodes().len()];
-        network.nodes().iter().for_each(|node| program.add(node, &mut read));
-        program
+        let go_on = || Ok::<(), Infallible>(());
+        match Self::while_polled(network, go_on) {
+            Ok(program) => program,
+            Err(never) => match never {},
+        }
     }
 
     /// As [`Program::new`], under a budget: large networks take a while.
@@ -130,122 +89,92 @@ impl Program {
     /// # Errors
     /// A stop of the budget.
     pub fn within(network: &Network, budget: &mut Budget) -> Result<Self, StopReason> {
-        let mut program = Self::empty(network);
+        Self::while_polled(network, || budget.poll_clock())
+    }
+
+    fn while_polled<E>(
+        network: &Network,
+        mut poll: impl FnMut() -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let nodes = Vec::with_capacity(network.nodes().len());
+        let output = network.output().index();
+        let mut program = Self { network: network.clone(), nodes, output, slots: 0 };
         let mut read = vec![false; network.nodes().len()];
         for node in network.nodes() {
-            budget.poll_clock()?;
+            poll()?;
             program.add(node, &mut read);
         }
         Ok(program)
     }
 
-    fn empty(network: &Network) -> Self {
-        let nodes = Vec::with_capacity(network.nodes().len());
-        Self { nodes, output: network.output().index(), slots: 0 }
+    /// Lays out one more node. `read` says of each node whether a function reads it.
+    fn add(&mut self, node: &policert_policy::Node, read: &mut [bool]) {
+        let sources = node.op.inputs().iter().map(|input| input.index());
+        let reader = match &node.op {
+            Op::Pointwise { activation, .. } => Some(Some(*activation)),
+            Op::Max { .. } => Some(None),
+            Op::Input
+            | Op::Affine { .. }
+            | Op::Scale { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. } => None,
+        };
+        for source in sources {
+            self.nodes[source].readers += 1;
+            if let Some(function) = reader {
+                self.nodes[source].reader = function.filter(|_| !read[source]);
+                read[source] = true;
+                self.nodes[source].refined = !self.is_tight(source);
+            }
+        }
+        let panels = match &node.op {
+            Op::Affine { input, weights, .. } if *input != NodeId::INPUT => {
+                Panels::new(weights, &(0..weights.columns()).collect::<Vec<_>>())
+            }
+            Op::Affine { .. }
+            | Op::Input
+            | Op::Scale { .. }
+            | Op::Pointwise { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::Max { .. } => Panels::default(),
+        };
+        let (at, width) = (self.slots, node.width);
+        self.nodes.push(Node { at, width, refined: false, reader: None, readers: 0, panels });
+        self.slots += node.width;
     }
 
-    /// Lays out one more node. `read` says of each node whether a function reads it.
-    fn add(&mut self, node: &NetworkNode, read: &mut [bool]) {
-        let Self { nodes, slots, .. } = self;
-        let sources: Vec<usize> = node.op.inputs().iter().map(|input| input.index()).collect();
-        let source = sources.first().copied().unwrap_or(0);
-        let pointwise = |function| Op::Pointwise { source, function };
-        let op = match &node.op {
-            NetworkOp::Input => Op::Input,
-            NetworkOp::Affine { weights, bias, .. } => {
-                let width = weights.columns();
-                let all: Vec<usize> = (0..width).collect();
-                let panels = match nodes[source].op {
-                    Op::Input => Panels::default(),
-                    _ => Panels::new(weights.entries(), width, &all),
-                };
-                let rows = weights.entries().to_vec();
-                Op::Affine(Affine { source, rows, columns: width, bias: bias.clone(), panels })
-            }
-            NetworkOp::Scale { mul, div, add, .. } => {
-                let factors = mul.iter().zip(div).map(|(&mul, &div)| factor(mul, div)).collect();
-                Op::Scale { source, factors, summands: add.clone() }
-            }
-            NetworkOp::Relu { .. } => pointwise(Function::Leaky { alpha: 0.0 }),
-            NetworkOp::LeakyRelu { alpha, .. } => pointwise(Function::Leaky { alpha: *alpha }),
-            NetworkOp::Tanh { .. } => pointwise(Function::Tanh),
-            NetworkOp::Sigmoid { .. } => pointwise(Function::Sigmoid),
-            NetworkOp::Clip { lo, hi, .. } => pointwise(Function::Clip {
-                lo: lo.unwrap_or(f64::NEG_INFINITY),
-                hi: hi.unwrap_or(f64::INFINITY),
-            }),
-            NetworkOp::Add { .. } => Op::Add { sources: sources.clone() },
-            NetworkOp::Concat { .. } => Op::Concat { sources: sources.clone() },
-            NetworkOp::Max { .. } => Op::Max { sources: sources.clone() },
-        };
-        if matches!(op, Op::Pointwise { .. } | Op::Max { .. }) {
-            for &source in &sources {
-                let function = match &op {
-                    Op::Pointwise { function, .. } if !read[source] => Some(*function),
-                    _ => None,
-                };
-                read[source] = true;
-                nodes[source].reader = function;
-                nodes[source].refined = !nodes[source].is_tight(nodes);
-            }
+    /// Whether interval arithmetic gives tight bounds of each element of a node.
+    fn is_tight(&self, node: usize) -> bool {
+        let is_bounded =
+            |source: &NodeId| self.nodes[source.index()].refined || self.is_tight(source.index());
+        match self.op(node) {
+            Op::Input => true,
+            Op::Affine { input, .. } => *input == NodeId::INPUT,
+            // Monotone functions of one element keep tight bounds tight (or nearly so).
+            Op::Scale { input, .. } | Op::Pointwise { input, .. } => is_bounded(input),
+            Op::Concat { inputs } => inputs.iter().all(is_bounded),
+            Op::Add { .. } | Op::Max { .. } => false,
         }
-        for &source in &sources {
-            nodes[source].readers += 1;
-        }
-        let width = node.width;
-        nodes.push(Node { op, at: *slots, width, refined: false, reader: None, readers: 0 });
-        *slots += node.width;
+    }
+
+    /// What a node computes.
+    pub fn op(&self, node: usize) -> &Op {
+        &self.network.nodes()[node].op
     }
 
     /// The values of all slots for some inputs, rounded.
     pub fn values(&self, inputs: &[f64]) -> Vec<f64> {
-        let mut values = Vec::with_capacity(self.slots);
-        for node in &self.nodes {
-            match &node.op {
-                Op::Input => values.extend_from_slice(inputs),
-                Op::Affine(affine) => {
-                    let from = self.nodes[affine.source].at;
-                    for (row, bias) in affine.rows.chunks_exact(affine.columns).zip(&affine.bias) {
-                        let products = row.iter().zip(&values[from..]).map(|(w, x)| w * x);
-                        values.push(products.sum::<f64>() + bias);
-                    }
-                }
-                Op::Scale { source, factors, summands } => {
-                    for (i, (factor, summand)) in factors.iter().zip(summands).enumerate() {
-                        values.push(values[self.nodes[*source].at + i] * factor + summand);
-                    }
-                }
-                Op::Pointwise { source, function } => {
-                    for i in 0..node.width {
-                        let x = values[self.nodes[*source].at + i];
-                        values.push(function.image(x, x).0);
-                    }
-                }
-                Op::Add { sources } => {
-                    for i in 0..node.width {
-                        values.push(sources.iter().map(|&s| values[self.nodes[s].at + i]).sum());
-                    }
-                }
-                Op::Max { sources } => {
-                    for i in 0..node.width {
-                        let each = sources.iter().map(|&s| values[self.nodes[s].at + i]);
-                        values.push(each.fold(f64::NEG_INFINITY, f64::max));
-                    }
-                }
-                Op::Concat { sources } => {
-                    for &source in sources {
-                        values.extend_from_within(self.range(source));
-                    }
-                }
-            }
+        match self.network.fold(&mut Rounded, inputs.to_vec()) {
+            Ok(values) => values.concat(),
+            Err(never) => match never {},
         }
-        values
     }
 
     /// Number of weights.
     pub fn weights(&self) -> usize {
-        let of = |node: &Node| match &node.op {
-            Op::Affine(affine) => affine.rows.len(),
+        let of = |node: &policert_policy::Node| match &node.op {
+            Op::Affine { weights, .. } => weights.entries().len(),
             Op::Input
             | Op::Scale { .. }
             | Op::Pointwise { .. }
@@ -253,7 +182,7 @@ impl Program {
             | Op::Concat { .. }
             | Op::Max { .. } => node.width,
         };
-        self.nodes.iter().map(of).sum()
+        self.network.nodes().iter().map(of).sum()
     }
 
     /// The node that a slot belongs to.
@@ -269,25 +198,35 @@ impl Program {
 }
 
 /// The quotient up to a relative error of one rounding, or no number.
-fn factor(mul: f64, div: f64) -> f64 {
+pub(crate) fn factor(mul: f64, div: f64) -> f64 {
     let factor = mul / div;
     if factor.is_normal() || mul.abs() < f64::from_bits(1) { factor } else { f64::NAN }
 }
 
-impl Node {
-    /// Whether interval arithmetic gives tight bounds of each element.
-    fn is_tight(&self, nodes: &[Node]) -> bool {
-        match &self.op {
-            Op::Input => true,
-            Op::Affine(affine) => matches!(nodes[affine.source].op, Op::Input),
-            // Monotone functions of one element keep tight bounds tight (or nearly so).
-            Op::Scale { source, .. } | Op::Pointwise { source, .. } => {
-                nodes[*source].refined || nodes[*source].is_tight(nodes)
-            }
-            Op::Concat { sources } => {
-                sources.iter().all(|&s| nodes[s].refined || nodes[s].is_tight(nodes))
-            }
-            Op::Add { .. } | Op::Max { .. } => false,
-        }
+/// Double precision, rounded to nearest.
+struct Rounded;
+
+impl Elements for Rounded {
+    type Element = f64;
+    type Error = Infallible;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[f64]) -> Result<f64, Infallible> {
+        Ok(weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias)
+    }
+
+    fn scale(&mut self, x: &f64, mul: f64, div: f64, add: f64) -> Result<f64, Infallible> {
+        Ok(x * factor(mul, div) + add)
+    }
+
+    fn apply(&mut self, activation: Activation, x: &f64) -> Result<f64, Infallible> {
+        Ok(activation.image(*x, *x).0)
+    }
+
+    fn sum(&mut self, terms: &[f64]) -> Result<f64, Infallible> {
+        Ok(terms.iter().sum())
+    }
+
+    fn max(&mut self, terms: &[f64]) -> Result<f64, Infallible> {
+        Ok(terms.iter().copied().fold(f64::NEG_INFINITY, f64::max))
     }
 }

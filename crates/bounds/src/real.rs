@@ -265,11 +265,7 @@ fn memory_needed(network: &Network) -> u64 {
         Op::Affine { weights, .. } => weights.entries().len(),
         Op::Input
         | Op::Scale { .. }
-        | Op::Relu { .. }
-        | Op::LeakyRelu { .. }
-        | Op::Tanh { .. }
-        | Op::Sigmoid { .. }
-        | Op::Clip { .. }
+        | Op::Pointwise { .. }
         | Op::Add { .. }
         | Op::Concat { .. }
         | Op::Max { .. } => 0,

@@ -6,13 +6,14 @@
 //! side. Rounding errors: see [frame](crate::frame).
 
 use policert_numeric::round::sub_down;
+use policert_policy::{NodeId, Op};
 use pulp::{Arch, Simd};
 use smallvec::SmallVec;
 
 use crate::frame::Frame;
 use crate::interval::Bounds;
 use crate::kernel::{Kernel, load, magnitude, run, store, vectors, vectors_mut};
-use crate::program::{Affine, COLUMNS, LANES, Lanes, Op, Program};
+use crate::program::{COLUMNS, LANES, Lanes, Program, factor};
 use crate::relaxation::Lines;
 
 /// Forms that are carried back side by side.
@@ -66,18 +67,18 @@ impl Forms {
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
         let at = program.nodes[node].at;
-        if let Op::Affine(affine) = &program.nodes[node].op
+        if let Op::Affine { input, weights, bias } = program.op(node)
             && frame.first[node].is_none()
         {
-            self.live[affine.source] = true;
-            let source = &mut self.coefficients[program.range(affine.source)];
+            self.live[input.index()] = true;
+            let source = &mut self.coefficients[program.range(input.index())];
             source.fill([0.0; LANES]);
             for (lane, form) in forms.iter().enumerate() {
                 for term in form {
-                    for (block, weight) in source.iter_mut().zip(affine.row(term.element)) {
+                    for (block, weight) in source.iter_mut().zip(weights.row(term.element)) {
                         block[lane] += term.factor * weight;
                     }
-                    self.constant[lane] += term.factor * affine.bias[term.element];
+                    self.constant[lane] += term.factor * bias[term.element];
                     self.terms[lane] += term.factor.abs() * frame.flow[at + term.element];
                 }
             }
@@ -214,31 +215,33 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
 
     #[inline(always)]
     fn run(mut self, relaxations: Relaxations<'_>) {
-        match &self.program.nodes[self.node].op {
+        let program = self.program;
+        match program.op(self.node) {
             Op::Input => self.input(relaxations.bounds),
-            Op::Affine(affine) => {
+            Op::Affine { input, bias, .. } => {
                 // What forms are about counts even where its reader is constant.
                 let active = self.started.unwrap_or(&relaxations.active[self.node]);
-                self.affine(affine, active);
+                self.affine(input.index(), bias, active);
             }
-            Op::Scale { source, factors, summands } => self.scale(*source, factors, summands),
-            Op::Pointwise { source, .. } => self.pointwise(*source, relaxations.lines),
-            Op::Add { sources } => {
-                for &source in sources {
+            Op::Scale { input, mul, div, add } => self.scale(input.index(), mul, div, add),
+            Op::Pointwise { input, .. } => self.pointwise(input.index(), relaxations.lines),
+            Op::Add { inputs } => {
+                for input in inputs {
                     let own = self.own;
                     let simd = self.simd;
-                    add::<S>(simd, self.target(source), own);
+                    add::<S>(simd, self.target(input.index()), own);
                 }
             }
-            Op::Concat { sources } => {
+            Op::Concat { inputs } => {
                 let (simd, mut rest) = (self.simd, self.own);
-                for &source in sources {
-                    let (part, others) = rest.split_at(self.program.nodes[source].width * N);
+                for input in inputs {
+                    let source = input.index();
+                    let (part, others) = rest.split_at(program.nodes[source].width * N);
                     add::<S>(simd, self.target(source), part);
                     rest = others;
                 }
             }
-            Op::Max { sources } => self.max(sources, relaxations.bounds),
+            Op::Max { inputs } => self.max(inputs, relaxations.bounds),
         }
     }
 
@@ -261,12 +264,12 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     }
 
     #[inline(always)]
-    fn affine(&mut self, affine: &Affine, active: &[usize]) {
+    fn affine(&mut self, source: usize, bias: &[f64], active: &[usize]) {
         let (simd, own) = (self.simd, self.own);
         if let Some(first) = &self.frame.first[self.node] {
             self.add_constants(&first.bias);
             let free = &self.frame.free;
-            let source = self.target(affine.source);
+            let source = self.target(source);
             let panels = first.panels.backward.chunks_exact(own.len() / N);
             for (panel, columns) in panels.zip(free.chunks(COLUMNS)) {
                 let sums = column_sums::<S, N>(simd, panel, own, active);
@@ -275,9 +278,10 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
                 }
             }
         } else {
-            self.add_constants(&affine.bias);
-            let source = self.target(affine.source);
-            let panels = affine.panels.backward.chunks_exact(own.len() / N);
+            self.add_constants(bias);
+            let panels = &self.program.nodes[self.node].panels.backward;
+            let source = self.target(source);
+            let panels = panels.chunks_exact(own.len() / N);
             for (panel, columns) in panels.zip(source.chunks_mut(COLUMNS)) {
                 let sums = column_sums::<S, N>(simd, panel, own, active);
                 add::<S>(simd, columns, sums.as_flattened());
@@ -286,13 +290,13 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     }
 
     #[inline(always)]
-    fn scale(&mut self, source: usize, factors: &[f64], summands: &[f64]) {
-        self.add_constants(summands);
+    fn scale(&mut self, source: usize, mul: &[f64], div: &[f64], add: &[f64]) {
+        self.add_constants(add);
         let (simd, own) = (self.simd, self.own);
         let source = vectors_mut::<S>(self.target(source));
         let elements = source.chunks_exact_mut(N).zip(own.chunks_exact(N));
-        for ((out, a), &factor) in elements.zip(factors) {
-            let factor = simd.splat_f64s(factor);
+        for ((out, a), (&mul, &div)) in elements.zip(mul.iter().zip(div)) {
+            let factor = simd.splat_f64s(factor(mul, div));
             for v in 0..N {
                 out[v] = simd.mul_add_e_f64s(a[v], factor, out[v]);
             }
@@ -328,9 +332,9 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     /// A positive coefficient goes to the source with the greatest lower bound, a negative one
     /// to a source that is the maximum everywhere or to an upper bound.
     #[inline(always)]
-    fn max(&mut self, sources: &[usize], bounds: &Bounds) {
-        for &source in sources {
-            self.target(source);
+    fn max(&mut self, sources: &[NodeId], bounds: &Bounds) {
+        for source in sources {
+            self.target(source.index());
         }
         for (i, a) in self.own.chunks_exact(N).enumerate() {
             let mut block = [0.0; LANES];
@@ -374,8 +378,8 @@ struct Greatest {
 }
 
 impl Greatest {
-    fn of(program: &Program, bounds: &Bounds, sources: &[usize], element: usize) -> Self {
-        let mut slots = sources.iter().map(|&source| program.nodes[source].at + element);
+    fn of(program: &Program, bounds: &Bounds, sources: &[NodeId], element: usize) -> Self {
+        let mut slots = sources.iter().map(|source| program.nodes[source.index()].at + element);
         let first = slots.clone().next().unwrap_or(0);
         let slot = slots
             .clone()

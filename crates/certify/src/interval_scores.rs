@@ -3,8 +3,9 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
+use policert_policy::activation::Elu;
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
-use policert_policy::{Comparison, Network, NodeId, Op, Policy, Scoring};
+use policert_policy::{Activation, Comparison, Network, NodeId, Op, Policy, Scoring, Smooth};
 
 use crate::invariant::{ChoicesInBoxes, Competing};
 
@@ -179,20 +180,24 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 })
                 .collect()
         }
-        Op::Relu { input } => each(input, &Interval::relu),
-        Op::LeakyRelu { input, alpha } => {
-            let alpha = Interval::point(*alpha);
-            each(input, &|x| {
+        Op::Pointwise { input, activation } => each(input, &|x| match *activation {
+            Activation::Leaky { alpha } => {
                 // α·min(x, 0) + max(x, 0), of which at most one differs from 0.
-                let below = alpha * x.min(Interval::ZERO);
+                let below = Interval::point(alpha) * x.min(Interval::ZERO);
                 if x.hi() <= 0.0 { below } else { below.hull(Interval::ZERO) + x.relu() }
-            })
-        }
-        Op::Tanh { input } => each(input, &Interval::tanh),
-        Op::Sigmoid { input } => each(input, &Interval::sigmoid),
-        Op::Clip { input, lo, hi } => each(input, &|x| {
-            let x = lo.map_or(x, |lo| x.max(Interval::point(lo)));
-            hi.map_or(x, |hi| x.min(Interval::point(hi)))
+            }
+            Activation::Clip { lo, hi } => {
+                let x = if lo.is_finite() { x.max(Interval::point(lo)) } else { x };
+                if hi.is_finite() { x.min(Interval::point(hi)) } else { x }
+            }
+            Activation::Smooth(Smooth::Tanh) => x.tanh(),
+            Activation::Smooth(Smooth::Sigmoid) => x.sigmoid(),
+            Activation::Smooth(Smooth::Elu(Elu { alpha })) => {
+                // α·(e^min(x, 0) − 1) + max(x, 0), of which at most one differs from 0.
+                let power = x.min(Interval::ZERO).exp() - Interval::point(1.0);
+                let below = Interval::point(alpha) * power;
+                if x.lo() >= 0.0 { x } else { below + x.relu() }
+            }
         }),
         Op::Add { inputs } => merged(inputs, &|a, b| a + b),
         Op::Max { inputs } => merged(inputs, &Interval::max),

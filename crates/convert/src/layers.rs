@@ -1,6 +1,6 @@
 //! A network as layers, for the automaton of the policy.
 
-use policert_policy::{Matrix, Network, NodeId, Op};
+use policert_policy::{Activation, Matrix, Network, NodeId, Op};
 
 use crate::error::{ConvertError, unsupported};
 
@@ -9,14 +9,14 @@ use crate::error::{ConvertError, unsupported};
 pub(crate) struct Layer<'n> {
     pub weights: &'n Matrix,
     pub bias: &'n [f64],
-    pub activations: Vec<Activation>,
+    pub activations: Vec<Clip>,
 }
 
-/// A function of one number.
+/// min(max(x, `lo`), `hi`); infinite bounds are none.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Activation {
-    Relu,
-    Clip { lo: Option<f64>, hi: Option<f64> },
+pub(crate) struct Clip {
+    pub lo: f64,
+    pub hi: f64,
 }
 
 /// The layers of a network, if it is a chain of them.
@@ -41,13 +41,15 @@ pub(crate) fn layers(network: &Network) -> Result<Vec<Layer<'_>>, ConvertError> 
                 layers.push(Layer { weights, bias, activations: Vec::new() });
                 continue;
             }
-            Op::Relu { .. } => Activation::Relu,
-            Op::Clip { lo, hi, .. } => Activation::Clip { lo: *lo, hi: *hi },
+            Op::Pointwise { activation, .. } => match *activation {
+                Activation::Leaky { alpha: 0.0 } => Clip { lo: 0.0, hi: f64::INFINITY },
+                Activation::Clip { lo, hi } => Clip { lo, hi },
+                Activation::Leaky { .. } | Activation::Smooth(_) => {
+                    let (operator, _) = activation.operator();
+                    return unsupported(format!("{operator} in a policy as an automaton"));
+                }
+            },
             Op::Scale { .. } => return unsupported("a network that scales, as an automaton"),
-            Op::LeakyRelu { .. } => return unsupported("leaky ReLU in a policy as an automaton"),
-            Op::Tanh { .. } | Op::Sigmoid { .. } => {
-                return unsupported("tanh or sigmoid in a policy as an automaton");
-            }
             Op::Input | Op::Add { .. } | Op::Concat { .. } | Op::Max { .. } => {
                 return unsupported("a network whose layers have several inputs, as an automaton");
             }

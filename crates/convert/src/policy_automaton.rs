@@ -7,7 +7,7 @@ use policert_policy::{Comparison, Filter, Numbers, Policy};
 use crate::environment::{balanced, constant};
 use crate::error::{ConvertError, unsupported};
 use crate::identifiers::Identifiers;
-use crate::layers::{Activation, Layer, layers};
+use crate::layers::{Clip, Layer, layers};
 use crate::network::{
     Action, Automaton, Destination, Edge, PolicyEncoding, Variable, VariableKind, WrittenNetwork,
 };
@@ -178,7 +178,7 @@ impl Arithmetic {
         weights: &[f64],
         bias: f64,
         sources: &[Expr],
-        activations: &[Activation],
+        activations: &[Clip],
     ) -> Result<Expr, ConvertError> {
         let mut terms = Vec::with_capacity(weights.len() + 1);
         for (&weight, source) in weights.iter().zip(sources) {
@@ -215,15 +215,10 @@ impl Arithmetic {
 
     fn limits(
         &self,
-        activation: Activation,
+        activation: Clip,
     ) -> Result<(Option<Rational>, Option<Rational>), ConvertError> {
-        match activation {
-            Activation::Relu => Ok((Some(Rational::ZERO), None)),
-            Activation::Clip { lo, hi } => {
-                let limit = |limit: Option<f64>| limit.map(|l| self.number(l)).transpose();
-                Ok((limit(lo)?, limit(hi)?))
-            }
-        }
+        let limit = |limit: f64| limit.is_finite().then(|| self.number(limit)).transpose();
+        Ok((limit(activation.lo)?, limit(activation.hi)?))
     }
 
     /// The values of a neuron of layer `k` by interval arithmetic.
@@ -233,7 +228,7 @@ impl Arithmetic {
         weights: &[f64],
         bias: f64,
         sources: &[[Rational; 2]],
-        activations: &[Activation],
+        activations: &[Clip],
     ) -> Result<[Rational; 2], ConvertError> {
         let mut sums = [Rational::ZERO, Rational::ZERO];
         for (&weight, source) in weights.iter().zip(sources) {

@@ -44,8 +44,9 @@ const FACTORIALS: [f64; 12] = [
 ];
 
 /// e⁻ᵗ for t ≥ 0, within 4u; NaN for NaN.
+#[must_use]
 #[inline(always)]
-fn exp_of_negative(t: f64) -> f64 {
+pub fn exp_of_negative(t: f64) -> f64 {
     let t = if t > CLAMP { CLAMP } else { t };
     let shifted = t * std::f64::consts::LOG2_E + ROUNDER;
     let k = shifted - ROUNDER;

@@ -16,6 +16,7 @@ use std::ops::{Add, Mul, Neg, Sub};
 use dashu::base::DivEuclid;
 use dashu::integer::{IBig, UBig};
 
+use crate::dyadic::dyadic_parts;
 use crate::interval::Interval;
 use crate::rational::Rational;
 
@@ -147,6 +148,13 @@ impl Enclosure {
             (floor_shift(&lo, shift), ceil_shift(&hi, shift))
         };
         Enclosure { lo, hi, bits: self.bits }
+    }
+
+    /// The product with a finite double; 0 for any other.
+    #[must_use]
+    pub fn times_f64(&self, factor: f64) -> Self {
+        let (mantissa, exponent) = dyadic_parts(factor).unwrap_or_default();
+        self.times_dyadic(mantissa, exponent)
     }
 
     /// The larger of two numbers.

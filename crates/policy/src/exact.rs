@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 
 use policert_numeric::{IBig, Rational, dyadic_parts};
 
+use crate::activation::Activation;
 use crate::matrix::Matrix;
 use crate::network::{Network, NodeId, Op};
 use scaled::{Integers, Scaled};
@@ -94,7 +95,7 @@ impl ExactEvaluator {
     }
 
     /// The exact values of all nodes for rational inputs, on the pieces that `piece` chooses for
-    /// the elements of [piecewise](Op) nodes, wherever the inputs lie: an affine function of the
+    /// the elements of piecewise linear nodes, wherever the inputs lie: an affine function of the
     /// inputs. Pieces are counted in ascending order of the argument (ReLU and leaky ReLU: below
     /// and above 0; a clip: below, between and above its bounds, as many as it has); those of a
     /// maximum are its sources.
@@ -202,19 +203,22 @@ fn step(op: &Op) -> Option<Step> {
                 .collect();
             Step::Scale { input: *input, factors: factors? }
         }
-        Op::Relu { input } => Step::Clip { input: *input, lo: Some((0, 0)), hi: None },
-        Op::LeakyRelu { input, alpha } => {
-            Step::LeakyRelu { input: *input, alpha: dyadic_parts(*alpha)? }
-        }
-        Op::Clip { input, lo, hi } => Step::Clip {
-            input: *input,
-            lo: lo.and_then(dyadic_parts),
-            hi: hi.and_then(dyadic_parts),
+        Op::Pointwise { input, activation } => match *activation {
+            Activation::Leaky { alpha: 0.0 } => {
+                Step::Clip { input: *input, lo: Some((0, 0)), hi: None }
+            }
+            Activation::Leaky { alpha } => {
+                Step::LeakyRelu { input: *input, alpha: dyadic_parts(alpha)? }
+            }
+            // Infinite bounds have no parts.
+            Activation::Clip { lo, hi } => {
+                Step::Clip { input: *input, lo: dyadic_parts(lo), hi: dyadic_parts(hi) }
+            }
+            Activation::Smooth(_) => return None,
         },
         Op::Add { inputs } => Step::Add { inputs: inputs.clone() },
         Op::Concat { inputs } => Step::Concat { inputs: inputs.clone() },
         Op::Max { inputs } => Step::Max { inputs: inputs.clone() },
-        Op::Tanh { .. } | Op::Sigmoid { .. } => return None,
     })
 }
 

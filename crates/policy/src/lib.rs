@@ -11,6 +11,7 @@
 //!   ([`precise_scores`]).
 //! - **Interfaces**: [`interface`] says which variables and labels inputs and outputs are.
 
+pub mod activation;
 mod choice;
 mod error;
 mod evaluate;
@@ -28,6 +29,7 @@ mod precise;
 pub mod semantics;
 pub mod trees;
 
+pub use activation::{Activation, Smooth};
 pub use choice::{Choice, Chooser};
 pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
@@ -38,7 +40,9 @@ pub use load::{
 };
 pub use matrix::Matrix;
 pub use meter::Meter;
-pub use network::{ElementType, Network, NetworkBuilder, Node, NodeId, Op};
+pub use network::{
+    Domain, ElementType, Elements, Network, NetworkBuilder, Node, NodeId, Op, Scaling,
+};
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
 pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

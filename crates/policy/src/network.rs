@@ -5,6 +5,7 @@
 //! is the exact one.
 
 mod build;
+mod domain;
 pub(crate) mod fold;
 
 #[cfg(test)]
@@ -12,10 +13,14 @@ pub(crate) mod generate;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 
 pub use build::NetworkBuilder;
+pub use domain::{Domain, Elements, Scaling};
 
 /// A node of a [`Network`]; nodes only refer to nodes before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,36 +71,12 @@ pub enum Op {
         /// Summands.
         add: Vec<f64>,
     },
-    /// max(x, 0).
-    Relu {
+    /// A function, element by element.
+    Pointwise {
         /// The vector x.
         input: NodeId,
-    },
-    /// x for x ≥ 0, `alpha` · x below.
-    LeakyRelu {
-        /// The vector x.
-        input: NodeId,
-        /// The slope below 0, of any sign.
-        alpha: f64,
-    },
-    /// The hyperbolic tangent.
-    Tanh {
-        /// The vector x.
-        input: NodeId,
-    },
-    /// The logistic sigmoid 1 / (1 + e⁻ˣ).
-    Sigmoid {
-        /// The vector x.
-        input: NodeId,
-    },
-    /// min(max(x, lo), hi), where given.
-    Clip {
-        /// The vector x.
-        input: NodeId,
-        /// The lower bound.
-        lo: Option<f64>,
-        /// The upper bound.
-        hi: Option<f64>,
+        /// The function.
+        activation: Activation,
     },
     /// Sum of vectors of one width; at least one.
     Add {
@@ -120,13 +101,9 @@ impl Op {
     pub fn inputs(&self) -> &[NodeId] {
         match self {
             Op::Input => &[],
-            Op::Affine { input, .. }
-            | Op::Scale { input, .. }
-            | Op::Relu { input }
-            | Op::LeakyRelu { input, .. }
-            | Op::Tanh { input }
-            | Op::Sigmoid { input }
-            | Op::Clip { input, .. } => std::slice::from_ref(input),
+            Op::Affine { input, .. } | Op::Scale { input, .. } | Op::Pointwise { input, .. } => {
+                std::slice::from_ref(input)
+            }
             Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => inputs,
         }
     }
@@ -134,21 +111,11 @@ impl Op {
     fn inputs_mut(&mut self) -> &mut [NodeId] {
         match self {
             Op::Input => &mut [],
-            Op::Affine { input, .. }
-            | Op::Scale { input, .. }
-            | Op::Relu { input }
-            | Op::LeakyRelu { input, .. }
-            | Op::Tanh { input }
-            | Op::Sigmoid { input }
-            | Op::Clip { input, .. } => std::slice::from_mut(input),
+            Op::Affine { input, .. } | Op::Scale { input, .. } | Op::Pointwise { input, .. } => {
+                std::slice::from_mut(input)
+            }
             Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => inputs,
         }
-    }
-
-    /// Whether it is piecewise linear.
-    #[must_use]
-    pub fn is_piecewise_linear(&self) -> bool {
-        !matches!(self, Op::Tanh { .. } | Op::Sigmoid { .. })
     }
 }
 
@@ -167,7 +134,7 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// In topological order; the first is the input, and each one is needed for the output.
-    nodes: Vec<Node>,
+    nodes: Arc<[Node]>,
     output: NodeId,
     element_type: ElementType,
 }
@@ -216,7 +183,15 @@ impl Network {
     /// outputs.
     #[must_use]
     pub fn is_piecewise_linear(&self) -> bool {
-        self.nodes.iter().all(|node| node.op.is_piecewise_linear())
+        self.nodes.iter().all(|node| match &node.op {
+            Op::Pointwise { activation, .. } => activation.is_piecewise_linear(),
+            Op::Input
+            | Op::Affine { .. }
+            | Op::Scale { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::Max { .. } => true,
+        })
     }
 
     /// Sizes of the hidden layers: the results of all weight matrices but the last. `None` if the
@@ -233,12 +208,7 @@ impl Network {
                     sizes.push(node.width);
                     *input
                 }
-                Op::Scale { input, .. }
-                | Op::Relu { input }
-                | Op::LeakyRelu { input, .. }
-                | Op::Tanh { input }
-                | Op::Sigmoid { input }
-                | Op::Clip { input, .. } => *input,
+                Op::Scale { input, .. } | Op::Pointwise { input, .. } => *input,
                 Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } => {
                     let mut varying = inputs.iter().filter(|&&input| !self.is_constant(input));
                     match (varying.next(), varying.next()) {
@@ -257,7 +227,7 @@ impl Network {
     #[must_use]
     pub fn hidden_widths(&self) -> Vec<usize> {
         let mut is_joined = vec![false; self.nodes.len()];
-        for node in &self.nodes {
+        for node in self.nodes.iter() {
             if let Op::Add { inputs } | Op::Concat { inputs } | Op::Max { inputs } = &node.op {
                 inputs.iter().for_each(|input| is_joined[input.0] = true);
             }
@@ -287,22 +257,24 @@ impl Network {
     /// # Errors
     /// None that a network which was built before can have.
     pub fn without_maxima(&self) -> Result<Network, PolicyError> {
-        let mut builder = NetworkBuilder::new(self.input_width())?;
-        let input = builder.input();
-        let output = builder.copied(self, input, &|builder, inputs| {
-            let [first, rest @ ..] = inputs else { return builder.max(Vec::new()) };
-            rest.iter().try_fold(*first, |greatest, &other| builder.greater(greatest, other))
-        })?;
+        let mut builder = NetworkBuilder::without_maxima(self.input_width())?;
+        let output = builder.append(self, NodeId::INPUT)?;
         Ok(builder.finish(output, self.element_type))
     }
 
-    /// The network without strictly increasing functions (tanh, sigmoid) at its end: the order of
-    /// its outputs is the same, ties included.
+    /// The network without strictly increasing functions (tanh, for example) at its end: the order
+    /// of its outputs is the same, ties included.
     #[must_use]
     pub fn without_final_squashing(&self) -> Network {
         let mut output = self.output;
-        while let Op::Tanh { input } | Op::Sigmoid { input } = self.node(output).op {
+        while let Op::Pointwise { input, activation: activation @ Activation::Smooth(_) } =
+            self.node(output).op
+            && activation.is_strictly_increasing()
+        {
             output = input;
+        }
+        if output == self.output {
+            return self.clone();
         }
         let nodes = self.nodes[..=output.0].to_vec();
         fold::pruned(nodes, output, self.element_type)

@@ -10,6 +10,7 @@ pub(crate) mod consistency;
 mod declared;
 mod graph;
 mod linear;
+mod operators;
 pub(crate) mod proto;
 mod reshape;
 pub(crate) mod tensor;
@@ -26,7 +27,7 @@ use crate::meter::Meter;
 use crate::network::Network;
 use proto::{ModelProto, OperatorsProto};
 
-pub use graph::SUPPORTED_OPERATORS;
+pub use operators::supported_operators;
 pub use writer::write_onnx;
 
 /// Reads a network from the bytes of a file; `name` is used in messages.

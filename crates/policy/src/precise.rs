@@ -1,11 +1,12 @@
-//! Enclosures of the exact scores at any precision, for networks with tanh or sigmoid.
+//! Enclosures of the exact scores at any precision, for networks that are not piecewise linear.
 
 use std::cmp::Ordering;
+use std::convert::Infallible;
 
-use policert_numeric::{Enclosure, Rational, dyadic_parts};
+use policert_numeric::{Enclosure, Rational};
 
-use crate::matrix::Matrix;
-use crate::network::{Network, Op};
+use crate::activation::Activation;
+use crate::network::{Elements, Network, Op};
 
 /// Encloses the scores for integer inputs, with `bits` fractional bits in all intermediate
 /// results.
@@ -34,48 +35,61 @@ pub fn precise_scores_at<'a>(
 }
 
 fn enclosed<'a>(network: &'a Network, inputs: &[Enclosure], bits: usize) -> PreciseScores<'a> {
-    let mut values: Vec<Vec<Enclosure>> = Vec::with_capacity(network.nodes().len());
-    for node in network.nodes() {
-        let args: Vec<&[Enclosure]> =
-            node.op.inputs().iter().map(|input| values[input.index()].as_slice()).collect();
-        let first = args.first().copied().unwrap_or_default();
-        let each =
-            |function: &dyn Fn(&Enclosure) -> Enclosure| first.iter().map(function).collect();
-        let combined = |function: &dyn Fn(&Enclosure, &Enclosure) -> Enclosure| {
-            (0..node.width)
-                .map(|i| {
-                    let rest = args.iter().skip(1);
-                    rest.fold(first[i].clone(), |all, arg| function(&all, &arg[i]))
-                })
-                .collect()
-        };
-        let bound = |bound: f64| times(&Enclosure::integer(1, bits), bound);
-        let value: Vec<Enclosure> = match &node.op {
-            Op::Input => inputs[..node.width].to_vec(),
-            Op::Affine { weights, bias, .. } => affine(weights, bias, first, bits),
-            Op::Scale { mul, div, add, .. } => first
-                .iter()
-                .zip(mul.iter().zip(div).zip(add))
-                .map(|(x, ((&mul, &div), &add))| &scaled(x, mul, div) + &bound(add))
-                .collect(),
-            Op::Relu { .. } => each(&Enclosure::relu),
-            Op::LeakyRelu { alpha, .. } => each(&|x| {
-                let zero = Enclosure::integer(0, bits);
-                &x.max(&zero) + &times(&x.min(&zero), *alpha)
-            }),
-            Op::Tanh { .. } => each(&Enclosure::tanh),
-            Op::Sigmoid { .. } => each(&Enclosure::sigmoid),
-            Op::Clip { lo, hi, .. } => each(&|x| {
-                let x = lo.map_or_else(|| x.clone(), |lo| x.max(&bound(lo)));
-                hi.map_or_else(|| x.clone(), |hi| x.min(&bound(hi)))
-            }),
-            Op::Add { .. } => combined(&|a, b| a + b),
-            Op::Max { .. } => combined(&Enclosure::max),
-            Op::Concat { .. } => args.concat(),
-        };
-        values.push(value);
+    let input = inputs[..network.input_width()].to_vec();
+    match network.fold(&mut Precise { bits }, input) {
+        Ok(values) => PreciseScores { network, values, bits },
+        Err(never) => match never {},
     }
-    PreciseScores { network, values, bits }
+}
+
+/// Enclosures with so many fractional bits.
+struct Precise {
+    bits: usize,
+}
+
+impl Precise {
+    fn constant(&self, value: f64) -> Enclosure {
+        Enclosure::integer(1, self.bits).times_f64(value)
+    }
+}
+
+impl Elements for Precise {
+    type Element = Enclosure;
+    type Error = Infallible;
+
+    fn row(
+        &mut self,
+        weights: &[f64],
+        bias: f64,
+        x: &[Enclosure],
+    ) -> Result<Enclosure, Infallible> {
+        let terms = weights.iter().zip(x);
+        Ok(terms.fold(self.constant(bias), |sum, (&weight, x)| &sum + &x.times_f64(weight)))
+    }
+
+    fn scale(
+        &mut self,
+        x: &Enclosure,
+        mul: f64,
+        div: f64,
+        add: f64,
+    ) -> Result<Enclosure, Infallible> {
+        let factor = Rational::from_f64(mul).zip(Rational::from_f64(div));
+        let factor = factor.and_then(|(mul, div)| mul.checked_div(&div)).unwrap_or_default();
+        Ok(&(&Enclosure::of(&factor, x.bits()) * x) + &self.constant(add))
+    }
+
+    fn apply(&mut self, activation: Activation, x: &Enclosure) -> Result<Enclosure, Infallible> {
+        Ok(activation.of_enclosure(x))
+    }
+
+    fn sum(&mut self, terms: &[Enclosure]) -> Result<Enclosure, Infallible> {
+        Ok(terms[1..].iter().fold(terms[0].clone(), |sum, term| &sum + term))
+    }
+
+    fn max(&mut self, terms: &[Enclosure]) -> Result<Enclosure, Infallible> {
+        Ok(terms[1..].iter().fold(terms[0].clone(), |greatest, term| greatest.max(term)))
+    }
 }
 
 /// Enclosures of the scores for one input.
@@ -128,28 +142,6 @@ impl PreciseScores<'_> {
         }
         sum
     }
-}
-
-fn affine(weights: &Matrix, bias: &[f64], x: &[Enclosure], bits: usize) -> Vec<Enclosure> {
-    let rows = weights.row_iter().zip(bias);
-    rows.map(|(row, &bias)| {
-        let bias = times(&Enclosure::integer(1, bits), bias);
-        row.iter().zip(x).fold(bias, |sum, (&weight, x)| &sum + &times(x, weight))
-    })
-    .collect()
-}
-
-/// The product with a finite constant.
-fn times(x: &Enclosure, constant: f64) -> Enclosure {
-    let (mantissa, exponent) = dyadic_parts(constant).unwrap_or_default();
-    x.times_dyadic(mantissa, exponent)
-}
-
-/// `x · mul / div`.
-fn scaled(x: &Enclosure, mul: f64, div: f64) -> Enclosure {
-    let factor = Rational::from_f64(mul).zip(Rational::from_f64(div));
-    let factor = factor.and_then(|(mul, div)| mul.checked_div(&div)).unwrap_or_default();
-    &Enclosure::of(&factor, x.bits()) * x
 }
 
 #[cfg(test)]

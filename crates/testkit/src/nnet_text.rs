@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use policert_policy::{Network, Op};
+use policert_policy::{Activation, Network, Op};
 
 /// A chain of weight matrices with ReLU between them as NNet text; the bounds of the inputs only
 /// inform the reader. `None` for any other network.
@@ -15,7 +15,8 @@ pub fn nnet_text(network: &Network, comment: &str, bounds: &[(i64, i64)]) -> Opt
             (Op::Affine { input, weights, bias }, 1) if input.index() + 1 == i => {
                 layers.push((weights, bias));
             }
-            (Op::Relu { input }, 0) if input.index() + 1 == i => {}
+            (Op::Pointwise { input, activation: Activation::Leaky { alpha: 0.0 } }, 0)
+                if input.index() + 1 == i => {}
             _ => return None,
         }
     }

@@ -1,11 +1,13 @@
 //! Random tiny policies: networks of one to three layers with integer, half or float weights.
 
 use policert_model::{LabelId, Model, VarId};
+use policert_policy::activation::Elu;
 use policert_policy::trees::{
     Comparison, Ensemble, IntegerTrees, Missing, Precision, Rule, Tree, TreeNode,
 };
 use policert_policy::{
-    ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError, Semantics,
+    Activation, ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError,
+    Semantics, Smooth,
 };
 
 use crate::Random;
@@ -161,9 +163,10 @@ fn network(
         let width = 1 + random.below(2 + size);
         node = affine(random, &mut builder, node, width, weights)?;
         node = match random.below(40) {
-            0 => builder.leaky_relu(node, 0.25)?,
-            1 => builder.clip(node, Some(-1.0), Some(6.0))?,
+            0 => builder.activation(node, Activation::Leaky { alpha: 0.25 })?,
+            1 => builder.activation(node, Activation::Clip { lo: -1.0, hi: 6.0 })?,
             2 => builder.tanh(node),
+            3 => builder.activation(node, Activation::Smooth(Smooth::Elu(Elu { alpha: 1.5 })))?,
             _ => builder.relu(node),
         };
     }

@@ -1,9 +1,10 @@
 //! The bends of the functions in the part that was entered last: where they are, which of them
 //! matter, and planes that touch them.
 
+use policert_policy::{Activation, NodeId, Op};
+
 use super::Bounder;
-use crate::program::{Node, Op};
-use crate::relaxation::Function;
+use crate::program::Node;
 
 impl Bounder {
     /// Draws the lower lines of the functions that bend such that they touch at a point: planes
@@ -11,12 +12,12 @@ impl Bounder {
     pub fn touch(&mut self, inputs: &[f64]) {
         let values = self.program.values(inputs);
         for node in 0..self.program.nodes.len() {
-            let Op::Pointwise { source, function: Function::Leaky { alpha } } =
-                self.program.nodes[node].op
+            let Op::Pointwise { input, activation: Activation::Leaky { alpha } } =
+                *self.program.op(node)
             else {
                 continue;
             };
-            let sources = self.program.range(source);
+            let sources = self.program.range(input.index());
             for (slot, source) in self.program.range(node).zip(sources) {
                 let (lo, hi) = self.range(source);
                 // Both lines through the origin are below where it is convex.
@@ -32,11 +33,11 @@ impl Bounder {
     /// element, slot.
     pub fn relaxed(&self) -> Vec<(usize, usize, usize)> {
         let mut relaxed = Vec::new();
-        for (node, Node { op, at, width, .. }) in self.program.nodes.iter().enumerate() {
-            let Op::Pointwise { source, function } = op else { continue };
+        for (node, Node { at, width, .. }) in self.program.nodes.iter().enumerate() {
+            let Op::Pointwise { input, activation } = self.program.op(node) else { continue };
             for element in 0..*width {
-                let (lo, hi) = self.range(self.program.nodes[*source].at + element);
-                if !function.is_linear(lo, hi) {
+                let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);
+                if !activation.is_linear(lo, hi) {
                     relaxed.push((node, element, at + element));
                 }
             }
@@ -49,41 +50,31 @@ impl Bounder {
         let program = &self.program;
         let mut relevant = vec![false; program.slots];
         slots.for_each(|slot| relevant[slot] = true);
-        for Node { op, at, width, .. } in program.nodes.iter().rev() {
+        for (node, Node { at, width, .. }) in program.nodes.iter().enumerate().rev() {
             for element in (0..*width).filter(|element| relevant[at + element]).collect::<Vec<_>>()
             {
-                match op {
+                let of = |source: &NodeId| program.nodes[source.index()].at + element;
+                match program.op(node) {
                     Op::Input => {}
-                    Op::Affine(affine) => {
-                        let sources = &mut relevant[program.range(affine.source)];
-                        for (source, weight) in sources.iter_mut().zip(affine.row(element)) {
+                    Op::Affine { input, weights, .. } => {
+                        let sources = &mut relevant[program.range(input.index())];
+                        for (source, weight) in sources.iter_mut().zip(weights.row(element)) {
                             *source |= *weight != 0.0;
                         }
                     }
-                    Op::Scale { source, .. } => {
-                        relevant[program.nodes[*source].at + element] = true
-                    }
-                    Op::Pointwise { source, function } => {
-                        let source = program.nodes[*source].at + element;
-                        let (lo, hi) = self.range(source);
+                    Op::Scale { input, .. } => relevant[of(input)] = true,
+                    Op::Pointwise { input, activation } => {
+                        let (lo, hi) = self.range(of(input));
                         let lines = &self.lines[at + element];
                         let constant = lines.lower_slope == 0.0 && lines.upper_slope == 0.0;
-                        relevant[source] |= !(constant && function.is_linear(lo, hi));
+                        relevant[of(input)] |= !(constant && activation.is_linear(lo, hi));
                     }
-                    Op::Add { sources } | Op::Max { sources } => {
-                        for &source in sources {
-                            relevant[program.nodes[source].at + element] = true;
-                        }
+                    Op::Add { inputs } | Op::Max { inputs } => {
+                        inputs.iter().for_each(|input| relevant[of(input)] = true);
                     }
-                    Op::Concat { .. } => {}
-                }
-            }
-            if let Op::Concat { sources } = op {
-                let mut from = *at;
-                for &source in sources {
-                    for slot in program.range(source) {
-                        relevant[slot] |= relevant[from];
-                        from += 1;
+                    Op::Concat { inputs } => {
+                        let slots = inputs.iter().flat_map(|input| program.range(input.index()));
+                        slots.skip(element).take(1).for_each(|slot| relevant[slot] = true);
                     }
                 }
             }
@@ -93,16 +84,14 @@ impl Bounder {
 
     /// The slot of the argument of an element of a function's node.
     pub fn argument(&self, node: usize, element: usize) -> Option<usize> {
-        match self.program.nodes[node].op {
-            Op::Pointwise { source, .. } => Some(self.program.nodes[source].at + element),
-            _ => None,
-        }
+        let Op::Pointwise { input, .. } = self.program.op(node) else { return None };
+        Some(self.program.nodes[input.index()].at + element)
     }
 
     /// Where an element of a function's node bends in the part that was entered last.
     pub fn bend(&self, node: usize, element: usize) -> Option<f64> {
-        let Op::Pointwise { source, function } = self.program.nodes[node].op else { return None };
-        let (lo, hi) = self.range(self.program.nodes[source].at + element);
-        function.bend(lo, hi)
+        let Op::Pointwise { input, activation } = self.program.op(node) else { return None };
+        let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);
+        activation.bends().find(|at| lo < *at && *at < hi)
     }
 }

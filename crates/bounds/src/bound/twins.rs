@@ -4,9 +4,10 @@
 use std::iter::zip;
 
 use policert_numeric::Rational;
+use policert_policy::Op;
 
 use super::{Bend, Bounder};
-use crate::program::{Affine, Node, Op};
+use crate::program::Node;
 
 impl Bounder {
     /// The other bends whose arguments are on a known side wherever that of a bend is: those of
@@ -14,18 +15,23 @@ impl Bounder {
     pub fn twins(&self, bend: &Bend) -> Vec<Bend> {
         let program = self.program();
         let home = program.node_of(bend.slot);
-        let Op::Affine(affine) = &program.nodes[home].op else { return Vec::new() };
+        let Op::Affine { input, weights, bias } = program.op(home) else { return Vec::new() };
         let element = bend.slot - program.nodes[home].at;
         let mut twins = Vec::new();
-        for Node { op, at, width, reader, .. } in &program.nodes {
-            let (Op::Affine(other), Some(function)) = (op, reader) else { continue };
-            if other.source != affine.source {
+        for (node, Node { at, width, reader, .. }) in program.nodes.iter().enumerate() {
+            let (Op::Affine { input: other, weights: rows, bias: sums }, Some(function)) =
+                (program.op(node), reader)
+            else {
+                continue;
+            };
+            if other != input {
                 continue;
             }
             for neuron in (0..*width).filter(|neuron| at + neuron != bend.slot) {
                 for place in function.bends() {
-                    let argument = (other, neuron, place);
-                    if let Some(same) = same_side((affine, element, bend.at), argument) {
+                    let own = (weights.row(element), bias[element], bend.at);
+                    let argument = (rows.row(neuron), sums[neuron], place);
+                    if let Some(same) = same_side(own, argument) {
                         let above = bend.above == same;
                         twins.push(Bend { slot: at + neuron, at: place, above, implied: true });
                     }
@@ -36,13 +42,13 @@ impl Bounder {
     }
 }
 
-/// A neuron of an affine node, and where a function of it bends.
-type Place<'a> = (&'a Affine, usize, f64);
+/// The weights and the bias of a neuron, and where a function of it bends.
+type Place<'a> = (&'a [f64], f64, f64);
 
 /// Whether two arguments bend at the same inputs, exactly: `Some(true)` if they rise together,
 /// `Some(false)` if one falls where the other one rises.
 fn same_side(one: Place<'_>, other: Place<'_>) -> Option<bool> {
-    let (row, other_row) = (one.0.row(one.1), other.0.row(other.1));
+    let (row, other_row) = (one.0, other.0);
     let first = row.iter().position(|&weight| weight != 0.0)?;
     let (a, b) = (row[first], other_row[first]);
     if b == 0.0 || !zip(row, other_row).all(|(&x, &y)| same_product(x, b, y, a)) {
@@ -50,7 +56,7 @@ fn same_side(one: Place<'_>, other: Place<'_>) -> Option<bool> {
     }
     // (at − bias) · b = (other at − other bias) · a
     let exactly = Rational::from_f64;
-    let rest = |(affine, neuron, at): Place<'_>| Some(exactly(at)? - exactly(affine.bias[neuron])?);
+    let rest = |(_, bias, at): Place<'_>| Some(exactly(at)? - exactly(bias)?);
     let (left, right) = (rest(one)? * exactly(b)?, rest(other)? * exactly(a)?);
     (left == right).then_some((a < 0.0) == (b < 0.0))
 }

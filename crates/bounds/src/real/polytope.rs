@@ -5,12 +5,11 @@ use std::iter::zip;
 
 use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 use policert_numeric::{LinearInequality, Rational};
-use policert_policy::ExactEvaluator;
+use policert_policy::{Activation, ExactEvaluator, Op};
 
 use super::queue::Part;
 use crate::bound::{Bend, Bounder};
-use crate::program::{Op, Program};
-use crate::relaxation::Function;
+use crate::program::Program;
 
 /// Affine functions of the network inputs, one for each element of a node.
 struct AffineNode {
@@ -57,11 +56,11 @@ impl AffineNodes<'_> {
 
 /// The linear piece of a function on which it is in the part that was entered last.
 fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> usize {
-    let Op::Pointwise { source, function } = program.nodes[node].op else { return 0 };
-    let (lo, hi) = bounder.range(program.nodes[source].at + element);
-    match function {
-        Function::Leaky { .. } => usize::from(lo >= 0.0),
-        Function::Clip { lo: least, hi: greatest } => {
+    let Op::Pointwise { input, activation } = *program.op(node) else { return 0 };
+    let (lo, hi) = bounder.range(program.nodes[input.index()].at + element);
+    match activation {
+        Activation::Leaky { .. } => usize::from(lo >= 0.0),
+        Activation::Clip { lo: least, hi: greatest } => {
             let has_lo = usize::from(least > f64::NEG_INFINITY);
             if least >= greatest || (lo >= greatest && greatest < f64::INFINITY) {
                 has_lo + 1
@@ -71,7 +70,7 @@ fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> u
                 has_lo
             }
         }
-        Function::Tanh | Function::Sigmoid => 0,
+        Activation::Smooth(_) => 0,
     }
 }
 

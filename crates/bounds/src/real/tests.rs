@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use policert_engine_api::{CancelFlag, Limits};
 use policert_numeric::simplex::{Feasibility, Row, feasible_point};
-use policert_policy::{Network, NetworkBuilder, Op};
+use policert_policy::{Activation, Network, NetworkBuilder, Op};
 use policert_testkit::slow_tests;
 
 use super::*;
@@ -115,18 +115,14 @@ impl Question {
         let mut all = Vec::new();
         let mut combinations = 1usize;
         for (at, node) in self.network.nodes().iter().enumerate() {
-            let pieces = match &node.op {
-                Op::Relu { .. } | Op::LeakyRelu { .. } => {
-                    vec![(None, Some(0.0)), (Some(0.0), None)]
+            let pieces: Vec<(Option<f64>, Option<f64>)> = match &node.op {
+                Op::Pointwise { activation, .. } if activation.is_piecewise_linear() => {
+                    let bends: Vec<f64> = activation.bends().collect();
+                    let below = std::iter::once(None).chain(bends.iter().copied().map(Some));
+                    let above = bends.iter().copied().map(Some).chain([None]);
+                    below.zip(above).collect()
                 }
-                Op::Clip { lo: Some(lo), hi: Some(hi), .. } => {
-                    vec![(None, Some(*lo)), (Some(*lo), Some(*hi)), (Some(*hi), None)]
-                }
-                Op::Clip { lo: None, hi: Some(bound), .. }
-                | Op::Clip { lo: Some(bound), hi: None, .. } => {
-                    vec![(None, Some(*bound)), (Some(*bound), None)]
-                }
-                Op::Max { .. } | Op::Tanh { .. } | Op::Sigmoid { .. } => return None,
+                Op::Max { .. } | Op::Pointwise { .. } => return None,
                 _ => continue,
             };
             for element in 0..node.width {
@@ -302,7 +298,8 @@ fn finished(builder: NetworkBuilder, output: policert_policy::NodeId) -> Network
 fn functions_that_bend_on_the_inputs_end() {
     for (lo, hi) in [(Some(0.0), None), (None, Some(0.5)), (Some(-0.5), Some(0.5))] {
         let mut builder = NetworkBuilder::new(1).expect("inputs");
-        let output = builder.clip(builder.input(), lo, hi).expect("a range");
+        let output =
+            builder.activation(builder.input(), Activation::clip(lo, hi)).expect("a range");
         let network = finished(builder, output);
         let greatest = ratio(if hi.is_some() { 1 } else { 2 }, 2);
         let (answer, parts) = asked(&network, -1, -&greatest, true);

@@ -5,24 +5,34 @@
 use policert_numeric::Rational;
 use proptest::prelude::*;
 
+use policert_policy::Smooth;
+use policert_policy::activation::Elu;
+
 use super::*;
+
+const TANH: Activation = Activation::Smooth(Smooth::Tanh);
+const SIGMOID: Activation = Activation::Smooth(Smooth::Sigmoid);
+
+fn elu(alpha: f64) -> Activation {
+    Activation::Smooth(Smooth::Elu(Elu { alpha }))
+}
 
 fn exact(value: f64) -> Rational {
     Rational::from_f64(value).expect("finite")
 }
 
-fn function() -> impl Strategy<Value = Function> {
-    let clip = |(a, b): (f64, f64)| Function::Clip { lo: a.min(b), hi: a.max(b) };
+fn function() -> impl Strategy<Value = Activation> {
+    let clip = |(a, b): (f64, f64)| Activation::Clip { lo: a.min(b), hi: a.max(b) };
     prop_oneof![
-        Just(Function::Leaky { alpha: 0.0 }),
+        Just(Activation::Leaky { alpha: 0.0 }),
         prop_oneof![-2.0..3.0, Just(1.0), Just(1e30), Just(-1e-310)]
-            .prop_map(|alpha| Function::Leaky { alpha }),
+            .prop_map(|alpha| Activation::Leaky { alpha }),
         (-5.0..5.0, -5.0..5.0).prop_map(clip),
-        Just(Function::Clip { lo: f64::NEG_INFINITY, hi: 1.0 }),
-        Just(Function::Clip { lo: -1.0, hi: f64::INFINITY }),
-        Just(Function::Clip { lo: 2.0, hi: -2.0 }),
-        Just(Function::Tanh),
-        Just(Function::Sigmoid),
+        Just(Activation::Clip { lo: f64::NEG_INFINITY, hi: 1.0 }),
+        Just(Activation::Clip { lo: -1.0, hi: f64::INFINITY }),
+        Just(TANH),
+        Just(SIGMOID),
+        prop_oneof![-2.0..3.0, Just(1.0), Just(0.0), Just(1e30), Just(-1e-310)].prop_map(elu),
     ]
 }
 
@@ -30,6 +40,7 @@ fn end() -> impl Strategy<Value = f64> {
     prop_oneof![
         -4.0..4.0,
         -0.01..0.01,
+        -1e-15..1e-15,
         -1e3..1e3,
         Just(0.0),
         Just(1e30),
@@ -40,22 +51,22 @@ fn end() -> impl Strategy<Value = f64> {
 }
 
 /// Bounds of the value at a double, exact where the function is piecewise linear.
-fn value(function: Function, x: f64) -> (Rational, Rational) {
+fn value(function: Activation, x: f64) -> (Rational, Rational) {
     let same = |y: Rational| (y.clone(), y);
     match function {
-        Function::Leaky { alpha } if x < 0.0 => same(&exact(alpha) * &exact(x)),
-        Function::Leaky { .. } => same(exact(x)),
-        Function::Clip { lo, hi } => same(exact(x.max(lo).min(hi))),
-        Function::Tanh | Function::Sigmoid => {
-            let y = function.at(x);
+        Activation::Leaky { alpha } if x < 0.0 => same(&exact(alpha) * &exact(x)),
+        Activation::Leaky { .. } => same(exact(x)),
+        Activation::Clip { lo, hi } => same(exact(x.max(lo).min(hi))),
+        Activation::Smooth(smooth) => {
+            let y = smooth.curve().at(x);
             (exact(y.lo()), exact(y.hi()))
         }
     }
 }
 
-fn check(function: Function, lo: f64, hi: f64, x: f64) {
+fn check(function: Activation, lo: f64, hi: f64, x: f64) {
     let (below, above) = value(function, x);
-    let lines = function.lines(lo, hi);
+    let lines = lines(function, lo, hi);
     let line = |slope: f64, offset: f64| exact(slope) * exact(x) + exact(offset);
     let context = format!("{function:?} over [{lo:?}, {hi:?}] at {x:?}: {lines:?}");
     if lines.lower_offset.is_finite() {
@@ -90,18 +101,21 @@ proptest! {
 #[test]
 fn unbounded_intervals_give_no_wrong_lines() {
     let functions = [
-        Function::Leaky { alpha: 0.0 },
-        Function::Leaky { alpha: 1.5 },
-        Function::Clip { lo: -1.0, hi: 1.0 },
-        Function::Tanh,
-        Function::Sigmoid,
+        Activation::Leaky { alpha: 0.0 },
+        Activation::Leaky { alpha: 1.5 },
+        Activation::Clip { lo: -1.0, hi: 1.0 },
+        TANH,
+        SIGMOID,
+        elu(1.0),
+        elu(2.0),
+        elu(-1.0),
     ];
     let ends = [f64::NEG_INFINITY, -3.0, 0.0, 3.0, f64::INFINITY];
     for function in functions {
         for (i, &lo) in ends.iter().enumerate() {
             for &hi in &ends[i..] {
                 for x in [-1e300, -1.0, 0.0, 2.0, 1e300] {
-                    let lines = function.lines(lo, hi);
+                    let lines = lines(function, lo, hi);
                     if (lo..=hi).contains(&x) && !lines.lower_offset.is_nan() {
                         let (below, above) = value(function, x);
                         let line = |slope: f64, offset: f64| {
@@ -120,12 +134,24 @@ fn unbounded_intervals_give_no_wrong_lines() {
 
 #[test]
 fn relu_takes_the_chord_and_the_better_line_through_the_origin() {
-    let relu = Function::Leaky { alpha: 0.0 };
-    let lines = relu.lines(-1.0, 3.0);
+    let over = |lo: f64, hi: f64| lines(Activation::RELU, lo, hi);
+    let lines = over(-1.0, 3.0);
     assert_eq!((lines.lower_slope, lines.lower_offset), (1.0, 0.0));
     assert_eq!(lines.upper_slope, 0.75);
     assert!((lines.upper_offset - 0.75).abs() < 1e-12);
-    assert_eq!(relu.lines(-3.0, 1.0).lower_slope, 0.0);
-    assert_eq!(relu.lines(0.0, 1.0), Lines::through_origin(1.0));
-    assert_eq!(relu.lines(-1.0, 0.0), Lines::through_origin(0.0));
+    assert_eq!(over(-3.0, 1.0).lower_slope, 0.0);
+    assert_eq!(over(0.0, 1.0), Lines::through_origin(1.0));
+    assert_eq!(over(-1.0, 0.0), Lines::through_origin(0.0));
+}
+
+/// The values at the ends are off by more than such an interval is wide.
+#[test]
+fn chords_over_tiny_intervals_are_no_steeper_than_the_function() {
+    for function in [TANH, SIGMOID, elu(0.5), elu(1.0), elu(2.0), elu(-1.0)] {
+        for lo in [-1.0, -0.25, 0.25, 1.0f64] {
+            let lines = lines(function, lo, lo.next_up());
+            let steepest = function.steepness();
+            assert!(lines.lower_slope.abs() <= steepest && lines.upper_slope.abs() <= steepest);
+        }
+    }
 }

@@ -2,8 +2,10 @@
 
 use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
+use policert_policy::activation::Elu;
 use policert_policy::{
-    ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers, Policy, Semantics, Ties,
+    Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers, Policy,
+    Semantics, Smooth, Ties,
 };
 
 /// SplitMix64: the same numbers on every machine.
@@ -104,16 +106,18 @@ fn affine(
 }
 
 fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) -> NodeId {
-    match random.below(12) {
-        0 => builder.leaky_relu(input, 0.1).expect("finite"),
-        1 => builder.leaky_relu(input, [-0.5, 1.5][random.below(2)]).expect("finite"),
-        2 => builder.tanh(input),
-        3 => builder.sigmoid(input),
-        4 => builder.clip(input, Some(-1.0), Some(2.5)).expect("finite"),
-        5 => builder.clip(input, None, Some(1.0)).expect("finite"),
-        6 => input,
-        _ => builder.relu(input),
-    }
+    let activation = match random.below(13) {
+        0 => Activation::Leaky { alpha: 0.1 },
+        1 => Activation::Leaky { alpha: [-0.5, 1.5][random.below(2)] },
+        2 => Activation::Smooth(Smooth::Tanh),
+        3 => Activation::Smooth(Smooth::Sigmoid),
+        4 => Activation::Clip { lo: -1.0, hi: 2.5 },
+        5 => Activation::clip(None, Some(1.0)),
+        6 => return input,
+        7 => Activation::Smooth(Smooth::Elu(Elu { alpha: [1.0, 0.5, 2.0, -1.0][random.below(4)] })),
+        _ => Activation::RELU,
+    };
+    builder.activation(input, activation).expect("finite")
 }
 
 /// A network with at most three weight matrices on the longest path.

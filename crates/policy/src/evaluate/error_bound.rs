@@ -8,13 +8,13 @@
 //! Overflow is excluded by magnitude: where an intermediate result might not be finite, the whole
 //! bound is infinite.
 
-use policert_numeric::activation::ABSOLUTE_ERROR;
 use policert_numeric::round::{
     LEAST_POSITIVE, UNIT_ROUNDOFF, add_up, div_up, dot_error, gamma, mul_up,
 };
 use policert_numeric::{IntBox, IntInterval, Interval, dyadic_parts, power_of_two};
 
-use crate::network::{Network, Node, Op};
+use crate::activation::Activation;
+use crate::network::{Elements, Network};
 
 /// Integers up to this magnitude are doubles.
 const EXACT_INTEGER: i64 = 1 << 53;
@@ -101,27 +101,58 @@ fn analyse<E>(
     inputs: &IntBox,
     poll: &mut dyn FnMut() -> Result<(), E>,
 ) -> Result<Option<Vec<Element>>, E> {
-    let mut nodes: Vec<Vec<Element>> = Vec::with_capacity(network.nodes().len());
-    for node in network.nodes() {
-        let elements = match &node.op {
-            Op::Input => inputs.sides().iter().map(|&side| input(side)).collect(),
-            Op::Affine { input, weights, bias } => {
-                let first = nodes[input.index()].as_slice();
-                let mut elements = Vec::with_capacity(bias.len());
-                for (row, &bias) in weights.row_iter().zip(bias) {
-                    poll()?;
-                    elements.push(affine(row, bias, first));
-                }
-                elements
-            }
-            _ => node_elements(node, &nodes),
-        };
-        if elements.len() != node.width || !elements.iter().all(Element::is_bounded) {
-            return Ok(None);
-        }
-        nodes.push(elements);
+    let input: Vec<Element> = inputs.sides().iter().map(|&side| input(side)).collect();
+    if input.len() != network.input_width() || !input.iter().all(Element::is_bounded) {
+        return Ok(None);
     }
-    Ok(nodes.into_iter().nth(network.output().index()))
+    match network.fold(&mut Analysis { poll }, input) {
+        Ok(mut values) => Ok(Some(values.swap_remove(network.output().index()))),
+        Err(End::Overflow) => Ok(None),
+        Err(End::Stopped(stop)) => Err(stop),
+    }
+}
+
+/// Why an analysis ended.
+enum End<E> {
+    /// An intermediate result might not be finite.
+    Overflow,
+    Stopped(E),
+}
+
+struct Analysis<'p, E> {
+    poll: &'p mut dyn FnMut() -> Result<(), E>,
+}
+
+impl<E> Elements for Analysis<'_, E> {
+    type Element = Element;
+    type Error = End<E>;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[Element]) -> Result<Element, End<E>> {
+        (self.poll)().map_err(End::Stopped)?;
+        affine(weights, bias, x).bounded()
+    }
+
+    fn scale(&mut self, x: &Element, mul: f64, div: f64, add: f64) -> Result<Element, End<E>> {
+        x.times(mul).over(div).plus(add).bounded()
+    }
+
+    fn apply(&mut self, activation: Activation, x: &Element) -> Result<Element, End<E>> {
+        x.applied(activation).bounded()
+    }
+
+    fn sum(&mut self, terms: &[Element]) -> Result<Element, End<E>> {
+        sum(terms).bounded()
+    }
+
+    fn max(&mut self, terms: &[Element]) -> Result<Element, End<E>> {
+        // The maximum is one of them and has no rounding of its own.
+        let greater = |a: Element, b: &Element| Element {
+            value: a.value.max(b.value),
+            error: a.error.max(b.error),
+            grain: finer(a.grain, b.grain),
+        };
+        terms[1..].iter().fold(terms[0], greater).bounded()
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the error of the conversion is bounded")]
@@ -140,45 +171,6 @@ fn input(side: IntInterval) -> Element {
     let value = Interval::new((side.lo as f64).next_down(), (side.hi as f64).next_up());
     let value = value.unwrap_or(Interval::EVERYTHING);
     Element { value, error: mul_up(UNIT_ROUNDOFF, value.magnitude()), grain: None }
-}
-
-fn node_elements(node: &Node, nodes: &[Vec<Element>]) -> Vec<Element> {
-    let inputs: Vec<&[Element]> =
-        node.op.inputs().iter().map(|input| nodes[input.index()].as_slice()).collect();
-    let first = inputs.first().copied().unwrap_or_default();
-    let each = |function: &dyn Fn(&Element) -> Element| first.iter().map(function).collect();
-    match &node.op {
-        Op::Input => Vec::new(),
-        Op::Affine { weights, bias, .. } => {
-            weights.row_iter().zip(bias).map(|(row, &bias)| affine(row, bias, first)).collect()
-        }
-        Op::Scale { mul, div, add, .. } => first
-            .iter()
-            .zip(mul.iter().zip(div).zip(add))
-            .map(|(x, ((&mul, &div), &add))| x.times(mul).over(div).plus(add))
-            .collect(),
-        Op::Relu { .. } => each(&|x| Element { value: x.value.relu(), ..*x }),
-        Op::LeakyRelu { alpha, .. } => each(&|x| x.leaky_relu(*alpha)),
-        // Both functions change at most as much as their argument (the sigmoid a quarter).
-        Op::Tanh { .. } => each(&|x| x.smooth(x.value.tanh())),
-        Op::Sigmoid { .. } => each(&|x| x.smooth(x.value.sigmoid())),
-        Op::Clip { lo, hi, .. } => each(&|x| {
-            let x = lo.map_or(*x, |lo| x.combined(&Element::constant(lo), Interval::max));
-            hi.map_or(x, |hi| x.combined(&Element::constant(hi), Interval::min))
-        }),
-        Op::Add { .. } => (0..node.width).map(|i| sum(&column(&inputs, i))).collect(),
-        Op::Max { .. } => (0..node.width)
-            .filter_map(|i| {
-                column(&inputs, i).into_iter().reduce(|a, b| a.combined(&b, Interval::max))
-            })
-            .collect(),
-        Op::Concat { .. } => inputs.concat(),
-    }
-}
-
-/// Element `i` of each vector.
-fn column(inputs: &[&[Element]], i: usize) -> Vec<Element> {
-    inputs.iter().map(|input| input[i]).collect()
 }
 
 /// One row of weights.
@@ -219,6 +211,10 @@ impl Element {
 
     fn constant(value: f64) -> Self {
         Element { value: Interval::point(value), error: 0.0, grain: grain_of(value) }
+    }
+
+    fn bounded<E>(self) -> Result<Self, End<E>> {
+        if self.is_bounded() { Ok(self) } else { Err(End::Overflow) }
     }
 
     /// Whether the computed value is certainly finite, with room for one more rounding.
@@ -275,17 +271,32 @@ impl Element {
         if is_zero(summand) { *self } else { sum(&[*self, Self::constant(summand)]) }
     }
 
-    fn leaky_relu(&self, alpha: f64) -> Self {
+    /// Computed as the value of a function.
+    fn applied(&self, activation: Activation) -> Self {
+        let value = activation.of_interval(self.value);
+        match activation {
+            Activation::Leaky { alpha: 0.0 } => Element { value, ..*self },
+            Activation::Leaky { alpha } => self.leaky(alpha, value),
+            Activation::Clip { lo, hi } => {
+                let bounds = [lo, hi].into_iter().filter(|bound| bound.is_finite());
+                let grain = bounds.fold(self.grain, |grain, bound| finer(grain, grain_of(bound)));
+                Element { value, error: self.error, grain }
+            }
+            Activation::Smooth(smooth) => {
+                let curve = smooth.curve();
+                let inherited = mul_up(self.error, curve.steepness());
+                let computed = self.value + Interval::ball(0.0, self.error);
+                let error = add_up(inherited, curve.error(computed.lo(), computed.hi()));
+                Element { value, error, grain: None }
+            }
+        }
+    }
+
+    fn leaky(&self, alpha: f64, value: Interval) -> Self {
         if self.value.lo() >= 0.0 && is_zero(self.error) {
             return *self;
         }
         let scaled = self.times(alpha);
-        let mut value = scaled.value;
-        if self.value.hi() > 0.0 {
-            // Both branches are possible; a negative slope gives positive values as well.
-            let below = self.value.min(Interval::ZERO) * Interval::point(alpha);
-            value = below.hull(self.value.max(Interval::ZERO));
-        }
         // |f(x) - f(y)| <= max(1, |alpha|)·|x - y|, and then the rounding of the product.
         let error = if is_zero(self.error) && is_zero(scaled.error) {
             0.0
@@ -295,20 +306,6 @@ impl Element {
         };
         let grain = if is_zero(error) { finer(self.grain, scaled.grain) } else { None };
         Element { value, error, grain }
-    }
-
-    /// A function with slope in [0, 1], computed within the activation error.
-    fn smooth(&self, value: Interval) -> Self {
-        Element { value, error: add_up(self.error, ABSOLUTE_ERROR), grain: None }
-    }
-
-    /// The maximum or minimum, which is one of the two and has no rounding of its own.
-    fn combined(&self, other: &Self, value: impl Fn(Interval, Interval) -> Interval) -> Self {
-        Element {
-            value: value(self.value, other.value),
-            error: self.error.max(other.error),
-            grain: finer(self.grain, other.grain),
-        }
     }
 }
 

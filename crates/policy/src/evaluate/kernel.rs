@@ -7,9 +7,9 @@
 
 use std::ops::Range;
 
-use policert_numeric::activation;
 use pulp::{Arch, NullaryFnOnce};
 
+use crate::activation::Activation;
 use crate::network::{Network, Op};
 
 /// Inputs that are evaluated side by side.
@@ -49,23 +49,9 @@ enum Action {
         source: usize,
         factors: Vec<[f64; 3]>,
     },
-    Relu {
+    Pointwise {
         source: usize,
-    },
-    LeakyRelu {
-        source: usize,
-        alpha: f64,
-    },
-    Tanh {
-        source: usize,
-    },
-    Sigmoid {
-        source: usize,
-    },
-    Clip {
-        source: usize,
-        lo: f64,
-        hi: f64,
+        activation: Activation,
     },
     Add {
         sources: Vec<usize>,
@@ -103,17 +89,9 @@ impl Program {
                     let factors = factors.map(|((&mul, &div), &add)| [mul, div, add]).collect();
                     Action::Scale { source: start(input), factors }
                 }
-                Op::Relu { input } => Action::Relu { source: start(input) },
-                Op::LeakyRelu { input, alpha } => {
-                    Action::LeakyRelu { source: start(input), alpha: *alpha }
+                Op::Pointwise { input, activation } => {
+                    Action::Pointwise { source: start(input), activation: *activation }
                 }
-                Op::Tanh { input } => Action::Tanh { source: start(input) },
-                Op::Sigmoid { input } => Action::Sigmoid { source: start(input) },
-                Op::Clip { input, lo, hi } => Action::Clip {
-                    source: start(input),
-                    lo: lo.unwrap_or(f64::NEG_INFINITY),
-                    hi: hi.unwrap_or(f64::INFINITY),
-                },
                 Op::Add { .. } => Action::Add { sources: starts() },
                 Op::Max { .. } => Action::Max { sources: starts() },
                 Op::Concat { inputs } => Action::Concat {
@@ -205,22 +183,8 @@ impl Action {
                     *y = x.map(|x| x * mul / div + add);
                 }
             }
-            Action::Relu { source } => {
-                each(&values[*source..], target, width, |x| if x > 0.0 { x } else { 0.0 });
-            }
-            Action::LeakyRelu { source, alpha } => {
-                each(&values[*source..], target, width, |x| if x < 0.0 { alpha * x } else { x });
-            }
-            Action::Tanh { source } => each(&values[*source..], target, width, activation::tanh),
-            Action::Sigmoid { source } => {
-                each(&values[*source..], target, width, activation::sigmoid);
-            }
-            Action::Clip { source, lo, hi } => {
-                let clip = |x: f64| {
-                    let x = if x < *lo { *lo } else { x };
-                    if x > *hi { *hi } else { x }
-                };
-                each(&values[*source..], target, width, clip);
+            Action::Pointwise { source, activation } => {
+                activation.apply(&values[*source..], target, width);
             }
             Action::Add { sources } => combine(sources, values, target, width, |a, b| a + b),
             Action::Max { sources } => {
@@ -254,14 +218,6 @@ fn affine<const FUSED: bool>(
             }
         }
         y.copy_from_slice(&sums);
-    }
-}
-
-/// Applies a function to each number.
-#[inline(always)]
-fn each(source: &[Lanes], target: &mut [Lanes], width: usize, function: impl Fn(f64) -> f64) {
-    for (y, x) in target.iter_mut().zip(source).take(width) {
-        *y = x.map(&function);
     }
 }
 

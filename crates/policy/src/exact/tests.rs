@@ -53,15 +53,8 @@ proptest! {
             let at = |input: NodeId| &expected[input.index()][element];
             let is_below = |x: &Rational, bound: f64| *x < Rational::from_f64(bound).expect("finite");
             match &network.nodes()[node].op {
-                Op::Relu { input } | Op::LeakyRelu { input, .. } => usize::from(!is_below(at(*input), 0.0)),
-                Op::Clip { input, lo, hi } => {
-                    let above_lo = lo.is_some_and(|lo| !is_below(at(*input), lo));
-                    let bounded = lo.map_or(at(*input).clone(), |lo| at(*input).clone().max(Rational::from_f64(lo).expect("finite")));
-                    match hi {
-                        // Where the bounds cross, the upper one counts.
-                        Some(hi) if !is_below(&bounded, *hi) => 1 + usize::from(lo.is_some()),
-                        _ => usize::from(above_lo),
-                    }
+                Op::Pointwise { input, activation } => {
+                    activation.bends().filter(|&bend| !is_below(at(*input), bend)).count()
                 }
                 Op::Max { inputs } => {
                     let values = inputs.iter().map(|&input| at(input)).enumerate();

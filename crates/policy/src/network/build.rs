@@ -1,6 +1,7 @@
 //! Building networks node by node, with all checks.
 
-use super::{ElementType, Network, Node, NodeId, Op, fold};
+use super::{Domain, ElementType, Network, Node, NodeId, Op, Scaling, fold};
+use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 
@@ -10,6 +11,8 @@ use crate::matrix::Matrix;
 #[derive(Debug)]
 pub struct NetworkBuilder {
     nodes: Vec<Node>,
+    /// Whether max(a, b) becomes ReLU(a − b) + b.
+    composes_maxima: bool,
 }
 
 type Built = Result<NodeId, PolicyError>;
@@ -23,7 +26,13 @@ impl NetworkBuilder {
         if input_width == 0 {
             return Err(PolicyError::invalid("", "the network has no inputs"));
         }
-        Ok(Self { nodes: vec![Node { op: Op::Input, width: input_width }] })
+        let nodes = vec![Node { op: Op::Input, width: input_width }];
+        Ok(Self { nodes, composes_maxima: false })
+    }
+
+    /// As [`NetworkBuilder::new`], with sums of ReLUs in place of maxima.
+    pub(super) fn without_maxima(input_width: usize) -> Result<Self, PolicyError> {
+        Ok(Self { composes_maxima: true, ..Self::new(input_width)? })
     }
 
     /// The input vector.
@@ -87,40 +96,42 @@ impl NetworkBuilder {
 
     /// max(x, 0).
     pub fn relu(&mut self, input: NodeId) -> NodeId {
-        self.push(Op::Relu { input }, self.width(input))
-    }
-
-    /// x for x ≥ 0, `alpha` · x below.
-    ///
-    /// # Errors
-    /// If `alpha` is not finite.
-    pub fn leaky_relu(&mut self, input: NodeId, alpha: f64) -> Built {
-        finite(&[alpha], |_| "alpha".to_owned())?;
-        Ok(self.push(Op::LeakyRelu { input, alpha }, self.width(input)))
+        self.pointwise(input, Activation::RELU)
     }
 
     /// The hyperbolic tangent.
     pub fn tanh(&mut self, input: NodeId) -> NodeId {
-        self.push(Op::Tanh { input }, self.width(input))
+        self.pointwise(input, Activation::Smooth(Smooth::Tanh))
     }
 
-    /// The logistic sigmoid.
-    pub fn sigmoid(&mut self, input: NodeId) -> NodeId {
-        self.push(Op::Sigmoid { input }, self.width(input))
-    }
-
-    /// min(max(x, lo), hi), where given.
+    /// A function, element by element; nothing is added for a clip without bounds.
     ///
     /// # Errors
-    /// If a bound is not finite.
-    pub fn clip(&mut self, input: NodeId, lo: Option<f64>, hi: Option<f64>) -> Built {
-        for (bound, name) in [(lo, "lower bound"), (hi, "upper bound")] {
-            finite(bound.as_slice(), |_| name.to_owned())?;
-        }
-        if lo.is_none() && hi.is_none() {
-            return Ok(input);
-        }
-        Ok(self.push(Op::Clip { input, lo, hi }, self.width(input)))
+    /// If a constant of the function is not finite, or no number where it is a bound.
+    pub fn activation(&mut self, input: NodeId, activation: Activation) -> Built {
+        let activation = match activation {
+            Activation::Clip { lo, hi } => {
+                if lo.is_nan() || lo == f64::INFINITY || hi.is_nan() || hi == f64::NEG_INFINITY {
+                    let bounds = format!("bounds {lo} and {hi}").to_lowercase();
+                    let message = format!("{bounds}: not finite numbers");
+                    return Err(PolicyError::invalid("", message));
+                }
+                if lo == f64::NEG_INFINITY && hi == f64::INFINITY {
+                    return Ok(input);
+                }
+                // Where the bounds cross, the upper one counts.
+                Activation::Clip { lo: lo.min(hi), hi }
+            }
+            Activation::Leaky { .. } | Activation::Smooth(_) => {
+                finite(&activation.operator().1, |_| "alpha".to_owned())?;
+                activation
+            }
+        };
+        Ok(self.pointwise(input, activation))
+    }
+
+    fn pointwise(&mut self, input: NodeId, activation: Activation) -> NodeId {
+        self.push(Op::Pointwise { input, activation }, self.width(input))
     }
 
     /// The sum of vectors.
@@ -138,7 +149,12 @@ impl NetworkBuilder {
     /// If there are none, or their widths differ.
     pub fn max(&mut self, inputs: Vec<NodeId>) -> Built {
         let width = self.common_width(&inputs)?;
-        Ok(self.push(Op::Max { inputs }, width))
+        match inputs[..] {
+            [first, ref rest @ ..] if self.composes_maxima => {
+                rest.iter().try_fold(first, |greatest, &other| self.greater(greatest, other))
+            }
+            _ => Ok(self.push(Op::Max { inputs }, width)),
+        }
     }
 
     /// Vectors one after the other.
@@ -154,7 +170,7 @@ impl NetworkBuilder {
     }
 
     /// max(a, b) as ReLU(a − b) + b.
-    pub(super) fn greater(&mut self, a: NodeId, b: NodeId) -> Built {
+    fn greater(&mut self, a: NodeId, b: NodeId) -> Built {
         let width = self.width(a);
         let both = self.concat(vec![a, b])?;
         let difference = self.affine(both, Matrix::difference(width), vec![0.0; width])?;
@@ -167,45 +183,12 @@ impl NetworkBuilder {
     /// # Errors
     /// If `input` has another width than the input of the network.
     pub fn append(&mut self, network: &Network, input: NodeId) -> Built {
-        self.copied(network, input, &|builder, inputs| builder.max(inputs.to_vec()))
-    }
-
-    /// A network that reads `input`, with its maxima built by `max`; its output.
-    pub(super) fn copied(
-        &mut self,
-        network: &Network,
-        input: NodeId,
-        max: &dyn Fn(&mut Self, &[NodeId]) -> Built,
-    ) -> Built {
         if self.width(input) != network.input_width() {
             let (width, inputs) = (self.width(input), network.input_width());
             let message = format!("a vector of {width} elements for a network of {inputs} inputs");
             return Err(PolicyError::invalid("", message));
         }
-        let mut places: Vec<NodeId> = Vec::with_capacity(network.nodes.len());
-        for node in &network.nodes {
-            let at = |id: &NodeId| places[id.0];
-            let all = |ids: &[NodeId]| -> Vec<NodeId> { ids.iter().map(at).collect() };
-            let place = match &node.op {
-                Op::Input => input,
-                Op::Affine { input, weights, bias } => {
-                    self.affine(at(input), weights.clone(), bias.clone())?
-                }
-                Op::Scale { input, mul, div, add } => {
-                    self.scale(at(input), mul.clone(), div.clone(), add.clone())?
-                }
-                Op::Relu { input } => self.relu(at(input)),
-                Op::LeakyRelu { input, alpha } => self.leaky_relu(at(input), *alpha)?,
-                Op::Tanh { input } => self.tanh(at(input)),
-                Op::Sigmoid { input } => self.sigmoid(at(input)),
-                Op::Clip { input, lo, hi } => self.clip(at(input), *lo, *hi)?,
-                Op::Add { inputs } => self.add(all(inputs))?,
-                Op::Concat { inputs } => self.concat(all(inputs))?,
-                Op::Max { inputs } => max(self, &all(inputs))?,
-            };
-            places.push(place);
-        }
-        Ok(places[network.output.0])
+        Ok(network.fold(self, input)?[network.output.0])
     }
 
     /// The network whose output is `output`. Unused nodes are dropped, and scaling is merged into
@@ -237,6 +220,37 @@ impl NetworkBuilder {
     fn push(&mut self, op: Op, width: usize) -> NodeId {
         self.nodes.push(Node { op, width });
         NodeId(self.nodes.len() - 1)
+    }
+}
+
+/// A network as a builder sees it: nodes of another one.
+impl Domain for NetworkBuilder {
+    type Vector = NodeId;
+    type Error = PolicyError;
+
+    fn affine(&mut self, x: &NodeId, weights: &Matrix, bias: &[f64]) -> Built {
+        NetworkBuilder::affine(self, *x, weights.clone(), bias.to_vec())
+    }
+
+    fn scale(&mut self, x: &NodeId, scaling: Scaling<'_>) -> Built {
+        let Scaling { mul, div, add } = scaling;
+        NetworkBuilder::scale(self, *x, mul.to_vec(), div.to_vec(), add.to_vec())
+    }
+
+    fn apply(&mut self, activation: Activation, x: &NodeId) -> Built {
+        self.activation(*x, activation)
+    }
+
+    fn sum(&mut self, nodes: &[&NodeId]) -> Built {
+        self.add(nodes.iter().map(|&&node| node).collect())
+    }
+
+    fn max(&mut self, nodes: &[&NodeId]) -> Built {
+        NetworkBuilder::max(self, nodes.iter().map(|&&node| node).collect())
+    }
+
+    fn concat(&mut self, nodes: &[&NodeId]) -> Built {
+        NetworkBuilder::concat(self, nodes.iter().map(|&&node| node).collect())
     }
 }
 

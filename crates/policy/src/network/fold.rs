@@ -42,7 +42,7 @@ pub(super) fn pruned(nodes: Vec<Node>, output: NodeId, element_type: ElementType
             kept.push(node);
         }
     }
-    Network { nodes: kept, output: renumbered[output.0], element_type }
+    Network { nodes: kept.into(), output: renumbered[output.0], element_type }
 }
 
 /// The operation of `outer` with the one before it merged in, if that one has no other use and

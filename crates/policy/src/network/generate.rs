@@ -1,9 +1,12 @@
 //! Random networks for tests, and their exact scores by the plainest possible evaluation.
 
+use std::convert::Infallible;
+
 use policert_numeric::Rational;
 use proptest::prelude::*;
 
 use super::*;
+use crate::activation::{Elu, Smooth};
 
 /// Random numbers that a network is built from; shrinking makes the network smaller.
 #[derive(Clone, Debug)]
@@ -123,21 +126,20 @@ fn scale(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -
 }
 
 fn activation(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
-    match tape.next(if kind.smooth { 8 } else { 5 }) {
-        0 | 1 => builder.relu(x),
-        2 => {
-            let alpha = tape.constant(kind.wild);
-            builder.leaky_relu(x, alpha).expect("finite")
-        }
+    let activation = match tape.next(if kind.smooth { 9 } else { 5 }) {
+        0 | 1 => Activation::RELU,
+        2 => Activation::Leaky { alpha: tape.constant(kind.wild) },
         3 => {
             let bounds = [tape.constant(kind.wild), tape.constant(kind.wild)];
             let [lo, hi] = bounds.map(|bound| (tape.next(4) > 0).then_some(bound));
-            builder.clip(x, lo, hi).expect("finite")
+            Activation::clip(lo, hi)
         }
-        4 => x,
-        5 | 6 => builder.tanh(x),
-        _ => builder.sigmoid(x),
-    }
+        4 => return x,
+        5 | 6 => Activation::Smooth(Smooth::Tanh),
+        7 => Activation::Smooth(Smooth::Sigmoid),
+        _ => Activation::Smooth(Smooth::Elu(Elu { alpha: tape.constant(kind.wild) })),
+    };
+    builder.activation(x, activation).expect("finite")
 }
 
 /// The exact scores, by one rational operation after the other. Piecewise linear networks only.
@@ -148,50 +150,55 @@ pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rationa
 
 /// The exact values of all nodes, by one rational operation after the other.
 pub(crate) fn reference_values(network: &Network, inputs: &[Rational]) -> Vec<Vec<Rational>> {
-    let exact = |value: f64| Rational::from_f64(value).expect("finite");
-    let mut values: Vec<Vec<Rational>> = Vec::new();
-    for node in network.nodes() {
-        let args: Vec<&Vec<Rational>> =
-            node.op.inputs().iter().map(|input| &values[input.index()]).collect();
-        let each =
-            |function: &dyn Fn(&Rational) -> Rational| args[0].iter().map(function).collect();
-        let combined = |function: &dyn Fn(&Rational, &Rational) -> Rational| {
-            let element = |i| {
-                let first: &Rational = &args[0][i];
-                args.iter().skip(1).fold(first.clone(), |all, arg| function(&all, &arg[i]))
-            };
-            (0..node.width).map(element).collect()
-        };
-        let value: Vec<Rational> = match &node.op {
-            Op::Input => inputs.to_vec(),
-            Op::Affine { weights, bias, .. } => weights
-                .row_iter()
-                .zip(bias)
-                .map(|(row, &bias)| {
-                    let products = row.iter().zip(args[0]).map(|(&w, x)| exact(w) * x);
-                    products.sum::<Rational>() + exact(bias)
-                })
-                .collect(),
-            Op::Scale { mul, div, add, .. } => (0..node.width)
-                .map(|i| {
-                    let product = &args[0][i] * exact(mul[i]);
-                    product.checked_div(&exact(div[i])).expect("not 0") + exact(add[i])
-                })
-                .collect(),
-            Op::Relu { .. } => each(&|x| x.clone().max(Rational::ZERO)),
-            Op::LeakyRelu { alpha, .. } => {
-                each(&|x| if x.signum() < 0 { x * exact(*alpha) } else { x.clone() })
-            }
-            Op::Clip { lo, hi, .. } => each(&|x| {
-                let x = lo.map_or_else(|| x.clone(), |lo| x.clone().max(exact(lo)));
-                hi.map_or_else(|| x.clone(), |hi| x.clone().min(exact(hi)))
-            }),
-            Op::Add { .. } => combined(&|a, b| a + b),
-            Op::Max { .. } => combined(&|a, b| a.clone().max(b.clone())),
-            Op::Concat { .. } => args.into_iter().flatten().cloned().collect(),
-            Op::Tanh { .. } | Op::Sigmoid { .. } => unreachable!("piecewise linear"),
-        };
-        values.push(value);
+    match network.fold(&mut Plain, inputs.to_vec()) {
+        Ok(values) => values,
+        Err(never) => match never {},
     }
-    values
+}
+
+/// Rational numbers.
+struct Plain;
+
+fn exact(value: f64) -> Rational {
+    Rational::from_f64(value).expect("finite")
+}
+
+impl Elements for Plain {
+    type Element = Rational;
+    type Error = Infallible;
+
+    fn row(&mut self, row: &[f64], bias: f64, x: &[Rational]) -> Result<Rational, Infallible> {
+        let products = row.iter().zip(x).map(|(&w, x)| exact(w) * x);
+        Ok(products.sum::<Rational>() + exact(bias))
+    }
+
+    fn scale(
+        &mut self,
+        x: &Rational,
+        mul: f64,
+        div: f64,
+        add: f64,
+    ) -> Result<Rational, Infallible> {
+        Ok((x * exact(mul)).checked_div(&exact(div)).expect("not 0") + exact(add))
+    }
+
+    fn apply(&mut self, activation: Activation, x: &Rational) -> Result<Rational, Infallible> {
+        Ok(match activation {
+            Activation::Leaky { alpha } if x.signum() < 0 => x * exact(alpha),
+            Activation::Leaky { .. } => x.clone(),
+            Activation::Clip { lo, hi } => {
+                let lo = Rational::from_f64(lo).map_or(x.clone(), |lo| x.clone().max(lo));
+                Rational::from_f64(hi).map_or(lo.clone(), |hi| lo.min(hi))
+            }
+            Activation::Smooth(_) => unreachable!("piecewise linear"),
+        })
+    }
+
+    fn sum(&mut self, terms: &[Rational]) -> Result<Rational, Infallible> {
+        Ok(terms.iter().cloned().sum())
+    }
+
+    fn max(&mut self, terms: &[Rational]) -> Result<Rational, Infallible> {
+        Ok(terms.iter().max().expect("some").clone())
+    }
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::generate::{Kind, network, reference_scores, tape};
 use super::*;
+use crate::activation::Smooth;
 use crate::error::PolicyError;
 
 fn builder() -> NetworkBuilder {
@@ -63,8 +64,20 @@ fn constants_that_are_no_numbers_are_refused() {
     assert!(b.affine(x, matrix(1, 2, &[0.0; 2]), vec![f64::INFINITY]).is_err());
     assert!(b.scale(x, vec![1.0; 2], vec![0.0; 2], vec![0.0; 2]).is_err());
     assert!(b.scale(x, vec![f64::NAN; 2], vec![1.0; 2], vec![0.0; 2]).is_err());
-    assert!(b.leaky_relu(x, f64::NAN).is_err());
-    assert!(b.clip(x, Some(f64::NEG_INFINITY), None).is_err());
+    assert!(b.activation(x, Activation::Leaky { alpha: f64::NAN }).is_err());
+    assert!(b.activation(x, Activation::clip(Some(f64::NAN), None)).is_err());
+    assert!(b.activation(x, Activation::clip(Some(f64::INFINITY), None)).is_err());
+}
+
+#[test]
+fn of_bounds_that_cross_the_upper_one_counts() {
+    let mut b = builder();
+    let x = b.activation(b.input(), Activation::clip(Some(3.0), Some(-1.0))).expect("finite");
+    let network = b.finish(x, ElementType::F64);
+    assert_eq!(
+        reference_scores(&network, &[5, -5]),
+        [Rational::integer(-1), Rational::integer(-1)]
+    );
 }
 
 #[test]
@@ -123,7 +136,7 @@ fn squashing_at_the_end_is_dropped() {
     let mut b = builder();
     let x = b.tanh(b.input());
     let y = b.affine(x, matrix(1, 2, &[1.0; 2]), vec![0.0]).expect("finite");
-    let y = b.sigmoid(y);
+    let y = b.activation(y, Activation::Smooth(Smooth::Sigmoid)).expect("finite");
     let y = b.tanh(y);
     let network = b.finish(y, ElementType::F64).without_final_squashing();
     assert_eq!(network.nodes().len(), 3);
@@ -140,10 +153,11 @@ proptest! {
         let kind = Kind { wild, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         // The same nodes with scaling on both sides of each layer, not folded.
-        let folded = fold::folded(network.nodes.clone(), network.output, network.element_type);
-        let mut plain = network.clone();
-        plain.nodes.push(Node { op: Op::Relu { input: network.output }, width: 1 });
-        let pruned = fold::pruned(plain.nodes, network.output, network.element_type);
+        let folded = fold::folded(network.nodes.to_vec(), network.output, network.element_type);
+        let mut plain = network.nodes.to_vec();
+        let op = Op::Pointwise { input: network.output, activation: Activation::RELU };
+        plain.push(Node { op, width: 1 });
+        let pruned = fold::pruned(plain, network.output, network.element_type);
         let expected = reference_scores(&network, &inputs);
         prop_assert_eq!(reference_scores(&folded, &inputs), expected.clone());
         prop_assert_eq!(reference_scores(&pruned, &inputs), expected);

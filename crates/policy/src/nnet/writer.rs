@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::network::{Network, Op};
 
@@ -26,7 +27,11 @@ pub fn write_nnet(network: &Network, ranges: &[(f64, f64)]) -> Result<String, Po
                 layers.push((weights, bias));
                 is_sum = true;
             }
-            Op::Relu { input } if input.index() == last && is_sum => is_sum = false,
+            Op::Pointwise { input, activation: Activation::Leaky { alpha: 0.0 } }
+                if input.index() == last && is_sum =>
+            {
+                is_sum = false;
+            }
             _ => return Err(other()),
         }
         last = index;

@@ -1,32 +1,24 @@
 //! Activation functions, maxima and minima, and joining vectors.
 
-use super::graph::{BOUNDS_ARE_ARGUMENTS, Call, Flow, Import, Value};
+use super::graph::{Call, Flow, Import, Value};
+use super::operators::BOUNDS_ARE_ARGUMENTS;
 use super::tensor::{Data, Tensor};
+use crate::activation::{Activation, Operator};
 use crate::error::PolicyError;
 
 type Result<T> = std::result::Result<T, PolicyError>;
 
-/// The default slope of LeakyRelu, which the specification gives in single precision.
-const DEFAULT_ALPHA: f32 = 0.01;
-
 impl Import<'_, '_> {
-    /// Relu, Tanh, Sigmoid.
-    pub(super) fn plain_activation(&mut self, call: &Call) -> Result<Value> {
-        call.attributes(&[])?;
-        let flow = Self::number_flow(call.required(0)?)?;
-        let node = match call.node.op_type.as_str() {
-            "Relu" => self.builder.relu(flow.node),
-            "Tanh" => self.builder.tanh(flow.node),
-            _ => self.builder.sigmoid(flow.node),
+    /// A function of one number.
+    pub(super) fn activation(&mut self, call: &Call, operator: &Operator) -> Result<Value> {
+        let names: Vec<&str> = operator.attributes.iter().map(|(name, _)| *name).collect();
+        let attributes = call.attributes(&names)?;
+        let value = |&(name, default): &(&str, f32)| -> Result<f64> {
+            Ok(attributes.float(name)?.unwrap_or(f64::from(default)))
         };
-        Ok(Value::Flow(Flow { node, ..flow }))
-    }
-
-    pub(super) fn leaky_relu(&mut self, call: &Call) -> Result<Value> {
-        let attributes = call.attributes(&["alpha"])?;
-        let alpha = attributes.float("alpha")?.unwrap_or(f64::from(DEFAULT_ALPHA));
+        let values: Result<Vec<f64>> = operator.attributes.iter().map(value).collect();
         let flow = Self::number_flow(call.required(0)?)?;
-        let node = self.builder.leaky_relu(flow.node, alpha)?;
+        let node = self.builder.activation(flow.node, (operator.function)(&values?))?;
         Ok(Value::Flow(Flow { node, ..flow }))
     }
 
@@ -39,9 +31,7 @@ impl Import<'_, '_> {
         let flow = Self::number_flow(call.required(0)?)?;
         let lo = scalar(call.optional(1))?.or(attributes.float("min")?);
         let hi = scalar(call.optional(2))?.or(attributes.float("max")?);
-        let lo = lo.filter(|&lo| lo.is_nan() || lo > f64::NEG_INFINITY);
-        let hi = hi.filter(|&hi| hi.is_nan() || hi < f64::INFINITY);
-        let node = self.builder.clip(flow.node, lo, hi)?;
+        let node = self.builder.activation(flow.node, Activation::clip(lo, hi))?;
         Ok(Value::Flow(Flow { node, ..flow }))
     }
 
@@ -56,7 +46,7 @@ impl Import<'_, '_> {
             let shape = super::linear::common_shape(&call.all()?)?;
             let flow = Self::number_flow(flow.clone())?;
             let (lo, hi) = if is_max { (Some(bound), None) } else { (None, Some(bound)) };
-            let node = self.builder.clip(flow.node, lo, hi)?;
+            let node = self.builder.activation(flow.node, Activation::clip(lo, hi))?;
             return Ok(Value::Flow(Flow { node, shape, ..flow }));
         }
         let (mut nodes, shape, element) = self.operands(call)?;

@@ -4,17 +4,13 @@ use std::collections::BTreeMap;
 
 use super::attributes::Attributes;
 use super::declared;
+use super::operators::{apply, supported_operators, unsupported};
 use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto, data_type};
 use super::tensor::{Element, Tensor, count};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
 use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
-
-/// The operators that can be read, where they are affine or activation functions.
-pub const SUPPORTED_OPERATORS: &str = "Gemm, MatMul, Add, Sub, Mul, Div, Neg, Sum, Relu, \
-    LeakyRelu, Tanh, Sigmoid, Clip, Max, Min, Concat, Identity, Dropout, Cast, Constant, Flatten, \
-    Reshape, Squeeze, Unsqueeze, Transpose, Shape, Gather";
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -171,13 +167,6 @@ pub(super) fn place_of(node: &NodeProto, index: usize) -> String {
     }
 }
 
-/// Since this version of the operator set the bounds of Clip are arguments; before, attributes.
-pub(super) const BOUNDS_ARE_ARGUMENTS: i64 = 11;
-/// Since this version the ratio of Dropout is an argument; before, an attribute.
-pub(super) const RATIO_IS_ARGUMENT: i64 = 12;
-/// Since this version the axes of Squeeze and Unsqueeze are an argument; before, an attribute.
-pub(super) const AXES_ARE_ARGUMENT: i64 = 13;
-
 /// A graph on its way to a network.
 pub(super) struct Import<'a, 'm> {
     pub(super) builder: NetworkBuilder,
@@ -227,7 +216,7 @@ impl<'a> Call<'a> {
     }
 
     /// Checks the number of arguments.
-    fn at_most(&self, count: usize) -> Result<(), PolicyError> {
+    pub(super) fn at_most(&self, count: usize) -> Result<(), PolicyError> {
         if self.arguments.len() <= count {
             return Ok(());
         }
@@ -264,17 +253,13 @@ impl Import<'_, '_> {
         let argument = |import: &mut Self, name: &String| {
             if name.is_empty() { Ok(None) } else { import.value(name).map(Some) }
         };
-        if !is_supported(&node.op_type) {
-            let message = format!(
-                "operator {} is not supported; supported are {SUPPORTED_OPERATORS}",
-                node.op_type
-            );
-            return Err(PolicyError::unsupported("", message));
+        if supported_operators().all(|supported| supported != node.op_type) {
+            return Err(unsupported(&node.op_type));
         }
         let arguments: Result<_, _> = node.input.iter().map(|name| argument(self, name)).collect();
         let call = Call { node, version: self.version, arguments: arguments? };
         self.meter.before(0)?;
-        let result = self.apply(call)?;
+        let result = apply(self, call)?;
         if count(result.shape()).is_none_or(|count| count == 0) {
             return Err(PolicyError::invalid("", "the result has no elements"));
         }
@@ -293,56 +278,6 @@ impl Import<'_, '_> {
         // The mask of Dropout is not defined, so its use is an error.
         self.values.insert(name.clone(), result);
         Ok(())
-    }
-
-    fn apply(&mut self, call: Call) -> Result<Value, PolicyError> {
-        call.at_most(match call.node.op_type.as_str() {
-            "Sum" | "Max" | "Min" | "Concat" => usize::MAX,
-            "Clip" if call.version < BOUNDS_ARE_ARGUMENTS => 1,
-            "Dropout" if call.version < RATIO_IS_ARGUMENT => 1,
-            "Squeeze" | "Unsqueeze" if call.version < AXES_ARE_ARGUMENT => 1,
-            "Constant" => 0,
-            "Gemm" | "Clip" | "Dropout" => 3,
-            "MatMul" | "Add" | "Sub" | "Mul" | "Div" | "Reshape" | "Squeeze" | "Unsqueeze"
-            | "Gather" => 2,
-            _ => 1,
-        })?;
-        let operator = call.node.op_type.as_str();
-        if operator == "Gemm" {
-            return self.gemm(call);
-        }
-        if operator == "MatMul" {
-            return self.mat_mul(call);
-        }
-        let call = &call;
-        match operator {
-            "Add" | "Sub" | "Mul" | "Div" => self.arithmetic(call),
-            "Neg" => self.negated(call),
-            "Sum" => self.sum(call),
-            "Relu" | "Tanh" | "Sigmoid" => self.plain_activation(call),
-            "LeakyRelu" => self.leaky_relu(call),
-            "Clip" => self.clip(call),
-            "Max" | "Min" => self.extremum(call),
-            "Concat" => self.concat(call),
-            "Identity" => {
-                call.attributes(&[])?;
-                call.required(0)
-            }
-            "Dropout" => super::reshape::dropout(call),
-            "Cast" => super::reshape::cast(call),
-            "Constant" => super::reshape::constant(call),
-            "Flatten" => super::reshape::flatten(call),
-            "Reshape" => super::reshape::reshape(call),
-            "Squeeze" => super::reshape::squeeze(call),
-            "Unsqueeze" => super::reshape::unsqueeze(call),
-            "Transpose" => super::reshape::transpose(call),
-            "Shape" => super::reshape::shape(call),
-            "Gather" => super::reshape::gather(call),
-            other => {
-                let message = format!("operator {other} is not supported");
-                Err(PolicyError::unsupported("", message))
-            }
-        }
     }
 
     /// A flow of floating-point numbers; integers must be cast first, since their arithmetic is
@@ -374,8 +309,4 @@ impl Import<'_, '_> {
             }
         }
     }
-}
-
-fn is_supported(operator: &str) -> bool {
-    SUPPORTED_OPERATORS.split(", ").any(|supported| supported == operator)
 }

@@ -1,6 +1,7 @@
 //! Operators that change shapes or nothing at all, and constants.
 
-use super::graph::{AXES_ARE_ARGUMENT, Call, Flow, RATIO_IS_ARGUMENT, Value};
+use super::graph::{Call, Flow, Value};
+use super::operators::{AXES_ARE_ARGUMENT, RATIO_IS_ARGUMENT};
 use super::proto::data_type;
 use super::tensor::{Data, Element, Tensor, count, strided};
 use crate::error::PolicyError;

@@ -2,13 +2,16 @@
 
 mod contradictions;
 
-use proptest::prelude::*;
+use std::cmp::Ordering;
 
 use super::proto::*;
 use super::*;
+use crate::activation::Activation;
 use crate::exact::ExactEvaluator;
 use crate::network::generate::{Kind, network, reference_scores, tape};
 use crate::network::{ElementType, Op};
+use crate::precise::precise_scores;
+use proptest::prelude::*;
 
 /// A graph under construction: names of values are single words.
 struct Graph(GraphProto, i64);
@@ -280,9 +283,22 @@ fn activations() {
     let leaky = Graph::pair().node("LeakyRelu", "x -> y", vec![float("alpha", 0.5)]);
     assert_eq!(leaky.scores(&[-3, 4]), ["-3/2", "4"]);
     let network = Graph::pair().node("LeakyRelu", "x -> y", vec![]).parse().expect("supported");
-    let Op::LeakyRelu { alpha, .. } = network.nodes()[1].op else { unreachable!() };
+    let Op::Pointwise { activation: Activation::Leaky { alpha }, .. } = network.nodes()[1].op
+    else {
+        unreachable!()
+    };
     assert!((alpha - f64::from(0.01f32)).abs() <= 0.0);
-    for operator in ["Tanh", "Sigmoid"] {
+    let elu = Graph::pair().node("Elu", "x -> y", vec![float("alpha", 0.5)]);
+    let network = elu.parse().expect("supported");
+    let Op::Pointwise { activation, .. } = network.nodes()[1].op else { unreachable!() };
+    assert_eq!(activation.operator(), ("Elu", vec![0.5]));
+    assert!(
+        Graph::pair()
+            .node("Elu", "x -> y", vec![float("beta", 0.5)])
+            .unsupported()
+            .contains("beta")
+    );
+    for operator in ["Tanh", "Sigmoid", "Elu"] {
         let network = Graph::pair().node(operator, "x -> y", vec![]).parse().expect("supported");
         assert!(!network.is_piecewise_linear());
     }
@@ -461,6 +477,32 @@ fn constants_in_the_graph() {
     assert!(Graph::pair().node("Constant", "-> y", vec![]).invalid().contains("no value"));
 }
 
+/// A trainer's policy, cut off at its scores, decides in every state as the trainer's own library.
+#[test]
+fn a_network_with_elu_decides_as_its_trainer() {
+    let Some(policies) = policert_testkit::shared_folder("benchmarks/policies") else { return };
+    let folder = policies.join("dqn-elu");
+    let bytes = std::fs::read(folder.join("policy.onnx")).expect("a file");
+    let mut model = decode(&bytes).expect("a model");
+    let graph = model.graph.as_mut().expect("a graph");
+    let end = graph.node.iter().position(|node| node.op_type == "ArgMax").expect("a choice");
+    graph.output = vec![ValueInfoProto { name: graph.node[end].input[0].clone(), r#type: None }];
+    graph.node.truncate(end);
+    let network = parse_onnx("elu.onnx", &model.encode_to_vec()).expect("supported");
+    let table = std::fs::read_to_string(folder.join("decisions.csv")).expect("a table");
+    let rows: Vec<&str> = table.lines().skip(1).collect();
+    assert_eq!(rows.len(), 68);
+    for row in rows {
+        let numbers: Vec<i64> =
+            row.split(',').take(3).map(|number| number.parse().expect("a number")).collect();
+        let best = usize::try_from(numbers[2]).expect("an output");
+        let scores = precise_scores(&network, &numbers[..2], 128);
+        for other in (0..3).filter(|&other| other != best) {
+            assert_eq!(scores.compare(best, other), Some(Ordering::Greater), "{row}");
+        }
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_refused() {
     let mut graph = Graph::pair().node("RandomNormalLike", "x -> y", vec![]);
@@ -535,7 +577,7 @@ proptest! {
             }
             // Slopes are single precision in the format.
             Err(PolicyError::Unsupported { .. }) => {
-                let leaky = |op: &Op| matches!(op, Op::LeakyRelu { .. });
+                let leaky = |op: &Op| matches!(op, Op::Pointwise { activation: Activation::Leaky { .. }, .. });
                 prop_assert!(network.nodes().iter().any(|node| leaky(&node.op)));
             }
             Err(error) => prop_assert!(false, "{error}"),
@@ -554,7 +596,16 @@ proptest! {
     ) {
         let kind = Kind { wild, smooth: true, branching: false };
         let network = network(&mut tape, inputs, kind);
-        let plain = network.nodes().iter().all(|node| !matches!(node.op, Op::Scale { .. } | Op::LeakyRelu { .. }));
+        let plain = network.nodes().iter().all(|node| match node.op {
+            // Attributes are single precision in the format.
+            Op::Pointwise { activation, .. } => activation.operator().1.iter().all(|&value| {
+                #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+                let single = f64::from(value as f32);
+                single.to_bits() == value.to_bits()
+            }),
+            Op::Scale { .. } => false,
+            _ => true,
+        });
         if plain && network.nodes().len() > 1 {
             let bytes = write_onnx(&network, ElementType::F64).expect("doubles");
             let read = parse_onnx("net.onnx", &bytes).expect("own output");

@@ -7,6 +7,7 @@ use super::proto::{
     TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, attribute_kind,
     data_type,
 };
+use crate::activation::{Activation, OPERATORS};
 use crate::error::PolicyError;
 use crate::network::{ElementType, Network, NodeId, Op};
 
@@ -78,26 +79,29 @@ impl Writer {
                 }
                 self.push("Identity", arguments, &name, Vec::new());
             }
-            Op::Relu { .. } => self.push("Relu", arguments, &name, Vec::new()),
-            Op::Tanh { .. } => self.push("Tanh", arguments, &name, Vec::new()),
-            Op::Sigmoid { .. } => self.push("Sigmoid", arguments, &name, Vec::new()),
-            Op::LeakyRelu { alpha, .. } => {
-                let attribute = AttributeProto {
-                    name: "alpha".to_owned(),
-                    f: Some(single(*alpha, &name)?),
-                    kind: attribute_kind::FLOAT,
-                    ..AttributeProto::default()
-                };
-                self.push("LeakyRelu", arguments, &name, vec![attribute]);
-            }
-            Op::Clip { lo, hi, .. } => {
-                for (bound, role) in [(lo, "min"), (hi, "max")] {
-                    arguments.push(match bound {
-                        Some(bound) => self.constant(&name, role, &[], &[*bound])?,
-                        None => String::new(),
-                    });
+            Op::Pointwise { activation, .. } => {
+                let (operator, values) = activation.operator();
+                if let Activation::Clip { lo, hi } = activation {
+                    for (bound, role) in [(lo, "min"), (hi, "max")] {
+                        arguments.push(match bound.is_finite() {
+                            true => self.constant(&name, role, &[], &[*bound])?,
+                            false => String::new(),
+                        });
+                    }
                 }
-                self.push("Clip", arguments, &name, Vec::new());
+                let known = OPERATORS.iter().find(|known| known.name == operator);
+                let names = known.map_or(&[][..], |known| known.attributes);
+                let attribute = |((attribute, _), value): (&(&str, f32), f64)| {
+                    Ok(AttributeProto {
+                        name: (*attribute).to_owned(),
+                        f: Some(single(value, &name)?),
+                        kind: attribute_kind::FLOAT,
+                        ..AttributeProto::default()
+                    })
+                };
+                let attributes: Result<Vec<AttributeProto>, PolicyError> =
+                    names.iter().zip(values).map(attribute).collect();
+                self.push(operator, arguments, &name, attributes?);
             }
             Op::Add { .. } => self.push("Sum", arguments, &name, Vec::new()),
             Op::Max { .. } => self.push("Max", arguments, &name, Vec::new()),

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::matrix::Matrix;
 use crate::network::generate::{Kind, network, reference_scores, tape};
 use crate::network::{ElementType, NetworkBuilder};
 

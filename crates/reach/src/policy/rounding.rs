@@ -2,13 +2,14 @@
 //!
 //! Each element of each node gets a range that contains the exact value and every computed one:
 //! images of the ranges before it, widened by the a-priori error of the node's own operations.
-//! tanh and the sigmoid of a runtime are taken to be right within 4 units of the last place.
+//! Functions of a runtime that are not piecewise linear are taken to be right within 4 units of the
+//! last place, of the value or of what is added up to it.
 //!
 //! Where a number may overflow there is no range: infinities cancel to what is no number.
 
 use policert_numeric::Interval;
 use policert_numeric::round::{UNIT_ROUNDOFF, add_up, div_up, mul_up};
-use policert_policy::{Network, Op};
+use policert_policy::{Activation, Elements, Network};
 
 use super::Evaluation;
 
@@ -20,7 +21,7 @@ pub fn possible_outputs(
     inputs: &[Interval],
     evaluation: Evaluation,
 ) -> Option<Vec<Interval>> {
-    let precision = match evaluation {
+    let mut precision = match evaluation {
         Evaluation::F64 => {
             Precision { roundoff: UNIT_ROUNDOFF, least: f64::from_bits(1), greatest: f64::MAX }
         }
@@ -30,87 +31,14 @@ pub fn possible_outputs(
             greatest: f64::from(f32::MAX),
         },
     };
-    let mut values: Vec<Vec<Interval>> = Vec::with_capacity(network.nodes().len());
-    for node in network.nodes() {
-        let sources = node.op.inputs();
-        let x = sources.first().map_or(&[][..], |input| values[input.index()].as_slice());
-        let column = |i: usize| sources.iter().map(move |input| (input.index(), i));
-        let result: Vec<Interval> = match &node.op {
-            Op::Input => inputs.to_vec(),
-            Op::Affine { weights, bias, .. } => weights
-                .row_iter()
-                .zip(bias)
-                .map(|(row, &bias)| {
-                    let mut terms: Vec<(Interval, f64)> = row
-                        .iter()
-                        .zip(x)
-                        .map(|(&weight, &x)| (precision.constant(weight) * x, weight))
-                        .map(|(term, _)| (term, term.magnitude()))
-                        .collect();
-                    let bias = precision.constant(bias);
-                    terms.push((bias, bias.magnitude()));
-                    precision.sum(&terms)
-                })
-                .collect::<Option<_>>()?,
-            Op::Scale { mul, div, add, .. } => x
-                .iter()
-                .zip(mul.iter().zip(div).zip(add))
-                .map(|(&x, ((&mul, &div), &add))| {
-                    let product = precision.rounded(precision.constant(mul) * x, 1);
-                    let quotient =
-                        precision.finite(product)?.checked_div(precision.constant(div))?;
-                    let quotient = precision.finite(precision.rounded(quotient, 1))?;
-                    Some(precision.rounded(quotient + precision.constant(add), 1))
-                })
-                .collect::<Option<_>>()?,
-            Op::Relu { .. } => x.iter().map(|x| x.relu()).collect(),
-            Op::LeakyRelu { alpha, .. } => x
-                .iter()
-                .map(|&x| {
-                    let below = x.min(Interval::ZERO) * precision.constant(*alpha);
-                    let below = precision.rounded(below, 1);
-                    if x.lo() >= 0.0 {
-                        x
-                    } else if x.hi() < 0.0 {
-                        below
-                    } else {
-                        below.hull(x.relu())
-                    }
-                })
-                .collect(),
-            Op::Tanh { .. } => x.iter().map(|x| precision.rounded(x.tanh(), 8)).collect(),
-            Op::Sigmoid { .. } => x.iter().map(|x| precision.rounded(x.sigmoid(), 8)).collect(),
-            Op::Clip { lo, hi, .. } => x
-                .iter()
-                .map(|&x| {
-                    let x = lo.map_or(x, |lo| x.max(precision.constant(lo)));
-                    hi.map_or(x, |hi| x.min(precision.constant(hi)))
-                })
-                .collect(),
-            Op::Add { .. } => (0..node.width)
-                .map(|i| {
-                    let terms: Vec<(Interval, f64)> = column(i)
-                        .map(|(source, i)| values[source][i])
-                        .map(|term| (term, term.magnitude()))
-                        .collect();
-                    precision.sum(&terms)
-                })
-                .collect::<Option<_>>()?,
-            Op::Max { .. } => (0..node.width)
-                .filter_map(|i| {
-                    column(i).map(|(source, i)| values[source][i]).reduce(Interval::max)
-                })
-                .collect(),
-            Op::Concat { .. } => {
-                sources.iter().flat_map(|input| values[input.index()].clone()).collect()
-            }
-        };
-        let result: Option<Vec<Interval>> =
-            result.into_iter().map(|range| precision.finite(range)).collect();
-        values.push(result?);
-    }
+    let inputs: Result<Vec<Interval>, Overflow> =
+        inputs.iter().map(|&range| precision.finite(range)).collect();
+    let mut values = network.fold(&mut precision, inputs.ok()?).ok()?;
     Some(values.swap_remove(network.output().index()))
 }
+
+/// A number may be beyond the greatest one, or have no value.
+struct Overflow;
 
 struct Precision {
     /// Greatest relative error of one operation.
@@ -121,10 +49,62 @@ struct Precision {
     greatest: f64,
 }
 
+impl Elements for Precision {
+    type Element = Interval;
+    type Error = Overflow;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[Interval]) -> Result<Interval, Overflow> {
+        let products = weights.iter().zip(x).map(|(&weight, &x)| self.constant(weight) * x);
+        let terms: Vec<Interval> = products.chain([self.constant(bias)]).collect();
+        self.sum_of(&terms)
+    }
+
+    fn scale(&mut self, x: &Interval, mul: f64, div: f64, add: f64) -> Result<Interval, Overflow> {
+        let product = self.finite(self.rounded(self.constant(mul) * *x, 1))?;
+        let quotient = product.checked_div(self.constant(div)).ok_or(Overflow)?;
+        let quotient = self.finite(self.rounded(quotient, 1))?;
+        self.finite(self.rounded(quotient + self.constant(add), 1))
+    }
+
+    fn apply(&mut self, activation: Activation, &x: &Interval) -> Result<Interval, Overflow> {
+        self.finite(match activation {
+            Activation::Leaky { alpha: 0.0 } => x.relu(),
+            Activation::Leaky { alpha } => {
+                let below = x.min(Interval::ZERO) * self.constant(alpha);
+                let below = self.rounded(below, 1);
+                if x.lo() >= 0.0 {
+                    x
+                } else if x.hi() < 0.0 {
+                    below
+                } else {
+                    below.hull(x.relu())
+                }
+            }
+            Activation::Clip { lo, hi } => {
+                let x = if lo.is_finite() { x.max(self.constant(lo)) } else { x };
+                if hi.is_finite() { x.min(self.constant(hi)) } else { x }
+            }
+            Activation::Smooth(function) => {
+                let cancelled = Interval::ball(0.0, function.curve().cancelled());
+                let error = self.rounded(cancelled, 8) - cancelled;
+                self.rounded(activation.of_interval(x), 8) + error
+            }
+        })
+    }
+
+    fn sum(&mut self, terms: &[Interval]) -> Result<Interval, Overflow> {
+        self.sum_of(terms)
+    }
+
+    fn max(&mut self, terms: &[Interval]) -> Result<Interval, Overflow> {
+        Ok(terms[1..].iter().copied().fold(terms[0], Interval::max))
+    }
+}
+
 impl Precision {
     /// A range, unless a number in it may overflow.
-    fn finite(&self, range: Interval) -> Option<Interval> {
-        (range.magnitude() <= self.greatest).then_some(range)
+    fn finite(&self, range: Interval) -> Result<Interval, Overflow> {
+        if range.magnitude() <= self.greatest { Ok(range) } else { Err(Overflow) }
     }
 
     /// A stored number, exact or rounded to the precision.
@@ -147,18 +127,18 @@ impl Precision {
         range + Interval::ball(0.0, error)
     }
 
-    /// Sums in any order of terms that were rounded themselves; `None` if one may overflow.
-    fn sum(&self, terms: &[(Interval, f64)]) -> Option<Interval> {
+    /// Sums in any order of terms that were rounded themselves.
+    fn sum_of(&self, terms: &[Interval]) -> Result<Interval, Overflow> {
         let mut sum = Interval::ZERO;
         let (mut magnitude, mut underflow) = (0.0, 0.0);
-        for (term, size) in terms {
+        for term in terms {
             sum = sum + *term;
-            magnitude = add_up(magnitude, *size);
+            magnitude = add_up(magnitude, term.magnitude());
             underflow = add_up(underflow, 2.0 * self.least);
         }
         let error = add_up(mul_up(self.gamma(terms.len() + 1), magnitude), underflow);
         // No order of summation goes beyond the sum of all magnitudes.
         let fits = add_up(magnitude, error) <= self.greatest;
-        fits.then(|| sum + Interval::ball(0.0, error))
+        if fits { self.finite(sum + Interval::ball(0.0, error)) } else { Err(Overflow) }
     }
 }

@@ -1,11 +1,12 @@
 //! Evaluation of a network in single precision, as a simple runtime does it.
 //!
 //! Weights and intermediate values are 32-bit numbers; products are added one after the other, from
-//! the first input to the last, the bias at the end, without fused multiply-adds. tanh and the
-//! sigmoid are those of double precision, rounded.
+//! the first input to the last, the bias at the end, without fused multiply-adds. Functions
+//! that are not piecewise linear are those of double precision, rounded.
 
-use policert_numeric::activation;
-use policert_policy::{Network, Op};
+use std::convert::Infallible;
+
+use policert_policy::{Activation, Elements, Network};
 
 /// Evaluates one network.
 #[derive(Clone, Debug)]
@@ -23,59 +24,61 @@ impl SingleEvaluator {
     /// The outputs for inputs that are rounded to single precision first.
     #[must_use]
     pub fn evaluate(&mut self, inputs: &[f64]) -> Vec<f32> {
-        let mut values: Vec<Vec<f32>> = Vec::with_capacity(self.network.nodes().len());
-        for node in self.network.nodes() {
-            let sources = node.op.inputs();
-            let x = sources.first().map_or(&[][..], |input| values[input.index()].as_slice());
-            let all = || sources.iter().map(|input| values[input.index()].as_slice());
-            let result: Vec<f32> = match &node.op {
-                Op::Input => inputs.iter().map(|&x| single(x)).collect(),
-                Op::Affine { weights, bias, .. } => weights
-                    .row_iter()
-                    .zip(bias)
-                    .map(|(row, &bias)| {
-                        let sum =
-                            row.iter().zip(x).fold(0.0f32, |sum, (&w, &x)| sum + single(w) * x);
-                        sum + single(bias)
-                    })
-                    .collect(),
-                Op::Scale { mul, div, add, .. } => x
-                    .iter()
-                    .zip(mul.iter().zip(div).zip(add))
-                    .map(|(&x, ((&mul, &div), &add))| x * single(mul) / single(div) + single(add))
-                    .collect(),
-                Op::Relu { .. } => x.iter().map(|&x| if x < 0.0 { 0.0 } else { x }).collect(),
-                Op::LeakyRelu { alpha, .. } => {
-                    x.iter().map(|&x| if x < 0.0 { single(*alpha) * x } else { x }).collect()
-                }
-                Op::Tanh { .. } => {
-                    x.iter().map(|&x| single(activation::tanh(f64::from(x)))).collect()
-                }
-                Op::Sigmoid { .. } => {
-                    x.iter().map(|&x| single(activation::sigmoid(f64::from(x)))).collect()
-                }
-                Op::Clip { lo, hi, .. } => x
-                    .iter()
-                    .map(|&x| {
-                        let x = lo.map_or(x, |lo| if x < single(lo) { single(lo) } else { x });
-                        hi.map_or(x, |hi| if x > single(hi) { single(hi) } else { x })
-                    })
-                    .collect(),
-                Op::Add { .. } => {
-                    (0..node.width).map(|i| all().fold(0.0, |sum: f32, x| sum + x[i])).collect()
-                }
-                Op::Max { .. } => (0..node.width)
-                    .map(|i| {
-                        all().map(|x| x[i]).fold(f32::NEG_INFINITY, |max, x| {
-                            if x.is_nan() || x > max { x } else { max }
-                        })
-                    })
-                    .collect(),
-                Op::Concat { .. } => all().flatten().copied().collect(),
-            };
-            values.push(result);
+        let inputs = inputs.iter().map(|&x| single(x)).collect();
+        match self.network.fold(&mut Single, inputs) {
+            Ok(mut values) => values.swap_remove(self.network.output().index()),
+            Err(never) => match never {},
         }
-        values.swap_remove(self.network.output().index())
+    }
+}
+
+/// Single precision, one operation after the other.
+struct Single;
+
+impl Elements for Single {
+    type Element = f32;
+    type Error = Infallible;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[f32]) -> Result<f32, Infallible> {
+        let products = weights.iter().zip(x).map(|(&w, &x)| single(w) * x);
+        Ok(products.fold(0.0, |sum: f32, product| sum + product) + single(bias))
+    }
+
+    fn scale(&mut self, x: &f32, mul: f64, div: f64, add: f64) -> Result<f32, Infallible> {
+        Ok(x * single(mul) / single(div) + single(add))
+    }
+
+    fn apply(&mut self, activation: Activation, &x: &f32) -> Result<f32, Infallible> {
+        Ok(match activation {
+            Activation::Leaky { alpha: 0.0 } => {
+                if x < 0.0 {
+                    0.0
+                } else {
+                    x
+                }
+            }
+            Activation::Leaky { alpha } => {
+                if x < 0.0 {
+                    single(alpha) * x
+                } else {
+                    x
+                }
+            }
+            Activation::Clip { lo, hi } => {
+                let x = if x < single(lo) { single(lo) } else { x };
+                if x > single(hi) { single(hi) } else { x }
+            }
+            Activation::Smooth(function) => single(function.curve().value(f64::from(x))),
+        })
+    }
+
+    fn sum(&mut self, terms: &[f32]) -> Result<f32, Infallible> {
+        Ok(terms.iter().fold(0.0, |sum, x| sum + x))
+    }
+
+    fn max(&mut self, terms: &[f32]) -> Result<f32, Infallible> {
+        let greater = |max: f32, &x: &f32| if x.is_nan() || x > max { x } else { max };
+        Ok(terms.iter().fold(f32::NEG_INFINITY, greater))
     }
 }
 

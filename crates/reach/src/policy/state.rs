@@ -8,9 +8,12 @@
 //!
 //! Reachable sets keep the dependency (`linearised.rs`).
 
+use std::convert::Infallible;
+
 use policert_numeric::round::{add_up, dot_error, mul_up};
 use policert_numeric::{Interval, Rational};
-use policert_policy::{Evaluator, Network, Op};
+use policert_policy::activation::Curve;
+use policert_policy::{Activation, Elements, Evaluator, Network};
 
 use crate::range::Range;
 use crate::task::ActionMap;
@@ -74,95 +77,15 @@ impl StateController {
     fn outputs(&self, outer: &[Interval], middle: &[f64], offsets: &[Interval]) -> Vec<Form> {
         let n = outer.len();
         let reach: Vec<f64> = offsets.iter().map(|offset| offset.magnitude()).collect();
-        let mut values: Vec<Vec<Form>> = Vec::with_capacity(self.network.nodes().len());
-        for node in self.network.nodes() {
-            let sources = node.op.inputs();
-            let x = sources.first().map_or(&[][..], |input| values[input.index()].as_slice());
-            let ranges = |i: usize| -> Vec<Interval> {
-                sources.iter().map(|s| values[s.index()][i].range(offsets)).collect()
-            };
-            let result: Vec<Form> = match &node.op {
-                Op::Input => (0..n)
-                    .map(|i| {
-                        let mut slopes = vec![0.0; n];
-                        slopes[i] = 1.0;
-                        Form { slopes, centre: middle[i], radius: 0.0 }
-                    })
-                    .collect(),
-                Op::Affine { weights, bias, .. } => weights
-                    .row_iter()
-                    .zip(bias)
-                    .map(|(row, &bias)| Form::combination(row, bias, x, &reach))
-                    .collect(),
-                Op::Scale { mul, div, add, .. } => x
-                    .iter()
-                    .zip(mul.iter().zip(div).zip(add))
-                    .map(|(form, ((&mul, &div), &add))| {
-                        let factor = Interval::point(mul).checked_div(Interval::point(div));
-                        match factor {
-                            Some(factor) => form.scaled(factor, Interval::point(add), &reach),
-                            None => Form::unknown(n),
-                        }
-                    })
-                    .collect(),
-                Op::Relu { .. } => x.iter().map(|form| form.relu(offsets, &reach)).collect(),
-                Op::Tanh { .. } => x
-                    .iter()
-                    .map(|form| {
-                        let slope = |t: Interval| Interval::point(1.0) - t.square();
-                        form.increasing(offsets, &reach, Interval::tanh, slope)
-                    })
-                    .collect(),
-                Op::Sigmoid { .. } => x
-                    .iter()
-                    .map(|form| {
-                        let slope = |s: Interval| s * (Interval::point(1.0) - s);
-                        form.increasing(offsets, &reach, Interval::sigmoid, slope)
-                    })
-                    .collect(),
-                Op::LeakyRelu { alpha, .. } => x
-                    .iter()
-                    .map(|form| {
-                        let range = form.range(offsets);
-                        let below = range.min(Interval::ZERO) * Interval::point(*alpha);
-                        if range.lo() >= 0.0 {
-                            form.clone()
-                        } else if range.hi() < 0.0 {
-                            form.scaled(Interval::point(*alpha), Interval::ZERO, &reach)
-                        } else {
-                            Form::constant(below.hull(range.relu()), n)
-                        }
-                    })
-                    .collect(),
-                Op::Clip { lo, hi, .. } => x
-                    .iter()
-                    .map(|form| {
-                        let range = form.range(offsets);
-                        let lower = lo.map_or(range, |lo| range.max(Interval::point(lo)));
-                        let clipped = hi.map_or(lower, |hi| lower.min(Interval::point(hi)));
-                        if clipped == range { form.clone() } else { Form::constant(clipped, n) }
-                    })
-                    .collect(),
-                Op::Add { .. } => (0..node.width)
-                    .map(|i| {
-                        let terms: Vec<Form> =
-                            sources.iter().map(|s| values[s.index()][i].clone()).collect();
-                        Form::combination(&vec![1.0; terms.len()], 0.0, &terms, &reach)
-                    })
-                    .collect(),
-                Op::Max { .. } => (0..node.width)
-                    .map(|i| {
-                        let greatest = ranges(i).into_iter().reduce(Interval::max);
-                        Form::constant(greatest.unwrap_or(Interval::EVERYTHING), n)
-                    })
-                    .collect(),
-                Op::Concat { .. } => {
-                    sources.iter().flat_map(|s| values[s.index()].clone()).collect()
-                }
-            };
-            values.push(result);
+        let input = |i: usize| {
+            let mut slopes = vec![0.0; n];
+            slopes[i] = 1.0;
+            Form { slopes, centre: middle[i], radius: 0.0 }
+        };
+        match self.network.fold(&mut Forms { offsets, reach }, (0..n).map(input).collect()) {
+            Ok(mut values) => values.swap_remove(self.network.output().index()),
+            Err(never) => match never {},
         }
-        values.swap_remove(self.network.output().index())
     }
 
     /// From an output to an action.
@@ -177,6 +100,54 @@ impl StateController {
         let range = form.range(offsets);
         let clamped = range.clamped(lower, upper);
         if clamped == range { form } else { Form::constant(clamped, offsets.len()) }
+    }
+}
+
+/// Forms over the box around its middle.
+struct Forms<'a> {
+    offsets: &'a [Interval],
+    /// The magnitudes of the offsets.
+    reach: Vec<f64>,
+}
+
+impl Elements for Forms<'_> {
+    type Element = Form;
+    type Error = Infallible;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[Form]) -> Result<Form, Infallible> {
+        Ok(Form::combination(weights, bias, x, &self.reach))
+    }
+
+    fn scale(&mut self, x: &Form, mul: f64, div: f64, add: f64) -> Result<Form, Infallible> {
+        Ok(match Interval::point(mul).checked_div(Interval::point(div)) {
+            Some(factor) => x.scaled(factor, Interval::point(add), &self.reach),
+            None => Form::unknown(self.reach.len()),
+        })
+    }
+
+    fn apply(&mut self, activation: Activation, x: &Form) -> Result<Form, Infallible> {
+        let range = x.range(self.offsets);
+        Ok(match activation {
+            Activation::Leaky { alpha: 0.0 } => x.relu(self.offsets, &self.reach),
+            Activation::Leaky { alpha } if range.hi() < 0.0 => {
+                x.scaled(Interval::point(alpha), Interval::ZERO, &self.reach)
+            }
+            Activation::Leaky { .. } | Activation::Clip { .. } => {
+                // Where all values stay, it changes nothing.
+                let image = activation.of_interval(range);
+                if image == range { x.clone() } else { Form::constant(image, self.reach.len()) }
+            }
+            Activation::Smooth(function) => x.smooth(function.curve(), range, &self.reach),
+        })
+    }
+
+    fn sum(&mut self, terms: &[Form]) -> Result<Form, Infallible> {
+        Ok(Form::combination(&vec![1.0; terms.len()], 0.0, terms, &self.reach))
+    }
+
+    fn max(&mut self, terms: &[Form]) -> Result<Form, Infallible> {
+        let greatest = terms.iter().map(|term| term.range(self.offsets)).reduce(Interval::max);
+        Ok(Form::constant(greatest.unwrap_or(Interval::EVERYTHING), self.reach.len()))
     }
 }
 
@@ -287,29 +258,20 @@ impl Form {
         self.scaled(slope, above, reach)
     }
 
-    /// An increasing function whose slope, given by its value, has no local minimum inside.
-    fn increasing(
-        &self,
-        offsets: &[Interval],
-        reach: &[f64],
-        function: impl Fn(Interval) -> Interval,
-        slope: impl Fn(Interval) -> Interval,
-    ) -> Self {
-        let range = self.range(offsets);
-        let image = function(range);
+    /// A function that is not piecewise linear, over the range of the form.
+    fn smooth(&self, curve: &dyn Curve, range: Interval, reach: &[f64]) -> Self {
+        let (lo, hi) = (range.lo(), range.hi());
         if !Range::is_bounded(&range) {
-            return Self::constant(image, reach.len());
+            return Self::constant(curve.image(lo, hi), reach.len());
         }
-        let ends = [Interval::point(range.lo()), Interval::point(range.hi())].map(&function);
-        let least = slope(ends[0]).lo().min(slope(ends[1]).lo()).max(0.0);
         // f(x) − slope·x does not decrease, so its extremes are at the ends.
-        let least = Interval::point(least);
-        let first = ends[0] - least * Interval::point(range.lo());
-        let last = ends[1] - least * Interval::point(range.hi());
-        let Some(rest) = Interval::new(first.lo(), last.hi()) else {
-            return Self::constant(image, reach.len());
-        };
-        self.scaled(least, rest, reach)
+        let least = Interval::point(curve.slopes(lo, hi).lo());
+        let first = curve.at(lo) - least * Interval::point(lo);
+        let last = curve.at(hi) - least * Interval::point(hi);
+        match Interval::new(first.lo(), last.hi()) {
+            Some(rest) => self.scaled(least, rest, reach),
+            None => Self::constant(curve.image(lo, hi), reach.len()),
+        }
     }
 }
 

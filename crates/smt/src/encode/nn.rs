@@ -8,7 +8,7 @@
 
 use policert_numeric::{Interval, Rational};
 use policert_policy::semantics::{Comparison, Filter, Numbers, Semantics};
-use policert_policy::{Network, Op};
+use policert_policy::{Activation, Elements, Network};
 
 use crate::{Formula, SmtError, Solver, Sort, Term};
 
@@ -54,20 +54,9 @@ pub fn scores_within(
     }
     let network = network.without_final_squashing();
     let mut encoding = Encoding { solver, constraints: Vec::new() };
-    let mut values: Vec<Vec<Neuron>> = Vec::with_capacity(network.nodes().len());
-    for node in network.nodes() {
-        let operands: Vec<&[Neuron]> =
-            node.op.inputs().iter().map(|id| values[id.index()].as_slice()).collect();
-        let value = match node.op {
-            Op::Input => inputs
-                .iter()
-                .zip(bounds)
-                .map(|(term, &range)| Neuron { term: term.clone(), range })
-                .collect(),
-            _ => encoding.apply(&node.op, &operands)?,
-        };
-        values.push(value);
-    }
+    let neuron = |(term, &range): (&Term, &Interval)| Neuron { term: term.clone(), range };
+    let inputs = inputs.iter().zip(bounds).map(neuron).collect();
+    let mut values = network.fold(&mut encoding, inputs)?;
     let outputs = values.swap_remove(network.output().index());
     Ok(Scores {
         outputs: outputs.into_iter().map(|neuron| neuron.term).collect(),
@@ -119,72 +108,58 @@ struct Encoding<'a> {
     constraints: Vec<Formula>,
 }
 
-impl Encoding<'_> {
-    fn apply(&mut self, op: &Op, operands: &[&[Neuron]]) -> Result<Vec<Neuron>, SmtError> {
-        let first = operands.first().copied().unwrap_or_default();
-        let mut results = Vec::with_capacity(first.len());
-        match op {
-            Op::Affine { weights, bias, .. } => {
-                for (row, &bias) in weights.row_iter().zip(bias) {
-                    let mut parts = vec![Neuron::constant(bias)?];
-                    for (&weight, input) in row.iter().zip(first) {
-                        parts.push(input.scaled(&exact(weight)?, Interval::point(weight)));
-                    }
-                    results.push(self.define(sum(parts)));
-                }
-            }
-            Op::Scale { mul, div, add, .. } => {
-                for (i, input) in first.iter().enumerate() {
-                    let factor = exact(mul[i])?
-                        .checked_div(&exact(div[i])?)
-                        .ok_or_else(|| SmtError::Unsupported("a divisor of 0".to_owned()))?;
-                    let scaled = input.scaled(&factor, Interval::enclosing(&factor));
-                    results.push(self.define(sum([scaled, Neuron::constant(add[i])?])));
-                }
-            }
-            Op::Relu { .. } => {
-                for input in first {
-                    results.push(self.leaky_relu(input, 0.0)?);
-                }
-            }
-            Op::LeakyRelu { alpha, .. } => {
-                for input in first {
-                    results.push(self.leaky_relu(input, *alpha)?);
-                }
-            }
-            Op::Clip { lo, hi, .. } => {
-                for input in first {
-                    let mut clipped = input.clone();
-                    if let Some(lo) = *lo {
-                        clipped = clipped.max(Neuron::constant(lo)?);
-                    }
-                    if let Some(hi) = *hi {
-                        clipped = clipped.min(Neuron::constant(hi)?);
-                    }
-                    results.push(self.define(clipped));
-                }
-            }
-            Op::Add { .. } => {
-                for i in 0..first.len() {
-                    let parts = operands.iter().map(|operand| operand[i].clone());
-                    results.push(self.define(sum(parts)));
-                }
-            }
-            Op::Max { .. } => {
-                for (i, input) in first.iter().enumerate() {
-                    let others = operands[1..].iter().map(|operand| operand[i].clone());
-                    results.push(self.define(others.fold(input.clone(), Neuron::max)));
-                }
-            }
-            Op::Concat { .. } => results = operands.concat(),
-            Op::Tanh { .. } | Op::Sigmoid { .. } | Op::Input => {
-                let message = "a network with tanh or sigmoid before its last layer";
-                return Err(SmtError::Unsupported(message.to_owned()));
-            }
+impl Elements for Encoding<'_> {
+    type Element = Neuron;
+    type Error = SmtError;
+
+    fn row(&mut self, weights: &[f64], bias: f64, x: &[Neuron]) -> Result<Neuron, SmtError> {
+        let mut parts = vec![Neuron::constant(bias)?];
+        for (&weight, input) in weights.iter().zip(x) {
+            parts.push(input.scaled(&exact(weight)?, Interval::point(weight)));
         }
-        Ok(results)
+        Ok(self.define(sum(parts)))
     }
 
+    fn scale(&mut self, x: &Neuron, mul: f64, div: f64, add: f64) -> Result<Neuron, SmtError> {
+        let factor = exact(mul)?
+            .checked_div(&exact(div)?)
+            .ok_or_else(|| SmtError::Unsupported("a divisor of 0".to_owned()))?;
+        let scaled = x.scaled(&factor, Interval::enclosing(&factor));
+        Ok(self.define(sum([scaled, Neuron::constant(add)?])))
+    }
+
+    fn apply(&mut self, activation: Activation, x: &Neuron) -> Result<Neuron, SmtError> {
+        match activation {
+            Activation::Leaky { alpha } => self.leaky_relu(x, alpha),
+            Activation::Clip { lo, hi } => {
+                let mut clipped = x.clone();
+                if lo.is_finite() {
+                    clipped = clipped.max(Neuron::constant(lo)?);
+                }
+                if hi.is_finite() {
+                    clipped = clipped.min(Neuron::constant(hi)?);
+                }
+                Ok(self.define(clipped))
+            }
+            Activation::Smooth(_) => {
+                let (operator, _) = activation.operator();
+                let message = format!("a network with {operator} before its last layer");
+                Err(SmtError::Unsupported(message))
+            }
+        }
+    }
+
+    fn sum(&mut self, terms: &[Neuron]) -> Result<Neuron, SmtError> {
+        Ok(self.define(sum(terms.iter().cloned())))
+    }
+
+    fn max(&mut self, terms: &[Neuron]) -> Result<Neuron, SmtError> {
+        let greatest = terms[1..].iter().cloned().fold(terms[0].clone(), Neuron::max);
+        Ok(self.define(greatest))
+    }
+}
+
+impl Encoding<'_> {
     /// x for x ≥ 0, `alpha` · x below; `alpha` 0 is ReLU.
     fn leaky_relu(&mut self, input: &Neuron, alpha: f64) -> Result<Neuron, SmtError> {
         let below = input.scaled(&exact(alpha)?, Interval::point(alpha));

@@ -6,8 +6,8 @@ use std::cell::Cell;
 use policert_model::{LabelId, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::{
-    ElementType, ExactEvaluator, Filter, Matrix, Network, NetworkBuilder, Numbers, Policy,
-    Semantics, Ties,
+    Activation, ElementType, ExactEvaluator, Filter, Matrix, Network, NetworkBuilder, Numbers,
+    Policy, Semantics, Ties,
 };
 use policert_smt::encode::{Frame, Scores, chooses, scores, scores_within};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
@@ -91,8 +91,12 @@ fn network(shape: &Shape) -> Network {
     let layer = builder.affine(input, matrix(3, 2, take(6)), take(3)).expect("it fits");
     let hidden = match shape.hidden {
         Hidden::Relu => builder.relu(layer),
-        Hidden::LeakyRelu => builder.leaky_relu(layer, -0.5).expect("finite"),
-        Hidden::Clip => builder.clip(layer, Some(-1.0), Some(1.5)).expect("finite"),
+        Hidden::LeakyRelu => {
+            builder.activation(layer, Activation::Leaky { alpha: -0.5 }).expect("finite")
+        }
+        Hidden::Clip => {
+            builder.activation(layer, Activation::Clip { lo: -1.0, hi: 1.5 }).expect("finite")
+        }
         Hidden::AddMax => {
             let other = builder.affine(input, matrix(3, 2, take(6)), take(3)).expect("it fits");
             let sum = builder.add(vec![layer, other]).expect("one width");

@@ -1,8 +1,9 @@
 //! The scores of a network in exact rationals; tanh and sigmoid as intervals of rationals.
 
 use policert_numeric::Rational;
+use policert_policy::activation::Elu;
 use policert_policy::trees::{Ensemble, TreeNode};
-use policert_policy::{Network, Op};
+use policert_policy::{Activation, Network, Op, Smooth};
 
 /// A number that lies between two rationals; exact where they are equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,16 +64,15 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                     x.times(&factor).plus(&Score::exact(number(add[i])))
                 })
                 .collect(),
-            Op::Relu { input } => each(input, &|x| x.map(|x| x.clone().max(Rational::ZERO))),
-            Op::LeakyRelu { input, alpha } => each(input, &|x| leaky(x, &number(*alpha))),
-            Op::Tanh { input } => each(input, &tanh),
-            Op::Sigmoid { input } => each(input, &sigmoid),
-            Op::Clip { input, lo, hi } => each(input, &|x| {
-                x.map(|x| {
-                    let mut x = x.clone();
-                    x = lo.map_or(x.clone(), |lo| x.max(number(lo)));
-                    hi.map_or(x.clone(), |hi| x.min(number(hi)))
-                })
+            Op::Pointwise { input, activation } => each(input, &|x| match *activation {
+                Activation::Leaky { alpha } => leaky(x, &number(alpha)),
+                Activation::Clip { lo, hi } => x.map(|x| {
+                    let lo = Rational::from_f64(lo).map_or(x.clone(), |lo| lo.max(x.clone()));
+                    Rational::from_f64(hi).map_or(lo.clone(), |hi| hi.min(lo))
+                }),
+                Activation::Smooth(Smooth::Tanh) => tanh(x),
+                Activation::Smooth(Smooth::Sigmoid) => sigmoid(x),
+                Activation::Smooth(Smooth::Elu(Elu { alpha })) => elu(x, &number(alpha)),
             }),
             Op::Add { inputs } => combined(inputs.iter().map(of), Score::plus),
             Op::Concat { inputs } => inputs.iter().flat_map(of).cloned().collect(),
@@ -130,6 +130,16 @@ fn sigmoid(x: &Score) -> Score {
         Score { lo: value(lo), hi: value(hi) }
     };
     between(x, at)
+}
+
+/// α · (e^min(x, 0) − 1) + max(x, 0)
+fn elu(x: &Score, alpha: &Rational) -> Score {
+    if x.lo.signum() >= 0 {
+        return x.clone();
+    }
+    let below = between(&x.map(|x| x.clone().min(Rational::ZERO)), exponential);
+    let below = below.plus(&Score::exact(-Rational::ONE)).times(alpha);
+    outward(&below.plus(&x.map(|x| x.clone().max(Rational::ZERO))))
 }
 
 /// The image under an increasing function that is itself known between two numbers.

@@ -1,13 +1,14 @@
 //! Forms enclose the network at points of the box.
 
 use policert_numeric::Rational;
-use policert_policy::{ElementType, Evaluator, Matrix, NetworkBuilder};
+use policert_policy::activation::Elu;
+use policert_policy::{Activation, ElementType, Evaluator, Matrix, NetworkBuilder, Smooth};
 use proptest::prelude::*;
 
 use super::*;
 
 /// A small network with one kind of activation.
-fn network(weights: &[f64], tanh: bool) -> Network {
+fn network(weights: &[f64], activation: Activation) -> Network {
     let matrix = |from: usize, rows: usize, columns: usize| {
         Matrix::new(rows, columns, weights[from..from + rows * columns].to_vec())
             .expect("the shape fits")
@@ -15,7 +16,7 @@ fn network(weights: &[f64], tanh: bool) -> Network {
     let mut builder = NetworkBuilder::new(2).expect("some inputs");
     let input = builder.input();
     let hidden = builder.affine(input, matrix(0, 3, 2), vec![0.25, 0.125, -0.5]).expect("fits");
-    let active = if tanh { builder.tanh(hidden) } else { builder.relu(hidden) };
+    let active = builder.activation(hidden, activation).expect("finite");
     let output = builder.affine(active, matrix(6, 1, 3), vec![0.375]).expect("fits");
     builder.finish(output, ElementType::F64)
 }
@@ -24,12 +25,23 @@ proptest! {
     #[test]
     fn points_lie_in_forms(
         weights in prop::collection::vec(-3.0f64..3.0, 9),
-        tanh in any::<bool>(),
+        kind in 0usize..8,
         corner in (-2.0f64..2.0, -2.0f64..2.0),
         widths in (0.0f64..1.0, 0.0f64..1.0),
         part in (0.0f64..=1.0, 0.0f64..=1.0),
     ) {
-        let network = network(&weights, tanh);
+        let elu = |alpha| Activation::Smooth(Smooth::Elu(Elu { alpha }));
+        let activation = [
+            Activation::RELU,
+            Activation::Leaky { alpha: -0.5 },
+            Activation::Clip { lo: -0.5, hi: 1.0 },
+            Activation::Smooth(Smooth::Tanh),
+            Activation::Smooth(Smooth::Sigmoid),
+            elu(1.0),
+            elu(2.0),
+            elu(-1.0),
+        ][kind];
+        let network = network(&weights, activation);
         let state = [
             Interval::new(corner.0, corner.0 + widths.0).expect("ordered"),
             Interval::new(corner.1, corner.1 + widths.1).expect("ordered"),

@@ -2,7 +2,9 @@
 //! decide: functions that bend on the inputs, neurons that cancel, thresholds that are attained.
 
 use policert_numeric::{LinearInequality, Rational};
-use policert_policy::{ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, NodeId};
+use policert_policy::{
+    Activation, ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, NodeId,
+};
 use policert_testkit::Random;
 
 /// Neurons that a network has at most.
@@ -76,12 +78,12 @@ impl Drawing<'_> {
         self.neurons += self.builder.width(node);
         let builder = &mut self.builder;
         match self.random.below(6) {
-            0 => builder.clip(node, Some(-0.5), Some(0.5)).expect("a range"),
-            1 => builder.clip(node, Some(-1.0), None).expect("a bound"),
-            2 => builder.clip(node, None, Some(0.25)).expect("a bound"),
+            0 => builder.activation(node, Activation::Clip { lo: -0.5, hi: 0.5 }).expect("a range"),
+            1 => builder.activation(node, Activation::clip(Some(-1.0), None)).expect("a bound"),
+            2 => builder.activation(node, Activation::clip(None, Some(0.25))).expect("a bound"),
             3 => {
                 let alpha = *self.random.pick(&[0.5, 0.01, -0.5, 2.0]);
-                builder.leaky_relu(node, alpha).expect("finite")
+                builder.activation(node, Activation::Leaky { alpha }).expect("finite")
             }
             _ => builder.relu(node),
         }

@@ -1,0 +1,111 @@
+//! What is known of a function that is not made of linear pieces.
+
+use policert_numeric::round::{add_down, add_up};
+use policert_numeric::{Enclosure, Interval};
+
+/// How a function bends over an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curvature {
+    /// No chord is below it.
+    Convex,
+    /// No chord is above it.
+    Concave,
+    /// Neither is known.
+    Mixed,
+}
+
+/// The curvature of a function that is convex below 0 and concave above.
+pub(super) fn convex_then_concave(lo: f64, hi: f64) -> Curvature {
+    if hi <= 0.0 {
+        Curvature::Convex
+    } else if lo >= 0.0 {
+        Curvature::Concave
+    } else {
+        Curvature::Mixed
+    }
+}
+
+/// A continuous function with a bounded slope.
+pub trait Curve {
+    /// The value in double precision; NaN for NaN.
+    fn value(&self, x: f64) -> f64;
+
+    /// How far [`value`](Self::value) may be from the exact one, for arguments in [lo, hi].
+    fn error(&self, lo: f64, hi: f64) -> f64;
+
+    /// Contains all values.
+    fn range(&self) -> Interval;
+
+    /// What the values tend to at −∞ and at ∞.
+    fn limits(&self) -> (f64, f64);
+
+    /// Contains the slope at a finite argument; those on both sides where there are two.
+    fn slope(&self, x: f64) -> Interval;
+
+    /// Contains the greatest and least slopes of finite arguments, those at ±∞ left out.
+    fn extreme_slopes(&self) -> Interval;
+
+    /// A bound of the magnitudes of all slopes.
+    fn steepness(&self) -> f64;
+
+    /// Whether it is linear over [lo, hi].
+    fn is_linear(&self, _lo: f64, _hi: f64) -> bool {
+        false
+    }
+
+    /// How it bends between two arguments.
+    fn curvature(&self, lo: f64, hi: f64) -> Curvature;
+
+    /// Where the least value is, and that value, if it is not monotone: it falls before and grows
+    /// after.
+    fn minimum(&self) -> Option<(Interval, Interval)> {
+        None
+    }
+
+    /// Whether greater arguments have greater values.
+    fn is_strictly_increasing(&self) -> bool;
+
+    /// Bound of the magnitudes that a plain evaluation adds up to the value, beyond the value's own.
+    fn cancelled(&self) -> f64 {
+        0.0
+    }
+
+    /// The value of a number of any precision.
+    fn enclosed(&self, x: &Enclosure) -> Enclosure;
+}
+
+impl dyn Curve + '_ {
+    /// Contains the value at a double; at ±∞ the values beyond every double.
+    #[must_use]
+    pub fn at(&self, x: f64) -> Interval {
+        let range = self.range();
+        let argument = x.clamp(-f64::MAX, f64::MAX);
+        let (value, error) = (self.value(argument), self.error(argument, argument));
+        let (mut lo, mut hi) = (add_down(value, -error), add_up(value, error));
+        if x.is_infinite() {
+            let limit = if x > 0.0 { self.limits().1 } else { self.limits().0 };
+            (lo, hi) = (lo.min(limit), hi.max(limit));
+        }
+        Interval::new(lo.max(range.lo()), hi.min(range.hi())).unwrap_or(range)
+    }
+
+    /// Contains the values over [lo, hi].
+    #[must_use]
+    pub fn image(&self, lo: f64, hi: f64) -> Interval {
+        let ends = self.at(lo).hull(self.at(hi));
+        match self.minimum() {
+            Some((place, value)) if lo <= place.hi() && place.lo() <= hi => ends.hull(value),
+            Some(_) | None => ends,
+        }
+    }
+
+    /// Contains the slopes over [lo, hi], both finite.
+    #[must_use]
+    pub fn slopes(&self, lo: f64, hi: f64) -> Interval {
+        let ends = self.slope(lo).hull(self.slope(hi));
+        match self.curvature(lo, hi) {
+            Curvature::Convex | Curvature::Concave => ends,
+            Curvature::Mixed => ends.hull(self.extreme_slopes()),
+        }
+    }
+}

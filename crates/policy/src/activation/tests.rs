@@ -1,0 +1,112 @@
+//! What curves say of their functions, against enclosures at high precision.
+
+use policert_numeric::Rational;
+use proptest::prelude::*;
+
+use super::*;
+
+/// Enough for every double to be exact.
+const BITS: usize = 1200;
+
+fn smooth() -> impl Strategy<Value = Smooth> {
+    let alpha = prop_oneof![-2.0..3.0, Just(1.0), Just(0.0), Just(1e30), Just(-1e-310)];
+    let elu = alpha.prop_map(|alpha| Smooth::Elu(Elu { alpha }));
+    prop_oneof![1 => Just(Smooth::Tanh), 1 => Just(Smooth::Sigmoid), 3 => elu]
+}
+
+fn argument() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => -4.0..4.0,
+        2 => -50.0..50.0,
+        1 => -0.01..0.01,
+        1 => -1e-9..1e-9,
+        1 => -1e3..1e3,
+        1 => prop_oneof![Just(0.0), Just(1e30), Just(-1e30), Just(1e-310), Just(-1e-310)],
+    ]
+}
+
+fn exactly(x: f64) -> Enclosure {
+    Enclosure::of_f64(x, BITS).expect("finite")
+}
+
+/// Whether a number that lies in an enclosure may lie in an interval.
+fn meets(interval: Interval, number: &Enclosure) -> bool {
+    let above = Rational::from_f64(interval.lo()).is_none_or(|lo| lo <= number.upper());
+    above && Rational::from_f64(interval.hi()).is_none_or(|hi| hi >= number.lower())
+}
+
+/// (f(b) − f(a)) / (b − a).
+fn quotient(smooth: Smooth, a: f64, b: f64) -> Enclosure {
+    let [at_a, at_b] = [a, b].map(|x| smooth.curve().enclosed(&exactly(x)));
+    (&at_b - &at_a).checked_div(&(&exactly(b) - &exactly(a))).expect("different")
+}
+
+proptest! {
+    #[test]
+    fn values_are_within_their_error(smooth in smooth(), x in argument()) {
+        let (curve, value) = (smooth.curve(), smooth.curve().enclosed(&exactly(x)));
+        let error = curve.error(x, x);
+        prop_assert!(meets(Interval::ball(curve.value(x), error), &value), "{smooth:?} {x:?}");
+        prop_assert!(meets(curve.at(x), &value), "{smooth:?} {x:?}");
+        prop_assert!(curve.range().includes(curve.at(x)));
+        prop_assert!(curve.value(f64::NAN).is_nan());
+        let coarse = curve.enclosed(&exactly(x).with_bits(60));
+        prop_assert!(coarse.lower() <= value.upper() && value.lower() <= coarse.upper());
+        let mut applied = [[f64::NAN; 2]];
+        Activation::Smooth(smooth).apply(&[[x, 0.0]], &mut applied, 1);
+        prop_assert_eq!(applied[0][0].to_bits(), curve.value(x).to_bits());
+    }
+
+    #[test]
+    fn images_contain_the_values(
+        smooth in smooth(), (a, b) in (argument(), argument()), share in 0.0f64..1.0,
+    ) {
+        let (lo, hi) = (a.min(b), a.max(b));
+        let x = (lo + share * (hi - lo)).clamp(lo, hi);
+        let (curve, value) = (smooth.curve(), smooth.curve().enclosed(&exactly(x)));
+        for image in [
+            curve.image(lo, hi),
+            curve.image(f64::NEG_INFINITY, hi),
+            curve.image(lo, f64::INFINITY),
+        ] {
+            prop_assert!(meets(image, &value), "{smooth:?} [{lo:?}, {hi:?}] {x:?} {image:?}");
+        }
+        let wide = curve.enclosed(&exactly(lo).hull(&exactly(hi)));
+        prop_assert!(wide.lower() <= value.upper() && value.lower() <= wide.upper());
+    }
+
+    #[test]
+    fn slopes_contain_the_quotients(
+        smooth in smooth(), a in argument(), b in argument(), near in any::<bool>(),
+    ) {
+        let b = if near { a + 1e-6 } else { b };
+        let (lo, hi) = (a.min(b), a.max(b));
+        prop_assume!(lo < hi);
+        let (curve, quotient) = (smooth.curve(), quotient(smooth, lo, hi));
+        let context = format!("{smooth:?} [{lo:?}, {hi:?}] {quotient:?}");
+        prop_assert!(meets(curve.slopes(lo, hi), &quotient), "{context}");
+        let steepest = curve.steepness();
+        prop_assert!(meets(Interval::ball(0.0, steepest), &quotient), "{context}");
+        prop_assert!(curve.slope(lo).magnitude() <= steepest * (1.0 + 1e-12), "{context}");
+        if curve.is_strictly_increasing() {
+            prop_assert!(quotient.upper().signum() >= 0, "{context}");
+        }
+    }
+
+    #[test]
+    fn chords_are_on_the_side_of_the_curvature(
+        smooth in smooth(), (a, b) in (argument(), argument()),
+    ) {
+        let (lo, hi) = (a.min(b), a.max(b));
+        let curve = smooth.curve();
+        let [at_lo, at_hi] = [lo, hi].map(|x| curve.enclosed(&exactly(x)));
+        let half = |x: &Enclosure| x.times_f64(0.5);
+        let middle = curve.enclosed(&half(&(&exactly(lo) + &exactly(hi))));
+        let bulge = &middle - &half(&(&at_lo + &at_hi));
+        match curve.curvature(lo, hi) {
+            Curvature::Convex => prop_assert!(bulge.lower().signum() <= 0, "{smooth:?} {lo:?} {hi:?}"),
+            Curvature::Concave => prop_assert!(bulge.upper().signum() >= 0, "{smooth:?} {lo:?} {hi:?}"),
+            Curvature::Mixed => {}
+        }
+    }
+}
