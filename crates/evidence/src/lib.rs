@@ -1,12 +1,28 @@
 //! Evidence of verdicts: as data ([`Evidence`]), and checked from its file without any engine
 //! ([`certify()`]).
 //!
+//! ```
+//! use policert_evidence::{CertifyRequest, Invariant, certify};
+//! use policert_engine_api::{CancelFlag, Limits, Silent};
+//! use policert_numeric::{IntBox, IntInterval};
+//!
+//! let speed = IntInterval { lo: 0, hi: 2 };
+//! let invariant = Invariant::new(vec![IntBox::new(vec![speed])]);
+//! assert!(invariant.contains(&[2]) && !invariant.contains(&[3]));
+//!
+//! // What is no evidence certifies nothing.
+//! let request = CertifyRequest { evidence: "no-such-file.json".into(), limits: Limits::default() };
+//! let outcome = certify(&request, &CancelFlag::default(), &mut Silent);
+//! assert_eq!((outcome.status.code(), outcome.report.verdict), (40, None));
+//! ```
+//!
 //! **Architecture invariant**: no engine is used here. What an engine claims is checked again before it
 //! becomes evidence, by `policert-certify`; an invariant, where plain intervals are not enough, with
 //! a decision oracle of its own.
 
 mod certify;
 mod evidence;
+mod invariant;
 mod invariant_check;
 
 pub use policert_certify::OverStarts;
@@ -17,4 +33,5 @@ pub use evidence::{
     PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,
     WitnessStepRecord, check_bounds,
 };
+pub use invariant::Invariant;
 pub use invariant_check::{CheckedBy, check as check_invariant};

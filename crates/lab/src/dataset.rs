@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer, StopReason};
 use policert_explore::{Random, Rollout, StartSampler, Step};
 use policert_model::State;
-use policert_outcome::{ExitStatus, Failure, Outcome, write_text};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_text};
 use policert_policy::{Choice, Filter, Policy};
 use policert_problem::{Problem, ProblemOptions};
 use serde::Serialize;
@@ -32,6 +32,22 @@ pub struct DatasetRequest {
     pub limits: Limits,
     /// The CSV file that is written.
     pub output: PathBuf,
+}
+
+impl DatasetRequest {
+    /// The request with all defaults: states of 1000 runs of at most 200 steps, with the seed 1.
+    #[must_use]
+    pub fn new(problem: ProblemOptions, output: PathBuf) -> Self {
+        Self {
+            problem,
+            rollouts: 1000,
+            horizon: 200,
+            states: None,
+            seed: 1,
+            limits: Limits::default(),
+            output,
+        }
+    }
 }
 
 /// What `policert dataset --json` writes.
@@ -75,6 +91,8 @@ fn run(
     observer.event(Event::Phase("load"));
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let problem = Problem::load(&request.problem, &budget, &mut outcome.remarks)?;
+    OutputFiles::new([("--output", Some(request.output.as_path()))])
+        .check_inputs(problem.inputs.iter().map(|input| input.path.as_path()))?;
     let report = &mut outcome.report;
     report.model = Some(problem.model.name.clone());
     let policy = problem.policy.as_ref().ok_or_else(|| {

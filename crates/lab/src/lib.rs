@@ -5,6 +5,19 @@
 //! - [`simulate()`] runs a policy at random.
 //! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`convert()`] writes a question for other model checkers.
+//!
+//! ```
+//! use policert_engine_api::{CancelFlag, Silent};
+//! use policert_lab::{SimulateRequest, simulate};
+//! use policert_problem::ProblemOptions;
+//!
+//! let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/icy_road/model.jani");
+//! let mut problem = ProblemOptions::new(model.as_ref());
+//! problem.property = Some("careful".to_owned());
+//! let request = SimulateRequest { runs: 20, ..SimulateRequest::new(problem) };
+//! let outcome = simulate(&request, &CancelFlag::default(), &mut Silent);
+//! assert_eq!((outcome.report.runs, outcome.report.endings.unsafe_state.runs), (20, 0));
+//! ```
 
 mod convert;
 mod dataset;

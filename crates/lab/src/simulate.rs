@@ -37,6 +37,22 @@ pub struct SimulateRequest {
     pub limits: Limits,
 }
 
+impl SimulateRequest {
+    /// The request with all defaults: 1000 runs of at most 200 steps, with the seed 1.
+    #[must_use]
+    pub fn new(problem: ProblemOptions) -> Self {
+        Self {
+            problem,
+            runs: 1000,
+            steps: 200,
+            past_goal: false,
+            seed: 1,
+            trace: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
 /// Which run is told step by step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceChoice {

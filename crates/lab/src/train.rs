@@ -35,6 +35,24 @@ pub struct TrainRequest {
     pub out: PathBuf,
 }
 
+impl TrainRequest {
+    /// The request with all defaults: two hidden layers of 20 with tanh, on the cells of the task, with
+    /// the seed 1.
+    #[must_use]
+    pub fn new(task: PathBuf, out: PathBuf) -> Self {
+        Self {
+            task,
+            instance: None,
+            observation: ObservationChoice::CellOfTask,
+            seed: 1,
+            hidden: vec![20, 20],
+            activation: HiddenActivation::Tanh,
+            limits: Limits::default(),
+            out,
+        }
+    }
+}
+
 /// What the network reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ObservationChoice {

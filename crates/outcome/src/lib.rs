@@ -1,6 +1,24 @@
 //! What every result is made of, whatever the command: how a run ended ([`ExitStatus`]), why it has
 //! no answer ([`Failure`], [`ReasonCode`]), what is wrong with its inputs ([`Finding`]), which files
 //! it read ([`Input`]), and how files are written so that nobody sees half of one.
+//!
+//! ```
+//! use policert_outcome::{ExitStatus, Failure, Outcome};
+//!
+//! #[derive(serde::Serialize)]
+//! struct Report {
+//!     states: u64,
+//! }
+//!
+//! let outcome = Outcome::of(Report { states: 0 }, |outcome| {
+//!     outcome.report.states = 7;
+//!     Ok(ExitStatus::Safe)
+//! });
+//! let data = serde_json::to_value(&outcome).expect("JSON");
+//! assert_eq!((data["exit_code"].as_u64(), data["states"].as_u64()), (Some(0), Some(7)));
+//! let outcome = Outcome::of(Report { states: 0 }, |_| Err(Failure::invalid("no such file")));
+//! assert_eq!(outcome.status.code(), 40);
+//! ```
 
 mod atomic_file;
 pub mod decimal;

@@ -8,6 +8,24 @@
 //!
 //! The same drawing becomes an image of either format. Text is set in a font that is part of the
 //! program, so that nothing is needed from the system.
+//!
+//! ```
+//! use policert_plot::{LinesPlot, plot_lines};
+//!
+//! let plot = LinesPlot {
+//!     title: "boxes at each step".to_owned(),
+//!     x: "step".to_owned(),
+//!     x_range: (0.0, 2.0),
+//!     y: "boxes".to_owned(),
+//!     lines: vec![("cart".to_owned(), vec![(0.0, 1.0), (1.0, 4.0), (2.0, 9.0)])],
+//! };
+//! let folder = tempfile::tempdir()?;
+//! plot_lines(&plot, &folder.path().join("boxes.svg")).expect("a picture");
+//! assert!(folder.path().join("boxes.svg").exists());
+//! // The name says the format.
+//! assert!(plot_lines(&plot, &folder.path().join("boxes.txt")).is_err());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod axis;
 mod boxes;

@@ -1,5 +1,23 @@
 //! A problem: a model, a property and a policy, loaded and fitted together ([`Problem`]), in the words
 //! of whoever asks ([`ProblemOptions`]), with what its answer will mean ([`SemanticsRecord`]).
+//!
+//! ```
+//! use policert_engine_api::Budget;
+//! use policert_outcome::Remarks;
+//! use policert_problem::{Problem, ProblemOptions};
+//!
+//! let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/icy_road/model.jani");
+//! let mut options = ProblemOptions::new(model.as_ref());
+//! options.property = Some("careful".to_owned());
+//! let mut remarks = Remarks::default();
+//! let problem = Problem::load(&options, &Budget::unlimited(), &mut remarks)?;
+//! assert!(problem.policy.is_some() && !remarks.inputs.is_empty());
+//!
+//! // The same question, from parts that a program has made.
+//! let again = Problem::from_parts(problem.model, problem.property, problem.policy);
+//! assert_eq!(again.semantics, problem.semantics);
+//! # Ok::<(), policert_outcome::Failure>(())
+//! ```
 
 pub mod control_loop;
 mod hollow_facts;

@@ -9,9 +9,9 @@ use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewa
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
 };
-use policert_model::{Condition, InitialValue, Model, SafetyProperty};
+use policert_model::{Condition, InitialValue, LabelId, Model, SafetyProperty};
 use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
-use policert_policy::{LoadedPolicy, Semantics};
+use policert_policy::{LoadedPolicy, Policy};
 use policert_ppa::SplitsError;
 
 use crate::{
@@ -95,7 +95,8 @@ fn load(
     let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
     let model = source.into_model().ok_or_else(no_model)?.without_labels(never);
     remark(options, &property, policy.as_ref(), remarks);
-    let semantics = semantics(options, &model, &property, policy.as_ref(), terminal.as_ref());
+    let rules = policy.as_ref().map(|fitted| &fitted.policy);
+    let semantics = semantics(options, &model, &property, rules, never, terminal.as_ref());
     Ok(Problem {
         model,
         property,
@@ -388,40 +389,37 @@ fn remark(
     }
 }
 
-/// Labels of operators that the policy does not output.
-fn unlearned(model: &Model, policy: Option<&LoadedPolicy>) -> Vec<String> {
-    let labels = policy.map(|loaded| loaded.policy.unrestricted_labels(model)).unwrap_or_default();
-    labels.into_iter().map(|label| model.label_name(Some(label)).to_owned()).collect()
-}
-
-fn semantics(
+/// What a verdict about a problem will mean; `never` are labels that the policy never chooses.
+pub(crate) fn semantics(
     options: &ProblemOptions,
     model: &Model,
     property: &SafetyProperty,
-    policy: Option<&LoadedPolicy>,
+    policy: Option<&Policy>,
+    never: &[LabelId],
     terminal: Option<&Condition>,
 ) -> SemanticsRecord {
-    let rules: Option<Semantics> = policy.map(|fitted| fitted.policy.semantics());
+    let names = |labels: &[LabelId]| {
+        labels.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect()
+    };
+    let unlearned = policy.map(|policy| policy.unrestricted_labels(model)).unwrap_or_default();
     let start = match (&property.start, options.initial_states) {
         (None, _) => StartRule::Initial,
         (Some(_), InitialStates::Included) => StartRule::PropertyAndInitial,
         (Some(_), InitialStates::LeftOut) => StartRule::Property,
     };
-    let never = policy.map(|fitted| fitted.never.as_slice()).unwrap_or_default();
-    let never = never.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect();
     let shown = |condition: &Condition| model.display_condition(condition);
     let plain = (QuestionAim::AvoidUnsafe, StuckStates::Allowed);
     let has_goal = (options.aim, options.stuck) != plain;
     SemanticsRecord {
-        policy: rules,
+        policy: policy.map(Policy::semantics),
         domain: options.domain,
         start,
         terminal: terminal.map(shown),
         aim: options.aim,
         stuck: options.stuck,
         goal: property.goal.as_ref().filter(|_| has_goal).map(shown),
-        unlearned_labels: unlearned(model, policy),
-        never_chosen: never,
+        unlearned_labels: names(&unlearned),
+        never_chosen: names(never),
         text: String::new(),
     }
     .with_text()

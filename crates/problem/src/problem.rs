@@ -1,5 +1,7 @@
 //! A problem: model, property and policy, loaded and fitted together.
 
+use std::path::Path;
+
 use policert_engine_api::{Aim, Question, StuckRule};
 use policert_jani::property::{StandardProperty, TrainingRewards};
 use policert_model::{Condition, DomainRule, Model, SafetyProperty};
@@ -8,6 +10,7 @@ use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::load::semantics;
 use crate::{
     Domain, InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StateSpace, StuckStates,
 };
@@ -41,6 +44,40 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Makes a problem of parts that are there already. It means what [`ProblemOptions::new`] says;
+    /// without policy all actions are allowed.
+    #[must_use]
+    pub fn from_parts(model: Model, property: SafetyProperty, policy: Option<Policy>) -> Self {
+        let options = ProblemOptions::new(Path::new(&model.name));
+        let semantics = semantics(&options, &model, &property, policy.as_ref(), &[], None);
+        let record = ProblemRecord {
+            model: model.name.clone(),
+            property: property.name.clone(),
+            initial_states: true,
+            ..ProblemRecord::default()
+        };
+        Self {
+            model,
+            property,
+            standard: None,
+            is_markov_chain: false,
+            rewards: TrainingRewards::default(),
+            policy,
+            semantics,
+            record,
+            inputs: Vec::new(),
+            terminal: None,
+            options,
+            ignored_keys: Vec::new(),
+        }
+    }
+
+    /// Returns what was chosen about the question.
+    #[must_use]
+    pub fn options(&self) -> &ProblemOptions {
+        &self.options
+    }
+
     /// The question for the engines.
     #[must_use]
     pub fn question(&self) -> Question<'_> {

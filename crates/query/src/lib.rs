@@ -1,4 +1,19 @@
 //! `policert query`: one VNN-LIB property of one network, over the reals.
+//!
+//! ```
+//! use policert_engine_api::{CancelFlag, Limits, Silent};
+//! use policert_query::{AnswerWord, QueryRequest, query};
+//!
+//! let examples = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
+//! let request = QueryRequest {
+//!     network: examples.join("icy_road/careful.onnx"),
+//!     property: examples.join("queries/brakes_on_ice.vnnlib"),
+//!     limits: Limits::default(),
+//! };
+//! let outcome = query(&request, &CancelFlag::default(), &mut Silent);
+//! assert_eq!(outcome.report.answer, Some(AnswerWord::Sat));
+//! assert_eq!(outcome.report.witness.expect("a witness").inputs[0].value, "19");
+//! ```
 
 mod bounds;
 mod report;

@@ -17,7 +17,9 @@ use policert_model::{Condition, LabelId, VarId};
 use policert_numeric::IntBox;
 use policert_policy::trees::{IntegerTrees, Rounds};
 use policert_policy::{Policy, Semantics, read_network, read_trees};
-use policert_verify::{AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord};
+use policert_verify::query_log::{
+    AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord,
+};
 
 /// A query of the log, ready to be asked.
 struct Query {

@@ -14,8 +14,11 @@ use policert_outcome::{
 use policert_problem::{ProblemOptions, direction, load, policy};
 use serde::Serialize;
 
-pub use divisions::divisions_by_variables;
-pub use domain_exits::{DomainExit, DomainExits, domain_exits};
+pub use policert_model::BY_ZERO;
+
+use divisions::divisions_by_variables;
+use domain_exits::domain_exits;
+pub use domain_exits::{DomainExit, DomainExits};
 pub use sizes::{LabelSummary, ModelSummary, OperatorCount, PolicySummary, PropertySummary};
 
 /// What `policert check --json` writes.

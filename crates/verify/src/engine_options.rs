@@ -174,7 +174,7 @@ pub(crate) fn check(request: &Request) -> Result<(), Failure> {
         check_engine(request, request.engine)?;
     }
     for &option in &request.named {
-        if let Some(why) = left_out(option, request.engine, &request.problem) {
+        if let Some(why) = left_out(option, request.engine, request.problem.options()) {
             return refused(option, why);
         }
     }

@@ -1,54 +1,57 @@
-//! The façade: load a problem, choose an engine by configuration, run it, replay its evidence,
-//! report. This is the boundary of the library; the command line adds arguments and printing.
+//! The façade: a problem, an engine by configuration, a verdict with evidence. This is the boundary of
+//! the library; the command line adds arguments and printing.
 //!
-//! - [`verify()`] answers a [`Request`]; the result is a [`Report`], with evidence where there is some.
-//! - [`reach()`] computes the reachable boxes of a control loop.
-//! - [`check()`] looks at a model, a property and a policy without a verdict.
+//! - [`verify()`] answers a [`Request`] about a [`Problem`], from files or made of parts; the
+//!   [`Outcome`] has a [`Report`] with the verdict and what shows it: a [`Trace`], an
+//!   [`Invariant`] or [`Bounds`].
+//! - [`reach`] computes the reachable boxes of a control loop.
+//! - [`check`] looks at a model, a property and a policy without a verdict.
+//! - [`query_log`] is the format of recorded queries about a policy.
 //!
-//! What a problem is stands in `policert-problem`; evidence and its check in `policert-evidence`.
+//! ```
+//! use policert_verify::{CancelFlag, ProblemOptions, Request, Silent, VerdictWord, verify};
+//!
+//! let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/icy_road/model.jani");
+//! let mut problem = ProblemOptions::new(model.as_ref());
+//! problem.property = Some("hasty".to_owned());
+//! let outcome = verify(&Request::new(problem), &CancelFlag::default(), &mut Silent);
+//! assert_eq!(outcome.report.verdict, VerdictWord::Unsafe);
+//! let trace = outcome.report.trace.expect("a verdict *unsafe* has its trace");
+//! assert_eq!(trace.steps.len(), 7);
+//! ```
 //!
 //! **Architecture invariant**: a verdict *unsafe* leaves this crate only after its trace was
 //! replayed by `policert-certify`. Stops, errors and panics are no verdicts.
 
-mod check;
+pub mod check;
 mod engine_options;
 mod engines;
 mod hollow;
 mod probability;
-mod query_log;
-mod reach;
+pub mod query_log;
+pub mod reach;
 mod report;
 mod start_states;
 mod verify;
 
+pub use policert_engine_api::{CancelFlag, Limits, Observer, Silent, Trace, TraceStep};
+pub use policert_evidence::{Evidence, Invariant};
 pub use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig};
-pub use policert_mdp::Method as ProbabilityMethod;
+pub use policert_mdp::{Bounds, Method as ProbabilityMethod};
+pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 pub use policert_ppa::{
     BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Scope, SearchOrder,
     SplitConfig, SplitPoint, SplitUntil, SplitVariable,
 };
-pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
+pub use policert_problem::{PolicyChoice, Problem, ProblemOptions};
 
-pub use check::{
-    CheckReport, DomainExit, DomainExits, LabelSummary, ModelSummary, OperatorCount, PolicySummary,
-    PropertySummary, check,
-};
 pub use engine_options::EngineOption;
 pub use engines::EngineChoice;
 pub use hollow::{Hollow, HollowCode};
-pub use policert_model::BY_ZERO;
 pub use probability::ProbabilityOptions;
-pub use query_log::{
-    AnswerRecord, ConditionRecord, LinearRecord, QUERY_LOG_VERSION, QueryLogHeader, QueryRecord,
-    SideRecord, VariableRecord,
-};
-pub use reach::{
-    AggregationChoice, BoundRecord, CounterexampleRecord, Drawable, ObstacleRecord, PathRecord,
-    ReachReport, ReachRequest, ReachSemantics, ReachStatisticsRecord, reach,
-};
 pub use report::{Attempt, Report, Statistics, Times};
 pub use start_states::{StartStateRecord, StartStatesRecord};
-pub use verify::{Request, verify};
+pub use verify::{ProblemSource, Request, verify};
 
 /// Returns the version, the commit that the program was built from if that is known, and the version
 /// of Z3 if the program has it: `0.1.0 (commit 0123456789ab, Z3 5.4.1.0)`.

@@ -13,12 +13,11 @@ use policert_outcome::{
     VerdictWord, digests,
 };
 use policert_problem::control_loop::{failure, read};
-use policert_reach::{
-    AfterGoal, Analysis, Config, Controller, GoalRule, Journal, NetworkArithmetic, ReachError,
-    Relations, Task, analyse,
-};
+use policert_reach::{Analysis, Config, Controller, Journal, ReachError, Relations, Task, analyse};
 
 use without_effect::refuse_without_effect;
+
+pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
 
 pub use report::{
     BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
@@ -59,6 +58,30 @@ pub struct ReachRequest {
     pub picture: Option<Vec<(String, String)>>,
     /// All files that are written, also by the caller; none of them may be an input.
     pub outputs: OutputFiles,
+}
+
+impl ReachRequest {
+    /// The request with all defaults, without limits.
+    #[must_use]
+    pub fn new(task: PathBuf) -> Self {
+        Self {
+            task,
+            instance: None,
+            goal: None,
+            after_goal: None,
+            arithmetic: NetworkArithmetic::default(),
+            between_samples: false,
+            aggregation: AggregationChoice::OfTask,
+            refinements: None,
+            threads: 1,
+            limits: Limits::default(),
+            journal: None,
+            record: false,
+            granularity: None,
+            picture: None,
+            outputs: OutputFiles::default(),
+        }
+    }
 }
 
 /// How boxes are merged.

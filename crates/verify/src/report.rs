@@ -1,7 +1,8 @@
 //! The result of a run as versioned data: `docs/formats/result.md`.
 
-use policert_engine_api::Counts;
-use policert_evidence::Evidence;
+use policert_engine_api::{Counts, Trace};
+use policert_evidence::{Evidence, Invariant};
+use policert_mdp::Bounds;
 use policert_outcome::{FileRecord, VerdictWord};
 use policert_problem::SemanticsRecord;
 use serde::Serialize;
@@ -38,6 +39,15 @@ pub struct Report {
     pub evidence_file: Option<FileRecord>,
     /// The file of start states, if one was asked for.
     pub start_states_file: Option<FileRecord>,
+    /// Of *unsafe*: the run that shows it, which was replayed.
+    #[serde(skip)]
+    pub trace: Option<Trace>,
+    /// Of *safe*: the inductive invariant that shows it, where the engine has one; it was checked.
+    #[serde(skip)]
+    pub invariant: Option<Invariant>,
+    /// Of a question about a probability: its bounds, exact.
+    #[serde(skip)]
+    pub bounds: Option<Bounds>,
     /// The evidence of the verdict: of an unsafe one, and of a safe one where the engine has an
     /// invariant.
     #[serde(skip)]
@@ -68,6 +78,9 @@ impl Report {
             statistics: None,
             evidence_file: None,
             start_states_file: None,
+            trace: None,
+            invariant: None,
+            bounds: None,
             evidence: None,
             no_evidence: "there is no verdict".to_owned(),
             start_states: None,

@@ -2,14 +2,15 @@
 
 mod remarks;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict,
 };
-use policert_evidence::{Evidence, check_invariant};
+use policert_evidence::{Evidence, Invariant, check_invariant};
 use policert_explore::{BmcConfig, ExplicitConfig};
 use policert_ic3::Config as Ic3Config;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, ReasonCode, VerdictWord};
@@ -28,10 +29,10 @@ use crate::start_states::StartStatesRecord;
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The question.
-    pub problem: ProblemOptions,
-    /// What answers.
+    pub problem: ProblemSource,
+    /// What answers. [default: the portfolio]
     pub engine: EngineChoice,
-    /// Configuration of ppa, cegar or ic3: a preset's name, or a file.
+    /// Configuration of ppa, cegar or ic3: a preset's name, or a file. [default: native]
     pub preset: String,
     /// How explicit searches.
     pub explicit: ExplicitConfig,
@@ -45,7 +46,7 @@ pub struct Request {
     pub named: Vec<EngineOption>,
     /// What may be used.
     pub limits: Limits,
-    /// How many threads may be used.
+    /// How many threads may be used. [default: 1]
     pub threads: u16,
     /// Where the queries about the policy are written: `docs/formats/queries.md`.
     pub record_queries: Option<PathBuf>,
@@ -55,6 +56,73 @@ pub struct Request {
     pub start_states: bool,
     /// All files that are written, also by the caller; none of them may be an input.
     pub outputs: OutputFiles,
+}
+
+impl Request {
+    /// The request with all defaults, without limits: about a model by its file, about a problem by
+    /// its options, or about one that is loaded.
+    pub fn new(problem: impl Into<ProblemSource>) -> Self {
+        Self {
+            problem: problem.into(),
+            engine: EngineChoice::default(),
+            preset: "native".to_owned(),
+            explicit: ExplicitConfig::default(),
+            cegar: CegarConfig::default(),
+            bmc: BmcConfig::default(),
+            probability: ProbabilityOptions::default(),
+            named: Vec::new(),
+            limits: Limits::default(),
+            threads: 1,
+            record_queries: None,
+            evidence: false,
+            start_states: false,
+            outputs: OutputFiles::default(),
+        }
+    }
+}
+
+/// Where a problem comes from.
+#[derive(Clone, Debug)]
+pub enum ProblemSource {
+    /// From files.
+    Files(Box<ProblemOptions>),
+    /// It is there already.
+    Loaded(Arc<Problem>),
+}
+
+impl ProblemSource {
+    /// Returns the problem in the words of the user.
+    #[must_use]
+    pub fn options(&self) -> &ProblemOptions {
+        match self {
+            Self::Files(options) => options,
+            Self::Loaded(problem) => problem.options(),
+        }
+    }
+}
+
+impl From<&Path> for ProblemSource {
+    fn from(model: &Path) -> Self {
+        ProblemOptions::new(model).into()
+    }
+}
+
+impl From<&str> for ProblemSource {
+    fn from(model: &str) -> Self {
+        Path::new(model).into()
+    }
+}
+
+impl From<ProblemOptions> for ProblemSource {
+    fn from(options: ProblemOptions) -> Self {
+        Self::Files(Box::new(options))
+    }
+}
+
+impl From<Problem> for ProblemSource {
+    fn from(problem: Problem) -> Self {
+        Self::Loaded(Arc::new(problem))
+    }
 }
 
 /// Answers a request. Every counterexample was replayed, and every invariant checked, before it is
@@ -91,7 +159,12 @@ fn run(
     engine_options::check_preset(request, &ppa)?;
     observer.event(Event::Phase("load"));
     let budget = Budget::new(request.limits.clone(), cancel.clone());
-    let problem = Problem::load_any(&request.problem, &budget, &mut outcome.remarks);
+    let problem = match &request.problem {
+        ProblemSource::Files(options) => {
+            Problem::load_any(options, &budget, &mut outcome.remarks).map(Arc::new)
+        }
+        ProblemSource::Loaded(problem) => Ok(Arc::clone(problem)),
+    };
     let inputs = outcome.remarks.inputs.iter();
     request.outputs.check_inputs(inputs.map(|input| input.path.as_path()))?;
     if let Err(Failure::Findings(findings)) = &problem {
@@ -193,8 +266,9 @@ fn run(
             outcome.remarks.notes.push(note);
         }
     }
-    outcome.report =
-        Report { evidence, no_evidence, start_states, ..report(&problem, answered, times) };
+    let invariant = run.invariant.clone().filter(|_| evidence.is_some()).map(Invariant::new);
+    let report = report(&problem, answered, times);
+    outcome.report = Report { evidence, no_evidence, start_states, invariant, ..report };
     if let Verdict::Safe { vacuous } = verdict {
         let left = limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
         remarks::say_hollow(&problem, vacuous, left, cancel, outcome);
@@ -247,7 +321,7 @@ fn report(problem: &Problem, answered: Answered, times: Times) -> Report {
     let Answered { run, attempts } = answered;
     let steps = match &run.verdict {
         Verdict::Unsafe(trace) => Some(trace.steps.len()),
-        _ => None,
+        Verdict::Safe { .. } | Verdict::Unknown(_) => None,
     };
     let mut statistics =
         Statistics::new(run.engine, run.preset.as_deref(), &run.counts, steps, times);
@@ -266,6 +340,10 @@ fn report(problem: &Problem, answered: Answered, times: Times) -> Report {
         attempts,
         semantics: Some(problem.semantics.clone()),
         statistics: Some(statistics),
+        trace: match &run.verdict {
+            Verdict::Unsafe(trace) => Some(trace.clone()),
+            Verdict::Safe { .. } | Verdict::Unknown(_) => None,
+        },
         ..Report::empty(VerdictWord::from(&run.verdict))
     }
 }

@@ -57,6 +57,13 @@ const NARROWER: [(&str, &[&str]); 1] = [(
     ],
 )];
 
+/// Crates that may not use some of what is below them: whoever verifies builds no trainer, no font and no
+/// encoder of pictures.
+const APART: [(&str, &[&str]); 1] = [(
+    "policert-verify",
+    &["policert-convert", "policert-lab", "policert-plot", "policert-query", "policert-train"],
+)];
+
 /// Checks every edge between crates of the workspace.
 pub fn check(metadata: &Value) -> Result<Vec<Finding>> {
     let members = metadata["workspace_members"].as_array().context("workspace_members")?;
@@ -97,7 +104,9 @@ fn breach(from: &str, to: &str, in_tests: bool) -> Option<String> {
         return Some(format!("level {from_level} may not use {to} of level {to_level}"));
     }
     let narrower = NARROWER.iter().find(|(crate_name, _)| *crate_name == from);
-    let excluded = narrower.is_some_and(|(_, allowed)| !allowed.contains(&to));
+    let apart = APART.iter().find(|(crate_name, _)| *crate_name == from);
+    let excluded = narrower.is_some_and(|(_, allowed)| !allowed.contains(&to))
+        || apart.is_some_and(|(_, forbidden)| forbidden.contains(&to));
     (excluded && !in_tests).then(|| format!("it must stay independent of {to}"))
 }
 
@@ -127,6 +136,13 @@ mod tests {
     fn the_checker_is_independent() {
         assert_eq!(breach("policert-certify", "policert-smt", false), None);
         assert!(breach("policert-certify", "policert-bounds", false).is_some());
+    }
+
+    #[test]
+    fn the_facade_draws_and_trains_nothing() {
+        assert!(breach("policert-verify", "policert-plot", false).is_some());
+        assert_eq!(breach("policert-verify", "policert-query", true), None);
+        assert_eq!(breach("policert-lab", "policert-train", false), None);
     }
 
     #[test]

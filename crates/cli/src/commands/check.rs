@@ -3,7 +3,7 @@
 use std::io;
 
 use policert_outcome::{ExitStatus, OutputFiles};
-use policert_verify::check;
+use policert_verify::check::check;
 
 use super::{Showing, fail, limits, named_inputs, run_within, task_options};
 use crate::args::CheckArgs;

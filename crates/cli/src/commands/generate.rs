@@ -14,10 +14,7 @@ use policert_outcome::{
     ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, write_text,
 };
 use policert_problem::{PolicyChoice, ProblemOptions, StateSpace};
-use policert_verify::{
-    BmcConfig, CegarConfig, EngineChoice, ExplicitConfig, ProbabilityOptions, Report, Request,
-    verify,
-};
+use policert_verify::{EngineChoice, Report, Request, verify};
 use serde::Serialize;
 
 use super::{fail, is_standard_output, limits, output_failed, print, write_data};
@@ -286,29 +283,19 @@ fn count(
 ) -> Result<Outcome<Report>, Failure> {
     let cancel = CancelFlag::default();
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
+    let problem = ProblemOptions {
+        property: Some(format!("{}:0", report.property.display())),
+        policy: PolicyChoice::None,
+        state_space: StateSpace::Reachable,
+        ..ProblemOptions::new(&report.model)
+    };
     let request = Request {
-        problem: ProblemOptions {
-            property: Some(format!("{}:0", report.property.display())),
-            policy: PolicyChoice::None,
-            state_space: StateSpace::Reachable,
-            ..ProblemOptions::new(&report.model)
-        },
         engine: EngineChoice::Explicit,
-        probability: ProbabilityOptions::default(),
-        named: Vec::new(),
-        preset: "native".to_owned(),
-        explicit: ExplicitConfig::default(),
-        cegar: CegarConfig::default(),
-        bmc: BmcConfig::default(),
         limits: Limits {
             states: Some(common.max_states.unwrap_or(MAX_STATES)),
             ..limits(common.timeout, common.memory)
         },
-        threads: 1,
-        record_queries: None,
-        evidence: false,
-        start_states: false,
-        outputs: OutputFiles::default(),
+        ..Request::new(problem)
     };
     let mut progress = Progress::new(!common.quiet);
     let verified = crate::limits::within(

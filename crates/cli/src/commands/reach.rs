@@ -5,7 +5,7 @@ use std::io;
 use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Outcome, OutputFiles};
 use policert_plot::{ImageFormat, plot_boxes, plot_counts_of_run};
-use policert_verify::{
+use policert_verify::reach::{
     AfterGoal, AggregationChoice, Drawable, Evaluation, GoalRule, NetworkArithmetic, ReachReport,
     ReachRequest, Rounding, reach,
 };
@@ -95,5 +95,20 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
         .and_continued("--journal", arguments.journal.as_deref()),
         picture: arguments.plot.is_some().then(|| arguments.plot_dims.clone()),
         granularity: (!arguments.granularity.is_empty()).then(|| arguments.granularity.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, CommandLine};
+
+    #[test]
+    fn the_command_line_has_no_defaults_of_its_own() {
+        let words = ["policert", "reach", "t.toml"];
+        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let Command::Reach(arguments) = read.command else { panic!("reach") };
+        let default = ReachRequest::new("t.toml".into());
+        assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));
     }
 }

@@ -49,17 +49,36 @@ fn request(arguments: &TrainArgs) -> TrainRequest {
     } else {
         ObservationChoice::CellOfWidth(arguments.cells.clone())
     };
+    let mut request =
+        TrainRequest::new(arguments.task.clone(), arguments.out.clone().unwrap_or_default());
+    if !arguments.hidden.is_empty() {
+        request.hidden.clone_from(&arguments.hidden);
+    }
+    match arguments.activation {
+        Some(ActivationArg::Relu) => request.activation = HiddenActivation::Relu,
+        Some(ActivationArg::Tanh) => request.activation = HiddenActivation::Tanh,
+        None => {}
+    }
     TrainRequest {
-        task: arguments.task.clone(),
         instance: arguments.instance.clone(),
         observation,
         seed: arguments.seed,
-        hidden: if arguments.hidden.is_empty() { vec![20, 20] } else { arguments.hidden.clone() },
-        activation: match arguments.activation {
-            Some(ActivationArg::Relu) => HiddenActivation::Relu,
-            Some(ActivationArg::Tanh) | None => HiddenActivation::Tanh,
-        },
         limits: limits(arguments.timeout, arguments.memory),
-        out: arguments.out.clone().unwrap_or_default(),
+        ..request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, CommandLine};
+
+    #[test]
+    fn the_command_line_has_no_defaults_of_its_own() {
+        let words = ["policert", "train", "t.toml", "--out", "n.onnx"];
+        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let Command::Train(arguments) = read.command else { panic!("train") };
+        let default = TrainRequest::new("t.toml".into(), "n.onnx".into());
+        assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));
     }
 }

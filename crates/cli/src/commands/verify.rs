@@ -133,7 +133,7 @@ fn request(arguments: &VerifyArgs) -> Request {
         ..task_options(&arguments.task)
     };
     Request {
-        problem,
+        problem: problem.into(),
         engine: match arguments.engine {
             EngineArg::Auto => EngineChoice::Auto,
             EngineArg::Explicit => EngineChoice::Explicit,
@@ -232,5 +232,23 @@ fn cegar(arguments: &VerifyArgs) -> CegarConfig {
         split,
         scope,
         box_limit: arguments.box_limit.filter(|&limit| limit > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, CommandLine};
+
+    #[test]
+    fn the_command_line_has_no_defaults_of_its_own() {
+        for engine in ["auto", "cegar", "ic3", "bmc", "prob", "prob-cegar"] {
+            let words = ["policert", "verify", "m.jani", "--engine", engine];
+            let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+            let Command::Verify(arguments) = read.command else { panic!("verify") };
+            let request = request(&arguments);
+            let default = Request { engine: request.engine, ..Request::new("m.jani") };
+            assert_eq!(format!("{request:?}"), format!("{default:?}"), "{engine}");
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use policert_outcome::{ExitStatus, Outcome};
-use policert_verify::{
+use policert_verify::check::{
     CheckReport, DomainExit, DomainExits, LabelSummary, ModelSummary, PolicySummary,
 };
 
@@ -62,7 +62,7 @@ pub fn check_report(
         line(
             out,
             "division",
-            &format!("{count} divisors are not constant; {}", policert_verify::BY_ZERO),
+            &format!("{count} divisors are not constant; {}", policert_verify::check::BY_ZERO),
         )?;
     }
     warnings(out, &outcome.remarks.warnings, style)?;

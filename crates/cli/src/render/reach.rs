@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use policert_files::{name, path, shown};
 use policert_outcome::{Outcome, VerdictWord};
-use policert_verify::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding};
+use policert_verify::reach::{AfterGoal, GoalRule, ReachReport, ReachSemantics, Rounding};
 
 use super::{Detail, notes, unknown, warnings};
 use crate::style::{Mark, Style};

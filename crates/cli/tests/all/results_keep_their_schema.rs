@@ -16,8 +16,24 @@ fn result(example: &Example, name: &str, command: &str) -> Value {
     let result: Value = serde_json::from_str(&result).expect("JSON");
     let found = breaches(&schema(name), &result);
     assert!(found.is_empty(), "{command}: {name}: {found:#?}\n{result:#}");
-    if let Some(exit_code) = result.get("exit_code") {
-        assert_eq!(*exit_code, code(&output), "{command}: {}", text(&output));
+    if name != "generate" {
+        assert_eq!(result["exit_code"], code(&output), "{command}: {}", text(&output));
+        let frame = [
+            "schema_version",
+            "version",
+            "exit_code",
+            "reason",
+            "reason_code",
+            "warnings",
+            "notes",
+            "errors",
+            "inputs",
+            "time_s",
+            "peak_memory_mb",
+        ];
+        let missing: Vec<_> = frame.iter().filter(|name| result.get(name).is_none()).collect();
+        assert!(missing.is_empty(), "{command}: {missing:?}");
+        assert_eq!(result["reason"].is_null(), result["reason_code"].is_null(), "{command}");
     }
     result
 }

@@ -72,6 +72,7 @@ pub(super) fn answer(
     let exact = (found.bounds.lo == found.bounds.hi).then(|| found.bounds.lo.to_string());
     outcome.report = Report {
         vacuous: found.vacuous,
+        bounds: Some(found.bounds.clone()),
         probability: Some(outward(&found.bounds.lo, &found.bounds.hi)),
         value: exact,
         property: Some(problem.property.name.clone()),

@@ -54,6 +54,7 @@ pub(super) fn report(
     let time_s = found.times.iter().sum::<std::time::Duration>().as_secs_f64();
     outcome.report = Report {
         vacuous: answer.vacuous,
+        bounds: Some(answer.bounds.clone()),
         probability: Some(outward(&answer.bounds.lo, &answer.bounds.hi)),
         value: exact,
         property: Some(problem.property.name.clone()),

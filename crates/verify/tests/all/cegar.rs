@@ -3,13 +3,10 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Silent};
-use policert_outcome::{Outcome, OutputFiles, VerdictWord};
+use policert_outcome::{Outcome, VerdictWord};
 use policert_problem::{Filter, PolicyChoice, Predicates, ProblemOptions, Splits, TerminalChoice};
 use policert_testkit::shared_folder;
-use policert_verify::{
-    BmcConfig, CegarConfig, EngineChoice, ExplicitConfig, ProbabilityOptions, Report, Request,
-    SearchOrder, verify,
-};
+use policert_verify::{CegarConfig, EngineChoice, Report, Request, SearchOrder, verify};
 
 fn answer(problem: ProblemOptions, engine: EngineChoice, cegar: CegarConfig) -> Outcome<Report> {
     answer_within(problem, engine, cegar, Limits::default())
@@ -21,22 +18,7 @@ fn answer_within(
     cegar: CegarConfig,
     limits: Limits,
 ) -> Outcome<Report> {
-    let request = Request {
-        problem,
-        engine,
-        preset: "native".to_owned(),
-        explicit: ExplicitConfig::default(),
-        cegar,
-        bmc: BmcConfig::default(),
-        probability: ProbabilityOptions::default(),
-        named: Vec::new(),
-        limits,
-        threads: 1,
-        record_queries: None,
-        evidence: false,
-        start_states: false,
-        outputs: OutputFiles::default(),
-    };
+    let request = Request { engine, cegar, limits, ..Request::new(problem) };
     verify(&request, &CancelFlag::default(), &mut Silent)
 }
 

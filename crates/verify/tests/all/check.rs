@@ -5,7 +5,7 @@ use std::path::Path;
 use policert_engine_api::CancelFlag;
 use policert_outcome::{ExitStatus, Outcome};
 use policert_problem::ProblemOptions;
-use policert_verify::{CheckReport, DomainExits, check};
+use policert_verify::check::{CheckReport, DomainExits, check};
 
 /// A model of one automaton over `x` and `y` in 0..9 and an array `A` of three cells.
 fn model(edges: &str) -> String {

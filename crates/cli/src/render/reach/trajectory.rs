@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use policert_files::name;
-use policert_verify::{BoundRecord, CounterexampleRecord, PathRecord};
+use policert_verify::reach::{BoundRecord, CounterexampleRecord, PathRecord};
 
 use crate::render::Detail;
 
