@@ -4,11 +4,9 @@
 //! Boxes are halved, or cut at the faces of other boxes, until interval reasoning decides, or a
 //! single state is left, which the plain semantics and the exact scores decide.
 
-use std::ops::ControlFlow;
-
-use policert_engine_api::{Budget, EngineError, Question, StartStates};
+use policert_engine_api::{Budget, EngineError, Question, StartStates, point_of};
 use policert_model::{
-    Condition, Destination, Operator, Semantics, State, Truth, UpdateValue, VarId, find_point,
+    Condition, Destination, OPERATOR_LIMIT, Operator, Semantics, State, Truth, UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Filter, Policy};
@@ -16,9 +14,6 @@ use thiserror::Error;
 
 use crate::applicable::is_applicable;
 use crate::scores::{Contest, Scorer};
-
-/// The most operators that are composed.
-const OPERATOR_LIMIT: usize = 200_000;
 
 /// Why boxes are no inductive invariant.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -92,7 +87,7 @@ pub fn check_invariant(
     check.starts(budget)?;
     for sides in boxes {
         let bad = &question.property.unsafe_condition;
-        if let Some(state) = some_point(bad, sides, budget)? {
+        if let Some(state) = point_of(bad, sides, budget)? {
             return Err(InvariantError::Unsafe(question.model.display_state(&state)));
         }
     }
@@ -136,7 +131,7 @@ impl Check<'_> {
                     open.extend(cut);
                     continue;
                 }
-                if let Some(state) = some_point(&condition, &sides, budget)? {
+                if let Some(state) = point_of(&condition, &sides, budget)? {
                     return Err(self.start_outside(&state));
                 }
             }
@@ -336,7 +331,7 @@ impl Check<'_> {
                 };
                 let side = piece[w];
                 if let Some(at) = before.filter(|&at| side.lo <= at && at < side.hi) {
-                    return Some(cut(piece, w, at));
+                    return Some(piece.clone().cut(w, at));
                 }
             }
         }
@@ -371,7 +366,7 @@ impl Check<'_> {
         };
         let all: Vec<VarId> = (0..piece.dimensions()).map(VarId::new).collect();
         let d = widest(&reads).or_else(|| widest(inputs)).or_else(|| widest(&all)).unwrap_or(0);
-        cut(piece, d, piece[d].midpoint())
+        piece.clone().cut(d, piece[d].midpoint())
     }
 }
 
@@ -384,27 +379,4 @@ fn shared(a: IntInterval, side: IntInterval) -> f64 {
     }
     let size = |side: IntInterval| side.lo.abs_diff(side.hi) as f64 + 1.0;
     size(common) / size(side)
-}
-
-/// The parts of a box up to a value of a dimension and beyond it.
-fn cut(sides: &IntBox, d: usize, at: i64) -> [IntBox; 2] {
-    let mut parts = [sides.clone(), sides.clone()];
-    parts[0][d].hi = at;
-    parts[1][d].lo = at + 1;
-    parts
-}
-
-fn some_point(
-    condition: &Condition,
-    sides: &IntBox,
-    budget: &mut Budget,
-) -> Result<Option<State>, EngineError> {
-    let found = find_point(condition, sides, &mut || match budget.poll() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(stop) => ControlFlow::Break(stop),
-    })?;
-    match found {
-        ControlFlow::Break(stop) => Err(stop.into()),
-        ControlFlow::Continue(point) => Ok(point),
-    }
 }

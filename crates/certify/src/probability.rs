@@ -13,7 +13,7 @@ mod paths;
 use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, EngineError, Question};
-use policert_model::{Condition, ModellingError, Operator, Semantics, State};
+use policert_model::{Condition, ModellingError, OPERATOR_LIMIT, Operator, Semantics, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,6 @@ use crate::scores::Scorer;
 use moves::{Move, Taken};
 
 pub use paths::{WitnessPath, WitnessStep};
-
-/// The most operators that are composed.
-const OPERATOR_LIMIT: usize = 200_000;
 
 /// A state with bounds of its value: 64-bit numbers that are meant exactly.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,8 +2,8 @@
 
 use policert_engine_api::{EngineError, Question, StartStates};
 use policert_model::{
-    BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, Operator, Truth,
-    VarId,
+    BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, OPERATOR_LIMIT,
+    Operator, Truth, VarId,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
 
@@ -13,8 +13,6 @@ use crate::network::{
     Action, Automaton, Destination, Edge, Variable, VariableKind, check_expression,
 };
 
-/// The most operators that are written.
-const MOST_OPERATORS: usize = 200_000;
 /// The most start states that are listed.
 const MOST_STARTS: usize = 10_000;
 
@@ -45,7 +43,7 @@ impl Environment {
             let kind = VariableKind::Integer { lo, hi };
             variables.push(Variable { name, kind, initial, owner: 0 });
         }
-        let operators = model.operators(MOST_OPERATORS).map_err(EngineError::from)?;
+        let operators = model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
         let lost = VarId::new(variables.len());
         let mut builder = Builder { question, lost, loses: false, labels: Vec::new() };
         let mut edges = Vec::with_capacity(operators.len());

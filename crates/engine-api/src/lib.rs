@@ -6,6 +6,7 @@
 mod budget;
 mod error;
 mod event;
+mod point;
 mod question;
 mod side_table;
 mod trace;
@@ -14,6 +15,7 @@ mod verdict;
 pub use budget::{Budget, CancelFlag, Limits, StopReason, resident_memory};
 pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
+pub use point::{point_in_steps, point_of};
 pub use question::{Aim, Question, StartStates, StuckRule};
 pub use side_table::{Id, SideTable};
 pub use trace::{Trace, TraceStep};

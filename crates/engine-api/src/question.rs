@@ -3,12 +3,11 @@
 use std::ops::ControlFlow;
 
 use policert_model::{
-    Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, find_point,
-    for_each_solution,
+    Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, for_each_solution,
 };
 use policert_numeric::IntBox;
 
-use crate::{Budget, EngineError};
+use crate::{Budget, EngineError, point_of};
 
 /// What a question asks of the runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -156,14 +155,8 @@ impl<'m> Question<'m> {
                 StartStates::Region(condition, sides) => {
                     let unsafe_condition = self.property.unsafe_condition.clone();
                     let both = Condition::and([condition, unsafe_condition]);
-                    let flow = find_point(&both, &sides, &mut || match budget.poll() {
-                        Ok(()) => ControlFlow::Continue(()),
-                        Err(stop) => ControlFlow::Break(EngineError::from(stop)),
-                    })?;
-                    match flow {
-                        ControlFlow::Break(error) => return Err(error),
-                        ControlFlow::Continue(Some(state)) => return Ok(Some(state)),
-                        ControlFlow::Continue(None) => {}
+                    if let Some(state) = point_of(&both, &sides, budget)? {
+                        return Ok(Some(state));
                     }
                 }
             }

@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use policert_bounds::{Oracle, SelectionQuery};
 use policert_certify::{
     ChoicesInBoxes, Competing, IntervalChoices, InvariantError, check_invariant,
 };
-use policert_engine_api::{Answer, Budget, CancelFlag, EngineError, Limits, StopReason};
-use policert_model::Condition;
+use policert_engine_api::{Budget, CancelFlag, EngineError, Limits, StopReason};
 use policert_numeric::IntBox;
 use policert_outcome::Failure;
 use policert_policy::Policy;
 use policert_problem::Problem;
+use policert_symbolic::{Operators, PolicyRegion};
 
 /// Interval arithmetic is given this long at least, and half as long as the run took.
 const LEAST_TIME: Duration = Duration::from_millis(250);
@@ -102,24 +101,14 @@ impl ChoicesInBoxes for AnythingChosen {
 }
 
 /// Refutes labels by a decision oracle.
-struct OracleChoices<'p> {
-    oracle: Oracle<'p>,
-}
-
-/// The most operators that are composed.
-const OPERATOR_LIMIT: usize = 200_000;
+struct OracleChoices<'p>(PolicyRegion<'p>);
 
 impl<'p> OracleChoices<'p> {
     fn new(problem: &Problem, policy: &'p Policy) -> Result<Self, Failure> {
-        let operators = problem.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
-        let guards = |label| {
-            let of_label = operators.iter().filter(move |o| o.label == Some(label));
-            Condition::or(of_label.map(|o| o.guard.clone()))
-        };
-        let applicable = policy.outputs().iter().map(|&label| guards(label)).collect();
-        let mut oracle = Oracle::new(policy, applicable);
-        oracle.limit_boxes(Some(BOXES));
-        Ok(Self { oracle })
+        let operators = Operators::new(&problem.model, policy.outputs())?;
+        let mut region = PolicyRegion::new(policy, &operators);
+        region.limit_boxes(Some(BOXES));
+        Ok(Self(region))
     }
 }
 
@@ -131,7 +120,6 @@ impl ChoicesInBoxes for OracleChoices<'_> {
         _: Competing<'_>,
         budget: &mut Budget,
     ) -> Result<bool, EngineError> {
-        let query = SelectionQuery { region: sides, conditions: &[], output };
-        Ok(matches!(self.oracle.decide(&query, budget)?, Answer::Refuted))
+        Ok(self.0.is_chosen_in(sides, output, budget)?.refuted())
     }
 }

@@ -11,27 +11,22 @@
 //!
 //! Where stuck states are unsafe, a state turns out to be one when it is expanded. So the search goes on
 //! until no nearer one can come.
-//!
-//! Frontier states go through in batches: unpack, guards, policy, successors, store. The batch
-//! size changes neither the order of states nor the answer.
 
 mod result;
 mod store;
 
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Limits, Observer, Question, StopReason, StuckRule,
+    Budget, EngineError, Event, Limits, Observer, Question, StopReason, StuckRule,
 };
-use policert_model::{LabelId, OpId, Semantics};
+use policert_model::LabelId;
 use policert_policy::Policy;
 
-use crate::batch::Batch;
-use crate::compiled::{CompiledCondition, Kleene, Outcomes};
+use crate::compiled::Outcomes;
 use crate::config::ExplicitConfig;
-use crate::lazy_operators::LazyOperators;
-use crate::packing::StatePacking;
-use crate::policy_labels::{PolicyLabels, Undecided};
-use crate::state_table::{StateId, StateTable};
-use crate::stats::{Stats, Stopwatch};
+use crate::frontier::{Frontier, Sink, expand, holds};
+use crate::policy_labels::Undecided;
+use crate::state_table::StateId;
+use crate::stats::Stopwatch;
 use store::Pending;
 
 pub use result::{DroppedOutcome, Explored};
@@ -48,7 +43,7 @@ pub fn explicit(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Explored, EngineError> {
-    let mut search = Search::new(question, policy, config, observer);
+    let mut search = Search::new(Frontier::new(question, policy, config, observer));
     match search.run(budget) {
         Ok(()) => search.result(None),
         Err(EngineError::Stop(reason)) => search.result(Some(reason)),
@@ -73,20 +68,9 @@ struct UndecidedState {
 }
 
 struct Search<'a> {
-    question: &'a Question<'a>,
-    config: &'a ExplicitConfig,
-    observer: &'a mut dyn Observer,
-    semantics: Semantics<'a>,
-    packing: StatePacking,
-    operators: LazyOperators<'a>,
-    labels: PolicyLabels<'a>,
-    unsafe_condition: CompiledCondition,
-    terminal_condition: CompiledCondition,
-    table: StateTable,
+    frontier: Frontier<'a>,
     /// By state: the state from which it was found; [`NO_PARENT`] for start states.
     parents: Vec<u32>,
-    /// The number of states that were taken off the queue.
-    taken: u32,
     stage: Stage,
     /// Terminal states, in the order in which they were taken.
     terminal: Vec<StateId>,
@@ -97,71 +81,34 @@ struct Search<'a> {
     undecided_unsafe: Option<StateId>,
     /// Whether the model breaks its own rules where only an undecided choice leads.
     undecided_error: bool,
-    /// Operators that dropped an outcome, with the first state.
-    drops: Vec<(OpId, StateId)>,
-    counts: Counts,
-    stats: Stats,
-    batch: Batch,
     pending: Pending,
-    fired: Vec<OpId>,
     /// The labels of the operators that have a successor in the state that is expanded.
     served: Vec<Option<LabelId>>,
-    point: Vec<i64>,
 }
 
 const NO_PARENT: u32 = u32::MAX;
-/// How many successors, in words, wait at most to be stored.
-const PENDING_WORDS: usize = 1 << 16;
 
 impl<'a> Search<'a> {
-    fn new(
-        question: &'a Question<'a>,
-        policy: Option<&'a Policy>,
-        config: &'a ExplicitConfig,
-        observer: &'a mut dyn Observer,
-    ) -> Self {
-        let model = question.model;
-        let domains = model.domains();
-        let semantics = Semantics { model, rule: question.domain_rule };
-        let packing = StatePacking::new(&domains);
-        let terminal = question.terminal.as_ref();
+    fn new(frontier: Frontier<'a>) -> Self {
         Self {
-            operators: LazyOperators::new(semantics),
-            labels: PolicyLabels::new(model, policy),
-            unsafe_condition: CompiledCondition::new(&question.property.unsafe_condition, &domains),
-            terminal_condition: terminal.map_or(CompiledCondition::Constant(false), |condition| {
-                CompiledCondition::new(condition, &domains)
-            }),
-            table: StateTable::new(packing.words()),
+            frontier,
             parents: Vec::new(),
-            taken: 0,
             stage: Stage::Decided,
             terminal: Vec::new(),
             undecided: Vec::new(),
             counterexample: None,
             undecided_unsafe: None,
             undecided_error: false,
-            drops: Vec::new(),
-            counts: Counts::default(),
-            stats: Stats::default(),
-            batch: Batch::new(&packing),
             pending: Pending::default(),
-            fired: Vec::new(),
             served: Vec::new(),
-            point: Vec::new(),
-            question,
-            config,
-            observer,
-            semantics,
-            packing,
         }
     }
 
     fn run(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
         self.add_start_states(budget)?;
-        self.observer.event(Event::Phase("search"));
+        self.frontier.observer.event(Event::Phase("search"));
         if !self.is_answered() {
-            self.expand(&[], budget)?;
+            expand(self, &[], budget)?;
         }
         if !self.is_answered() && !self.undecided.is_empty() {
             self.stage = Stage::Undecided;
@@ -171,50 +118,45 @@ impl<'a> Search<'a> {
                 result => result?,
             }
         }
-        if self.question.build_all && !self.terminal.is_empty() && !self.undecided_error {
+        if self.frontier.question.build_all && !self.terminal.is_empty() && !self.undecided_error {
             self.stage = Stage::BehindTerminal;
             let terminal = std::mem::take(&mut self.terminal);
-            self.expand(&terminal, budget)?;
+            expand(self, &terminal, budget)?;
         }
         Ok(())
-    }
-
-    /// Whether the search ends here.
-    fn is_answered(&self) -> bool {
-        let open = self.counterexample.is_none() && self.undecided_unsafe.is_none();
-        !open && !self.question.build_all && !self.question.keep_going && !self.may_be_shorter()
     }
 
     /// Whether a state that is not expanded yet may turn out to be stuck, nearer than the
     /// counterexample.
     fn may_be_shorter(&self) -> bool {
-        let waits = |id: StateId| self.taken < id.0 && self.parents[id.index()] != NO_PARENT;
-        self.question.stuck == StuckRule::Unsafe && self.counterexample.is_some_and(waits)
+        let waits =
+            |id: StateId| self.frontier.taken < id.0 && self.parents[id.index()] != NO_PARENT;
+        self.frontier.question.stuck == StuckRule::Unsafe && self.counterexample.is_some_and(waits)
     }
 
     fn add_start_states(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
-        self.observer.event(Event::Phase("start states"));
+        self.frontier.observer.event(Event::Phase("start states"));
         let mut watch = Stopwatch::start();
-        let question = self.question;
+        let question = self.frontier.question;
         let limit = budget.limits().states;
         let limits = Limits { time: budget.remaining(), ..budget.limits().clone() };
         let mut between = Budget::new(limits, budget.cancel_flag().clone());
         let added = question.for_each_start_state(budget, &mut |state| {
             self.add_start(state)?;
-            let waiting = self.table.len() - StateId(self.taken).index();
-            if self.config.start_batch.is_some_and(|most| waiting >= most.get()) {
-                self.expand(&[], &mut between)?;
+            let waiting = self.frontier.table.len() - StateId(self.frontier.taken).index();
+            if self.frontier.config.start_batch.is_some_and(|most| waiting >= most.get()) {
+                expand(self, &[], &mut between)?;
             }
             match limit {
                 // Stops the enumeration; the search has its answer.
                 _ if self.is_answered() => Err(StopReason::Interrupted.into()),
-                Some(limit) if self.table.len() as u64 > limit => {
+                Some(limit) if self.frontier.table.len() as u64 > limit => {
                     Err(StopReason::States(limit).into())
                 }
                 _ => Ok(()),
             }
         });
-        watch.lap(&mut self.stats.times.start_states);
+        watch.lap(&mut self.frontier.stats.times.start_states);
         if self.is_answered() { Ok(()) } else { added }
     }
 
@@ -223,55 +165,64 @@ impl<'a> Search<'a> {
     fn expand_undecided(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
         let mut ids = Vec::new();
         for state in &self.undecided {
-            self.counts.expanded_states -= 1;
-            self.counts.transitions -= state.transitions;
-            self.counts.dropped_outcomes -= state.dropped;
+            self.frontier.counts.expanded_states -= 1;
+            self.frontier.counts.transitions -= state.transitions;
+            self.frontier.counts.dropped_outcomes -= state.dropped;
             ids.push(state.id);
         }
-        self.expand(&ids, budget)
+        expand(self, &ids, budget)
     }
 
-    /// Expands these states and all that wait or are found.
-    fn expand(&mut self, again: &[StateId], budget: &mut Budget) -> Result<(), EngineError> {
-        let mut again = again.iter().copied();
-        while !self.is_answered() {
-            budget.poll_clock()?;
-            self.batch.clear();
-            while self.batch.len() < self.config.batch.get() {
-                let Some(id) = again.next().or_else(|| self.take()) else { break };
-                self.load(id);
-            }
-            if self.batch.len() == 0 {
-                break;
-            }
-            self.expand_batch(budget)?;
-            self.report();
+    /// Whether a run may get stuck in the state of this row: the environment has no successor, and
+    /// the policy may choose something that has none, or chooses nothing.
+    fn is_stuck(&self, row: usize) -> bool {
+        let Some(choosable) = self.frontier.labels.choosable(row) else {
+            return self.served.is_empty();
+        };
+        let (mut chooses, mut all_served) = (false, true);
+        for label in choosable {
+            chooses = true;
+            all_served &= self.served.contains(&Some(label));
         }
-        Ok(())
+        let is_chosen =
+            |label: &Option<LabelId>| label.is_some_and(|l| self.frontier.labels.learn(l));
+        let by_environment = !self.served.iter().all(is_chosen);
+        let goes_on = by_environment || chooses && all_served;
+        !goes_on
     }
 
-    /// The next state that waits.
-    fn take(&mut self) -> Option<StateId> {
-        let id = StateId(self.taken);
-        (id.index() < self.table.len()).then(|| {
-            self.taken += 1;
-            id
-        })
+    /// Notes a state in which a run may get stuck, if it must not.
+    fn note_stuck(&mut self, row: usize) {
+        let state = self.frontier.batch.state(row);
+        let is_known = holds(&self.frontier.unsafe_condition, state);
+        if is_known || !self.frontier.question.must_go_on(state) {
+            return;
+        }
+        self.frontier.stats.stuck_states += 1;
+        self.note_unsafe(self.frontier.batch.id(row));
+    }
+}
+
+impl<'a> Sink<'a> for Search<'a> {
+    fn frontier(&mut self) -> &mut Frontier<'a> {
+        &mut self.frontier
     }
 
-    /// Puts a state into the batch, or aside if it is terminal. An unsafe one is expanded only to
-    /// build everything.
+    /// A terminal state is put aside, and an unsafe one is expanded only to build everything.
     fn load(&mut self, id: StateId) {
         let behind = self.stage == Stage::BehindTerminal;
-        let (condition, terminal) = (&self.terminal_condition, &mut self.terminal);
+        let terminal = &mut self.terminal;
+        let Frontier {
+            question, batch, table, packing, unsafe_condition, terminal_condition, ..
+        } = &mut self.frontier;
         // Else the search has ended at the first unsafe state.
-        let goes_on = self.question.keep_going || self.question.stuck == StuckRule::Unsafe;
-        let unsafe_waits = goes_on && !self.question.build_all;
-        self.batch.load(id, &self.table, &self.packing, |state| {
-            if unsafe_waits && self.unsafe_condition.truth(state) == Kleene::True {
+        let goes_on = question.keep_going || question.stuck == StuckRule::Unsafe;
+        let unsafe_waits = goes_on && !question.build_all;
+        batch.load(id, table, packing, |state| {
+            if unsafe_waits && holds(unsafe_condition, state) {
                 return false;
             }
-            let expanded = behind || condition.truth(state) != Kleene::True;
+            let expanded = behind || !holds(terminal_condition, state);
             if !expanded {
                 terminal.push(id);
             }
@@ -279,72 +230,32 @@ impl<'a> Search<'a> {
         });
     }
 
-    fn expand_batch(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
-        let mut watch = Stopwatch::start();
-        self.stats.batches += 1;
-        let mut outcome = self.batch.find_edges(&mut self.operators);
-        watch.lap(&mut self.stats.times.guards);
-        self.choose();
-        watch.lap(&mut self.stats.times.policy);
-        for row in 0..self.batch.len() {
-            if let Err(error) = self.add_successors(row, budget) {
-                outcome = Err(error);
-                break;
-            }
-            if self.pending.words() > PENDING_WORDS {
-                watch.lap(&mut self.stats.times.successors);
-                self.store(budget)?;
-                watch.lap(&mut self.stats.times.store);
-                if self.is_answered() {
-                    return Ok(());
-                }
-            }
-        }
-        watch.lap(&mut self.stats.times.successors);
-        self.store(budget)?;
-        watch.lap(&mut self.stats.times.store);
-        // An unsafe state that comes before an error in the order of states counts.
-        if self.is_answered() || self.may_be_shorter() { Ok(()) } else { outcome }
-    }
-
-    fn choose(&mut self) {
-        if !self.labels.restrict() {
-            return;
-        }
-        self.labels.clear();
-        for row in 0..self.batch.len() {
-            let (state, edges) = (self.batch.state(row), self.batch.edges(row));
-            self.labels.add(state, edges, &mut self.operators);
-        }
-        self.labels.choose(match self.stage {
+    fn undecided(&self) -> Undecided {
+        match self.stage {
             Stage::Decided => Undecided::Excluded,
             Stage::Undecided | Stage::BehindTerminal => Undecided::Included,
-        });
-        self.stats.policy_evaluations += self.batch.len() as u64;
+        }
     }
 
-    /// Computes the successors of a state of the batch.
     fn add_successors(&mut self, row: usize, budget: &mut Budget) -> Result<(), EngineError> {
         budget.poll()?;
-        self.point.clear();
-        self.point.extend_from_slice(self.batch.state(row));
-        let allowed = self.labels.allowed(row);
-        self.operators.operators(self.batch.edges(row), allowed, &mut self.fired)?;
-        let id = self.batch.id(row);
-        let packed = self.table.packed(id);
+        let frontier = &mut self.frontier;
+        let id = frontier.fire(row)?;
+        let packed = frontier.table.packed(id);
         let mut outcomes = Outcomes {
-            packing: &self.packing,
-            semantics: self.semantics,
+            packing: &frontier.packing,
+            semantics: frontier.semantics,
             budget,
             packed: &mut self.pending.packed,
             dropped: 0,
         };
         let start = outcomes.packed.len();
         self.served.clear();
-        for &op in &self.fired {
-            let (operator, compiled) = self.operators.compiled(op);
+        for &op in &frontier.fired {
+            let (operator, compiled) = frontier.operators.compiled(op);
             let (before, successors) = (outcomes.dropped, outcomes.packed.len());
-            if let Err(error) = compiled.apply(operator, &mut self.point, packed, &mut outcomes) {
+            let point = &mut frontier.point;
+            if let Err(error) = compiled.apply(operator, point, packed, &mut outcomes) {
                 self.pending.abandon(start);
                 return Err(error);
             }
@@ -356,48 +267,35 @@ impl<'a> Search<'a> {
             }
         }
         let dropped = outcomes.dropped;
-        let undecided = self.stage == Stage::Decided && self.labels.is_undecided(row);
+        let undecided = self.stage == Stage::Decided && frontier.labels.is_undecided(row);
         self.pending.finish(id, dropped, undecided);
-        if self.question.stuck == StuckRule::Unsafe && !undecided && self.is_stuck(row) {
+        let stuck_counts = self.frontier.question.stuck == StuckRule::Unsafe;
+        if stuck_counts && !undecided && self.is_stuck(row) {
             self.note_stuck(row);
         }
         Ok(())
     }
 
-    /// Whether a run may get stuck in the state of this row: the environment has no successor, and
-    /// the policy may choose something that has none, or chooses nothing.
-    fn is_stuck(&self, row: usize) -> bool {
-        let Some(choosable) = self.labels.choosable(row) else { return self.served.is_empty() };
-        let (mut chooses, mut all_served) = (false, true);
-        for label in choosable {
-            chooses = true;
-            all_served &= self.served.contains(&Some(label));
-        }
-        let is_chosen = |label: &Option<LabelId>| label.is_some_and(|l| self.labels.learn(l));
-        let by_environment = !self.served.iter().all(is_chosen);
-        let goes_on = by_environment || chooses && all_served;
-        !goes_on
+    fn waiting_words(&self) -> usize {
+        self.pending.packed.len()
     }
 
-    /// Notes a state in which a run may get stuck, if it must not.
-    fn note_stuck(&mut self, row: usize) {
-        let state = self.batch.state(row);
-        let is_known = self.unsafe_condition.truth(state) == Kleene::True;
-        if is_known || !self.question.must_go_on(state) {
-            return;
-        }
-        self.stats.stuck_states += 1;
-        self.note_unsafe(self.batch.id(row));
+    /// Ends early at an unsafe state that answers the question.
+    fn store(&mut self, budget: &Budget) -> Result<(), EngineError> {
+        let mut pending = std::mem::take(&mut self.pending);
+        let stored = self.store_all(&mut pending, budget);
+        pending.clear();
+        self.pending = pending;
+        stored
     }
 
-    fn report(&mut self) {
-        let waiting = self.table.len() as u64 - u64::from(self.taken);
-        self.stats.peak_frontier = self.stats.peak_frontier.max(waiting);
-        self.observer.event(Event::Progress {
-            expanded: self.counts.expanded_states,
-            reached: self.table.len() as u64,
-            waiting,
-            transitions: self.counts.transitions,
-        });
+    fn is_answered(&self) -> bool {
+        let question = self.frontier.question;
+        let open = self.counterexample.is_none() && self.undecided_unsafe.is_none();
+        !open && !question.build_all && !question.keep_going && !self.may_be_shorter()
+    }
+
+    fn outranks_errors(&self) -> bool {
+        self.is_answered() || self.may_be_shorter()
     }
 }

@@ -3,8 +3,7 @@
 //! [`explicit`] answers a question by enumeration, with a shortest counterexample; [`guided`] looks
 //! for unsafe states first where they seem near; [`reach_goal`] asks whether every run reaches a goal state;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
-//! their edges are enabled, so models with millions of operators do no harm. [`bmc`] unrolls runs
-//! step by step, as boxes of states or as formulas for Z3. [`Rollout`] runs single states at random,
+//! their edges are enabled, so models with millions of operators do no harm. [`Rollout`] runs single states at random,
 //! for training; [`Simulation`] does so under a policy, to the end. [`induced_mdp`] builds the Markov
 //! decision process that the policy leaves.
 //!
@@ -12,11 +11,11 @@
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
 
 mod batch;
-mod bmc;
 mod breadth_first;
 mod compiled;
 mod config;
 mod enabled_edges;
+mod frontier;
 mod goal_search;
 mod guided;
 mod induced;
@@ -31,7 +30,6 @@ mod simulate;
 mod state_table;
 mod stats;
 
-pub use bmc::{BmcConfig, BmcReport, BmcSolver, BmcStats, bmc};
 pub use breadth_first::{DroppedOutcome, Explored, explicit};
 pub use config::ExplicitConfig;
 pub use goal_search::{GoalSearched, reach_goal};

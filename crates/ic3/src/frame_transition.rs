@@ -4,27 +4,45 @@
 //! An answer *refuted* is a proof. For single states the answer is exact, whatever the
 //! configuration, but where the policy's choice in it is undecided.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use policert_engine_api::{Answer, Budget, EngineError, Question};
-use policert_model::{Condition, State, find_point};
+use policert_model::{Condition, LabelId, Operator, State};
 use policert_numeric::IntBox;
+use policert_symbolic::{
+    Operators, Outcome, PolicyRegion, SharedRegion as Region, point_in, shared,
+};
 
 use crate::Frames;
-use crate::choices::Decisions;
 use crate::config::FrameTransition;
-use crate::operators::{Operators, Outcome, Region, shared};
 
 /// The environment's part of the transition system.
 #[derive(Debug)]
 pub(crate) struct Environment<'a> {
     pub question: &'a Question<'a>,
     pub operators: Operators,
+    /// By operator: what questions about regions need.
+    pub prepared: Vec<Prepared>,
     /// That a state is not terminal by decree.
     pub not_terminal: Vec<Arc<Condition>>,
     /// The box of all states.
     pub domains: IntBox,
+}
+
+/// An operator, made ready for questions about regions.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// The conjuncts of its guard.
+    guard: Vec<Arc<Condition>>,
+    /// By destination.
+    outcomes: Vec<Outcome>,
+}
+
+impl Prepared {
+    fn new(question: &Question<'_>, operator: &Operator) -> Self {
+        let outcomes = operator.destinations.iter().map(|d| Outcome::new(question, d)).collect();
+        Self { guard: shared(&operator.guard), outcomes }
+    }
 }
 
 /// Answers (5.1), the environment's part of APFT, in place of interval reasoning.
@@ -64,10 +82,12 @@ impl<'f> Into<'f> {
 }
 
 /// What answers the parts of the problem.
-pub(crate) struct Solvers<'s> {
+pub(crate) struct Solvers<'s, 'p> {
     pub method: FrameTransition,
     /// The policy; without one the environment chooses.
-    pub decisions: Option<&'s mut dyn Decisions>,
+    pub policy: Option<&'s mut PolicyRegion<'p>>,
+    /// Boxes after which a question about the policy is given up; 0 for never.
+    pub box_limit: u64,
     /// For (5.1); interval reasoning if there is none.
     pub environment: Option<&'s mut dyn EnvironmentTransition>,
 }
@@ -78,10 +98,7 @@ impl<'a> Environment<'a> {
     /// # Errors
     /// A variable without bounds, a terminal condition without value somewhere, or too many
     /// operators: unsupported.
-    pub fn new(
-        question: &'a Question<'a>,
-        outputs: &[policert_model::LabelId],
-    ) -> Result<Self, EngineError> {
+    pub fn new(question: &'a Question<'a>, outputs: &[LabelId]) -> Result<Self, EngineError> {
         let model = question.model;
         if let Some(v) = model.variables.iter().find(|v| !v.domain.is_bounded()) {
             let name = &v.name;
@@ -101,7 +118,9 @@ impl<'a> Environment<'a> {
                 ));
             }
         };
-        Ok(Self { question, operators: Operators::new(question, outputs)?, not_terminal, domains })
+        let operators = Operators::new(model, outputs)?;
+        let prepared = operators.all().iter().map(|o| Prepared::new(question, o)).collect();
+        Ok(Self { question, operators, prepared, not_terminal, domains })
     }
 
     /// Whether some state of `reason` has a transition to a target under the policy. A
@@ -116,23 +135,25 @@ impl<'a> Environment<'a> {
         &self,
         reason: &IntBox,
         into: Into<'_>,
-        solvers: &mut Solvers<'_>,
+        solvers: &mut Solvers<'_, '_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
         let states = Region::new(reason.clone(), self.not_terminal.iter().cloned());
         if states.is_empty() {
             return Ok(Answer::Refuted);
         }
-        if let Some(decisions) = &mut solvers.decisions {
-            decisions.enter(reason);
+        if let Some(policy) = &mut solvers.policy {
+            policy.enter(reason);
+            let limited = solvers.box_limit > 0 && !reason.is_point();
+            policy.limit_boxes(limited.then_some(solvers.box_limit));
         }
-        for group in &self.operators.groups {
+        for group in self.operators.environment_first() {
             let decoupled = solvers.method == FrameTransition::Decoupled
                 && group.output.is_some()
-                && solvers.decisions.is_some();
+                && solvers.policy.is_some();
             let mut possible = None;
             for &o in &group.operators {
-                let prepared = &self.operators.all[o];
+                let prepared = &self.prepared[o];
                 let applicable = states.restrict(prepared.guard.iter().cloned());
                 if applicable.is_empty() {
                     continue;
@@ -153,10 +174,9 @@ impl<'a> Environment<'a> {
             // (5.2)
             if decoupled
                 && let Some(output) = group.output
-                && let Some(decisions) = &mut solvers.decisions
+                && let Some(policy) = &mut solvers.policy
             {
-                let anywhere = Region::new(reason.clone(), []);
-                match decisions.is_chosen(&anywhere, output, budget)? {
+                match policy.is_chosen_in(reason, output, budget)? {
                     Answer::Refuted => continue,
                     // The two parts may hold in different states.
                     Answer::Possible(_) => {
@@ -184,7 +204,7 @@ fn outcome_into(
     applicable: &Region,
     output: Option<usize>,
     into: Into<'_>,
-    solvers: &mut Solvers<'_>,
+    solvers: &mut Solvers<'_, '_>,
     budget: &mut Budget,
 ) -> Result<Answer<State>, EngineError> {
     if let Some(broken) = &outcome.broken {
@@ -217,7 +237,7 @@ fn outside_of_reasons(
     region: Region,
     output: Option<usize>,
     into: Into<'_>,
-    solvers: &mut Solvers<'_>,
+    solvers: &mut Solvers<'_, '_>,
     budget: &mut Budget,
 ) -> Result<Answer<State>, EngineError> {
     let mut open = vec![region];
@@ -247,51 +267,17 @@ fn outside_of_reasons(
 fn is_taken(
     region: &Region,
     output: Option<usize>,
-    solvers: &mut Solvers<'_>,
+    solvers: &mut Solvers<'_, '_>,
     budget: &mut Budget,
 ) -> Result<Answer<State>, EngineError> {
     if region.is_empty() {
         return Ok(Answer::Refuted);
     }
-    match (output, &mut solvers.decisions) {
-        (Some(output), Some(decisions)) => decisions.is_chosen(region, output, budget),
+    match (output, &mut solvers.policy) {
+        (Some(output), Some(policy)) => policy.is_chosen(region, output, budget),
         _ => Ok(match point_in(region, budget)? {
             Some(point) => Answer::Possible(Some(point)),
             None => Answer::Refuted,
         }),
-    }
-}
-
-/// A point of a region.
-///
-/// # Errors
-/// A stop of the budget.
-pub(crate) fn point_in(region: &Region, budget: &mut Budget) -> Result<Option<State>, EngineError> {
-    if region.is_empty() {
-        return Ok(None);
-    }
-    if region.is_box() {
-        return Ok(Some(region.sides.lower_corner()));
-    }
-    let condition = Condition::and(region.conditions.iter().map(|c| Condition::clone(c)));
-    point_of(&condition, &region.sides, budget)
-}
-
-/// A point of a box that satisfies a condition.
-///
-/// # Errors
-/// A stop of the budget.
-pub(crate) fn point_of(
-    condition: &Condition,
-    sides: &IntBox,
-    budget: &mut Budget,
-) -> Result<Option<State>, EngineError> {
-    let found = find_point(condition, sides, &mut || match budget.poll() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(stop) => ControlFlow::Break(stop),
-    })?;
-    match found {
-        ControlFlow::Break(stop) => Err(stop.into()),
-        ControlFlow::Continue(point) => Ok(point),
     }
 }

@@ -7,8 +7,8 @@ use policert_engine_api::{Answer, Budget, EngineError, Question, TraceStep};
 use policert_model::State;
 use policert_numeric::IntBox;
 use policert_policy::Policy;
+use policert_symbolic::PolicyRegion;
 
-use crate::choices::{Decisions, NetworkDecisions};
 use crate::config::{Config, EnvironmentSolver, Induction};
 use crate::frame_transition::{Environment, EnvironmentTransition, Into, Solvers};
 use crate::frames::Escape;
@@ -37,7 +37,7 @@ pub struct PolicySystem<'a> {
     pub(crate) ordering: Ordering,
     pub(crate) statistics: SystemStatistics,
     pub(crate) joins: Joins,
-    pub(crate) decisions: Option<Box<dyn Decisions + Send + 'a>>,
+    pub(crate) policy: Option<PolicyRegion<'a>>,
     pub(crate) z3: Option<Box<dyn EnvironmentTransition + 'a>>,
     pub(crate) start: StartSelection,
     /// The latest states that were found to have transitions into some frame.
@@ -64,8 +64,8 @@ pub struct SystemStatistics {
 }
 
 impl SystemStatistics {
-    pub(crate) fn with_queries(self, decisions: Option<&(dyn Decisions + Send + '_)>) -> Self {
-        Self { policy_queries: decisions.map_or(0, Decisions::asked), ..self }
+    pub(crate) fn with_queries(self, policy: Option<&PolicyRegion<'_>>) -> Self {
+        Self { policy_queries: policy.map_or(0, PolicyRegion::asked), ..self }
     }
 }
 
@@ -104,18 +104,13 @@ impl<'a> PolicySystem<'a> {
         config: &'a Config,
     ) -> Result<Self, EngineError> {
         let environment = Environment::new(question, policy.map_or(&[][..], Policy::outputs))?;
-        let decisions = policy.map(|policy| {
-            let applicable = environment.operators.applicability(policy.outputs().len());
-            let decisions = NetworkDecisions::new(policy, applicable, config.box_limit);
-            Box::new(decisions) as Box<dyn Decisions + Send + 'a>
-        });
         Ok(Self {
             config,
             ordering: Ordering::new(config.order, &environment, policy),
             joins: Joins::new(environment.domains.dimensions()),
-            environment,
             statistics: SystemStatistics::default(),
-            decisions,
+            policy: policy.map(|policy| PolicyRegion::new(policy, &environment.operators)),
+            environment,
             z3: z3_environment(question, config)?,
             start: StartSelection::new(question)?,
             escapes: VecDeque::new(),
@@ -131,7 +126,7 @@ impl<'a> PolicySystem<'a> {
     /// Questions that were asked.
     #[must_use]
     pub fn statistics(&self) -> SystemStatistics {
-        let mut sum = self.statistics.with_queries(self.decisions.as_deref());
+        let mut sum = self.statistics.with_queries(self.policy.as_ref());
         for other in self.helpers.iter().map(Helper::statistics) {
             sum.generalizations += other.generalizations;
             sum.frame_transitions += other.frame_transitions;
@@ -172,7 +167,8 @@ impl<'a> PolicySystem<'a> {
         }
         let mut solvers = Solvers {
             method: self.config.frame_transition,
-            decisions: self.decisions.as_deref_mut().map(|d| d as &mut dyn Decisions),
+            policy: self.policy.as_mut(),
+            box_limit: self.config.box_limit,
             environment: self.z3.as_deref_mut().map(|z3| z3 as &mut dyn EnvironmentTransition),
         };
         let answer = self.environment.frame_transition(part, into, &mut solvers, budget)?;

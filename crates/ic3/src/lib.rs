@@ -8,7 +8,6 @@
 //! the domains of the variables, and everything about the policy goes through the decision oracle.
 
 mod algorithm;
-mod choices;
 mod config;
 mod contract;
 mod depth_first;
@@ -19,7 +18,6 @@ mod generalize;
 mod instance;
 mod joint;
 mod obligations;
-mod operators;
 mod order;
 mod parallel;
 mod start_states;

@@ -37,19 +37,15 @@ impl Ordering {
             }
         };
         read(&environment.question.property.unsafe_condition);
-        for prepared in &environment.operators.all {
-            let Operator { guard, destinations, .. } = &prepared.operator;
+        for Operator { guard, destinations, .. } in environment.operators.all() {
             read(guard);
             for destination in destinations {
                 read(&destination.defined);
             }
         }
-        for prepared in &environment.operators.all {
-            for destination in &prepared.operator.destinations {
-                for update in &destination.updates {
-                    readers[update.variable.index()] += 1;
-                }
-            }
+        let destinations = environment.operators.all().iter().flat_map(|o| &o.destinations);
+        for update in destinations.flat_map(|destination| &destination.updates) {
+            readers[update.variable.index()] += 1;
         }
         for &input in policy.map_or(&[][..], Policy::inputs) {
             readers[input.index()] += 1;

@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::thread;
 
-use crate::choices::Decisions;
+use policert_symbolic::PolicyRegion;
+
 use crate::config::Config;
 use crate::frame_transition::Environment;
 use crate::frames::Escape;
@@ -23,7 +24,7 @@ pub(crate) struct Helper<'a> {
     ordering: Ordering,
     statistics: SystemStatistics,
     joins: Joins,
-    decisions: Option<Box<dyn Decisions + Send + 'a>>,
+    policy: Option<PolicyRegion<'a>>,
     start: StartSelection,
     escapes: VecDeque<Escape>,
 }
@@ -36,7 +37,7 @@ impl<'a> From<PolicySystem<'a>> for Helper<'a> {
             ordering: system.ordering,
             statistics: system.statistics,
             joins: system.joins,
-            decisions: system.decisions,
+            policy: system.policy,
             start: system.start,
             escapes: system.escapes,
         }
@@ -51,7 +52,7 @@ impl<'a> From<Helper<'a>> for PolicySystem<'a> {
             ordering: helper.ordering,
             statistics: helper.statistics,
             joins: helper.joins,
-            decisions: helper.decisions,
+            policy: helper.policy,
             start: helper.start,
             escapes: helper.escapes,
             z3: None,
@@ -62,7 +63,7 @@ impl<'a> From<Helper<'a>> for PolicySystem<'a> {
 
 impl Helper<'_> {
     pub fn statistics(&self) -> SystemStatistics {
-        self.statistics.with_queries(self.decisions.as_deref())
+        self.statistics.with_queries(self.policy.as_ref())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Selection of start states in the last frame.
 
-use policert_engine_api::{Budget, EngineError, Question, StartStates};
+use policert_engine_api::{Budget, EngineError, Question, StartStates, point_of};
 use policert_model::State;
 use policert_numeric::IntBox;
+use policert_symbolic::{SharedRegion as Region, point_in, shared};
 
 use crate::Frames;
-use crate::frame_transition::{point_in, point_of};
-use crate::operators::{Region, shared};
 
 /// The start states as regions. What the reasons of the last frame cover is cut away as the
 /// selection goes on; a new frame begins with all of them.
@@ -160,27 +159,10 @@ impl StartSelection {
 
 /// Adds the parts of a region outside of a box.
 fn cut_away(region: &Region, reason: &IntBox, parts: &mut Vec<Region>) {
-    let mut sides = region.sides.clone();
-    let mut part = |sides: IntBox| {
-        let part = Region::new(sides, region.conditions.iter().cloned());
-        if !part.is_empty() {
-            parts.push(part);
-        }
-    };
-    for d in 0..sides.dimensions() {
-        let (side, inner) = (sides[d], reason[d]);
-        if side.lo < inner.lo {
-            let mut below = sides.clone();
-            below[d].hi = inner.lo - 1;
-            part(below);
-        }
-        if inner.hi < side.hi {
-            let mut above = sides.clone();
-            above[d].lo = inner.hi + 1;
-            part(above);
-        }
-        sides[d] = side.intersect(inner);
-    }
+    let mut outside = Vec::new();
+    region.sides.clone().add_outside(&region.sides.intersect(reason), &mut outside);
+    let part = |sides| Region::new(sides, region.conditions.iter().cloned());
+    parts.extend(outside.into_iter().map(part).filter(|part| !part.is_empty()));
 }
 
 /// A state of a box that is unsafe.

@@ -1,12 +1,13 @@
 //! Single states: their transitions under the policy by the plain semantics, and which of them
 //! answer frame transition problems.
 
-use policert_engine_api::{EngineError, Question, TraceStep};
-use policert_model::{Semantics, State};
+use policert_engine_api::{EngineError, Question};
+use policert_model::State;
 use policert_numeric::IntBox;
 use policert_policy::Choice;
+use policert_symbolic::Step;
 
-use crate::frame_transition::Into;
+use crate::frame_transition::{Environment, Into};
 use crate::frames::Escape;
 use crate::generalize::Target;
 use crate::instance::{PolicyStep, PolicySystem};
@@ -19,7 +20,8 @@ impl PolicySystem<'_> {
     pub(crate) fn probed(&mut self, part: &IntBox, into: Into<'_>) -> Option<State> {
         let question = self.environment.question;
         let states = probes(part);
-        let choices = self.decisions.as_mut().map(|decisions| decisions.choices(&states));
+        let points = states.iter().map(Vec::as_slice);
+        let choices = self.policy.as_mut().map(|policy| policy.choices(points));
         for (i, state) in states.into_iter().enumerate() {
             let choice = choices.as_ref().and_then(|choices| choices.get(i));
             let steps = self.steps_by(&state, choice).unwrap_or_default();
@@ -64,12 +66,11 @@ impl PolicySystem<'_> {
         successors.find(|next| is_target(question, into, next))
     }
 
-    /// The transitions of a state under the policy, by the plain semantics. Where the policy's
-    /// choice is undecided all of its labels count as chosen.
+    /// The transitions of a state under the policy. Where the policy's choice is undecided all of its
+    /// labels count as chosen.
     pub(crate) fn steps(&mut self, state: &State) -> Result<Vec<PolicyStep>, EngineError> {
-        let states = std::slice::from_ref(state);
-        let choices = self.decisions.as_mut().map(|decisions| decisions.choices(states));
-        self.steps_by(state, choices.as_ref().and_then(|choices| choices.first()))
+        let choice = self.policy.as_mut().map(|policy| policy.choice(state));
+        self.steps_by(state, choice.as_ref())
     }
 
     /// The transitions of a state in which the policy chooses this.
@@ -78,42 +79,13 @@ impl PolicySystem<'_> {
         state: &State,
         choice: Option<&Choice>,
     ) -> Result<Vec<PolicyStep>, EngineError> {
-        let question = self.environment.question;
-        if question.is_terminal(state) {
-            return Ok(Vec::new());
-        }
-        let semantics = Semantics { model: question.model, rule: question.domain_rule };
-        let mut steps = Vec::new();
-        for group in &self.environment.operators.groups {
-            let mut undecided = None;
-            if let (Some(output), Some(choice)) = (group.output, choice) {
-                match choice.contains(output) {
-                    Some(true) => {}
-                    Some(false) => continue,
-                    None => {
-                        debug_assert_eq!(*choice, Choice::Undecided);
-                        undecided = Some(state.clone());
-                    }
-                }
-            }
-            for &o in &group.operators {
-                let operator = &self.environment.operators.all[o].operator;
-                if !semantics.is_enabled(operator, state)? {
-                    continue;
-                }
-                for successor in semantics.successors(operator, state)?.list {
-                    let step = TraceStep {
-                        label: operator.label,
-                        operator: operator.key.clone(),
-                        destination: successor.destination,
-                        choices: successor.choices,
-                        state: successor.state,
-                    };
-                    steps.push(PolicyStep { step, undecided: undecided.clone() });
-                }
-            }
-        }
-        Ok(steps)
+        let Environment { question, operators, .. } = &self.environment;
+        let steps = operators.steps(operators.environment_first(), question, state, choice)?;
+        let policy_step = |found: Step| PolicyStep {
+            step: found.step,
+            undecided: (!found.is_certain).then(|| state.clone()),
+        };
+        Ok(steps.into_iter().map(policy_step).collect())
     }
 }
 

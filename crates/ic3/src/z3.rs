@@ -6,9 +6,9 @@ use policert_model::{Model, State, Variable, VariableKind};
 use policert_numeric::IntBox;
 use policert_smt::encode::{Frame, successor};
 use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
+use policert_symbolic::{Outcome, SharedRegion as Region};
 
 use crate::frame_transition::{EnvironmentTransition, Into};
-use crate::operators::{Outcome, Region};
 
 /// One solver is kept; questions come and go in scopes.
 #[derive(Debug)]

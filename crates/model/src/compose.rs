@@ -35,6 +35,9 @@ pub enum ComposeError {
     TooManyDestinations(u128),
 }
 
+/// The most operators that are composed where all are needed at once.
+pub const OPERATOR_LIMIT: usize = 200_000;
+
 /// The most destinations of one operator.
 const MAX_DESTINATIONS: u128 = 1 << 20;
 

@@ -9,6 +9,7 @@
 mod cells;
 mod compose;
 mod condition;
+mod conjunction;
 mod display;
 mod eval;
 mod expr;
@@ -26,8 +27,9 @@ mod solutions;
 mod successor;
 mod variable;
 
-pub use compose::{ComposeError, Composer};
+pub use compose::{ComposeError, Composer, OPERATOR_LIMIT};
 pub use condition::Condition;
+pub use conjunction::Conjunction;
 pub use eval::{BY_ZERO, EvalError, EvalResult};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use idle::Satisfiable;

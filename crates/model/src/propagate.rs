@@ -7,12 +7,59 @@ use crate::{Condition, Expr, LinearConstraint, Truth, UnaryOp};
 
 /// How often the constraints of a conjunction are swept: enough for a fixpoint in practice, and
 /// a cap where bounds creep by one.
-const SWEEPS: usize = 32;
+pub(crate) const SWEEPS: usize = 32;
+
+/// A bound of one variable.
+#[derive(Clone, Copy)]
+enum UnitBound {
+    AtMost(i64),
+    AtLeast(i64),
+}
+
+impl UnitBound {
+    fn truth(self, side: IntInterval) -> Truth {
+        let bounded =
+            [side.lo != IntInterval::UNBOUNDED_BELOW, side.hi != IntInterval::UNBOUNDED_ABOVE];
+        let (holds, fails) = match self {
+            Self::AtMost(bound) => (bounded[1] && side.hi <= bound, bounded[0] && side.lo > bound),
+            Self::AtLeast(bound) => (bounded[0] && side.lo >= bound, bounded[1] && side.hi < bound),
+        };
+        if holds {
+            Truth::True
+        } else if fails {
+            Truth::False
+        } else {
+            Truth::Maybe
+        }
+    }
+
+    /// Returns whether the side changed.
+    fn tighten(self, side: &mut IntInterval) -> bool {
+        let before = *side;
+        match self {
+            Self::AtMost(bound) => side.hi = side.hi.min(bound),
+            Self::AtLeast(bound) => side.lo = side.lo.max(bound),
+        }
+        *side != before
+    }
+}
 
 impl LinearConstraint {
+    /// Its variable and bound, where it is x ≤ c or −x ≤ c: most constraints are.
+    fn unit_bound(&self) -> Option<(usize, UnitBound)> {
+        match self.terms[..] {
+            [(v, 1)] => Some((v.index(), UnitBound::AtMost(self.upper))),
+            [(v, -1)] => Some((v.index(), UnitBound::AtLeast(self.upper.checked_neg()?))),
+            _ => None,
+        }
+    }
+
     /// What is known of it over `sides`.
     #[must_use]
     pub fn truth(&self, sides: &IntBox) -> Truth {
+        if let Some((d, bound)) = self.unit_bound() {
+            return bound.truth(sides[d]);
+        }
         let (lo, hi) = sum_range(&self.terms, 0, sides);
         let upper = i128::from(self.upper);
         if hi.is_some_and(|hi| hi <= upper) {
@@ -27,6 +74,9 @@ impl LinearConstraint {
     /// Shrinks `sides` without losing a point that satisfies the constraint. Returns whether
     /// anything changed; the box may become empty.
     fn tighten(&self, sides: &mut IntBox) -> bool {
+        if let Some((d, bound)) = self.unit_bound() {
+            return bound.tighten(&mut sides[d]);
+        }
         // For each term: c·x ≤ upper − Σ of the least values of the others.
         let mut finite = 0i128;
         let mut unbounded = 0usize;
@@ -137,25 +187,22 @@ impl Condition {
                 };
             }
         };
-        let mut changed = false;
-        let mut kept = Vec::with_capacity(parts.len());
-        for part in parts {
+        // Begins with the first part that is decided: mostly there is none.
+        let mut kept: Option<Vec<Self>> = None;
+        for (i, part) in parts.iter().enumerate() {
             match part.reduced(sides) {
-                None => kept.push(part.clone()),
+                None => kept.iter_mut().for_each(|kept| kept.push(part.clone())),
                 Some(reduced) if reduced == decides => return Some(decides),
-                Some(reduced) => {
-                    changed = true;
-                    kept.push(reduced);
-                }
+                Some(reduced) => kept.get_or_insert_with(|| parts[..i].to_vec()).push(reduced),
             }
         }
-        changed.then(|| match self {
+        kept.map(|kept| match self {
             Self::And(_) => Self::and(kept),
             _ => Self::or(kept),
         })
     }
 
-    fn sweep(&self, sides: &mut IntBox) -> bool {
+    pub(crate) fn sweep(&self, sides: &mut IntBox) -> bool {
         match self {
             Self::True => false,
             Self::False => make_empty(sides),

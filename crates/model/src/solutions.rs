@@ -2,12 +2,12 @@
 //! bisection, complete on bounded boxes.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use policert_numeric::{IntBox, IntInterval};
+use policert_numeric::IntBox;
 use thiserror::Error;
 
-use crate::{Condition, EvalError, VarId};
+use crate::conjunction::Conjunction;
+use crate::{Condition, EvalError};
 
 /// Why an enumeration ended early.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -45,14 +45,16 @@ pub fn for_each_solution<B>(
     strict: bool,
     visit: &mut impl FnMut(Visit<'_>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, SolutionsError> {
-    let mut stack = vec![(sides.clone(), Arc::new(condition.clone()))];
+    let mut stack = vec![(sides.clone(), Conjunction::new(condition))];
     let mut point = vec![0; sides.dimensions()];
-    while let Some((mut sides, condition)) = stack.pop() {
+    while let Some((mut sides, mut condition)) = stack.pop() {
         if let ControlFlow::Break(b) = visit(Visit::Step) {
             return Ok(ControlFlow::Break(b));
         }
-        let Some(condition) = narrow(condition, &mut sides) else { continue };
-        if *condition == Condition::True {
+        if !condition.narrow(&mut sides) {
+            continue;
+        }
+        if condition.is_true() {
             if let ControlFlow::Break(b) = all_points(&sides, &mut point, visit)? {
                 return Ok(ControlFlow::Break(b));
             }
@@ -72,43 +74,21 @@ pub fn for_each_solution<B>(
             }
             continue;
         };
-        let (lower, upper) = halves(sides, d)?;
-        stack.push((upper, Arc::clone(&condition)));
+        let [lower, upper] = halves(sides, d)?;
+        stack.push((upper, condition.clone()));
         stack.push((lower, condition));
     }
     Ok(ControlFlow::Continue(()))
 }
 
-/// Tightens a box by a condition, and reduces the condition to what the box does not decide;
-/// `None` if no point is left.
-fn narrow(mut condition: Arc<Condition>, sides: &mut IntBox) -> Option<Arc<Condition>> {
-    loop {
-        let changed = condition.tighten(sides);
-        if sides.is_empty() {
-            return None;
-        }
-        match condition.reduced(sides) {
-            Some(Condition::False) => return None,
-            Some(reduced) => condition = Arc::new(reduced),
-            None => return (*condition != Condition::False).then_some(condition),
-        }
-        if !changed {
-            return Some(condition);
-        }
-    }
-}
-
 /// The two halves of a box along a dimension of which more than one point is left.
-fn halves(mut sides: IntBox, d: usize) -> Result<(IntBox, IntBox), SolutionsError> {
+fn halves(sides: IntBox, d: usize) -> Result<[IntBox; 2], SolutionsError> {
     let side = sides[d];
-    if !side.is_bounded() {
-        return Err(SolutionsError::Unbounded(d));
+    if side.is_bounded() {
+        Ok(sides.cut(d, side.midpoint()))
+    } else {
+        Err(SolutionsError::Unbounded(d))
     }
-    let middle = side.midpoint();
-    let mut upper = sides.clone();
-    upper[d] = IntInterval::new(middle + 1, side.hi);
-    sides[d] = IntInterval::new(side.lo, middle);
-    Ok((sides, upper))
 }
 
 /// Some point of `sides` that satisfies `condition`, if there is one. Only variables that are
@@ -122,22 +102,23 @@ pub fn find_point<B>(
     sides: &IntBox,
     step: &mut impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, Option<Vec<i64>>>, SolutionsError> {
-    let mut stack = vec![(sides.clone(), Arc::new(condition.clone()))];
-    while let Some((mut sides, condition)) = stack.pop() {
+    let mut stack = vec![(sides.clone(), Conjunction::new(condition))];
+    while let Some((mut sides, mut condition)) = stack.pop() {
         if let ControlFlow::Break(b) = step() {
             return Ok(ControlFlow::Break(b));
         }
-        let Some(condition) = narrow(condition, &mut sides) else { continue };
-        if *condition == Condition::True {
+        if !condition.narrow(&mut sides) {
+            continue;
+        }
+        if condition.is_true() {
             let corner = sides.sides().iter().map(|side| side.nearest_to_zero()).collect();
             return Ok(ControlFlow::Continue(Some(corner)));
         }
         // The open variable with the fewest values, of the first part that is open.
-        let first = &condition.conjuncts()[0];
-        let open = first
-            .variables()
-            .into_iter()
-            .map(VarId::index)
+        let Some((first, variables)) = condition.first() else { continue };
+        let open = variables
+            .iter()
+            .copied()
             .filter(|&d| d < sides.dimensions() && !sides[d].is_point())
             .min_by_key(|&d| sides[d].count().unwrap_or(u128::MAX));
         let Some(d) = open else {
@@ -145,13 +126,12 @@ pub fn find_point<B>(
             let corner: Vec<i64> =
                 sides.sides().iter().map(|side| side.nearest_to_zero()).collect();
             if first.holds(&corner) == Ok(true) {
-                let rest = condition.conjuncts()[1..].iter().cloned();
-                stack.push((sides, Arc::new(Condition::and(rest))));
+                stack.push((sides, condition.without_first()));
             }
             continue;
         };
-        let (lower, upper) = halves(sides, d)?;
-        stack.push((upper, Arc::clone(&condition)));
+        let [lower, upper] = halves(sides, d)?;
+        stack.push((upper, condition.clone()));
         stack.push((lower, condition));
     }
     Ok(ControlFlow::Continue(None))

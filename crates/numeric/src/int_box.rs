@@ -242,6 +242,33 @@ impl IntBox {
     pub fn lower_corner(&self) -> Vec<i64> {
         self.0.iter().map(|side| side.lo).collect()
     }
+
+    /// The part up to `at` along a dimension, and the part beyond it.
+    #[must_use]
+    pub fn cut(self, dimension: usize, at: i64) -> [Self; 2] {
+        let mut parts = [self.clone(), self];
+        parts[0][dimension].hi = at;
+        parts[1][dimension].lo = at + 1;
+        parts
+    }
+
+    /// Adds the parts that lie outside of `core`, a box in it that is not empty; they are disjoint.
+    pub fn add_outside(mut self, core: &Self, parts: &mut Vec<Self>) {
+        for d in 0..self.dimensions() {
+            let (side, inner) = (self[d], core[d]);
+            if side.lo < inner.lo {
+                let mut below = self.clone();
+                below[d] = IntInterval::new(side.lo, inner.lo - 1);
+                parts.push(below);
+            }
+            if inner.hi < side.hi {
+                let mut above = self.clone();
+                above[d] = IntInterval::new(inner.hi + 1, side.hi);
+                parts.push(above);
+            }
+            self[d] = inner;
+        }
+    }
 }
 
 impl Index<usize> for IntBox {
@@ -267,6 +294,23 @@ mod tests {
             assert_eq!(IntInterval::new(lo, hi).midpoint(), mid);
         }
         assert_eq!(IntInterval::new(i64::MAX - 1, i64::MAX - 1).midpoint(), i64::MAX - 1);
+    }
+
+    #[test]
+    fn parts_outside_of_a_box_are_disjoint_and_complete() {
+        let all = IntBox::new(vec![IntInterval::new(0, 4), IntInterval::new(-2, 2)]);
+        let core = IntBox::new(vec![IntInterval::new(1, 2), IntInterval::new(-2, 0)]);
+        let mut parts = Vec::new();
+        all.clone().add_outside(&core, &mut parts);
+        assert_eq!(parts.iter().filter_map(IntBox::count).sum::<u128>(), 25 - 6);
+        for x in 0..=4 {
+            for y in -2..=2 {
+                let count = parts.iter().filter(|part| part.contains(&[x, y])).count();
+                assert_eq!(count, usize::from(!core.contains(&[x, y])), "{x} {y}");
+            }
+        }
+        let [lower, upper] = all.cut(1, 0);
+        assert_eq!((lower[1], upper[1]), (IntInterval::new(-2, 0), IntInterval::new(1, 2)));
     }
 
     #[test]

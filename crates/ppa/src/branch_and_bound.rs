@@ -4,10 +4,10 @@
 //! halves v ≤ ⌊α⌋ and v ≥ ⌈α⌉ are next. A branch ends when its relaxed test is refuted, or with a
 //! witness of integers.
 
-use policert_bounds::{Oracle, SelectionQuery};
 use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::State;
 use policert_numeric::{IntBox, IntInterval, Rational};
+use policert_symbolic::PolicyRegion;
 
 use crate::queries::Selection;
 use crate::region::Region;
@@ -15,15 +15,15 @@ use crate::region::Region;
 /// Branch and bound; the relaxed tests are the decision oracle's.
 #[derive(Debug)]
 pub struct BranchAndBound<'a> {
-    oracle: Oracle<'a>,
+    policy: PolicyRegion<'a>,
     box_limit: Option<u64>,
 }
 
 impl<'a> BranchAndBound<'a> {
-    /// Around the relaxed tests of this oracle.
+    /// Around the relaxed tests of this policy.
     #[must_use]
-    pub fn new(oracle: Oracle<'a>) -> Self {
-        Self { oracle, box_limit: None }
+    pub fn new(policy: PolicyRegion<'a>) -> Self {
+        Self { policy, box_limit: None }
     }
 }
 
@@ -32,7 +32,7 @@ impl Selection for BranchAndBound<'_> {
 
     fn limit_boxes(&mut self, limit: Option<u64>) {
         self.box_limit = limit;
-        self.oracle.limit_boxes(limit);
+        self.policy.limit_boxes(limit);
     }
 
     fn is_selected(
@@ -48,8 +48,9 @@ impl Selection for BranchAndBound<'_> {
             if sides.is_empty() {
                 continue;
             }
-            let query = SelectionQuery { region: &sides, conditions: &region.conditions, output };
-            let witness = match self.oracle.decide_relaxed(&query, budget)? {
+            // Not tightened by the conditions: a test tightens its box itself.
+            let part = Region { sides, conditions: region.conditions.clone() };
+            let witness = match self.policy.is_chosen_over_reals(&part, output, budget)? {
                 Answer::Refuted => continue,
                 Answer::Possible(witness) => witness,
             };
@@ -60,11 +61,11 @@ impl Selection for BranchAndBound<'_> {
             branched += 1;
             let may_branch = self.box_limit.is_none_or(|limit| branched <= limit);
             let fraction = witness.as_ref().and_then(|point| first_fraction(point));
-            match fraction.or_else(|| middle(&sides)).filter(|_| may_branch) {
-                Some((variable, below)) => open.extend(halves(&sides, variable, below)),
+            match fraction.or_else(|| middle(&part.sides)).filter(|_| may_branch) {
+                Some((variable, below)) => open.extend(halves(part.sides, variable, below)),
                 // A single point, a side without end, or enough branches: the oracle decides, or
                 // gives up as it does without branches.
-                None => match self.oracle.decide(&query, budget)? {
+                None => match self.policy.is_chosen(&part, output, budget)? {
                     Answer::Refuted => {}
                     possible @ Answer::Possible(_) => return Ok(possible),
                 },
@@ -95,12 +96,11 @@ fn middle(sides: &IntBox) -> Option<(usize, i64)> {
     (side.lo < side.hi).then(|| (variable, side.midpoint().min(side.hi - 1)))
 }
 
-/// The halves with values up to `below`, and above it.
-fn halves(sides: &IntBox, variable: usize, below: i64) -> [IntBox; 2] {
-    let (mut lower, mut upper) = (sides.clone(), sides.clone());
-    let side = &mut lower.sides_mut()[variable];
-    side.hi = side.hi.min(below);
-    let side = &mut upper.sides_mut()[variable];
-    side.lo = side.lo.max(below + 1);
-    [upper, lower]
+/// The halves with values above `below`, and up to it; one may be empty.
+fn halves(sides: IntBox, variable: usize, below: i64) -> [IntBox; 2] {
+    let side = sides[variable];
+    let mut halves = [sides.clone(), sides];
+    halves[0][variable].lo = side.lo.max(below + 1);
+    halves[1][variable].hi = side.hi.min(below);
+    halves
 }

@@ -22,6 +22,7 @@ pub(crate) mod path_condition;
 pub(crate) mod path_literals;
 pub(crate) mod policy_choice;
 pub(crate) mod policy_realisability;
+pub(crate) mod preconditions;
 pub(crate) mod reachability;
 pub(crate) mod realisability;
 pub(crate) mod refinement;
@@ -40,8 +41,8 @@ use policert_engine_api::{
 use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
 
+use crate::abstraction::Abstraction;
 use crate::config::Config;
-use crate::engine::Abstraction;
 use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
 

@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_engine_api::{Budget, EngineError, Question, Trace, TraceStep};
-use policert_model::{Operator, Semantics, State};
-use policert_policy::Policy;
+use policert_engine_api::{Budget, EngineError, Trace, TraceStep};
+use policert_model::State;
 
-use crate::operators::Operators;
+use crate::abstraction::Abstraction;
+use crate::cegar::policy_choice::PolicyChoice;
 use crate::search::Fragment;
-use crate::{AbstractState, AbstractStateId, PredicateSet};
+use crate::{AbstractState, AbstractStateId};
 
 /// The most concrete states that one layer of a path may hold.
 const LAYER_LIMIT: usize = 4096;
@@ -34,14 +34,9 @@ pub enum Concretised {
 /// What concretisation works with.
 #[derive(Debug)]
 pub struct Concretisation<'a> {
-    /// The question.
-    pub question: &'a Question<'a>,
+    abstraction: &'a Abstraction<'a>,
     /// The policy; `None` allows everything.
-    pub policy: Option<&'a Policy>,
-    /// 𝒫.
-    pub predicates: &'a PredicateSet,
-    /// 𝒪.
-    pub operators: &'a Operators,
+    policy: Option<PolicyChoice<'a>>,
 }
 
 /// How a concrete state was reached.
@@ -59,7 +54,13 @@ pub struct StartLayers {
     complete: bool,
 }
 
-impl Concretisation<'_> {
+impl<'a> Concretisation<'a> {
+    /// For runs under the policy of an abstraction.
+    #[must_use]
+    pub fn new(abstraction: &'a Abstraction<'a>) -> Self {
+        Self { abstraction, policy: abstraction.policy.map(PolicyChoice::new) }
+    }
+
     /// The start states in the abstract states that the paths to `last` begin with.
     ///
     /// # Errors
@@ -78,13 +79,13 @@ impl Concretisation<'_> {
             last.iter().filter_map(first).collect();
         let mut seen = 0usize;
         let full = "full";
-        let result = self.question.for_each_start_state(budget, &mut |state| {
+        let result = self.abstraction.question.for_each_start_state(budget, &mut |state| {
             seen += 1;
             if seen > START_LIMIT {
                 return Err(EngineError::Internal(full.to_owned()));
             }
-            if self.predicates.domains().contains(state)
-                && let Some(layer) = layers.get_mut(&self.predicates.project(state))
+            if self.abstraction.predicates.domains().contains(state)
+                && let Some(layer) = layers.get_mut(&self.abstraction.predicates.project(state))
                 && layer.len() <= LAYER_LIMIT
             {
                 layer.insert(state.to_vec());
@@ -104,7 +105,7 @@ impl Concretisation<'_> {
     /// # Errors
     /// A stop of the budget, or a modelling error on the way.
     pub fn follow(
-        &self,
+        &mut self,
         fragment: &Fragment,
         last: AbstractStateId,
         start: &StartLayers,
@@ -121,7 +122,8 @@ impl Concretisation<'_> {
         let mut layers: Vec<Layer> = vec![start_states.map(|s| (s.clone(), None)).collect()];
         for depth in 0..states.len() {
             let layer = &layers[depth];
-            if let Some(k) = layer.iter().position(|(s, _)| self.question.is_unsafe(s)) {
+            if let Some(k) = layer.iter().position(|(s, _)| self.abstraction.question.is_unsafe(s))
+            {
                 return Ok(Concretised::Run(trace(&layers, depth, k)));
             }
             let Some(target) = states.get(depth + 1) else { break };
@@ -134,7 +136,7 @@ impl Concretisation<'_> {
 
     /// The states of `target` that the policy reaches from a layer, and whether these are all.
     fn next_layer(
-        &self,
+        &mut self,
         layer: &Layer,
         target: &AbstractState,
         budget: &mut Budget,
@@ -144,11 +146,8 @@ impl Concretisation<'_> {
         let mut complete = true;
         for (k, (state, _)) in layer.iter().enumerate() {
             budget.poll()?;
-            if self.question.is_terminal(state) {
-                continue;
-            }
             for step in self.steps(state)? {
-                if self.predicates.project(&step.state) != *target
+                if self.abstraction.predicates.project(&step.state) != *target
                     || known.insert(step.state.clone(), ()).is_some()
                 {
                     continue;
@@ -163,51 +162,16 @@ impl Concretisation<'_> {
         Ok((next, complete))
     }
 
-    /// The transitions of a concrete state under the policy, by the plain semantics. A choice of
-    /// the policy that cannot be decided gives none: then nothing is claimed of it.
-    fn steps(&self, state: &State) -> Result<Vec<TraceStep>, EngineError> {
-        let model = self.question.model;
-        let semantics = Semantics { model, rule: self.question.domain_rule };
-        let mut enabled: Vec<(Option<usize>, &Operator)> = Vec::new();
-        for group in self.operators.groups() {
-            for &o in &group.operators {
-                let operator = &self.operators.all()[o].operator;
-                if semantics.is_enabled(operator, state)? {
-                    enabled.push((group.output, operator));
-                }
-            }
-        }
-        let chosen = match self.policy {
+    /// The transitions of a concrete state under the policy. A choice of the policy that cannot be
+    /// decided gives none: then nothing is claimed of it.
+    fn steps(&mut self, state: &[i64]) -> Result<Vec<TraceStep>, EngineError> {
+        let Abstraction { question, operators, .. } = self.abstraction;
+        let choice = match &mut self.policy {
             None => None,
-            Some(policy) => {
-                let mut applicable = vec![false; policy.outputs().len()];
-                for (output, _) in &enabled {
-                    if let Some(output) = output {
-                        applicable[*output] = true;
-                    }
-                }
-                let inputs: Vec<i64> = policy.inputs().iter().map(|v| state[v.index()]).collect();
-                Some(policy.chooser().choose(&inputs, &applicable))
-            }
+            Some(policy) => Some(policy.choice(self.abstraction, state)?),
         };
-        let mut steps = Vec::new();
-        for (output, operator) in enabled {
-            if let (Some(output), Some(chosen)) = (output, &chosen)
-                && chosen.contains(output) != Some(true)
-            {
-                continue;
-            }
-            for successor in semantics.successors(operator, state)?.list {
-                steps.push(TraceStep {
-                    label: operator.label,
-                    operator: operator.key.clone(),
-                    destination: successor.destination,
-                    choices: successor.choices,
-                    state: successor.state,
-                });
-            }
-        }
-        Ok(steps)
+        let steps = operators.steps(operators.groups(), question, state, choice.as_ref())?;
+        Ok(steps.into_iter().filter(|found| found.is_certain).map(|found| found.step).collect())
     }
 }
 

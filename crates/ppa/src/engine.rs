@@ -1,25 +1,20 @@
 //! The engine: from a question, a policy and predicates to a verdict.
 
-use policert_bounds::{Oracle, Recorder};
+use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
     Verdict,
 };
-use policert_model::{Condition, DomainRule, Predicate};
+use policert_model::{Condition, DomainRule};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
-use crate::branch_and_bound::BranchAndBound;
-use crate::cegar::weakest_precondition::{atoms, is_predicate};
+use crate::AbstractStateId;
+use crate::abstraction::Abstraction;
 use crate::concretise::{Concretisation, Concretised};
-use crate::config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver};
-use crate::native::NativeSelection;
-use crate::operators::Operators;
-use crate::predicates::require_total;
-use crate::queries::{Environment, Queries, QueryStats, Selection, TwoSolvers};
-use crate::recording::RecordingSelection;
-use crate::search::{Fragment, Search, StateInfo};
-use crate::{AbstractStateId, PredicateSet};
+use crate::config::Config;
+use crate::queries::QueryStats;
+use crate::search::{Fragment, StateInfo};
 
 /// The most abstract unsafe states whose paths are tried for a concrete run.
 const PATHS_TRIED: usize = 64;
@@ -48,246 +43,6 @@ pub struct StartRegion {
     pub conditions: Vec<Condition>,
     /// Whether no abstract unsafe state is reachable: then all of its states are safe.
     pub proved_safe: bool,
-}
-
-/// The abstraction before the search: predicates and operators, ready to expand single states.
-#[derive(Debug)]
-pub struct Abstraction<'a> {
-    /// The question.
-    pub question: &'a Question<'a>,
-    /// The policy; `None` for plain predicate abstraction.
-    pub policy: Option<&'a Policy>,
-    /// 𝒫.
-    pub predicates: PredicateSet,
-    /// 𝒪.
-    pub operators: Operators,
-    not_terminal: Condition,
-}
-
-impl<'a> Abstraction<'a> {
-    /// Prepares the predicates of the property and the operators of the model.
-    ///
-    /// # Errors
-    /// What the abstraction cannot take: unsupported.
-    pub fn new(
-        question: &'a Question<'a>,
-        policy: Option<&'a Policy>,
-    ) -> Result<Self, EngineError> {
-        let predicates = PredicateSet::new(question.model, &question.property.predicates)?;
-        let outputs = policy.map_or(&[][..], Policy::outputs);
-        let operators = Operators::new(question, outputs)?;
-        let not_terminal = match &question.terminal {
-            None => Condition::True,
-            Some(terminal) => {
-                require_total(terminal, predicates.domains(), "the terminal condition")?;
-                terminal.negate()
-            }
-        };
-        Ok(Self { question, policy, predicates, operators, not_terminal })
-    }
-
-    /// Adds the atoms of the unsafe condition that 𝒫 lacks: without them abstract states do not tell
-    /// unsafe states from others, and nothing about them can be proved. Returns how many there were.
-    ///
-    /// # Errors
-    /// None that [`Abstraction::new`] does not have.
-    pub fn add_unsafe_atoms(&mut self) -> Result<usize, EngineError> {
-        let property = self.question.property;
-        let mut unsafe_atoms = Vec::new();
-        atoms(&property.unsafe_condition, &mut unsafe_atoms);
-        unsafe_atoms.retain(|atom| is_predicate(self, atom) && !self.predicates.tells(atom));
-        let text = "the unsafe condition".to_owned();
-        let predicate = |condition| Predicate { text: text.clone(), condition };
-        let new: Vec<Predicate> = unsafe_atoms.into_iter().map(predicate).collect();
-        self.predicates.extend(self.question.model, &new)?;
-        Ok(new.len())
-    }
-
-    /// The tests as `config` wants them answered.
-    ///
-    /// # Errors
-    /// A solver that is not built in, or a policy that it cannot take.
-    pub fn queries<'s>(&self, config: &'s Config) -> Result<Queries<'s>, EngineError>
-    where
-        'a: 's,
-    {
-        self.queries_for(config, None)
-    }
-
-    /// The tests, of which `recorder` is told those about the policy.
-    pub(crate) fn queries_for<'s>(
-        &self,
-        config: &'s Config,
-        recorder: Option<&'s mut dyn Recorder>,
-    ) -> Result<Queries<'s>, EngineError>
-    where
-        'a: 's,
-    {
-        let environment: Box<dyn Environment + 's> = match config.environment {
-            EnvironmentSolver::Native => self.native_environment(),
-            EnvironmentSolver::Z3 => self.z3_environment()?,
-        };
-        let selection: Option<Box<dyn Selection + 's>> = match self.policy {
-            None => None,
-            Some(policy) => Some(self.selection(policy, config)?),
-        };
-        let selection = match (selection, recorder) {
-            (Some(selection), Some(recorder)) => {
-                recorder.begin(&self.operators.applicability());
-                let recording: Box<dyn Selection + 's> =
-                    Box::new(RecordingSelection::new(selection, recorder));
-                Some(recording)
-            }
-            (selection, _) => selection,
-        };
-        Ok(Queries::new(config, environment, selection))
-    }
-
-    /// The tests about the policy.
-    fn selection<'s>(
-        &self,
-        policy: &'a Policy,
-        config: &Config,
-    ) -> Result<Box<dyn Selection + 's>, EngineError>
-    where
-        'a: 's,
-    {
-        let oracle = || Oracle::new(policy, self.operators.applicability());
-        let exact: Box<dyn Selection + 's> = match config.policy {
-            PolicySolver::Native => Box::new(NativeSelection::new(oracle())),
-            PolicySolver::BranchAndBound => Box::new(BranchAndBound::new(oracle())),
-            PolicySolver::Z3 => self.z3_selection(policy, Phases::Open)?,
-            PolicySolver::Z3FixedPhases => self.z3_selection(policy, Phases::Fixed)?,
-        };
-        let relaxed: Box<dyn Selection + 's> = match (config.relaxed, config.policy) {
-            (RelaxedSolver::Native, PolicySolver::Native)
-            | (RelaxedSolver::Z3, PolicySolver::Z3) => return Ok(exact),
-            (RelaxedSolver::Native, _) => Box::new(NativeSelection::new(oracle())),
-            (RelaxedSolver::Z3, _) => self.z3_selection(policy, Phases::Open)?,
-        };
-        Ok(Box::new(TwoSolvers { exact, relaxed }))
-    }
-
-    #[cfg(feature = "z3")]
-    fn native_environment(&self) -> Box<dyn Environment + 'a> {
-        Box::new(crate::z3::NativeThenZ3::new(self.question.model))
-    }
-
-    #[cfg(not(feature = "z3"))]
-    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn native_environment(&self) -> Box<dyn Environment + 'a> {
-        Box::new(crate::native::NativeEnvironment)
-    }
-
-    #[cfg(feature = "z3")]
-    #[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
-        Ok(Box::new(crate::z3::Z3Environment::new(self.question.model)))
-    }
-
-    #[cfg(feature = "z3")]
-    fn z3_selection(
-        &self,
-        policy: &'a Policy,
-        phases: Phases,
-    ) -> Result<Box<dyn Selection + 'a>, EngineError> {
-        let applicable = self.operators.applicability();
-        let model = self.question.model;
-        Ok(match phases {
-            Phases::Open => Box::new(crate::z3::Z3Selection::new(model, policy, applicable)?),
-            Phases::Fixed => Box::new(crate::z3::Z3FixedPhases::new(model, policy, &applicable)?),
-        })
-    }
-
-    #[cfg(not(feature = "z3"))]
-    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
-        Err(without_z3())
-    }
-
-    #[cfg(not(feature = "z3"))]
-    #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_selection(
-        &self,
-        _: &'a Policy,
-        _: Phases,
-    ) -> Result<Box<dyn Selection + 'a>, EngineError> {
-        Err(without_z3())
-    }
-
-    pub(crate) fn search<'s, 'q>(
-        &'q self,
-        queries: &'q mut Queries<'s>,
-        budget: &'q mut Budget,
-        observer: &'q mut dyn Observer,
-        until_unsafe: bool,
-    ) -> Search<'q, 's, 'q> {
-        Search {
-            question: self.question,
-            predicates: &self.predicates,
-            operators: &self.operators,
-            not_terminal: &self.not_terminal,
-            queries,
-            budget,
-            observer,
-            until_unsafe,
-        }
-    }
-
-    /// Adds predicates. What was prepared for the set before is forgotten.
-    ///
-    /// # Errors
-    /// A predicate that may have no truth value in some state.
-    pub fn refine(&mut self, predicates: &[Predicate]) -> Result<(), EngineError> {
-        self.operators.forget_outcomes();
-        self.predicates.extend(self.question.model, predicates)
-    }
-
-    /// That a state is not terminal by decree.
-    #[must_use]
-    pub fn not_terminal(&self) -> &Condition {
-        &self.not_terminal
-    }
-
-    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that cannot be decided.
-    pub fn build(
-        &self,
-        queries: &mut Queries<'_>,
-        fragment: &mut Fragment,
-        budget: &mut Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<(), EngineError> {
-        self.search(queries, budget, observer, self.question.stop_at_first_unsafe).run(fragment)
-    }
-
-    /// The abstract start states of a complete fragment, in the order of their ids.
-    fn start_regions(&self, fragment: &Fragment) -> Vec<StartRegion> {
-        let starts = fragment.safe_start_states().into_iter();
-        starts
-            .map(|(id, proved_safe)| {
-                let region = self.predicates.concretisation(&fragment.states.state(id));
-                let conditions = region.conditions.into_iter().cloned().collect();
-                StartRegion { sides: region.sides, conditions, proved_safe }
-            })
-            .collect()
-    }
-}
-
-/// How Z3 gets the activations of the network.
-#[derive(Clone, Copy, Debug)]
-enum Phases {
-    /// As case distinctions.
-    Open,
-    /// Fixed where bounds over the region decide them.
-    Fixed,
-}
-
-#[cfg(not(feature = "z3"))]
-fn without_z3() -> EngineError {
-    EngineError::Unsupported("Z3 is not built in: build with `./x build`".to_owned())
 }
 
 /// Builds the reachable fragment of the policy predicate abstraction and says what follows.
@@ -363,7 +118,7 @@ pub fn run_recorded(
         ));
     }
     let stopped_early = question.stop_at_first_unsafe && fragment.first_unsafe.is_some();
-    let start_states = (complete && !stopped_early).then(|| abstraction.start_regions(&fragment));
+    let start_states = (complete && !stopped_early).then(|| start_regions(&abstraction, &fragment));
     let queries = *queries.stats();
     Ok(Report { verdict, counts: fragment.counts, queries, start_states, notes })
 }
@@ -405,12 +160,7 @@ fn concrete_run(
     fragment: &Fragment,
     budget: &mut Budget,
 ) -> Result<Option<Trace>, EngineError> {
-    let concretisation = Concretisation {
-        question: abstraction.question,
-        policy: abstraction.policy,
-        predicates: &abstraction.predicates,
-        operators: &abstraction.operators,
-    };
+    let mut concretisation = Concretisation::new(abstraction);
     // A path of no steps needs no search, however many start states there are.
     let at_start = |(_, info): &(AbstractStateId, &StateInfo)| info.is_start && info.is_unsafe;
     if fragment.info.iter().any(|entry| at_start(&entry))
@@ -428,4 +178,14 @@ fn concrete_run(
         }
     }
     Ok(None)
+}
+
+/// The abstract start states of a complete fragment, in the order of their ids.
+fn start_regions(abstraction: &Abstraction<'_>, fragment: &Fragment) -> Vec<StartRegion> {
+    let start_region = |(id, proved_safe)| {
+        let region = abstraction.predicates.concretisation(&fragment.states.state(id));
+        let conditions = region.conditions.into_iter().cloned().collect();
+        StartRegion { sides: region.sides, conditions, proved_safe }
+    };
+    fragment.safe_start_states().into_iter().map(start_region).collect()
 }

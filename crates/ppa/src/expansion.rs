@@ -21,13 +21,15 @@
 //! - D5: a target that is known already, by another operator, is not tested again: transitions
 //!   are counted once per pair of states.
 
-use policert_engine_api::{Answer, Budget, EngineError, Question};
+use policert_engine_api::{Budget, EngineError};
 use policert_model::{Condition, Truth};
+use policert_symbolic::LabelGroup;
 
-use crate::operators::{Affected, LabelGroup, Operators, Outcome};
+use crate::AbstractState;
+use crate::abstraction::Abstraction;
+use crate::effects::{Affected, Effect};
 use crate::queries::Queries;
 use crate::region::Region;
-use crate::{AbstractState, PredicateSet};
 
 /// Receives the transitions of a state.
 pub trait Transitions {
@@ -40,22 +42,14 @@ pub trait Transitions {
 /// What the expansion of one state works with.
 #[derive(Debug)]
 pub struct Expansion<'a, 's, 'q> {
-    /// The question.
-    pub question: &'a Question<'a>,
-    /// 𝒫.
-    pub predicates: &'a PredicateSet,
-    /// 𝒪, grouped by label.
-    pub operators: &'a Operators,
-    /// That a state is not terminal by decree.
-    pub not_terminal: &'a Condition,
+    /// 𝒫 and 𝒪.
+    pub abstraction: &'a Abstraction<'a>,
     /// The tests.
     pub queries: &'q mut Queries<'s>,
     /// The budget.
     pub budget: &'q mut Budget,
     /// Number of outcomes seen that may leave a domain: such an outcome is no transition.
     pub may_drop: u64,
-    /// Operators whose update may leave a domain, the first one found.
-    pub drop_example: Option<(usize, usize)>,
 }
 
 /// What the enumeration of targets works on.
@@ -78,23 +72,20 @@ impl<'a> Expansion<'a, '_, '_> {
         source: &AbstractState,
         transitions: &mut dyn Transitions,
     ) -> Result<(), EngineError> {
-        let states = self.predicates.concretisation(source).restrict([self.not_terminal]);
+        let abstraction = self.abstraction;
+        let states = abstraction.predicates.concretisation(source);
+        let states = states.restrict([abstraction.not_terminal()]);
         if states.is_empty() {
             return Ok(());
         }
         self.queries.enter(&states);
-        let operators = self.operators;
-        for group in operators.groups() {
+        for group in abstraction.operators.groups() {
             // l.1
             if let Some(output) = group.output
                 && !group.operators.is_empty()
+                && self.queries.selects(&states, output, self.budget)?.refuted()
             {
-                if self.queries.is_select_pi_relaxed(&states, output, self.budget)?.refuted() {
-                    continue; // l.2
-                }
-                if self.queries.is_select_pi(&states, output, self.budget)?.refuted() {
-                    continue; // l.3
-                }
+                continue; // l.2, l.3
             }
             self.expand_label(source, &states, group, transitions)?;
         }
@@ -109,40 +100,34 @@ impl<'a> Expansion<'a, '_, '_> {
         group: &'a LabelGroup,
         transitions: &mut dyn Transitions,
     ) -> Result<(), EngineError> {
+        let abstraction = self.abstraction;
         for &o in &group.operators {
-            self.budget.poll()?;
             // l.4
-            let prepared = &self.operators.all()[o];
-            if prepared.operator.guard.truth(&states.sides) == Truth::False {
-                continue; // l.5, seen at once
-            }
-            let applicable = states.restrict([&prepared.operator.guard]);
-            if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted() {
+            let operator = &abstraction.operators.all()[o];
+            let Some(applicable) = self.queries.applicable(states, operator, self.budget)? else {
                 continue; // l.5
+            };
+            if let Some(output) = group.output
+                && self.queries.selects_applicable(&applicable, output, self.budget)?.refuted()
+            {
+                continue; // l.6, l.7
             }
-            if let Some(output) = group.output {
-                if self.queries.is_app_pi_relaxed(&applicable, output, self.budget)?.refuted() {
-                    continue; // l.6
-                }
-                if self.queries.is_app_pi(&applicable, output, self.budget)?.refuted() {
-                    continue; // l.7
-                }
-            }
-            for d in 0..prepared.operator.destinations.len() {
+            for d in 0..operator.destinations.len() {
                 self.queries.refuse_conflict(
-                    self.question.model,
-                    (&prepared.operator, d),
+                    abstraction.question.model,
+                    (operator, d),
                     &applicable,
                     group.output,
                     self.budget,
                 )?;
-                let outcome = prepared.outcome(d, self.question.model, self.predicates);
-                let valid = self.valid_region(&applicable, o, d, outcome);
+                self.may_drop += u64::from(abstraction.may_drop(&applicable, o, d));
+                let valid = abstraction.valid_region(&applicable, o, d);
                 if valid.is_empty() {
                     continue;
                 }
                 let mut target = source.clone();
-                let undecided = self.entailment_by_operator(&mut target, &valid, outcome)?; // l.8
+                let undecided =
+                    self.entailment_by_operator(&mut target, &valid, abstraction.effect(o, d))?; // l.8
                 let mut enumeration = Enumeration {
                     operator: o,
                     destination: d,
@@ -156,40 +141,18 @@ impl<'a> Expansion<'a, '_, '_> {
         Ok(())
     }
 
-    /// The states, and free choices, in which an outcome exists and stays inside all domains.
-    fn valid_region(
-        &mut self,
-        applicable: &Region<'a>,
-        operator: usize,
-        destination: usize,
-        outcome: &'a Outcome,
-    ) -> Region<'a> {
-        let choices = &self.operators.all()[operator].operator.destinations[destination];
-        let extended = applicable.extend(choices.choice_sides(&applicable.sides));
-        if outcome.validity.is_empty() {
-            return extended;
-        }
-        if choices.choices.is_empty()
-            && outcome.validity.iter().any(|c| c.truth(&extended.sides) != Truth::True)
-        {
-            self.may_drop += 1;
-            self.drop_example.get_or_insert((operator, destination));
-        }
-        extended.restrict(&outcome.validity)
-    }
-
     /// Sets in `target` what the operator entails, and returns the predicates left open (l.8).
     fn entailment_by_operator(
         &mut self,
         target: &mut AbstractState,
         states: &Region<'a>,
-        outcome: &'a Outcome,
+        effect: &'a Effect,
     ) -> Result<Vec<&'a Affected>, EngineError> {
-        for &(k, location) in &outcome.locations {
-            self.predicates.layout().set_location(target, k, location);
+        for &(k, location) in &effect.locations {
+            self.abstraction.predicates.layout().set_location(target, k, location);
         }
         let mut open = Vec::new();
-        for affected in &outcome.affected {
+        for affected in &effect.affected {
             match affected.literals[1].truth(&states.sides) {
                 Truth::True => target.set(affected.predicate, true),
                 Truth::False => target.set(affected.predicate, false),
@@ -285,18 +248,8 @@ impl<'a> Expansion<'a, '_, '_> {
         if enumeration.transitions.is_known(target) {
             return Ok(());
         }
-        let output = enumeration.output;
-        if self.queries.t_sat(states, output.is_none(), self.budget)?.refuted() {
-            return Ok(()); // l.12
-        }
-        if let Some(output) = output {
-            if self.queries.t_sat_pi_relaxed(states, output, self.budget)?.refuted() {
-                return Ok(()); // l.13
-            }
-            match self.queries.t_sat_pi(states, output, self.budget)? {
-                Answer::Refuted => return Ok(()), // l.14
-                Answer::Possible(_) => {}
-            }
+        if self.queries.leads(states, enumeration.output, self.budget)?.refuted() {
+            return Ok(()); // l.12, l.13, l.14
         }
         enumeration.transitions.add(target, enumeration.operator, enumeration.destination); // l.15
         Ok(())

@@ -4,10 +4,11 @@
 //! | looking for | file |
 //! |---|---|
 //! | Algorithm 1 | `expansion.rs` |
-//! | the tests of Section 6 | `queries.rs`, answered in `native.rs`, `branch_and_bound.rs` and `z3.rs` |
+//! | the tests of Section 6 | `queries.rs`, answered in `native.rs`, `branch_and_bound.rs` and `z3.rs`; `solvers.rs` chooses |
 //! | forward search, safety per start state | `search.rs` |
 //! | abstract start states | `start_states.rs` |
 //! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
+//! | predicates and operators together, what outcomes do to predicates | `abstraction.rs`, `effects.rs` |
 //! | predicate sets by binary search | `splits.rs` |
 //! | from an abstract path to a concrete run | `concretise.rs` |
 //! | recording of tests | `recording.rs` |
@@ -16,32 +17,35 @@
 //! | presets | `config.rs` and `configs/ppa/*.toml` |
 
 mod abstract_state;
+mod abstraction;
 mod branch_and_bound;
 mod cegar;
 mod concretise;
 mod config;
+mod effects;
 mod engine;
 mod expansion;
 mod native;
-mod operators;
 mod predicates;
 mod prob;
 mod queries;
 mod recording;
 mod region;
 mod search;
+mod solvers;
 mod splits;
 mod start_states;
 #[cfg(feature = "z3")]
 mod z3;
 
 pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
+pub use abstraction::Abstraction;
 pub use cegar::{
     BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
     SplitPoint, SplitUntil, SplitVariable, cegar,
 };
 pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
-pub use engine::{Abstraction, Report, StartRegion, run, run_recorded};
+pub use engine::{Report, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use prob::{
     CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa,

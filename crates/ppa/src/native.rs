@@ -1,11 +1,8 @@
 //! Native answers: interval reasoning for the environment, the decision oracle for the policy.
 
-use std::ops::ControlFlow;
-
-use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
-use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, State, find_point};
-use policert_numeric::IntBox;
+use policert_engine_api::{Answer, Budget, EngineError, point_in_steps};
+use policert_model::{Condition, State};
+use policert_symbolic::PolicyRegion;
 
 use crate::queries::{Environment, Selection};
 use crate::region::Region;
@@ -16,13 +13,13 @@ use crate::region::Region;
 pub struct NativeEnvironment;
 
 impl NativeEnvironment {
-    /// The answer, or `None` after so many steps of bisection; without a limit it goes on to the end.
+    /// The answer, or `None` after so many steps of bisection.
     ///
     /// # Errors
     /// A stop of the budget.
     pub fn search(
         region: &Region<'_>,
-        step_limit: Option<u64>,
+        step_limit: u64,
         budget: &mut Budget,
     ) -> Result<Option<Answer<State>>, EngineError> {
         if region.is_empty() {
@@ -32,31 +29,7 @@ impl NativeEnvironment {
             return Ok(Some(Answer::Possible(Some(region.sides.lower_corner()))));
         }
         let condition = Condition::and(region.conditions.iter().map(|&c| c.clone()));
-        Self::find(&condition, &region.sides, step_limit, budget)
-    }
-
-    fn find(
-        condition: &Condition,
-        sides: &IntBox,
-        step_limit: Option<u64>,
-        budget: &mut Budget,
-    ) -> Result<Option<Answer<State>>, EngineError> {
-        let mut steps = 0u64;
-        let found = find_point(condition, sides, &mut || {
-            steps += 1;
-            if step_limit.is_some_and(|limit| steps > limit) {
-                return ControlFlow::Break(Ok(None));
-            }
-            match budget.poll() {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(stop) => ControlFlow::Break(Err(stop.into())),
-            }
-        })?;
-        match found {
-            ControlFlow::Break(stopped) => stopped,
-            ControlFlow::Continue(Some(point)) => Ok(Some(Answer::Possible(Some(point)))),
-            ControlFlow::Continue(None) => Ok(Some(Answer::Refuted)),
-        }
+        point_in_steps(&condition, &region.sides, step_limit, budget)
     }
 }
 
@@ -66,33 +39,30 @@ impl Environment for NativeEnvironment {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        Self::search(region, None, budget)?
+        Self::search(region, u64::MAX, budget)?
             .ok_or_else(|| EngineError::Undecided("bisection ended early".to_owned()))
     }
 }
 
-/// The decision oracle, with one decision map for all tests about one abstract state.
+/// The decision oracle; tests about one abstract state share what it finds out.
 #[derive(Debug)]
-pub struct NativeSelection<'a> {
-    oracle: Oracle<'a>,
-    map: Option<DecisionMap>,
-}
+pub struct NativeSelection<'a>(PolicyRegion<'a>);
 
 impl<'a> NativeSelection<'a> {
-    /// Answers by this oracle.
+    /// Answers by the oracle of this policy.
     #[must_use]
-    pub fn new(oracle: Oracle<'a>) -> Self {
-        Self { oracle, map: None }
+    pub fn new(policy: PolicyRegion<'a>) -> Self {
+        Self(policy)
     }
 }
 
 impl Selection for NativeSelection<'_> {
     fn enter(&mut self, states: &Region<'_>) {
-        self.map = Some(DecisionMap::new(&self.oracle, &states.sides));
+        self.0.enter(&states.sides);
     }
 
     fn limit_boxes(&mut self, limit: Option<u64>) {
-        self.oracle.limit_boxes(limit);
+        self.0.limit_boxes(limit);
     }
 
     fn is_selected(
@@ -104,12 +74,7 @@ impl Selection for NativeSelection<'_> {
         if region.is_empty() {
             return Ok(Answer::Refuted);
         }
-        let query =
-            SelectionQuery { region: &region.sides, conditions: &region.conditions, output };
-        Ok(match &mut self.map {
-            Some(map) => map.decide(&mut self.oracle, &query, budget)?,
-            None => self.oracle.decide(&query, budget)?,
-        })
+        self.0.is_chosen(region, output, budget)
     }
 
     fn is_selected_relaxed(
@@ -121,10 +86,8 @@ impl Selection for NativeSelection<'_> {
         if region.is_empty() {
             return Ok(Answer::Refuted);
         }
-        let query =
-            SelectionQuery { region: &region.sides, conditions: &region.conditions, output };
         // A witness over the reals is no state.
-        Ok(match self.oracle.decide_relaxed(&query, budget)? {
+        Ok(match self.0.is_chosen_over_reals(region, output, budget)? {
             Answer::Refuted => Answer::Refuted,
             Answer::Possible(_) => Answer::Possible(None),
         })

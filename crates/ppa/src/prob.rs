@@ -32,10 +32,11 @@ use policert_model::{Condition, DomainRule, Probability};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 
+use crate::abstraction::Abstraction;
 use crate::cegar::weakest_precondition::{atoms, is_predicate};
 use crate::cegar::{CegarConfig, Origin};
 use crate::config::Config;
-use crate::engine::{Abstraction, added_atoms};
+use crate::engine::added_atoms;
 use crate::predicates::require_total;
 use crate::queries::QueryStats;
 
@@ -277,8 +278,7 @@ fn refuse(question: &Question<'_>, engine: &str) -> Result<(), EngineError> {
 
 /// Refuses operators whose probabilities depend on the state.
 fn refuse_probabilities(abstraction: &Abstraction<'_>) -> Result<(), EngineError> {
-    for prepared in abstraction.operators.all() {
-        let operator = &prepared.operator;
+    for operator in abstraction.operators.all() {
         if operator.destinations.iter().any(|d| matches!(d.probability, Probability::Expr(_))) {
             return Err(EngineError::Unsupported(format!(
                 "{} has a probability that depends on the state; engine prob takes it",

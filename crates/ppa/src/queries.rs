@@ -15,7 +15,7 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, Model, Operator, State};
+use policert_model::{Condition, Model, Operator, State, Truth};
 
 use crate::config::Config;
 use crate::region::Region;
@@ -261,6 +261,76 @@ impl<'a> Queries<'a> {
         /// TSat^π(s_𝒫, o, s'_𝒫) (l.14); without it the abstraction has more transitions.
         t_sat_pi, |c| c.t_sat_pi.is_on(), is_selected
     );
+
+    /// Lines 2 and 3: IsSelect^π_ℝ, then IsSelect^π.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn selects(
+        &mut self,
+        states: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if self.is_select_pi_relaxed(states, output, budget)?.refuted() {
+            return Ok(Answer::Refuted);
+        }
+        self.is_select_pi(states, output, budget)
+    }
+
+    /// Line 5: the states of a region in which an operator applies; `None` if isApp refutes that there
+    /// are some.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn applicable<'c>(
+        &mut self,
+        states: &Region<'c>,
+        operator: &'c Operator,
+        budget: &mut Budget,
+    ) -> Result<Option<Region<'c>>, EngineError> {
+        budget.poll()?;
+        if operator.guard.truth(&states.sides) == Truth::False {
+            return Ok(None); // seen at once
+        }
+        let applicable = states.restrict([&operator.guard]);
+        let refuted = applicable.is_empty() || self.is_app(&applicable, budget)?.refuted();
+        Ok((!refuted).then_some(applicable))
+    }
+
+    /// Lines 6 and 7: isApp^π_ℝ, then isApp^π.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn selects_applicable(
+        &mut self,
+        applicable: &Region<'_>,
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        if self.is_app_pi_relaxed(applicable, output, budget)?.refuted() {
+            return Ok(Answer::Refuted);
+        }
+        self.is_app_pi(applicable, output, budget)
+    }
+
+    /// Lines 12 to 14: TSat, then TSat^π_ℝ and TSat^π if the policy has a say.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn leads(
+        &mut self,
+        states: &Region<'_>,
+        output: Option<usize>,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let answer = self.t_sat(states, output.is_none(), budget)?; // l.12
+        let Some(output) = output.filter(|_| !answer.refuted()) else { return Ok(answer) };
+        if self.t_sat_pi_relaxed(states, output, budget)?.refuted() {
+            return Ok(Answer::Refuted); // l.13
+        }
+        self.t_sat_pi(states, output, budget) // l.14
+    }
 
     /// As TSat^π, whatever the configuration: whether the policy chooses the output in some state
     /// of a region in which that would be an error.

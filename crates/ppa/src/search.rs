@@ -3,15 +3,13 @@
 
 use std::collections::VecDeque;
 
-use policert_engine_api::{Budget, Counts, EngineError, Event, Id, Observer, Question, SideTable};
-use policert_model::Condition;
+use policert_engine_api::{Budget, Counts, EngineError, Event, Id, Observer, SideTable};
 
+use crate::abstraction::Abstraction;
 use crate::expansion::{Expansion, Transitions};
-use crate::operators::Operators;
 use crate::queries::Queries;
-use crate::region::Region;
 use crate::start_states::abstract_start_states;
-use crate::{AbstractState, AbstractStateId, PredicateSet, StateTable};
+use crate::{AbstractState, AbstractStateId, StateTable};
 
 /// What is known of an abstract state that was met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,22 +52,14 @@ pub struct Fragment {
 
 /// Everything that the search works with.
 pub struct Search<'a, 's, 'q> {
-    /// The question.
-    pub question: &'a Question<'a>,
-    /// 𝒫.
-    pub predicates: &'a PredicateSet,
-    /// 𝒪.
-    pub operators: &'a Operators,
-    /// That a state is not terminal by decree.
-    pub not_terminal: &'a Condition,
+    /// Predicates and operators.
+    pub abstraction: &'a Abstraction<'a>,
     /// The tests.
     pub queries: &'q mut Queries<'s>,
     /// The budget.
     pub budget: &'q mut Budget,
     /// Receives events.
     pub observer: &'q mut dyn Observer,
-    /// Whether to stop at the first abstract unsafe state: its path is shortest.
-    pub until_unsafe: bool,
 }
 
 /// The transitions of the state that is being expanded.
@@ -103,11 +93,12 @@ impl Search<'_, '_, '_> {
     /// # Errors
     /// A stop of the budget, or a construct that cannot be decided.
     pub fn run(&mut self, fragment: &mut Fragment) -> Result<(), EngineError> {
-        fragment.counts.predicates = Some(self.predicates.len() as u64);
+        fragment.counts.predicates = Some(self.abstraction.predicates.len() as u64);
         self.observer.event(Event::Phase("abstract start states"));
         let mut queue = VecDeque::new();
-        let start =
-            abstract_start_states(self.question, self.predicates, self.queries, self.budget)?;
+        let start = abstract_start_states(self.abstraction, self.queries, self.budget)?;
+        // The first abstract unsafe state has a shortest path.
+        let until_unsafe = self.abstraction.question.stop_at_first_unsafe;
         for state in &start {
             let (id, _) = fragment.states.intern(state);
             self.meet(fragment, id, None, true)?;
@@ -115,7 +106,7 @@ impl Search<'_, '_, '_> {
             queue.push_back(id);
         }
         self.count(fragment);
-        if self.until_unsafe && fragment.first_unsafe.is_some() {
+        if until_unsafe && fragment.first_unsafe.is_some() {
             return Ok(());
         }
         self.observer.event(Event::Phase("abstract states"));
@@ -131,14 +122,10 @@ impl Search<'_, '_, '_> {
                 added: Vec::new(),
             };
             let mut expansion = Expansion {
-                question: self.question,
-                predicates: self.predicates,
-                operators: self.operators,
-                not_terminal: self.not_terminal,
+                abstraction: self.abstraction,
                 queries: &mut *self.queries,
                 budget: &mut *self.budget,
                 may_drop: 0,
-                drop_example: None,
             };
             expansion.expand(&state, &mut found)?;
             may_drop += expansion.may_drop;
@@ -148,14 +135,14 @@ impl Search<'_, '_, '_> {
                     continue;
                 }
                 self.meet(fragment, target, Some(step), false)?;
-                if !fragment.info[target].is_unsafe || self.question.build_all {
+                if !fragment.info[target].is_unsafe || self.abstraction.question.build_all {
                     queue.push_back(target);
                 }
             }
             fragment.counts.expanded_states += 1;
             fragment.counts.dropped_outcomes = may_drop;
             self.count(fragment);
-            if self.until_unsafe && fragment.first_unsafe.is_some() {
+            if until_unsafe && fragment.first_unsafe.is_some() {
                 return Ok(());
             }
             self.observer.event(Event::Progress {
@@ -178,9 +165,9 @@ impl Search<'_, '_, '_> {
         is_start: bool,
     ) -> Result<(), EngineError> {
         let state = fragment.states.state(id);
-        let states = self.predicates.concretisation(&state);
-        let unsafe_states = states.restrict([&self.question.property.unsafe_condition]);
-        let is_unsafe = self.is_inhabited(&unsafe_states)?;
+        let states = self.abstraction.predicates.concretisation(&state);
+        let unsafe_states = states.restrict([&self.abstraction.question.property.unsafe_condition]);
+        let is_unsafe = self.queries.is_inhabited(&unsafe_states, self.budget)?;
         let depth = parent.map_or(0, |step| fragment.info[step.source].depth + 1);
         fragment.info.push(StateInfo { is_start, is_unsafe, depth, parent });
         fragment.counts.start_states += u64::from(is_start);
@@ -189,10 +176,6 @@ impl Search<'_, '_, '_> {
             fragment.first_unsafe.get_or_insert(id);
         }
         Ok(())
-    }
-
-    fn is_inhabited(&mut self, region: &Region<'_>) -> Result<bool, EngineError> {
-        self.queries.is_inhabited(region, self.budget)
     }
 
     fn count(&self, fragment: &mut Fragment) {

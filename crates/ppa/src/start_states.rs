@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_engine_api::{Answer, Budget, EngineError, Question, StartStates};
-use policert_model::{Condition, State, Truth};
+use policert_engine_api::{Answer, Budget, EngineError, StartStates};
+use policert_model::{Conjunction, State, Truth};
 use policert_numeric::{IntBox, IntInterval};
 
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 use crate::{AbstractState, PredId, PredicateSet};
@@ -16,11 +17,11 @@ use crate::{AbstractState, PredId, PredicateSet};
 /// # Errors
 /// A stop of the budget, or a construct that cannot be decided.
 pub fn abstract_start_states(
-    question: &Question<'_>,
-    predicates: &PredicateSet,
+    abstraction: &Abstraction<'_>,
     queries: &mut Queries<'_>,
     budget: &mut Budget,
 ) -> Result<BTreeSet<AbstractState>, EngineError> {
+    let (question, predicates) = (abstraction.question, &abstraction.predicates);
     let mut found = BTreeSet::new();
     for source in question.start_states() {
         match source {
@@ -37,7 +38,7 @@ pub fn abstract_start_states(
             }
             StartStates::Region(condition, sides) => {
                 let mut search = StartSearch { predicates, queries, budget, found: &mut found };
-                search.locations(&condition, &sides, 0)?;
+                search.locations(Conjunction::new(&condition), sides, 0)?;
             }
         }
     }
@@ -56,8 +57,8 @@ struct Partial {
     found: AbstractState,
     open: Vec<PredId>,
     sides: IntBox,
-    /// What the box does not say yet; conditions of start and of the literals decided so far.
-    condition: Condition,
+    /// What the box does not say yet of the start condition and the literals decided so far.
+    condition: Conjunction,
     /// A point that is known to be a start state with these literals.
     witness: Option<State>,
 }
@@ -66,30 +67,23 @@ impl StartSearch<'_, '_> {
     /// Fixes the locations one by one, then goes on to the predicates.
     fn locations(
         &mut self,
-        condition: &Condition,
-        sides: &IntBox,
+        mut condition: Conjunction,
+        mut sides: IntBox,
         k: usize,
     ) -> Result<(), EngineError> {
-        let mut sides = sides.clone();
-        condition.tighten(&mut sides);
-        if sides.is_empty() {
+        if !condition.narrow(&mut sides) {
             return Ok(());
         }
         let Some(&location) = self.predicates.layout().locations().get(k) else {
-            let partial = Partial {
-                found: self.predicates.layout().blank(),
-                open: self.by_variable(),
-                sides,
-                condition: condition.clone(),
-                witness: None,
-            };
-            return self.predicates(partial);
+            let found = self.predicates.layout().blank();
+            let open = self.by_variable();
+            return self.predicates(Partial { found, open, sides, condition, witness: None });
         };
         let side = sides[location.index()];
         for value in side.lo..=side.hi {
             let mut part = sides.clone();
             part[location.index()] = IntInterval::point(value);
-            self.locations(condition, &part, k + 1)?;
+            self.locations(condition.clone(), part, k + 1)?;
         }
         Ok(())
     }
@@ -129,11 +123,13 @@ impl StartSearch<'_, '_> {
             let literal = self.predicates.literal(p, value);
             let mut found = partial.found.clone();
             found.set(p, value);
+            let mut condition = partial.condition.clone();
+            condition.add(literal);
             self.predicates(Partial {
                 found,
                 open: partial.open.clone(),
                 sides: partial.sides.clone(),
-                condition: Condition::and([literal.clone(), partial.condition.clone()]),
+                condition,
                 witness: partial.witness.clone().filter(|w| literal.holds(w) == Ok(true)),
             })?;
         }
@@ -142,29 +138,15 @@ impl StartSearch<'_, '_> {
 
     /// Draws the consequences of what is decided; false if no start state is left.
     fn narrow(&mut self, partial: &mut Partial) -> Result<bool, EngineError> {
-        loop {
-            let changed = partial.condition.tighten(&mut partial.sides);
-            if partial.sides.is_empty() {
-                return Ok(false);
-            }
-            match partial.condition.reduced(&partial.sides) {
-                Some(reduced) => partial.condition = reduced,
-                None => break,
-            }
-            if !changed {
-                break;
-            }
+        if !partial.condition.narrow(&mut partial.sides) {
+            return Ok(false);
         }
-        match &partial.condition {
-            Condition::False => return Ok(false),
-            Condition::True => {}
-            _ if partial.witness.is_some() => {}
-            condition => {
-                let region = Region { sides: partial.sides.clone(), conditions: vec![condition] };
-                match self.queries.inhabitant(&region, self.budget)? {
-                    Answer::Refuted => return Ok(false),
-                    Answer::Possible(witness) => partial.witness = witness,
-                }
+        if !partial.condition.is_true() && partial.witness.is_none() {
+            let conditions = partial.condition.conditions().collect();
+            let region = Region { sides: partial.sides.clone(), conditions };
+            match self.queries.inhabitant(&region, self.budget)? {
+                Answer::Refuted => return Ok(false),
+                Answer::Possible(witness) => partial.witness = witness,
             }
         }
         let (found, sides) = (&mut partial.found, &partial.sides);

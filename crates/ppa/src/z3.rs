@@ -36,7 +36,7 @@ impl Environment for NativeThenZ3<'_> {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        match NativeEnvironment::search(region, Some(NATIVE_STEPS), budget)? {
+        match NativeEnvironment::search(region, NATIVE_STEPS, budget)? {
             Some(answer) => Ok(answer),
             None => {
                 let z3 = self.z3.get_or_insert_with(|| Z3Environment::new(self.model));

@@ -1,6 +1,6 @@
 //! Options that only some engines use: which ones. An option without effect is refused by name.
 
-use policert_explore::BmcSolver;
+use policert_bmc::BmcSolver;
 use policert_outcome::Failure;
 use policert_ppa::PolicySolver;
 

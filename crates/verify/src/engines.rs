@@ -108,7 +108,7 @@ pub(crate) struct Assignment<'a> {
     /// Options of cegar.
     pub cegar: policert_ppa::CegarConfig,
     /// How bmc unrolls runs.
-    pub bmc: policert_explore::BmcConfig,
+    pub bmc: policert_bmc::BmcConfig,
     /// Configuration of ic3.
     pub ic3: &'a policert_ic3::Config,
     /// Limits of the whole run.

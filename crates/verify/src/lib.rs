@@ -34,9 +34,10 @@ mod report;
 mod start_states;
 mod verify;
 
+pub use policert_bmc::{BmcConfig, BmcSolver};
 pub use policert_engine_api::{CancelFlag, Limits, Observer, Silent, Trace, TraceStep};
 pub use policert_evidence::{Evidence, Invariant};
-pub use policert_explore::{BmcConfig, BmcSolver, ExplicitConfig};
+pub use policert_explore::ExplicitConfig;
 pub use policert_mdp::{Bounds, Method as ProbabilityMethod};
 pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 pub use policert_ppa::{

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use policert_bmc::BmcConfig;
 use policert_bounds::Recorder;
 use policert_engine_api::{
     Budget, CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict,
 };
 use policert_evidence::{Evidence, Invariant, check_invariant};
-use policert_explore::{BmcConfig, ExplicitConfig};
+use policert_explore::ExplicitConfig;
 use policert_ic3::Config as Ic3Config;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, ReasonCode, VerdictWord};
 use policert_ppa::{CegarConfig, Config as PpaConfig};

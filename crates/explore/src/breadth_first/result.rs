@@ -1,10 +1,13 @@
 //! The result of a search: verdict, counts, and what to know about them.
 
-use policert_engine_api::{Counts, EngineError, Trace, UnknownReason, Verdict};
-use policert_model::{DomainRule, ModellingError, OperatorKey, Semantics, State};
+use policert_engine_api::{Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
+use policert_model::{ModellingError, OperatorKey, State};
 
-use super::{NO_PARENT, Search, StateId, Stats, StopReason};
+use super::{NO_PARENT, Search};
+use crate::frontier::Frontier;
 use crate::policy_successors::PolicySuccessors;
+use crate::state_table::StateId;
+use crate::stats::Stats;
 
 /// What an explicit search found.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,15 +40,13 @@ pub struct DroppedOutcome {
 
 impl Search<'_> {
     pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Explored, EngineError> {
-        self.counts.reachable_states = self.table.len() as u64;
-        self.stats.operators = self.operators.composed() as u64;
-        self.stats.exact_decisions = self.labels.exact_decisions();
-        self.stats.undecided_choices = self.undecided.len() as u64;
-        if let Some(last) = self.taken.checked_sub(1) {
-            self.stats.depth = self.path(StateId(last)).len() as u64 - 1;
+        self.frontier.count();
+        self.frontier.stats.undecided_choices = self.undecided.len() as u64;
+        if let Some(last) = self.frontier.taken.checked_sub(1) {
+            self.frontier.stats.depth = self.path(StateId(last)).len() as u64 - 1;
         }
-        let dropped = self.dropped();
-        let (counts, stats) = (self.counts, self.stats);
+        let dropped = self.frontier.dropped();
+        let (counts, stats) = (self.frontier.counts, self.frontier.stats);
         let verdict = self.verdict(stopped)?;
         Ok(Explored { verdict, counts, stopped, dropped, stats })
     }
@@ -61,10 +62,10 @@ impl Search<'_> {
             return Ok(Verdict::Unknown(UnknownReason::Stopped(reason)));
         }
         if let Some(id) = self.open_choice() {
-            let state = self.question.model.display_state(&self.state(id));
+            let state = self.frontier.question.model.display_state(&self.frontier.state(id));
             return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
         }
-        Ok(Verdict::Safe { vacuous: self.counts.start_states == 0 })
+        Ok(Verdict::Safe { vacuous: self.frontier.counts.start_states == 0 })
     }
 
     /// A state whose undecided choice leaves the answer open.
@@ -75,12 +76,6 @@ impl Search<'_> {
             None if self.undecided_error => self.undecided.first().map(|state| state.id),
             None => None,
         }
-    }
-
-    fn state(&self, id: StateId) -> State {
-        let mut state = vec![0; self.packing.variables()];
-        self.packing.unpack(self.table.packed(id), &mut state);
-        state
     }
 
     /// The states from a start state to `id`.
@@ -96,10 +91,10 @@ impl Search<'_> {
 
     /// The run to `id`, by the reference semantics.
     fn trace(self, id: StateId) -> Result<Trace, EngineError> {
-        let states: Vec<State> = self.path(id).into_iter().map(|id| self.state(id)).collect();
-        let (semantics, operators) = (self.semantics, self.operators);
-        let mut successors =
-            PolicySuccessors::from_parts(self.question, semantics, operators, self.labels);
+        let path = self.path(id);
+        let states: Vec<State> = path.into_iter().map(|id| self.frontier.state(id)).collect();
+        let Frontier { question, semantics, operators, labels, .. } = self.frontier;
+        let mut successors = PolicySuccessors::from_parts(question, semantics, operators, labels);
         let mut steps = Vec::new();
         for pair in states.windows(2) {
             let step = successors.step(&pair[0], &pair[1])?;
@@ -108,15 +103,5 @@ impl Search<'_> {
             })?);
         }
         Ok(Trace { start: states[0].clone(), steps })
-    }
-
-    fn dropped(&self) -> Vec<DroppedOutcome> {
-        let strict = Semantics { rule: DomainRule::Error, ..self.semantics };
-        let explain = |&(op, id)| {
-            let (operator, state) = (self.operators.operator(op), self.state(id));
-            let problem = strict.successors(operator, &state).err()?;
-            Some(DroppedOutcome { operator: operator.key.clone(), state, problem })
-        };
-        self.drops.iter().filter_map(explain).collect()
     }
 }

@@ -1,9 +1,11 @@
 //! Storing what was found: start states and successors.
 
+use policert_engine_api::{Budget, EngineError};
 use policert_model::OpId;
 
-use super::{Budget, EngineError, Kleene, NO_PARENT, Search, Stage, StateId, UndecidedState};
-use crate::state_table::StateTable;
+use super::{NO_PARENT, Search, Stage, UndecidedState};
+use crate::frontier::{Sink, holds};
+use crate::state_table::{StateId, StateTable};
 
 /// Successors that wait to be stored.
 #[derive(Debug, Default)]
@@ -30,11 +32,6 @@ struct Source {
 }
 
 impl Pending {
-    /// Number of words that wait.
-    pub(super) fn words(&self) -> usize {
-        self.packed.len()
-    }
-
     /// Ends the successors of a state.
     pub(super) fn finish(&mut self, id: StateId, dropped: u64, undecided: bool) {
         let (end, drops_end) = (self.packed.len(), self.drops.len());
@@ -47,7 +44,7 @@ impl Pending {
         self.drops.truncate(self.sources.last().map_or(0, |s| s.drops_end));
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.packed.clear();
         self.drops.clear();
         self.sources.clear();
@@ -57,40 +54,21 @@ impl Pending {
 impl Search<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
-        let variables = &self.question.model.variables;
-        let fits = state.len() == variables.len()
-            && variables.iter().zip(state).all(|(v, &value)| v.domain.contains(value));
-        if !fits {
-            let state = self.question.model.display_state(state);
-            let message = format!("start state outside the variables' domains: {state}");
-            return Err(EngineError::Unsupported(message));
-        }
-        self.pending.packed.resize(self.packing.words(), 0);
-        self.packing.pack(state, &mut self.pending.packed);
-        let hash = StateTable::hash(&self.pending.packed);
-        let (id, new) = self.table.insert(&self.pending.packed, hash)?;
-        self.pending.packed.clear();
-        if new {
+        if let Some(id) = self.frontier.add_start(state)? {
             self.parents.push(NO_PARENT);
-            self.counts.start_states += 1;
             self.check_unsafe(id);
         }
         Ok(())
     }
 
-    /// Stores the successors that wait, and counts; ends early at an unsafe state that answers
-    /// the question.
-    pub(super) fn store(&mut self, budget: &Budget) -> Result<(), EngineError> {
-        let mut pending = std::mem::take(&mut self.pending);
-        let stored = self.store_all(&mut pending, budget);
-        pending.clear();
-        self.pending = pending;
-        stored
-    }
-
-    fn store_all(&mut self, pending: &mut Pending, budget: &Budget) -> Result<(), EngineError> {
-        let words = self.packing.words();
-        self.table.check_growth(pending.packed.len() / words, budget)?;
+    /// Stores successors and counts; ends early at an unsafe state that answers the question.
+    pub(super) fn store_all(
+        &mut self,
+        pending: &mut Pending,
+        budget: &Budget,
+    ) -> Result<(), EngineError> {
+        let words = self.frontier.packing.words();
+        self.frontier.table.check_growth(pending.packed.len() / words, budget)?;
         pending.hashes.clear();
         pending.hashes.extend(pending.packed.chunks_exact(words).map(StateTable::hash));
         let (mut next, mut drop) = (0, 0);
@@ -98,9 +76,9 @@ impl Search<'_> {
             let source = pending.sources[i];
             pending.targets.clear();
             while next * words < source.end && !self.is_answered() {
-                self.table.look_ahead(&pending.hashes, next);
+                self.frontier.table.look_ahead(&pending.hashes, next);
                 let packed = &pending.packed[next * words..][..words];
-                let (id, new) = self.table.insert(packed, pending.hashes[next])?;
+                let (id, new) = self.frontier.table.insert(packed, pending.hashes[next])?;
                 pending.targets.push(id);
                 if new {
                     self.parents.push(source.id.0);
@@ -108,7 +86,7 @@ impl Search<'_> {
                 }
                 next += 1;
             }
-            self.stats.successors += pending.targets.len() as u64;
+            self.frontier.stats.successors += pending.targets.len() as u64;
             pending.targets.sort_unstable();
             pending.targets.dedup();
             let drops = &pending.drops[drop..source.drops_end];
@@ -117,7 +95,7 @@ impl Search<'_> {
             if self.is_answered() {
                 break;
             }
-            budget.check_states(self.table.len())?;
+            budget.check_states(self.frontier.table.len())?;
         }
         Ok(())
     }
@@ -125,15 +103,8 @@ impl Search<'_> {
     /// Counts an expanded state.
     fn count(&mut self, source: Source, transitions: u64, drops: &[OpId]) {
         let Source { id, dropped, undecided, .. } = source;
-        self.counts.expanded_states += 1;
-        self.counts.transitions += transitions;
-        self.counts.dropped_outcomes += dropped;
-        for &op in drops {
-            let known = self.drops.iter().any(|&(o, _)| o == op);
-            if self.drops.len() < self.config.drop_examples && !known {
-                self.drops.push((op, id));
-            }
-        }
+        self.frontier.note_expanded(id, dropped, drops);
+        self.frontier.counts.transitions += transitions;
         if undecided {
             self.undecided.push(UndecidedState { id, transitions, dropped });
         }
@@ -141,17 +112,15 @@ impl Search<'_> {
 
     /// Notes an unsafe state.
     fn check_unsafe(&mut self, id: StateId) {
-        self.point.resize(self.packing.variables(), 0);
-        self.packing.unpack(self.table.packed(id), &mut self.point);
-        if self.unsafe_condition.truth(&self.point) != Kleene::True {
-            return;
+        self.frontier.look_at(id);
+        if holds(&self.frontier.unsafe_condition, &self.frontier.point) {
+            self.note_unsafe(id);
         }
-        self.note_unsafe(id);
     }
 
     /// Counts an unsafe state; it is the counterexample if none is nearer.
     pub(super) fn note_unsafe(&mut self, id: StateId) {
-        self.counts.unsafe_states += 1;
+        self.frontier.counts.unsafe_states += 1;
         let is_nearer =
             |known: StateId| known.0 > id.0 && self.path(id).len() < self.path(known).len();
         match self.stage {

@@ -2,12 +2,13 @@
 
 use policert_engine_api::{Counts, EngineError, StopReason};
 use policert_mdp::{Direction, Mdp, Reachability, StateSet};
-use policert_model::{DomainRule, Semantics, State};
+use policert_model::State;
 
-use super::{Search, StateId, Stats};
+use super::Search;
 use crate::breadth_first::DroppedOutcome;
 use crate::packing::StatePacking;
-use crate::state_table::StateTable;
+use crate::state_table::{StateId, StateTable};
+use crate::stats::Stats;
 
 /// The MDP of a question.
 #[derive(Debug)]
@@ -59,43 +60,30 @@ impl Induced {
 impl Search<'_> {
     pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Induced, EngineError> {
         let built = u32::try_from(self.builder.states()).unwrap_or(u32::MAX);
-        let all = u32::try_from(self.table.len()).unwrap_or(u32::MAX);
-        let mut unexplored = StateSet::empty(self.table.len());
+        let states = self.frontier.table.len();
+        let all = u32::try_from(states).unwrap_or(u32::MAX);
+        let mut unexplored = StateSet::empty(states);
         for id in (built..all).filter(|&id| !self.target.contains(id) && !self.avoid.contains(id)) {
             unexplored.insert(id);
         }
         self.end_states(all)?;
-        self.target.grow(self.table.len());
-        self.avoid.grow(self.table.len());
-        self.counts.reachable_states = self.table.len() as u64;
-        self.stats.operators = self.operators.composed() as u64;
-        self.stats.exact_decisions = self.labels.exact_decisions();
-        self.stats.undecided_choices = self.undecided_choices;
-        let strict = Semantics { rule: DomainRule::Error, ..self.semantics };
-        let state = |id: StateId| {
-            let mut state = vec![0; self.packing.variables()];
-            self.packing.unpack(self.table.packed(id), &mut state);
-            state
-        };
-        let explain = |&(op, id)| {
-            let (operator, state) = (self.operators.operator(op), state(id));
-            let problem = strict.successors(operator, &state).err()?;
-            Some(DroppedOutcome { operator: operator.key.clone(), state, problem })
-        };
+        self.target.grow(states);
+        self.avoid.grow(states);
+        self.frontier.count();
         Ok(Induced {
             starts_complete: self.starts_complete,
             stopped,
-            undecided: self.undecided.map(state),
-            dropped: self.drops.iter().filter_map(explain).collect(),
-            counts: self.counts,
-            stats: self.stats,
+            undecided: self.undecided.map(|id| self.frontier.state(id)),
+            dropped: self.frontier.dropped(),
+            counts: self.frontier.counts,
+            stats: self.frontier.stats,
             mdp: self.builder.finish()?,
             initial: self.initial,
             target: self.target,
             avoid: self.avoid,
             unexplored,
-            table: self.table,
-            packing: self.packing,
+            table: self.frontier.table,
+            packing: self.frontier.packing,
         })
     }
 }

@@ -5,6 +5,7 @@ use policert_model::OpId;
 
 use super::Search;
 use super::choices::PendingChoices;
+use crate::frontier::{Frontier, holds};
 use crate::state_table::{StateId, StateTable};
 
 /// Successors that wait to be stored.
@@ -34,18 +35,19 @@ struct Source {
 }
 
 impl Pending {
-    /// Number of words that wait.
-    pub(super) fn words(&self) -> usize {
-        self.packed.len()
-    }
-
     /// Ends the successors of a state.
     pub(super) fn finish(&mut self, id: StateId, dropped: u64) {
         let (choices_end, drops_end) = (self.choices.len(), self.drops.len());
         self.sources.push(Source { id, choices_end, drops_end, dropped });
     }
 
-    fn clear(&mut self) {
+    /// Forgets the successors of a state that is not finished.
+    pub(super) fn abandon(&mut self, start: usize) {
+        self.packed.truncate(start);
+        self.drops.truncate(self.sources.last().map_or(0, |source| source.drops_end));
+    }
+
+    pub(super) fn clear(&mut self) {
         self.packed.clear();
         self.choices.clear();
         self.drops.clear();
@@ -58,47 +60,31 @@ impl Pending {
 impl Search<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
-        let variables = &self.question.model.variables;
-        let fits = state.len() == variables.len()
-            && variables.iter().zip(state).all(|(v, &value)| v.domain.contains(value));
-        if !fits {
-            let state = self.question.model.display_state(state);
-            let message = format!("start state outside the variables' domains: {state}");
-            return Err(EngineError::Unsupported(message));
-        }
-        let mut packed = vec![0; self.packing.words()];
-        self.packing.pack(state, &mut packed);
-        let (id, new) = self.table.insert(&packed, StateTable::hash(&packed))?;
-        if new {
+        if let Some(id) = self.frontier.add_start(state)? {
             self.initial.push(id.0);
-            self.counts.start_states += 1;
             self.classify(id);
         }
         Ok(())
     }
 
-    /// Stores the successors that wait, and the choices that lead to them.
-    pub(super) fn store(&mut self, budget: &Budget) -> Result<(), EngineError> {
-        let mut pending = std::mem::take(&mut self.pending);
-        let stored = self.store_all(&mut pending, budget);
-        pending.clear();
-        self.pending = pending;
-        stored
-    }
-
-    fn store_all(&mut self, pending: &mut Pending, budget: &Budget) -> Result<(), EngineError> {
-        let words = self.packing.words();
-        self.table.check_growth(pending.packed.len() / words, budget)?;
+    /// Stores successors, and the choices that lead to them.
+    pub(super) fn store_all(
+        &mut self,
+        pending: &mut Pending,
+        budget: &Budget,
+    ) -> Result<(), EngineError> {
+        let words = self.frontier.packing.words();
+        self.frontier.table.check_growth(pending.packed.len() / words, budget)?;
         pending.hashes.extend(pending.packed.chunks_exact(words).map(StateTable::hash));
         for (at, packed) in pending.packed.chunks_exact(words).enumerate() {
-            self.table.look_ahead(&pending.hashes, at);
-            let (id, new) = self.table.insert(packed, pending.hashes[at])?;
+            self.frontier.table.look_ahead(&pending.hashes, at);
+            let (id, new) = self.frontier.table.insert(packed, pending.hashes[at])?;
             pending.targets.push(id.0);
             if new {
                 self.classify(id);
             }
         }
-        self.stats.successors += pending.targets.len() as u64;
+        self.frontier.stats.successors += pending.targets.len() as u64;
         let (mut choice, mut drop) = (0, 0);
         for source in &pending.sources {
             self.end_states(source.id.0)?;
@@ -114,18 +100,12 @@ impl Search<'_> {
                 choice += 1;
             }
             self.builder.end_state()?;
-            self.counts.expanded_states += 1;
-            self.counts.dropped_outcomes += source.dropped;
-            for &op in &pending.drops[drop..source.drops_end] {
-                let known = self.drops.iter().any(|&(o, _)| o == op);
-                if self.drops.len() < self.config.drop_examples && !known {
-                    self.drops.push((op, source.id));
-                }
-            }
+            let drops = &pending.drops[drop..source.drops_end];
+            self.frontier.note_expanded(source.id, source.dropped, drops);
             drop = source.drops_end;
         }
-        self.counts.transitions = self.builder.transitions() as u64;
-        budget.check_states(self.table.len())?;
+        self.frontier.counts.transitions = self.builder.transitions() as u64;
+        budget.check_states(self.frontier.table.len())?;
         Ok(())
     }
 
@@ -139,14 +119,13 @@ impl Search<'_> {
 
     /// Notes whether a new state is in the target, or has failed.
     fn classify(&mut self, id: StateId) {
-        self.point.resize(self.packing.variables(), 0);
-        self.packing.unpack(self.table.packed(id), &mut self.point);
-        if Self::holds(&self.target_condition, &self.point) {
+        self.frontier.look_at(id);
+        let Frontier { unsafe_condition, terminal_condition, point, counts, .. } =
+            &mut self.frontier;
+        if holds(unsafe_condition, point) {
             self.target.insert(id.0);
-            self.counts.unsafe_states += 1;
-        } else if !Self::holds(&self.stay_condition, &self.point)
-            || Self::holds(&self.terminal_condition, &self.point)
-        {
+            counts.unsafe_states += 1;
+        } else if !holds(&self.stay_condition, point) || holds(terminal_condition, point) {
             self.avoid.insert(id.0);
         }
     }

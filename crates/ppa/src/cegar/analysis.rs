@@ -13,7 +13,7 @@ use super::policy_realisability::PolicyRealisability;
 use super::realisability::{Prefix, StartPart, longest_prefix, start_parts};
 use super::refinement::{Refinement, Refiner, fixed_values};
 use super::run::{End, Follower, Run};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
 /// What became of an abstract unsafe path.

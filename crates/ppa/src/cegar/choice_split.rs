@@ -15,7 +15,7 @@ use policert_numeric::IntBox;
 
 use super::config::{SplitConfig, SplitPoint, SplitUntil, SplitVariable};
 use super::policy_choice::PolicyChoice;
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 
@@ -316,3 +316,6 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use policert_model::{Condition, Destination, Operator, Truth};
 
 use super::cell::{Cell, Literal};
 use super::state_tree::{NodeId, StateTree};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::region::Region;
 
 /// A path of abstract states with the operators between them, from an abstract start state to an
@@ -91,7 +91,7 @@ impl AbstractPath {
 
     /// The operator of a step.
     pub fn operator<'a>(&self, abstraction: &'a Abstraction<'_>, step: usize) -> &'a Operator {
-        &abstraction.operators.all()[self.steps[step].operator].operator
+        &abstraction.operators.all()[self.steps[step].operator]
     }
 
     /// The outcome of a step.
@@ -118,11 +118,8 @@ impl AbstractPath {
             return all;
         };
         add(RequirementKind::NotTerminal, abstraction.not_terminal());
-        let prepared = &abstraction.operators.all()[operator];
-        add(RequirementKind::Guard, &prepared.operator.guard);
-        let outcome =
-            prepared.outcome(destination, abstraction.question.model, &abstraction.predicates);
-        for condition in &outcome.validity {
+        add(RequirementKind::Guard, &abstraction.operators.all()[operator].guard);
+        for condition in &abstraction.effect(operator, destination).validity {
             add(RequirementKind::Outcome, condition);
         }
         let update = self.outcome(abstraction, step);

@@ -8,7 +8,7 @@ use policert_model::{Condition, Expr, LinearExpr, VarId};
 use policert_numeric::IntBox;
 
 use super::path::{AbstractPath, Requirement};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 
 /// Variables that the value of one variable may mention before the encoding ends.
 const VALUE_LIMIT: usize = 512;

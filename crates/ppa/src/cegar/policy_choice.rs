@@ -5,7 +5,7 @@ use policert_model::Semantics;
 use policert_policy::trees::IntegerTrees;
 use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
 
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 
 /// The policy, asked about single states.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl<'p> PolicyChoice<'p> {
             for group in abstraction.operators.groups() {
                 let Some(output) = group.output else { continue };
                 for &o in &group.operators {
-                    let operator = &abstraction.operators.all()[o].operator;
+                    let operator = &abstraction.operators.all()[o];
                     if semantics.is_enabled(operator, state)? {
                         applicable[output] = true;
                         break;
@@ -100,7 +100,7 @@ impl<'p> PolicyChoice<'p> {
             for group in abstraction.operators.groups() {
                 if group.output.is_some() {
                     for &o in &group.operators {
-                        let guard = &abstraction.operators.all()[o].operator.guard;
+                        let guard = &abstraction.operators.all()[o].guard;
                         guard.for_each_var(&mut |v| variables.push(v.index()));
                     }
                 }

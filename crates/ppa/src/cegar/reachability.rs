@@ -12,20 +12,19 @@ use std::collections::{BTreeSet, BinaryHeap};
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cell::Literals;
 use super::config::SearchOrder;
+use super::preconditions::Preconditions;
 use super::start_states::StartList;
 use super::state_tree::{Arrival, NodeId, StateTree};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
 /// What the searches of all iterations share.
 #[derive(Debug)]
 pub(crate) struct Reachability {
     pub tree: StateTree,
-    /// By operator and outcome: the weakest preconditions of predicates, by position; `None` where
-    /// they were not needed yet.
-    pub preconditions: FxHashMap<(u32, u32), Vec<Option<Literals>>>,
+    /// By operator and outcome.
+    pub preconditions: FxHashMap<(u32, u32), Preconditions>,
     /// Outcomes that may leave a domain.
     pub may_drop: BTreeSet<(usize, usize)>,
     /// The number of the search.

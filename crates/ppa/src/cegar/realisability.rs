@@ -8,7 +8,7 @@ use policert_numeric::IntBox;
 use super::config::BrokenRequirements;
 use super::path::{AbstractPath, RequirementKind};
 use super::path_condition::PathCondition;
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 

@@ -14,7 +14,7 @@ use super::path::{AbstractPath, Requirement, RequirementKind};
 use super::path_condition::PathCondition;
 use super::policy_choice::PolicyChoice;
 use super::weakest_precondition::{AtomAtStep, propagate};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
 /// What a predicate, or a refinement, comes from.

@@ -8,7 +8,7 @@ use super::path::{AbstractPath, Requirement};
 use super::path_condition::PathCondition;
 use super::policy_choice::PolicyChoice;
 use super::realisability::solution;
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 

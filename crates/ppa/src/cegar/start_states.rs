@@ -9,7 +9,7 @@ use policert_numeric::IntInterval;
 use super::cell::Literal;
 use super::reachability::Search;
 use super::state_tree::{NodeId, StateTree};
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 

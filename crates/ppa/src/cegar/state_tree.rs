@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::{Cell, Difference, Literal, Literals};
 use super::path_literals::PathLiterals;
+use crate::abstraction::Abstraction;
 
 impl PredicateId {
     /// The position.
@@ -187,6 +188,22 @@ impl StateTree {
         });
         self.roots.insert(locations.to_vec(), root);
         root
+    }
+
+    /// The root that outcome number `d` of operator number `o` leads to from a box of one combination of
+    /// locations.
+    pub fn root_after(
+        &mut self,
+        abstraction: &Abstraction<'_>,
+        sides: &IntBox,
+        o: usize,
+        d: usize,
+    ) -> NodeId {
+        let mut locations: Vec<i64> = self.locations.iter().map(|l| sides[l.index()].lo).collect();
+        for &(k, location) in &abstraction.effect(o, d).locations {
+            locations[k] = location;
+        }
+        self.root(&locations)
     }
 
     fn push(&mut self, node: Node) -> NodeId {
@@ -435,6 +452,44 @@ mod tests {
             assert_eq!(literals.len(), if value == 0 || value == 99 { 1 } else { 2 });
             assert!(literals.iter().all(|(_, l)| l.condition().holds(&[value]) == Ok(true)));
         }
+    }
+
+    #[test]
+    fn every_state_is_in_the_cell_of_its_leaf_and_in_no_other() {
+        let (x, y) = (|| Expr::Var(VarId::new(0)), || Expr::Var(VarId::new(1)));
+        let sides = IntBox::new(vec![IntInterval::new(0, 9), IntInterval::new(0, 9)]);
+        let sum_at_most = |value| {
+            let sum = Expr::binary(BinaryOp::Add, x(), y());
+            Condition::from_expr(&Expr::binary(BinaryOp::Le, sum, Expr::int(value)))
+        };
+        let mut tree = StateTree::new(sides.clone(), Vec::new());
+        let states: Vec<[i64; 2]> = (0..100).map(|n| [n / 10, n % 10]).collect();
+        for (number, round) in (0..12).enumerate() {
+            let condition = match round % 3 {
+                0 => at_most(0, round / 2),
+                1 => at_most(1, 9 - round / 2),
+                _ => sum_at_most(round),
+            };
+            let (predicate, _) = tree.predicate(&condition);
+            if round % 4 == 3 {
+                tree.split_everywhere(predicate);
+            } else {
+                // Only where one of the states is.
+                let leaf = tree.leaf_of(&states[37 * number % 100]);
+                tree.split_under(leaf, predicate);
+            }
+            let leaves: BTreeMap<[i64; 2], NodeId> =
+                states.iter().map(|&state| (state, tree.leaf_of(&state))).collect();
+            for (state, leaf) in &leaves {
+                for (other, leaf_of_other) in &leaves {
+                    let is_inside = tree.cell(*leaf_of_other).contains(state);
+                    assert_eq!(is_inside, leaf == leaf_of_other, "{round}: {state:?} {other:?}");
+                }
+                let literals = tree.path_literals(*leaf);
+                assert!(literals.iter().all(|(_, l)| l.condition().holds(state) == Ok(true)));
+            }
+        }
+        assert!(tree.nodes.len() > 20);
     }
 
     #[test]

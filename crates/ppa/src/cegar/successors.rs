@@ -7,9 +7,9 @@ use policert_engine_api::{Answer, EngineError};
 use policert_model::{State, Truth};
 
 use super::cell::Literals;
+use super::preconditions::Preconditions;
 use super::reachability::Search;
 use super::state_tree::{Arrival, Candidate, Found, NodeId, PredicateId};
-use crate::engine::Abstraction;
 use crate::region::Region;
 
 /// The transitions of one abstract state by one outcome.
@@ -26,8 +26,7 @@ struct Outgoing {
     selected_in: Option<Arc<[i64]>>,
     /// Whether it is known that it does not.
     is_refuted: bool,
-    /// The weakest preconditions of predicates, by position, as far as they were needed.
-    preconditions: Vec<Option<Literals>>,
+    preconditions: Preconditions,
 }
 
 impl Search<'_, '_, '_> {
@@ -114,34 +113,25 @@ impl Search<'_, '_, '_> {
                 continue;
             }
             for &o in &group.operators {
-                self.budget.poll()?;
-                let prepared = &abstraction.operators.all()[o];
-                if prepared.operator.guard.truth(&states.sides) == Truth::False {
-                    continue;
-                }
-                let applicable = states.restrict([&prepared.operator.guard]);
-                if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted()
-                {
-                    continue;
-                }
-                for d in 0..prepared.operator.destinations.len() {
-                    let valid = valid_region(abstraction, &applicable, o, d);
-                    if prepared.operator.destinations[d].choices.is_empty()
-                        && !outcome_is_certain(abstraction, &applicable, o, d)
-                    {
+                let operator = &abstraction.operators.all()[o];
+                let applicable = self.queries.applicable(states, operator, self.budget)?;
+                let Some(applicable) = applicable else { continue };
+                for d in 0..operator.destinations.len() {
+                    if abstraction.may_drop(&applicable, o, d) {
                         self.reachability.may_drop.insert((o, d));
                     }
                     self.queries.refuse_conflict(
                         abstraction.question.model,
-                        (&prepared.operator, d),
+                        (operator, d),
                         &applicable,
                         group.output,
                         self.budget,
                     )?;
-                    if valid.is_empty() {
+                    if abstraction.valid_region(&applicable, o, d).is_empty() {
                         continue;
                     }
-                    let target = self.root_after(states, o, d);
+                    let target =
+                        self.reachability.tree.root_after(abstraction, &states.sides, o, d);
                     let (Ok(operator), Ok(destination)) = (u32::try_from(o), u32::try_from(d))
                     else {
                         return Err(EngineError::Unsupported("too many operators".to_owned()));
@@ -152,23 +142,6 @@ impl Search<'_, '_, '_> {
             }
         }
         Ok(all)
-    }
-
-    /// The root that an outcome leads to.
-    fn root_after(&mut self, states: &Region<'_>, operator: usize, destination: usize) -> NodeId {
-        let abstraction = self.abstraction;
-        let outcome = abstraction.operators.all()[operator].outcome(
-            destination,
-            abstraction.question.model,
-            &abstraction.predicates,
-        );
-        let tree = &mut self.reachability.tree;
-        let mut locations: Vec<i64> =
-            tree.locations().iter().map(|l| states.sides[l.index()].lo).collect();
-        for &(k, location) in &outcome.locations {
-            locations[k] = location;
-        }
-        tree.root(&locations)
     }
 
     /// Follows the candidates of one outcome to the abstract states that they lead to.
@@ -202,9 +175,9 @@ impl Search<'_, '_, '_> {
                 Some(region) => region,
                 None => {
                     let (o, d) = (outgoing.operator as usize, outgoing.destination as usize);
-                    let prepared = &abstraction.operators.all()[o];
-                    let applicable = states.restrict([&prepared.operator.guard]);
-                    region.insert(valid_region(abstraction, &applicable, o, d))
+                    let operator = &abstraction.operators.all()[o];
+                    let applicable = states.restrict([&operator.guard]);
+                    region.insert(abstraction.valid_region(&applicable, o, d))
                 }
             };
             if valid.is_empty() {
@@ -234,20 +207,10 @@ impl Search<'_, '_, '_> {
 
     /// The literals of a predicate before the outcome.
     fn precondition(&self, outgoing: &mut Outgoing, predicate: PredicateId) -> Literals {
-        let known = &mut outgoing.preconditions;
-        if known.len() <= predicate.index() {
-            known.resize(predicate.index() + 1, None);
-        }
-        let literals = known[predicate.index()].get_or_insert_with(|| {
-            let operator = &self.abstraction.operators.all()[outgoing.operator as usize].operator;
-            let destination = &operator.destinations[outgoing.destination as usize];
-            let literals = self.reachability.tree.literals(predicate);
-            if literals[1].variables().iter().all(|&v| destination.update(v).is_none()) {
-                return literals;
-            }
-            Arc::new([0, 1].map(|value| destination.weakest_precondition(&literals[value])))
-        });
-        Arc::clone(literals)
+        let operator = &self.abstraction.operators.all()[outgoing.operator as usize];
+        let destination = &operator.destinations[outgoing.destination as usize];
+        let tree = &self.reachability.tree;
+        outgoing.preconditions.of(tree, destination, predicate, |before| before)
     }
 
     /// The abstract states under a node that the source states of `region` lead to; `witness` is
@@ -361,31 +324,4 @@ pub(crate) fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
     region.sides.dimensions() == state.len()
         && region.sides.contains(state)
         && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))
-}
-
-/// The states, and free choices, in which an outcome exists and stays inside all domains.
-fn valid_region<'x>(
-    abstraction: &'x Abstraction<'_>,
-    applicable: &Region<'x>,
-    operator: usize,
-    destination: usize,
-) -> Region<'x> {
-    let prepared = &abstraction.operators.all()[operator];
-    let model = abstraction.question.model;
-    let outcome = prepared.outcome(destination, model, &abstraction.predicates);
-    let sides = prepared.operator.destinations[destination].choice_sides(&applicable.sides);
-    applicable.extend(sides).restrict(&outcome.validity)
-}
-
-/// Whether an outcome exists in all of these states, as far as bounds tell.
-fn outcome_is_certain(
-    abstraction: &Abstraction<'_>,
-    applicable: &Region<'_>,
-    operator: usize,
-    destination: usize,
-) -> bool {
-    let prepared = &abstraction.operators.all()[operator];
-    let model = abstraction.question.model;
-    let outcome = prepared.outcome(destination, model, &abstraction.predicates);
-    outcome.validity.iter().all(|c| c.truth(&applicable.sides) == Truth::True)
 }

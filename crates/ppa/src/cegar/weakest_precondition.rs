@@ -4,7 +4,7 @@
 use policert_model::{Condition, Truth};
 
 use super::path::AbstractPath;
-use crate::engine::Abstraction;
+use crate::abstraction::Abstraction;
 use crate::predicates::require_total;
 
 /// The most atoms that are carried back over one step.

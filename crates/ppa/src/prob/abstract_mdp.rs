@@ -13,9 +13,9 @@ use rustc_hash::FxHashMap;
 
 use super::distribution::{JointOperators, Target, Transition};
 use super::expansion::Expansion;
+use crate::abstraction::Abstraction;
 use crate::cegar::start_states::{StartList, StartSearch};
 use crate::cegar::state_tree::{NodeId, StateTree};
-use crate::engine::Abstraction;
 use crate::queries::Queries;
 
 /// The abstract MDP.

@@ -24,6 +24,7 @@ use super::{
     CounterexampleAnalysis, ProbConfig, ProbReport, Spurious, counts_of, divergence, notes,
     solve_options,
 };
+use crate::abstraction::Abstraction;
 use crate::cegar::cell::Literal;
 use crate::cegar::config::Scope;
 use crate::cegar::path::AbstractPath;
@@ -31,7 +32,6 @@ use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::refinement::{Origin, Refinement};
 use crate::cegar::start_states::StartList;
 use crate::cegar::weakest_precondition::{AtomAtStep, atoms, is_predicate};
-use crate::engine::Abstraction;
 use crate::queries::{Queries, QueryStats};
 use crate::region::Region;
 

@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use super::abstract_mdp::AbstractMdp;
 use super::distribution::{Target, Transition};
 use super::max_prob::Adversary;
+use crate::abstraction::Abstraction;
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::state_tree::NodeId;
-use crate::engine::Abstraction;
 
 /// A concrete state in which the adversary's abstract transition does not exist.
 #[derive(Clone, Debug)]
@@ -164,7 +164,7 @@ impl Runner<'_, '_, '_> {
         let transition = number.and_then(|n| self.adversary.transition(self.mdp, n)).cloned();
         if let Some(transition) = transition {
             let o = transition.operator as usize;
-            let operator = &self.abstraction.operators.all()[o].operator;
+            let operator = &self.abstraction.operators.all()[o];
             let semantics = self.semantics();
             let is_enabled = !is_terminal && semantics.is_enabled(operator, state)?;
             let allowed = if is_enabled { allows(o) } else { Some(false) };
@@ -196,7 +196,7 @@ impl Runner<'_, '_, '_> {
             return Ok(());
         }
         for o in 0..self.abstraction.operators.all().len() {
-            let operator = &self.abstraction.operators.all()[o].operator;
+            let operator = &self.abstraction.operators.all()[o];
             if self.semantics().is_enabled(operator, state)? && allows(o) == Some(true) {
                 let (outcomes, _) = self.outcomes(met, id, o, state, None)?;
                 met.choices[id as usize].push(outcomes);
@@ -215,7 +215,7 @@ impl Runner<'_, '_, '_> {
         state: &State,
         wanted: Option<&Transition>,
     ) -> Result<(Outcomes, Option<usize>), EngineError> {
-        let operator = &self.abstraction.operators.all()[o].operator;
+        let operator = &self.abstraction.operators.all()[o];
         let successors = self.semantics().successors(operator, state)?;
         let mut outcomes = Vec::with_capacity(operator.destinations.len());
         let mut missed: Option<(f64, usize)> = None;

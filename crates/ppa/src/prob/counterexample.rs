@@ -21,6 +21,7 @@ use super::divergence::{path_state, path_step};
 use super::max_prob::Adversary;
 use super::maximal_realisation::{CollectedPath, Realiser};
 use super::unsafe_paths::{UnsafePath, UnsafePaths};
+use crate::abstraction::Abstraction;
 use crate::cegar::analysis::{Analysis, Analyst, InEnvironment};
 use crate::cegar::config::CegarConfig;
 use crate::cegar::path::AbstractPath;
@@ -29,7 +30,6 @@ use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::realisability::start_parts;
 use crate::cegar::refinement::{Origin, Refinement};
 use crate::cegar::weakest_precondition::AtomAtStep;
-use crate::engine::Abstraction;
 use crate::queries::Queries;
 
 /// What is wrong with an abstract counterexample.
@@ -253,3 +253,6 @@ impl<'m, 'r> CeAna<'m, 'r> {
         Finding::TooManyPaths
     }
 }
+
+#[cfg(test)]
+mod tests;

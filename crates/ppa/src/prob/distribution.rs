@@ -8,9 +8,10 @@ use policert_model::{Condition, Destination, Expr, Probability, Truth, VarId};
 use policert_numeric::{IntBox, IntInterval, Rational};
 use rustc_hash::FxHashMap;
 
+use crate::abstraction::Abstraction;
 use crate::cegar::cell::Literals;
+use crate::cegar::preconditions::Preconditions;
 use crate::cegar::state_tree::{NodeId, PredicateId, StateTree};
-use crate::engine::Abstraction;
 
 /// Where an outcome of an abstract transition leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,8 +54,7 @@ pub(crate) struct JointOutcome {
     pub validity: Vec<Condition>,
     /// Holds where it does not; `None` where no condition says so.
     pub invalidity: Option<Condition>,
-    /// Weakest preconditions of literals, by predicate, as far as they were needed.
-    preconditions: Vec<Option<Literals>>,
+    preconditions: Preconditions,
 }
 
 /// The operators that were met.
@@ -90,20 +90,20 @@ impl JointOperators {
 
 impl JointOperator {
     fn new(abstraction: &Abstraction<'_>, operator: u32) -> Result<Self, EngineError> {
-        let prepared = &abstraction.operators.all()[operator as usize];
+        let composed = &abstraction.operators.all()[operator as usize];
         let (model, predicates) = (abstraction.question.model, &abstraction.predicates);
         let mut offset = 0;
         let mut outcomes = Vec::new();
-        for (d, destination) in prepared.operator.destinations.iter().enumerate() {
+        for (d, destination) in composed.destinations.iter().enumerate() {
             let Probability::Constant(probability) = &destination.probability else {
                 return Err(EngineError::Unsupported(format!(
                     "{} has a probability that depends on the state; engine prob takes it",
-                    model.display_operator(&prepared.operator.key)
+                    model.display_operator(&composed.key)
                 )));
             };
-            let outcome = prepared.outcome(d, model, predicates);
+            let effect = abstraction.effect(operator as usize, d);
             let validity: Vec<Condition> =
-                outcome.validity.iter().map(|c| shifted(c, destination, offset, model)).collect();
+                effect.validity.iter().map(|c| shifted(c, destination, offset, model)).collect();
             let is_total = validity.iter().all(|c| c.is_total(predicates.domains()));
             let invalidity = (destination.choices.is_empty() && is_total)
                 .then(|| Condition::and(validity.iter().cloned()).negate());
@@ -112,7 +112,7 @@ impl JointOperator {
                 offset,
                 validity,
                 invalidity,
-                preconditions: Vec::new(),
+                preconditions: Preconditions::default(),
             });
             offset += destination.choices.len();
         }
@@ -127,7 +127,7 @@ impl JointOperator {
         operator: u32,
         sides: &IntBox,
     ) -> Vec<IntInterval> {
-        let destinations = &abstraction.operators.all()[operator as usize].operator.destinations;
+        let destinations = &abstraction.operators.all()[operator as usize].destinations;
         destinations
             .iter()
             .flat_map(|destination| destination.choice_sides(sides))
@@ -151,21 +151,9 @@ impl JointOutcome {
         tree: &StateTree,
         predicate: PredicateId,
     ) -> Literals {
-        if self.preconditions.len() <= predicate.index() {
-            self.preconditions.resize(predicate.index() + 1, None);
-        }
         let (offset, model) = (self.offset, abstraction.question.model);
-        let literals = self.preconditions[predicate.index()].get_or_insert_with(|| {
-            let literals = tree.literals(predicate);
-            if literals[1].variables().iter().all(|&v| destination.update(v).is_none()) {
-                return literals;
-            }
-            Arc::new([0, 1].map(|value| {
-                let before = destination.weakest_precondition(&literals[value]);
-                shifted(&before, destination, offset, model)
-            }))
-        });
-        Arc::clone(literals)
+        let placed = |before: Condition| shifted(&before, destination, offset, model);
+        self.preconditions.of(tree, destination, predicate, placed)
     }
 }
 

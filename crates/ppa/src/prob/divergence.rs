@@ -6,12 +6,12 @@ use policert_engine_api::{Budget, EngineError};
 use super::abstract_mdp::AbstractMdp;
 use super::concrete_runs::Divergence;
 use super::distribution::Target;
+use crate::abstraction::Abstraction;
 use crate::cegar::config::CegarConfig;
 use crate::cegar::path::{AbstractPath, PathState, PathStep};
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::refinement::{Refinement, Refiner};
 use crate::cegar::state_tree::{NodeId, StateTree};
-use crate::engine::Abstraction;
 use crate::queries::Queries;
 
 /// An abstract state of a path.

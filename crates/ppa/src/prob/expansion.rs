@@ -32,13 +32,13 @@ use policert_engine_api::{Answer, EngineError};
 use policert_model::Truth;
 
 use super::distribution::{JointOperators, Target, Transition};
+use crate::abstraction::Abstraction;
 use crate::cegar::state_tree::{NodeId, StateTree};
 use crate::cegar::successors::is_in;
-use crate::engine::Abstraction;
-use crate::operators::LabelGroup;
 use crate::queries::Queries;
 use crate::region::Region;
 use policert_engine_api::Budget;
+use policert_symbolic::LabelGroup;
 
 /// What the expansion of abstract states works with.
 pub(crate) struct Expansion<'r, 's, 'q> {
@@ -99,10 +99,7 @@ impl Expansion<'_, '_, '_> {
                 && chosen.is_empty()
                 && !group.operators.is_empty()
             {
-                if self.queries.is_select_pi_relaxed(&states, output, self.budget)?.refuted() {
-                    continue;
-                }
-                match self.queries.is_select_pi(&states, output, self.budget)? {
+                match self.queries.selects(&states, output, self.budget)? {
                     Answer::Refuted => continue,
                     Answer::Possible(state) => chosen.extend(state.map(Arc::from)),
                 }
@@ -123,11 +120,10 @@ impl Expansion<'_, '_, '_> {
     ) -> Result<(), EngineError> {
         let abstraction = self.abstraction;
         for &o in &group.operators {
-            self.budget.poll()?;
-            let prepared = &abstraction.operators.all()[o];
+            let composed = &abstraction.operators.all()[o];
             let operator = u32::try_from(o)
                 .map_err(|_| EngineError::Unsupported("too many operators".to_owned()))?;
-            let count = prepared.operator.destinations.len();
+            let count = composed.destinations.len();
             let anywhere = vec![Target::Any; count];
             let starts: Vec<&[Target]> = match candidates {
                 None => vec![&anywhere],
@@ -136,20 +132,15 @@ impl Expansion<'_, '_, '_> {
                 }
             };
             // l.2
-            if starts.is_empty() || prepared.operator.guard.truth(&states.sides) == Truth::False {
+            if starts.is_empty() {
                 continue;
             }
-            let applicable = states.restrict([&prepared.operator.guard]);
-            if applicable.is_empty() || self.queries.is_app(&applicable, self.budget)?.refuted() {
-                continue;
-            }
+            let applicable = self.queries.applicable(states, composed, self.budget)?;
+            let Some(applicable) = applicable else { continue };
             if let Some(output) = group.output
                 && !chosen.iter().any(|state| is_in(&applicable, state))
             {
-                if self.queries.is_app_pi_relaxed(&applicable, output, self.budget)?.refuted() {
-                    continue;
-                }
-                match self.queries.is_app_pi(&applicable, output, self.budget)? {
+                match self.queries.selects_applicable(&applicable, output, self.budget)? {
                     Answer::Refuted => continue,
                     Answer::Possible(state) => chosen.extend(state.map(Arc::from)),
                 }
@@ -158,7 +149,7 @@ impl Expansion<'_, '_, '_> {
                 for d in 0..count {
                     self.queries.refuse_conflict(
                         abstraction.question.model,
-                        (&prepared.operator, d),
+                        (composed, d),
                         &applicable,
                         group.output,
                         self.budget,
@@ -201,7 +192,7 @@ impl Expansion<'_, '_, '_> {
             return self.test(enumeration, region); // l.14
         };
         let (abstraction, operator) = (self.abstraction, enumeration.operator);
-        let destination = &abstraction.operators.all()[operator as usize].operator.destinations[d];
+        let destination = &abstraction.operators.all()[operator as usize].destinations[d];
         let joint = self.operators.get(abstraction, operator)?;
         let outcome = &joint.outcomes[d];
         let (validity, invalidity) = (outcome.validity.clone(), outcome.invalidity.clone());
@@ -221,7 +212,8 @@ impl Expansion<'_, '_, '_> {
                     self.successors(enumeration, node, &part)?;
                 }
                 _ => {
-                    let root = self.root_after(region, operator, d);
+                    let o = operator as usize;
+                    let root = self.tree.root_after(abstraction, &region.sides, o, d);
                     self.successors(enumeration, root, &valid)?;
                 }
             }
@@ -290,16 +282,7 @@ impl Expansion<'_, '_, '_> {
             enumeration.chosen.iter().find(|state| is_in(region, state)).map(Arc::clone);
         if witness.is_none() {
             let output = enumeration.output.filter(|_| self.abstraction.policy.is_some());
-            let mut answer = self.queries.t_sat(region, output.is_none(), self.budget)?;
-            if let Some(output) = output
-                && !answer.refuted()
-            {
-                if self.queries.t_sat_pi_relaxed(region, output, self.budget)?.refuted() {
-                    return Ok(());
-                }
-                answer = self.queries.t_sat_pi(region, output, self.budget)?;
-            }
-            match answer {
+            match self.queries.leads(region, output, self.budget)? {
                 Answer::Refuted => return Ok(()),
                 Answer::Possible(state) => witness = state.map(Arc::from),
             }
@@ -319,24 +302,8 @@ impl Expansion<'_, '_, '_> {
         predicate: crate::cegar::state_tree::PredicateId,
     ) -> Result<crate::cegar::cell::Literals, EngineError> {
         let abstraction = self.abstraction;
-        let destination = &abstraction.operators.all()[operator as usize].operator.destinations[d];
+        let destination = &abstraction.operators.all()[operator as usize].destinations[d];
         let outcome = &mut self.operators.get(abstraction, operator)?.outcomes[d];
         Ok(outcome.precondition(abstraction, destination, self.tree, predicate))
-    }
-
-    /// The root that an outcome leads to.
-    fn root_after(&mut self, states: &Region<'_>, operator: u32, d: usize) -> NodeId {
-        let abstraction = self.abstraction;
-        let outcome = abstraction.operators.all()[operator as usize].outcome(
-            d,
-            abstraction.question.model,
-            &abstraction.predicates,
-        );
-        let mut locations: Vec<i64> =
-            self.tree.locations().iter().map(|l| states.sides[l.index()].lo).collect();
-        for &(k, location) in &outcome.locations {
-            locations[k] = location;
-        }
-        self.tree.root(&locations)
     }
 }

@@ -11,12 +11,12 @@ use policert_model::{Condition, State};
 use policert_numeric::{IntBox, IntInterval, Rational};
 
 use super::concrete_runs::Weight;
+use crate::abstraction::Abstraction;
 use crate::cegar::path::AbstractPath;
 use crate::cegar::path_condition::PathCondition;
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::realisability::{StartPart, solution};
 use crate::cegar::run::{End, Follower};
-use crate::engine::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 

@@ -4,21 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, Question};
-use policert_model::{OperatorKey, State};
+use policert_model::OperatorKey;
 use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, states};
 
 use super::abstract_mdp::AbstractMdp;
 use super::distribution::{Target, Transition};
 use super::expansion::Expansion;
 use super::refuse_probabilities;
+use crate::abstraction::Abstraction;
 use crate::cegar::state_tree::NodeId;
 use crate::config::Config;
-use crate::engine::Abstraction;
 
 /// The most states of a model that is tried.
-const MOST_STATES: i128 = 500;
+const MOST_STATES: u128 = 500;
 
 /// Abstract transitions: operator and targets.
 type Transitions = BTreeSet<(usize, Vec<Target>)>;
@@ -56,7 +56,10 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let mut property = case.property.clone();
     let predicates = std::mem::take(&mut property.predicates);
     let question = Question::new(&case.model, &property);
-    let all = states(&case)?;
+    if case.model.domains().count()? > MOST_STATES {
+        return None;
+    }
+    let all = states(&case.model);
     let abstraction = Abstraction::new(&question, Some(&policy)).ok()?;
     refuse_probabilities(&abstraction).ok()?;
     let mut mdp = AbstractMdp::new(&abstraction);
@@ -70,7 +73,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
         .all()
         .iter()
         .enumerate()
-        .map(|(o, prepared)| (&prepared.operator.key, o))
+        .map(|(o, operator)| (&operator.key, o))
         .collect();
     let mut expected: BTreeMap<NodeId, Transitions> = BTreeMap::new();
     for state in &all {
@@ -81,7 +84,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
         let mut by_operator: BTreeMap<usize, Vec<BTreeSet<Target>>> = BTreeMap::new();
         for transition in expansion.transitions {
             let o = operators[&transition.operator];
-            let count = abstraction.operators.all()[o].operator.destinations.len();
+            let count = abstraction.operators.all()[o].destinations.len();
             let targets = by_operator.entry(o).or_insert_with(|| vec![BTreeSet::new(); count]);
             let target = Target::Node(mdp.tree.leaf_of(&transition.step.state));
             targets[transition.step.destination].insert(target);
@@ -114,7 +117,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
             // may be out of their range, or a condition may lack a truth value, an outcome that
             // is lost is possible and no more.
             let lost = targets.contains(&Target::Lost);
-            let prepared = &abstraction.operators.all()[*o].operator;
+            let operator = &abstraction.operators.all()[*o];
             let joint = &mdp
                 .operators
                 .get(&abstraction, u32::try_from(*o).expect("few"))
@@ -122,7 +125,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
                 .outcomes;
             let is_loose = joint.iter().any(|outcome| outcome.invalidity.is_none());
             let all_lost = targets.iter().all(|target| *target == Target::Lost);
-            assert!(lost && (is_loose || all_lost), "{place}: {o} {targets:?} {prepared:?}");
+            assert!(lost && (is_loose || all_lost), "{place}: {o} {targets:?} {operator:?}");
         }
         tally.abstract_states += 1;
         tally.transitions += expected.len();
@@ -165,27 +168,4 @@ fn product(targets: &[BTreeSet<Target>]) -> Vec<Vec<Target>> {
             .collect();
     }
     all
-}
-
-/// All states of a small model.
-fn states(case: &Case) -> Option<Vec<State>> {
-    let domains = case.model.domains();
-    let count = domains.sides().iter().map(|side| i128::from(side.hi) - i128::from(side.lo) + 1);
-    if count.product::<i128>() > MOST_STATES {
-        return None;
-    }
-    let mut all = vec![State::new()];
-    for side in domains.sides() {
-        all = all
-            .iter()
-            .flat_map(|state: &State| {
-                (side.lo..=side.hi).map(|value| {
-                    let mut longer = state.clone();
-                    longer.push(value);
-                    longer
-                })
-            })
-            .collect();
-    }
-    Some(all)
 }

@@ -1,7 +1,7 @@
 //! Bounded model checking as one of the engines.
 
+use policert_bmc::{BmcReport, BmcSolver, bmc};
 use policert_engine_api::{Budget, EngineError, Observer, UnknownReason, Verdict};
-use policert_explore::{BmcReport, BmcSolver, bmc};
 use serde_json::{Value, json};
 
 use super::{Assignment, EngineRun};

@@ -10,9 +10,10 @@ mod unrolling;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
+use policert_bmc::BmcSolver;
 use policert_certify::replay;
 use policert_engine_api::{Budget, EngineError, Silent, UnknownReason, Verdict};
-use policert_explore::{BmcSolver, ExplicitConfig, explicit, guided};
+use policert_explore::{ExplicitConfig, explicit, guided};
 use policert_ppa::{Config, Origin};
 use policert_testkit::oracle::NoAnswer;
 use policert_testkit::{Profile, case_numbers};

@@ -1,8 +1,8 @@
 //! Bounded unrolling against the brute-force oracle.
 
+use policert_bmc::{BmcConfig, BmcSolver, bmc};
 use policert_certify::replay;
 use policert_engine_api::{Budget, EngineError, Question, Silent, UnknownReason, Verdict};
-use policert_explore::{BmcConfig, BmcSolver, bmc};
 use policert_policy::Policy;
 use policert_testkit::oracle::Reachable;
 

@@ -1,28 +1,26 @@
 //! The run to a state in a box, backwards through the boxes that it came from.
 
-use std::ops::ControlFlow;
+use policert_engine_api::{Budget, EngineError, Trace, TraceStep, point_of};
+use policert_model::{BinaryOp, Condition, Expr, State, VarId};
+use policert_numeric::IntInterval;
+use policert_symbolic::Operators;
 
-use policert_engine_api::{Budget, EngineError, Trace, TraceStep};
-use policert_model::{BinaryOp, Condition, Expr, State, VarId, find_point};
-use policert_numeric::{IntBox, IntInterval};
-
-use super::boxes::Found;
-use super::image::Prepared;
+use crate::boxes::Found;
 
 /// The run to `state` in box number `at`.
 ///
 /// # Errors
 /// A stop of the budget.
-pub(super) fn run_to(
+pub(crate) fn run_to(
     found: &[Found],
-    operators: &[Prepared],
+    operators: &Operators,
     mut at: usize,
     mut state: State,
     budget: &mut Budget,
 ) -> Result<Trace, EngineError> {
     let mut steps = Vec::new();
     while let Some(arrival) = &found[at].arrival {
-        let operator = &operators[arrival.operator].operator;
+        let operator = &operators.all()[arrival.operator];
         let destination = &operator.destinations[arrival.destination];
         let variables = state.len();
         let mut source = arrival.source.clone();
@@ -49,23 +47,4 @@ pub(super) fn run_to(
     }
     steps.reverse();
     Ok(Trace { start: state, steps })
-}
-
-/// A point of a box that satisfies a condition.
-///
-/// # Errors
-/// A stop of the budget.
-pub(super) fn point_of(
-    condition: &Condition,
-    sides: &IntBox,
-    budget: &mut Budget,
-) -> Result<Option<State>, EngineError> {
-    let found = find_point(condition, sides, &mut || match budget.poll() {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(stop) => ControlFlow::Break(stop),
-    })?;
-    match found {
-        ControlFlow::Break(stop) => Err(stop.into()),
-        ControlFlow::Continue(point) => Ok(point),
-    }
 }

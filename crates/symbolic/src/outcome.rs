@@ -1,52 +1,19 @@
-//! Operators made ready for questions about boxes of states.
+//! Outcomes of operators, made ready for questions about regions: which states lead where.
 
 use std::sync::Arc;
 
-use policert_engine_api::{EngineError, Question};
+use policert_engine_api::Question;
 use policert_model::{
-    BinaryOp, Condition, Destination, Expr, LabelId, LinearExpr, Model, Operator, UnaryOp,
-    UpdateValue, VarId,
+    BinaryOp, Condition, Destination, Expr, LinearExpr, UnaryOp, UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval};
 
-/// The most operators that are composed.
-const OPERATOR_LIMIT: usize = 200_000;
-
-/// States, and free choices, with shared conditions.
-pub(crate) type Region = policert_model::Region<Arc<Condition>>;
-
-/// All operators by label.
-#[derive(Debug)]
-pub(crate) struct Operators {
-    /// In the order of composition.
-    pub all: Vec<PreparedOperator>,
-    /// The environment's first, then the policy's by output.
-    pub groups: Vec<Group>,
-}
-
-/// The operators of one label.
-#[derive(Debug)]
-pub(crate) struct Group {
-    label: Option<LabelId>,
-    /// The policy's output; `None` where the environment chooses.
-    pub output: Option<usize>,
-    /// Positions in [`Operators::all`].
-    pub operators: Vec<usize>,
-}
-
-/// An operator.
-#[derive(Debug)]
-pub(crate) struct PreparedOperator {
-    pub operator: Operator,
-    /// The conjuncts of its guard.
-    pub guard: Vec<Arc<Condition>>,
-    /// By destination.
-    pub outcomes: Vec<Outcome>,
-}
+use crate::region::{SharedRegion, shared};
 
 /// An outcome of an operator.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub struct Outcome {
+    /// The outcome as the model has it.
     pub destination: Destination,
     /// That it leads to a state, but for what is `broken`.
     pub exists: Vec<Arc<Condition>>,
@@ -57,57 +24,11 @@ pub(crate) struct Outcome {
     domains: IntBox,
 }
 
-impl Operators {
-    /// Composes the operators of a model. `outputs` are the labels of the policy, in its order.
-    pub fn new(question: &Question<'_>, outputs: &[LabelId]) -> Result<Self, EngineError> {
-        let model = question.model;
-        let mut groups: Vec<Group> = Vec::new();
-        let mut all = Vec::new();
-        for (i, operator) in model.operators(OPERATOR_LIMIT)?.into_iter().enumerate() {
-            let label = operator.label;
-            let output = label.and_then(|l| outputs.iter().position(|&output| output == l));
-            match groups.iter_mut().find(|group| group.label == label) {
-                Some(group) => group.operators.push(i),
-                None => groups.push(Group { label, output, operators: vec![i] }),
-            }
-            all.push(PreparedOperator::new(question, operator));
-        }
-        groups.sort_by_key(|group| group.output.map_or(0, |output| output + 1));
-        Ok(Self { all, groups })
-    }
-
-    /// For each of so many outputs: where its label is applicable.
-    pub fn applicability(&self, outputs: usize) -> Vec<Condition> {
-        let mut applicable = vec![Condition::False; outputs];
-        for group in &self.groups {
-            if let Some(output) = group.output {
-                let guards = group.operators.iter().map(|&o| self.all[o].operator.guard.clone());
-                applicable[output] = Condition::or(guards);
-            }
-        }
-        applicable
-    }
-}
-
-impl PreparedOperator {
-    fn new(question: &Question<'_>, operator: Operator) -> Self {
-        let outcomes = operator.destinations.iter().map(|d| Outcome::new(question, d)).collect();
-        Self { guard: shared(&operator.guard), outcomes, operator }
-    }
-}
-
-/// The conjuncts of a condition, shared.
-pub(crate) fn shared(condition: &Condition) -> Vec<Arc<Condition>> {
-    match condition {
-        Condition::And(parts) => parts.iter().cloned().map(Arc::new).collect(),
-        Condition::True => Vec::new(),
-        other => vec![Arc::new(other.clone())],
-    }
-}
-
 impl Outcome {
-    fn new(question: &Question<'_>, destination: &Destination) -> Self {
-        let model: &Model = question.model;
+    /// Prepares an outcome of an operator of the question's model.
+    #[must_use]
+    pub fn new(question: &Question<'_>, destination: &Destination) -> Self {
+        let model = question.model;
         let mut broken = vec![destination.conflict.condition.clone()];
         for update in &destination.updates {
             if let UpdateValue::General(value) = &update.value
@@ -132,13 +53,15 @@ impl Outcome {
         }
     }
 
-    /// The states, with free choices, in which the operator is taken and the outcome exists.
-    pub fn region(&self, applicable: &Region) -> Region {
+    /// The states of a region, with free choices, in which the operator is taken and the outcome exists.
+    #[must_use]
+    pub fn region(&self, applicable: &SharedRegion) -> SharedRegion {
         let choices = self.destination.choice_sides(&applicable.sides);
         applicable.extend(choices).restrict(self.exists.iter().cloned())
     }
 
     /// A box around all states that a region leads to.
+    #[must_use]
     pub fn hull(&self, sides: &IntBox) -> IntBox {
         let mut hull = IntBox::new(sides.sides()[..self.domains.dimensions()].to_vec());
         for update in &self.destination.updates {
@@ -153,6 +76,7 @@ impl Outcome {
     }
 
     /// The state that a point of a region leads to; `None` if that cannot be told.
+    #[must_use]
     pub fn target(&self, point: &[i64]) -> Option<Vec<i64>> {
         let mut next = point[..self.domains.dimensions()].to_vec();
         for update in &self.destination.updates {
@@ -165,7 +89,7 @@ impl Outcome {
     }
 
     /// Adds the parts of a region from which the outcome leads out of a box; they are disjoint.
-    pub fn cut(&self, mut region: Region, reason: &IntBox, parts: &mut Vec<Region>) {
+    pub fn cut(&self, mut region: SharedRegion, reason: &IntBox, parts: &mut Vec<SharedRegion>) {
         let hull = self.hull(&region.sides);
         for (d, (&inner, outer)) in reason.sides().iter().zip(hull.sides()).enumerate() {
             if inner.includes(*outer) {
@@ -189,11 +113,11 @@ impl Outcome {
     /// The part of a region after which a variable is on one side of a bound.
     fn bounded(
         &self,
-        region: &Region,
+        region: &SharedRegion,
         variable: usize,
         value: Option<&UpdateValue>,
         side: Side,
-    ) -> Region {
+    ) -> SharedRegion {
         // v' = ±w + c bounds w alone.
         let direct = match value {
             None => Some((variable, 1, 0)),
@@ -211,7 +135,7 @@ impl Outcome {
                 Side::AtMost(bound) => sides[w].hi = sides[w].hi.min(bound),
                 Side::AtLeast(bound) => sides[w].lo = sides[w].lo.max(bound),
             }
-            return Region::new(sides, region.conditions.iter().cloned());
+            return SharedRegion::new(sides, region.conditions.iter().cloned());
         }
         let value = value.map_or(Expr::Var(VarId::new(variable)), UpdateValue::to_expr);
         let condition = match side {

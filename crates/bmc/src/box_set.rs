@@ -2,14 +2,12 @@
 
 use policert_numeric::IntBox;
 
-use super::partition::cut_away;
-
 /// Boxes in a leaf before it is cut.
 const LEAF: usize = 16;
 
 /// A set of states.
 #[derive(Debug)]
-pub(super) struct BoxSet {
+pub(crate) struct BoxSet {
     boxes: Vec<IntBox>,
     /// The first is the root.
     nodes: Vec<Node>,
@@ -131,7 +129,7 @@ impl BoxSet {
                     if common.is_empty() {
                         next.push(part);
                     } else {
-                        cut_away(part, &common, &mut next);
+                        part.add_outside(&common, &mut next);
                     }
                 }
                 left = next;

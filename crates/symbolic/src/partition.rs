@@ -2,11 +2,11 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_model::{Condition, Truth, VarId};
-use policert_numeric::{IntBox, IntInterval};
+use policert_numeric::IntBox;
 
 /// A box in disjoint parts.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub struct Parts {
     /// The condition holds at all of their points.
     pub inside: Vec<IntBox>,
     /// It is false, or has no value, at all of their points.
@@ -17,7 +17,7 @@ pub(super) struct Parts {
 ///
 /// # Errors
 /// A stop of the budget, or a box that would have to be halved without end.
-pub(super) fn partition(
+pub fn partition(
     sides: IntBox,
     condition: &Condition,
     budget: &mut Budget,
@@ -44,7 +44,7 @@ fn part(
                 parts.outside.push(sides);
                 return Ok(());
             }
-            cut_away(sides, &core, &mut parts.outside);
+            sides.add_outside(&core, &mut parts.outside);
             part_core(core, condition, parts, budget)?;
         }
     }
@@ -93,7 +93,7 @@ fn part_core(
         }
         _ => match narrowest(&core, condition.variables()) {
             Some(d) => {
-                let (lower, upper) = halves(core, d)?;
+                let [lower, upper] = halves(core, d)?;
                 part(lower, condition, parts, budget)?;
                 part(upper, condition, parts, budget)
             }
@@ -108,7 +108,7 @@ fn part_core(
 }
 
 /// The dimension with the fewest values, but more than one, among these variables.
-pub(super) fn narrowest(
+pub(crate) fn narrowest(
     sides: &IntBox,
     variables: impl IntoIterator<Item = VarId>,
 ) -> Option<usize> {
@@ -123,48 +123,23 @@ pub(super) fn narrowest(
 ///
 /// # Errors
 /// A dimension without bounds: unsupported.
-pub(super) fn halves(sides: IntBox, d: usize) -> Result<(IntBox, IntBox), EngineError> {
+pub(crate) fn halves(sides: IntBox, d: usize) -> Result<[IntBox; 2], EngineError> {
     let side = sides[d];
-    if !side.is_bounded() {
-        return Err(unbounded());
-    }
-    Ok(cut(sides, d, side.midpoint()))
+    if side.is_bounded() { Ok(sides.cut(d, side.midpoint())) } else { Err(unbounded()) }
 }
 
-/// The parts of a box up to a value and beyond it.
-pub(super) fn cut(mut sides: IntBox, d: usize, at: i64) -> (IntBox, IntBox) {
-    let side = sides[d];
-    let mut upper = sides.clone();
-    upper[d] = IntInterval::new(at + 1, side.hi);
-    sides[d] = IntInterval::new(side.lo, at);
-    (sides, upper)
-}
-
-/// Adds the parts of `sides` that lie outside of `core`, a box in it that is not empty.
-pub(super) fn cut_away(mut sides: IntBox, core: &IntBox, outside: &mut Vec<IntBox>) {
-    for d in 0..sides.dimensions() {
-        let (side, inner) = (sides[d], core[d]);
-        if side.lo < inner.lo {
-            let mut below = sides.clone();
-            below[d] = IntInterval::new(side.lo, inner.lo - 1);
-            outside.push(below);
-        }
-        if inner.hi < side.hi {
-            let mut above = sides.clone();
-            above[d] = IntInterval::new(inner.hi + 1, side.hi);
-            outside.push(above);
-        }
-        sides[d] = inner;
-    }
-}
-
-pub(super) fn unbounded() -> EngineError {
-    EngineError::Unsupported("bounded model checking over a variable without bounds".to_owned())
+/// The error of a set of states that would have to be halved without end.
+#[must_use]
+pub fn unbounded() -> EngineError {
+    EngineError::Unsupported(
+        "a variable without bounds, whose values would have to be told apart".to_owned(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use policert_model::{BinaryOp, Expr};
+    use policert_numeric::IntInterval;
 
     use super::*;
 

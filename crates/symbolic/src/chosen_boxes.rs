@@ -1,68 +1,56 @@
 //! Boxes in which the policy chooses a label everywhere, by the decision oracle.
 
-use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, State, VarId};
+use policert_model::{State, VarId};
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Chooser, Filter, Policy, Ties};
+use policert_policy::{Choice, Policy, Ties};
 
-use super::partition::{cut, halves};
+use crate::operators::Operators;
+use crate::partition::halves;
+use crate::policy_region::PolicyRegion;
 
-/// Tells where the policy chooses a label.
+/// Tells in which parts of a box the policy chooses a label.
 #[derive(Debug)]
-pub(super) struct Choices<'p> {
-    policy: &'p Policy,
-    oracle: Oracle<'p>,
-    chooser: Chooser<'p>,
-    /// The box that was entered.
-    entered: Option<IntBox>,
-    /// What is known about it; built when the first question is asked.
-    map: Option<DecisionMap>,
+pub struct ChosenBoxes<'p> {
+    region: PolicyRegion<'p>,
     /// The state whose choice was asked last, and what it is.
     last: Option<(State, Choice)>,
-    /// With a filter: where each output is applicable.
-    applicable: Vec<Condition>,
     /// The variables that the choice depends on.
     reads: Vec<usize>,
     /// The output that competed last.
     rival: usize,
-    /// A state in which the choice is undecided.
-    pub undecided: Option<State>,
-    /// Questions to the oracle.
-    pub queries: u64,
+    undecided: Option<State>,
 }
 
-impl<'p> Choices<'p> {
-    /// For this policy. `applicable` says for each output where its label is applicable.
-    pub fn new(policy: &'p Policy, mut applicable: Vec<Condition>) -> Self {
-        if policy.semantics().filter == Filter::None {
-            applicable.clear();
-        }
+impl<'p> ChosenBoxes<'p> {
+    /// Prepares a policy over these operators; they are grouped by its outputs.
+    #[must_use]
+    pub fn new(policy: &'p Policy, operators: &Operators) -> Self {
+        let region = PolicyRegion::new(policy, operators);
         let mut reads: Vec<usize> = policy.inputs().iter().map(|v| v.index()).collect();
-        for condition in &applicable {
+        for condition in region.applicable() {
             reads.extend(condition.variables().into_iter().map(VarId::index));
         }
         reads.sort_unstable();
         reads.dedup();
-        Self {
-            policy,
-            oracle: Oracle::new(policy, applicable.clone()),
-            chooser: policy.chooser(),
-            entered: None,
-            map: None,
-            last: None,
-            applicable,
-            reads,
-            rival: 0,
-            undecided: None,
-            queries: 0,
-        }
+        Self { region, last: None, reads, rival: 0, undecided: None }
     }
 
     /// The next boxes lie in this one.
     pub fn enter(&mut self, sides: &IntBox) {
-        self.entered = Some(sides.clone());
-        self.map = None;
+        self.region.enter(sides);
+    }
+
+    /// A state that was met in which the choice is undecided.
+    #[must_use]
+    pub fn undecided(&self) -> Option<&State> {
+        self.undecided.as_ref()
+    }
+
+    /// The number of questions to the oracle so far.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.region.asked()
     }
 
     /// Adds the parts of a box in which the policy chooses an output everywhere. In all other
@@ -90,13 +78,16 @@ impl<'p> Choices<'p> {
                 }
                 continue;
             }
-            let Answer::Possible(witness) = self.ask(&sides, output, budget)? else { continue };
+            let Answer::Possible(witness) = self.region.is_chosen_in(&sides, output, budget)?
+            else {
+                continue;
+            };
             match self.competitor(&sides, output, budget)? {
                 // Something is chosen in each state, for the output is applicable there.
-                None if self.policy.semantics().ties != Ties::Strict => chosen.push(sides),
+                None if self.region.policy().semantics().ties != Ties::Strict => chosen.push(sides),
                 other => {
                     let rival = other.flatten();
-                    let (lower, upper) = self.cut(sides, witness.as_ref(), rival.as_ref())?;
+                    let [lower, upper] = self.cut(sides, witness.as_ref(), rival.as_ref())?;
                     stack.push(upper);
                     stack.push(lower);
                 }
@@ -112,11 +103,11 @@ impl<'p> Choices<'p> {
         output: usize,
         budget: &mut Budget,
     ) -> Result<Option<Option<State>>, EngineError> {
-        let outputs = self.policy.outputs().len();
+        let outputs = self.region.policy().outputs().len();
         let first = std::iter::once(self.rival);
         for other in first.chain(0..outputs) {
             if other != output
-                && let Answer::Possible(state) = self.ask(sides, other, budget)?
+                && let Answer::Possible(state) = self.region.is_chosen_in(sides, other, budget)?
             {
                 self.rival = other;
                 return Ok(Some(state));
@@ -125,36 +116,19 @@ impl<'p> Choices<'p> {
         Ok(None)
     }
 
-    fn ask(
-        &mut self,
-        sides: &IntBox,
-        output: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        self.queries += 1;
-        if let (None, Some(entered)) = (&self.map, &self.entered) {
-            self.map = Some(DecisionMap::new(&self.oracle, entered));
-        }
-        let query = SelectionQuery { region: sides, conditions: &[], output };
-        Ok(match &mut self.map {
-            Some(map) => map.decide(&mut self.oracle, &query, budget)?,
-            None => self.oracle.decide(&query, budget)?,
-        })
-    }
-
     /// Cuts a box between two states with different choices, else in the middle.
     fn cut(
         &mut self,
         sides: IntBox,
         one: Option<&State>,
         other: Option<&State>,
-    ) -> Result<(IntBox, IntBox), EngineError> {
+    ) -> Result<[IntBox; 2], EngineError> {
         if let (Some(one), Some(other)) = (one, other) {
             let differ = self.reads.iter().copied().filter(|&d| one[d] != other[d]);
             if let Some(d) = differ.max_by_key(|&d| one[d].abs_diff(other[d])) {
                 let (low, high) = (one[d].min(other[d]), one[d].max(other[d]));
                 let at = low.midpoint(high).clamp(low, high - 1);
-                return Ok(cut(sides, d, at));
+                return Ok(sides.cut(d, at));
             }
         }
         let open = self.reads.iter().copied().filter(|&d| !sides[d].is_point());
@@ -169,10 +143,7 @@ impl<'p> Choices<'p> {
         {
             return choice.clone();
         }
-        let inputs: Vec<i64> = self.policy.inputs().iter().map(|v| state[v.index()]).collect();
-        let mask: Vec<bool> =
-            self.applicable.iter().map(|condition| condition.holds(state) == Ok(true)).collect();
-        let choice = self.chooser.choose(&inputs, &mask);
+        let choice = self.region.choice(state);
         self.last = Some((state.clone(), choice.clone()));
         choice
     }

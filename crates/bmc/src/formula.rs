@@ -15,24 +15,17 @@ use policert_smt::encode::{Frame, chooses, policy_scores_within, successor};
 use policert_smt::{
     Assignment, CheckResult, Formula, SmtError, Solver, Sort, Symbol, Term, Z3Solver, check_within,
 };
+use policert_symbolic::{Operators, PolicyRegion};
 
-use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT, report};
-use crate::policy_successors::PolicySuccessors;
+use crate::{BmcConfig, BmcReport, BmcStats, report};
 
 /// The most start states of a list that later states are kept apart from.
 const LISTED_STARTS: usize = 64;
 
-/// Operators of one label.
-struct Group {
-    /// The policy's output for it; `None` where the environment chooses.
-    output: Option<usize>,
-    operators: Vec<Operator>,
-}
-
 struct Unrolling<'a> {
     question: &'a Question<'a>,
     policy: Option<&'a Policy>,
-    groups: Vec<Group>,
+    operators: Operators,
     /// For each output where its label is applicable.
     applicable: Vec<Condition>,
     solver: Z3Solver,
@@ -44,7 +37,7 @@ struct Unrolling<'a> {
 }
 
 /// Unrolls into a formula.
-pub(super) fn unroll(
+pub(crate) fn unroll(
     question: &Question<'_>,
     policy: Option<&Policy>,
     config: &BmcConfig,
@@ -58,27 +51,15 @@ pub(super) fn unroll(
 
 impl<'a> Unrolling<'a> {
     fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Result<Self, EngineError> {
-        let model = question.model;
-        let outputs = policy.map_or(0, |policy| policy.outputs().len());
-        let mut groups: Vec<Group> = (0..outputs)
-            .map(Some)
-            .chain([None])
-            .map(|output| Group { output, operators: Vec::new() })
-            .collect();
-        for operator in model.operators(OPERATOR_LIMIT)? {
-            refuse_errors(question, &operator)?;
-            let output = operator.label.and_then(|label| policy?.output_of(label));
-            groups[output.unwrap_or(outputs)].operators.push(operator);
+        let operators = Operators::new(question.model, policy.map_or(&[], Policy::outputs))?;
+        for operator in operators.all() {
+            refuse_errors(question, operator)?;
         }
-        let guards = |group: &Group| {
-            Condition::or(group.operators.iter().map(|operator| operator.guard.clone()))
-        };
-        let applicable = groups[..outputs].iter().map(guards).collect();
         Ok(Self {
             question,
             policy,
-            groups,
-            applicable,
+            applicable: operators.applicability(),
+            operators,
             solver: Z3Solver::new(),
             frames: Vec::new(),
             first_unsafe: None,
@@ -183,9 +164,9 @@ impl<'a> Unrolling<'a> {
         let chosen = self.choices(&source)?;
         let next = self.add_frame();
         let mut steps = Vec::new();
-        for (group, chosen) in self.groups.iter().zip(chosen) {
+        for (group, chosen) in self.operators.groups().iter().zip(chosen) {
             let mut of_label = Vec::new();
-            for operator in &group.operators {
+            for operator in group.operators.iter().map(|&o| &self.operators.all()[o]) {
                 let guard = source.condition(&operator.guard, true)?;
                 let mut outcomes = Vec::new();
                 for destination in &operator.destinations {
@@ -215,8 +196,9 @@ impl<'a> Unrolling<'a> {
 
     /// By group: the policy chooses the label.
     fn choices(&mut self, frame: &Frame) -> Result<Vec<Formula>, EngineError> {
+        let groups = self.operators.groups();
         let Some(policy) = self.policy else {
-            return Ok(vec![Formula::Constant(true); self.groups.len()]);
+            return Ok(vec![Formula::Constant(true); groups.len()]);
         };
         let variables = &self.question.model.variables;
         let inputs: Vec<Term> =
@@ -227,11 +209,12 @@ impl<'a> Unrolling<'a> {
         self.solver.assert(scores.constraint);
         let applicable = self.applicable.iter().map(|c| frame.condition(c, true));
         let applicable = applicable.collect::<Result<Vec<Formula>, SmtError>>()?;
-        let formula = |group: &Group| match group.output {
+        let formula = |output| match output {
             Some(output) => chooses(&scores.outputs, output, &policy.semantics(), &applicable),
             None => Ok(Formula::Constant(true)),
         };
-        Ok(self.groups.iter().map(formula).collect::<Result<_, SmtError>>()?)
+        let chosen = groups.iter().map(|group| formula(group.output));
+        Ok(chosen.collect::<Result<_, SmtError>>()?)
     }
 
     /// An assignment of what was asserted, if there is one.
@@ -252,11 +235,15 @@ impl<'a> Unrolling<'a> {
             .collect();
         let states = states
             .ok_or_else(|| EngineError::Undecided("a path through huge values".to_owned()))?;
-        let mut successors = PolicySuccessors::new(self.question, self.policy);
+        let mut policy = self.policy.map(|policy| PolicyRegion::new(policy, &self.operators));
         let mut steps = Vec::new();
         for pair in states.windows(2) {
-            let step = successors.step(&pair[0], &pair[1])?;
-            steps.push(step.ok_or_else(|| {
+            let choice = policy.as_mut().map(|policy| policy.choice(&pair[0]));
+            let groups = self.operators.environment_first();
+            let found = self.operators.steps(groups, self.question, &pair[0], choice.as_ref())?;
+            let step =
+                found.into_iter().find(|found| found.is_certain && found.step.state == pair[1]);
+            steps.push(step.map(|found| found.step).ok_or_else(|| {
                 EngineError::Internal("a step of Z3's path is none by the semantics".to_owned())
             })?);
         }

@@ -8,14 +8,11 @@ use policert_model::{
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
 
-use super::partition::{halves, narrowest, partition};
+use crate::partition::{halves, narrowest, partition};
 
-/// An operator with what its outcomes need.
+/// What the images under an operator's outcomes need.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    pub operator: Operator,
-    /// The policy's output for its label; `None` where the environment chooses.
-    pub output: Option<usize>,
+pub struct Images {
     /// By outcome: where it leads to a state.
     exists: Vec<Condition>,
     /// Whether single states are needed: probabilities depend on the state.
@@ -24,9 +21,12 @@ pub(super) struct Prepared {
 
 /// A box of states and free choices with its image.
 #[derive(Debug)]
-pub(super) struct Step {
+pub struct Image {
+    /// The states before, with the free choices of the outcome.
     pub source: IntBox,
+    /// Which outcome.
     pub destination: usize,
+    /// The states after it.
     pub image: IntBox,
 }
 
@@ -37,12 +37,13 @@ enum Attempt<T> {
     Cut(usize),
 }
 
-impl Prepared {
-    pub fn new(model: &Model, operator: Operator, output: Option<usize>) -> Self {
+impl Images {
+    /// Prepares the outcomes of an operator of a model.
+    #[must_use]
+    pub fn new(model: &Model, operator: &Operator) -> Self {
         let exists = operator.destinations.iter().map(|d| d.exists(&model.variables)).collect();
         let constant = |d: &Destination| matches!(d.probability, Probability::Constant(_));
-        let by_state = !operator.destinations.iter().all(constant);
-        Self { operator, output, exists, by_state }
+        Self { exists, by_state: !operator.destinations.iter().all(constant) }
     }
 
     /// Adds the images of a box of states in which the guard holds.
@@ -52,8 +53,9 @@ impl Prepared {
     pub fn add_images(
         &self,
         semantics: &Semantics<'_>,
+        operator: &Operator,
         sides: &IntBox,
-        steps: &mut Vec<Step>,
+        images: &mut Vec<Image>,
         budget: &mut Budget,
     ) -> Result<(), EngineError> {
         if self.by_state {
@@ -61,120 +63,119 @@ impl Prepared {
             while let Some(sides) = stack.pop() {
                 budget.poll()?;
                 match (0..sides.dimensions()).find(|&d| !sides[d].is_point()) {
-                    Some(d) => stack.extend(<[IntBox; 2]>::from(halves(sides, d)?)),
-                    None => self.add_exact(semantics, &sides, None, steps)?,
+                    Some(d) => stack.extend(halves(sides, d)?),
+                    None => add_exact(semantics, operator, &sides, None, images)?,
                 }
             }
             return Ok(());
         }
-        for d in 0..self.operator.destinations.len() {
+        for d in 0..operator.destinations.len() {
             let mut stack = vec![sides.clone()];
             while let Some(sides) = stack.pop() {
                 budget.poll()?;
                 if sides.is_point() {
-                    self.add_exact(semantics, &sides, Some(d), steps)?;
+                    add_exact(semantics, operator, &sides, Some(d), images)?;
                     continue;
                 }
-                match self.extended(d, &sides) {
+                match extended(&operator.destinations[d], &sides) {
                     Attempt::Cut(dimension) => {
-                        stack.extend(<[IntBox; 2]>::from(halves(sides, dimension)?));
+                        stack.extend(halves(sides, dimension)?);
                     }
                     Attempt::Done(None) => {}
                     Attempt::Done(Some(extended)) => {
                         let variables = sides.dimensions();
-                        self.add_outcome(d, extended, variables, steps, budget)?;
+                        let outcome = (d, &operator.destinations[d]);
+                        self.add_outcome(outcome, extended, variables, images, budget)?;
                     }
                 }
             }
         }
         Ok(())
-    }
-
-    /// The successors of a single state, by the plain semantics.
-    fn add_exact(
-        &self,
-        semantics: &Semantics<'_>,
-        point: &IntBox,
-        destination: Option<usize>,
-        steps: &mut Vec<Step>,
-    ) -> Result<(), EngineError> {
-        let state = point.lower_corner();
-        for successor in semantics.successors(&self.operator, &state)?.list {
-            if destination.is_none_or(|d| d == successor.destination) {
-                let source: Vec<i64> = state.iter().chain(&successor.choices).copied().collect();
-                steps.push(Step {
-                    source: IntBox::point(&source),
-                    destination: successor.destination,
-                    image: IntBox::point(&successor.state),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// A box with the free choices of an outcome, which has no modelling error there; `None` if
-    /// there is nothing to choose from.
-    fn extended(&self, d: usize, sides: &IntBox) -> Attempt<Option<IntBox>> {
-        let destination = &self.operator.destinations[d];
-        let variables = sides.dimensions();
-        let any = |variables: Vec<VarId>| {
-            let all = (0..sides.dimensions()).map(VarId::new);
-            let d = narrowest(sides, variables).or_else(|| narrowest(sides, all));
-            Attempt::Cut(d.unwrap_or(0))
-        };
-        let mut extended = sides.clone();
-        for choice in &destination.choices {
-            let bounds = [&choice.lower, &choice.upper].map(|bound| fixed(bound, &extended));
-            let [Some(lower), Some(upper)] = bounds else {
-                let mut reads = variables_of(&choice.lower);
-                reads.append(&mut variables_of(&choice.upper));
-                reads.retain(|v| v.index() < variables);
-                return any(reads);
-            };
-            let (Some(lower), Some(upper)) = (lower.ceil().to_i64(), upper.floor().to_i64()) else {
-                return any(Vec::new());
-            };
-            if lower > upper {
-                return Attempt::Done(None);
-            }
-            extended.push(IntInterval::new(lower, upper));
-        }
-        let conflict = &destination.conflict.condition;
-        if *conflict != Condition::False && conflict.truth(&extended) != Truth::False {
-            return any(conflict.variables());
-        }
-        for update in &destination.updates {
-            if let UpdateValue::General(value) = &update.value
-                && !value.is_integral()
-            {
-                return any(variables_of(value));
-            }
-        }
-        Attempt::Done(Some(extended))
     }
 
     /// Adds the images of a box of states and choices under an outcome.
     fn add_outcome(
         &self,
-        d: usize,
+        (d, destination): (usize, &Destination),
         extended: IntBox,
         variables: usize,
-        steps: &mut Vec<Step>,
+        images: &mut Vec<Image>,
         budget: &mut Budget,
     ) -> Result<(), EngineError> {
-        let destination = &self.operator.destinations[d];
         let mut stack = partition(extended, &self.exists[d], budget)?.inside;
         while let Some(source) = stack.pop() {
             budget.poll()?;
             match image(destination, &source, variables) {
-                Attempt::Done(image) => steps.push(Step { source, destination: d, image }),
+                Attempt::Done(image) => images.push(Image { source, destination: d, image }),
                 Attempt::Cut(dimension) => {
-                    stack.extend(<[IntBox; 2]>::from(halves(source, dimension)?));
+                    stack.extend(halves(source, dimension)?);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The successors of a single state, by the plain semantics.
+fn add_exact(
+    semantics: &Semantics<'_>,
+    operator: &Operator,
+    point: &IntBox,
+    destination: Option<usize>,
+    images: &mut Vec<Image>,
+) -> Result<(), EngineError> {
+    let state = point.lower_corner();
+    for successor in semantics.successors(operator, &state)?.list {
+        if destination.is_none_or(|d| d == successor.destination) {
+            let source: Vec<i64> = state.iter().chain(&successor.choices).copied().collect();
+            images.push(Image {
+                source: IntBox::point(&source),
+                destination: successor.destination,
+                image: IntBox::point(&successor.state),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A box with the free choices of an outcome, which has no modelling error there; `None` if
+/// there is nothing to choose from.
+fn extended(destination: &Destination, sides: &IntBox) -> Attempt<Option<IntBox>> {
+    let variables = sides.dimensions();
+    let any = |variables: Vec<VarId>| {
+        let all = (0..sides.dimensions()).map(VarId::new);
+        let d = narrowest(sides, variables).or_else(|| narrowest(sides, all));
+        Attempt::Cut(d.unwrap_or(0))
+    };
+    let mut extended = sides.clone();
+    for choice in &destination.choices {
+        let bounds = [&choice.lower, &choice.upper].map(|bound| fixed(bound, &extended));
+        let [Some(lower), Some(upper)] = bounds else {
+            let mut reads = variables_of(&choice.lower);
+            reads.append(&mut variables_of(&choice.upper));
+            reads.retain(|v| v.index() < variables);
+            return any(reads);
+        };
+        let (Some(lower), Some(upper)) = (lower.ceil().to_i64(), upper.floor().to_i64()) else {
+            return any(Vec::new());
+        };
+        if lower > upper {
+            return Attempt::Done(None);
+        }
+        extended.push(IntInterval::new(lower, upper));
+    }
+    let conflict = &destination.conflict.condition;
+    if *conflict != Condition::False && conflict.truth(&extended) != Truth::False {
+        return any(conflict.variables());
+    }
+    for update in &destination.updates {
+        if let UpdateValue::General(value) = &update.value
+            && !value.is_integral()
+        {
+            return any(variables_of(value));
+        }
+    }
+    Attempt::Done(Some(extended))
 }
 
 /// The image of a box in which the outcome exists everywhere, if that is a box: then every

@@ -2,22 +2,20 @@
 
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, Trace,
-    UnknownReason, Verdict,
+    UnknownReason, Verdict, point_of,
 };
-use policert_model::{Condition, Semantics, Truth};
+use policert_model::{Semantics, Truth};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
+use policert_symbolic::{ChosenBoxes, Image, Images, Operators, partition, unbounded};
 
-use super::box_set::BoxSet;
-use super::chosen::Choices;
-use super::image::{Prepared, Step};
-use super::partition::{partition, unbounded};
-use super::run_back::{point_of, run_to};
-use super::{BmcConfig, BmcReport, BmcStats, OPERATOR_LIMIT, report};
+use crate::box_set::BoxSet;
+use crate::run_back::run_to;
+use crate::{BmcConfig, BmcReport, BmcStats, report};
 
 /// A box of states that are reached, all by the same outcome.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub sides: IntBox,
     /// How they are reached; start states have none.
     pub arrival: Option<Arrival>,
@@ -25,7 +23,7 @@ pub(super) struct Found {
 
 /// How a box is reached.
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     /// The box before.
     pub from: usize,
     pub operator: usize,
@@ -37,8 +35,10 @@ pub(super) struct Arrival {
 struct Unrolling<'a> {
     question: &'a Question<'a>,
     semantics: Semantics<'a>,
-    operators: Vec<Prepared>,
-    choices: Option<Choices<'a>>,
+    operators: Operators,
+    /// By operator.
+    images: Vec<Images>,
+    choices: Option<ChosenBoxes<'a>>,
     reached: BoxSet,
     found: Vec<Found>,
     /// A shortest unsafe path.
@@ -48,7 +48,7 @@ struct Unrolling<'a> {
 }
 
 /// Unrolls into boxes.
-pub(super) fn unroll(
+pub(crate) fn unroll(
     question: &Question<'_>,
     policy: Option<&Policy>,
     config: &BmcConfig,
@@ -60,34 +60,20 @@ pub(super) fn unroll(
     let Unrolling { choices, found, first_unsafe, mut counts, mut stats, .. } = unrolling;
     counts.reachable_states = states_in(found.iter().map(|found| &found.sides));
     stats.boxes = found.len() as u64;
-    stats.queries = choices.map_or(0, |choices| choices.queries);
+    stats.queries = choices.map_or(0, |choices| choices.asked());
     report(ended, first_unsafe, counts, stats)
 }
 
 impl<'a> Unrolling<'a> {
     fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Result<Self, EngineError> {
         let model = question.model;
-        let output_of = |label| policy.and_then(|policy| policy.output_of(label));
-        let operators: Vec<Prepared> = model
-            .operators(OPERATOR_LIMIT)?
-            .into_iter()
-            .map(|operator| {
-                let output = operator.label.and_then(output_of);
-                Prepared::new(model, operator, output)
-            })
-            .collect();
-        let choices = policy.map(|policy| {
-            let guards = |output| {
-                let of_label = operators.iter().filter(move |o| o.output == Some(output));
-                Condition::or(of_label.map(|o| o.operator.guard.clone()))
-            };
-            Choices::new(policy, (0..policy.outputs().len()).map(guards).collect())
-        });
+        let operators = Operators::new(model, policy.map_or(&[], Policy::outputs))?;
         Ok(Self {
             question,
             semantics: Semantics { model, rule: question.domain_rule },
+            images: operators.all().iter().map(|o| Images::new(model, o)).collect(),
+            choices: policy.map(|policy| ChosenBoxes::new(policy, &operators)),
             operators,
-            choices,
             reached: BoxSet::default(),
             found: Vec::new(),
             first_unsafe: None,
@@ -136,7 +122,7 @@ impl<'a> Unrolling<'a> {
             }
             layer = end;
         }
-        Ok(match self.choices.as_ref().and_then(|choices| choices.undecided.as_ref()) {
+        Ok(match self.choices.as_ref().and_then(ChosenBoxes::undecided) {
             Some(state) => {
                 let state = self.question.model.display_state(state);
                 Verdict::Unknown(UnknownReason::UndecidedChoice { state })
@@ -221,8 +207,10 @@ impl<'a> Unrolling<'a> {
             if let Some(choices) = &mut self.choices {
                 choices.enter(&sides);
             }
-            for operator in 0..self.operators.len() {
-                for (destination, source, image) in self.steps(operator, &sides, budget)? {
+            for operator in 0..self.images.len() {
+                for Image { source, destination, image } in
+                    self.images_of(operator, &sides, budget)?
+                {
                     let arrival = || {
                         let source = source.clone();
                         Some(Arrival { from: at, operator, destination, source })
@@ -234,32 +222,31 @@ impl<'a> Unrolling<'a> {
         Ok(())
     }
 
-    /// The steps that one operator makes from a box.
-    fn steps(
+    /// The images of a box under one operator.
+    fn images_of(
         &mut self,
-        operator: usize,
+        at: usize,
         sides: &IntBox,
         budget: &mut Budget,
-    ) -> Result<Vec<(usize, IntBox, IntBox)>, EngineError> {
-        let prepared = &self.operators[operator];
-        if prepared.operator.guard.truth(sides) == Truth::False {
+    ) -> Result<Vec<Image>, EngineError> {
+        let (operator, output) = (&self.operators.all()[at], self.operators.output_of(at));
+        if operator.guard.truth(sides) == Truth::False {
             return Ok(Vec::new());
         }
         let mut taken = Vec::new();
-        for enabled in partition(sides.clone(), &prepared.operator.guard, budget)?.inside {
-            match (&mut self.choices, prepared.output) {
+        for enabled in partition(sides.clone(), &operator.guard, budget)?.inside {
+            match (&mut self.choices, output) {
                 (Some(choices), Some(output)) => {
                     choices.add_chosen(enabled, output, &mut taken, budget)?;
                 }
                 _ => taken.push(enabled),
             }
         }
-        let mut steps = Vec::new();
+        let mut images = Vec::new();
         for source in taken {
-            prepared.add_images(&self.semantics, &source, &mut steps, budget)?;
+            self.images[at].add_images(&self.semantics, operator, &source, &mut images, budget)?;
         }
-        let parts = |step: Step| (step.destination, step.source, step.image);
-        Ok(steps.into_iter().map(parts).collect())
+        Ok(images)
     }
 }
 

@@ -1,17 +1,14 @@
 //! Bounded model checking: is there a path of length L from a start state to an unsafe one, for
 //! L = 0, 1, 2, …? (PPA 2022, Section 8.2)
 //!
-//! Two ways to unroll: boxes of states, whose choices the decision oracle tells ([`boxes`]), and
+//! Two ways to unroll: boxes of states, whose choices the decision oracle tells (`boxes`), and
 //! one formula for Z3 that grows by a step at a time (`formula`). Either finds shortest paths;
 //! either ends with *safe* once there is no longer path that matters.
 
 mod box_set;
 mod boxes;
-mod chosen;
 #[cfg(feature = "z3")]
 mod formula;
-mod image;
-mod partition;
 mod run_back;
 
 use policert_engine_api::{
@@ -19,9 +16,6 @@ use policert_engine_api::{
 };
 use policert_model::DomainRule;
 use policert_policy::Policy;
-
-/// The most operators that are composed for unrolling.
-const OPERATOR_LIMIT: usize = 200_000;
 
 /// What unrolls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

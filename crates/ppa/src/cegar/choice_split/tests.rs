@@ -1,0 +1,119 @@
+//! Cuts on the policy's choice, against brute force: the box that they leave around the
+//! concretisation has no state in which the policy chooses the label.
+
+use policert_engine_api::Question;
+use policert_policy::{Filter, Semantics, Ties};
+use policert_testkit::{Case, Profile, Random, case_numbers, states};
+
+use super::*;
+use crate::config::Config;
+
+/// The most states of a model that is tried.
+const MOST_STATES: u128 = 500;
+
+#[derive(Debug, Default)]
+struct Tally {
+    cuts: usize,
+    none: usize,
+    several: usize,
+}
+
+#[test]
+fn cuts_leave_no_state_in_which_the_policy_chooses_the_label() {
+    let mut tally = Tally::default();
+    for number in case_numbers(400) {
+        let _ = check(number, &mut tally);
+    }
+    assert!(tally.cuts > 60 && tally.none > 60 && tally.several > 4, "{tally:?}");
+}
+
+/// `None` for a case that is not compared.
+fn check(number: u64, tally: &mut Tally) -> Option<()> {
+    let mut random = Random::new(number ^ 0xc075);
+    let semantics = Semantics {
+        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+        filter: *random.pick(&[Filter::None, Filter::Applicable]),
+        ..Semantics::default()
+    };
+    let config = SplitConfig {
+        variable: *random.pick(&[
+            SplitVariable::First,
+            SplitVariable::Distance,
+            SplitVariable::Influence,
+        ]),
+        point: *random.pick(&[
+            SplitPoint::Middle,
+            SplitPoint::Concretisation,
+            SplitPoint::Witness,
+            SplitPoint::Choice,
+        ]),
+        until: *random.pick(&[SplitUntil::Witness, SplitUntil::Refuted]),
+    };
+    let case = Case::numbered(Profile::Linear, number);
+    let policy = case.policy.policy(&case.model, semantics).expect("it fits");
+    let question = Question::new(&case.model, &case.property);
+    let abstraction = Abstraction::new(&question, Some(&policy)).ok()?;
+    let domains = case.model.domains();
+    if domains.count()? > MOST_STATES {
+        return None;
+    }
+    let mut choice = PolicyChoice::new(&policy);
+    let choice_variables = choice.variables(&abstraction);
+    let all = states(&case.model);
+    let concretisation = random.pick(&all).clone();
+    let output = random.below(policy.outputs().len());
+    // States in which the choice is undecided count on neither side.
+    let mut chosen = Vec::new();
+    for state in &all {
+        if choice.chooses(&abstraction, state, output).ok()?? {
+            chosen.push(state);
+        }
+    }
+    if chosen.contains(&&concretisation) {
+        return None;
+    }
+    let tests = Config::default();
+    let mut queries = abstraction.queries(&tests).ok()?;
+    let region = Region::new(domains, []);
+    queries.enter(&region);
+    let entailed: Vec<bool> = concretisation.iter().map(|_| random.percent(30)).collect();
+    let mut split = ChoiceSplit {
+        abstraction: &abstraction,
+        config,
+        policy: &mut choice,
+        choice_variables: &choice_variables,
+        entailed: &entailed,
+        queries: &mut queries,
+        budget: &mut Budget::unlimited(),
+    };
+    let place = format!("{number}: {config:?}");
+    let cuts = split.cuts(&region, &concretisation, output).expect("no limits");
+    let boxed = |without: Option<usize>| {
+        let mut sides = region.sides.clone();
+        let kept = cuts.iter().enumerate().filter(|(i, _)| Some(*i) != without);
+        kept.for_each(|(_, cut)| cut.apply(&mut sides));
+        sides
+    };
+    assert_eq!(cuts.is_empty(), chosen.is_empty(), "{place}");
+    assert!(boxed(None).contains(&concretisation), "{place}: the concretisation is kept");
+    for cut in &cuts {
+        let is_below = cut.predicate().holds(&concretisation) == Ok(true);
+        assert_eq!(is_below, cut.below, "{place}: the side of the concretisation");
+        assert_eq!(cut.entailed, entailed[cut.variable], "{place}");
+        let lost = chosen.iter().any(|s| (cut.predicate().holds(s) == Ok(true)) != cut.below);
+        assert!(lost, "{place}: a cut that tells nothing apart");
+    }
+    let left = |sides: &IntBox| chosen.iter().any(|state| sides.contains(state));
+    match config.until {
+        SplitUntil::Witness => assert!(cuts.len() <= 1, "{place}"),
+        SplitUntil::Refuted => {
+            assert!(!left(&boxed(None)), "{place}: a state is left");
+            let needless = (0..cuts.len()).filter(|&i| !left(&boxed(Some(i)))).count();
+            assert!(needless == 0 || cuts.len() == 1, "{place}: {needless} of {cuts:?}");
+            tally.several += usize::from(cuts.len() > 1);
+        }
+    }
+    tally.cuts += cuts.len();
+    tally.none += usize::from(cuts.is_empty());
+    Some(())
+}

@@ -1,0 +1,125 @@
+//! Counterexample analysis on random tiny models: what it calls real is no more than the greatest
+//! probability that brute force finds, and what it calls spurious is refined.
+
+use policert_engine_api::{Question, Silent};
+use policert_mdp::SolveOptions;
+use policert_policy::{Filter, Semantics, Ties};
+use policert_testkit::oracle::Oracle;
+use policert_testkit::{Case, Profile, Random, case_numbers};
+
+use super::*;
+use crate::cegar::start_states::StartList;
+use crate::cegar::weakest_precondition::{atoms, is_predicate};
+use crate::config::Config;
+use crate::prob::abstract_mdp::Expanding;
+use crate::prob::max_prob::{MaxProbMethod, max_prob};
+use crate::prob::refuse_probabilities;
+
+/// The most states of a model that is tried.
+const MOST_STATES: usize = 60;
+/// The most refinements of one case.
+const MOST_REFINEMENTS: usize = 40;
+
+#[derive(Debug, Default)]
+struct Tally {
+    real: usize,
+    path: usize,
+    path_under_policy: usize,
+    set: usize,
+    settled: usize,
+}
+
+#[test]
+fn real_counterexamples_are_real_and_spurious_ones_are_refined() {
+    let mut tally = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear] {
+        for number in case_numbers(150) {
+            let _ = check(profile, number, &mut tally);
+        }
+    }
+    let spurious = tally.path + tally.path_under_policy + tally.set;
+    assert!(tally.real > 20 && spurious > 20 && tally.settled > 5, "{tally:?}");
+}
+
+/// `None` for a case that is not compared.
+fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
+    let mut random = Random::new(number ^ 0xcea);
+    let semantics = Semantics {
+        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
+        filter: *random.pick(&[Filter::None, Filter::Applicable]),
+        ..Semantics::default()
+    };
+    let case = Case::numbered(profile, number);
+    let policy = case.policy.policy(&case.model, semantics).expect("it fits");
+    let mut property = case.property.clone();
+    property.predicates.clear();
+    let question = Question::new(&case.model, &property);
+    let oracle = Oracle::new(question.clone(), Some((&case.policy, semantics)));
+    let process = oracle.decision_process(MOST_STATES).ok()??;
+    let values = process.greatest();
+    let greatest = process.start.iter().map(|&s| values[s].clone()).max()?;
+    let abstraction = Abstraction::new(&question, Some(&policy)).ok()?;
+    refuse_probabilities(&abstraction).ok()?;
+    let tests = Config::default();
+    let mut queries = abstraction.queries(&tests).ok()?;
+    let mut mdp = AbstractMdp::new(&abstraction);
+    let mut unsafe_atoms = Vec::new();
+    atoms(&property.unsafe_condition, &mut unsafe_atoms);
+    for atom in unsafe_atoms.iter().filter(|atom| is_predicate(&abstraction, atom)) {
+        let (predicate, _) = mdp.tree.predicate(atom);
+        mdp.tree.split_everywhere(predicate);
+    }
+    let budget = &mut Budget::unlimited();
+    // Half of what is real, so that both answers occur.
+    let bound = &greatest * &Rational::new(1, 2).expect("not 0");
+    let place = format!("{profile:?} {number}");
+    for _ in 0..MOST_REFINEMENTS {
+        let mut expanding = Expanding {
+            mdp: &mut mdp,
+            abstraction: &abstraction,
+            queries: &mut queries,
+            observer: &mut Silent,
+            expanded: 0,
+            transitions: 0,
+        };
+        let options = SolveOptions::default();
+        max_prob(&mut expanding, MaxProbMethod::Complete, &options, budget).ok()?;
+        let adversary = Adversary::new(&mdp, &options, budget).ok()??;
+        if adversary.bounds.lo <= bound {
+            assert!(greatest.is_zero() || adversary.bounds.hi >= greatest, "{place}");
+            tally.settled += 1;
+            return Some(());
+        }
+        let Some(StartList::All(all)) = &mdp.start_list else { return None };
+        let cell = mdp.tree.cell(mdp.node(adversary.start));
+        let starts = all.iter().filter(|state| cell.contains(state)).cloned().collect();
+        let limits = (CegarConfig::default(), 2000);
+        let analysis = CeAna::new(&abstraction, &mdp, &adversary, limits, Some(starts), budget);
+        let found = analysis.ok()?.analyse(&bound, &mut queries, budget).ok()?;
+        let (kind, refined) = match found {
+            Finding::Real(start, probability) => {
+                let at = process.states.iter().position(|state| *state == start);
+                let at = at.unwrap_or_else(|| panic!("{place}: {start:?} is a start state"));
+                assert!(process.start.contains(&at), "{place}");
+                assert!(bound < probability && probability <= values[at], "{place}");
+                tally.real += 1;
+                return Some(());
+            }
+            Finding::Spurious(kind, refined) => (kind, refined),
+            Finding::Undecided | Finding::TooManyPaths => return None,
+        };
+        match kind {
+            Spuriousness::Path => tally.path += 1,
+            Spuriousness::PathUnderPolicy => tally.path_under_policy += 1,
+            Spuriousness::Set | Spuriousness::SetUnderPolicy => tally.set += 1,
+        }
+        let (path, refinement) = *refined;
+        let mut progress = false;
+        for AtomAtStep { step, atom } in &refinement.predicates {
+            let (predicate, _) = mdp.tree.predicate(atom);
+            progress |= mdp.tree.split_under(path.states[*step].node, predicate);
+        }
+        assert!(progress, "{place}: {kind:?} is refined by {:?}", refinement.predicates);
+    }
+    None
+}
