@@ -74,8 +74,6 @@ pub const PENDING: &[(&str, usize, &str)] = &[
     ("policy/torch-split-inputs", 2, EXPORTS),
     ("policy/torch-split-inputs", 3, EXPORTS),
     ("ppa/margin-1e-12", 3, SINGLE_PRECISION),
-    ("trees/property-names-xgboost", 0, EXPORTS),
-    ("trees/property-names-xgboost", 1, EXPORTS),
     ("trees/sklearn-scaler-forest", 0, EXPORTS),
     ("trees/sklearn-scaler-forest", 1, EXPORTS),
 ];
