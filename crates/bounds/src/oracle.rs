@@ -29,8 +29,9 @@ pub struct Oracle<'p> {
 
 impl<'p> Oracle<'p> {
     /// Prepares a policy. `applicable` says for each output where it is applicable: the
-    /// disjunction of the guards of its label. It is read only with [`Filter::Applicable`];
-    /// outputs that it lacks are never applicable then.
+    /// disjunction of the guards of its label. It is read only with
+    /// [`Filter::Applicable`](policert_policy::Filter::Applicable); outputs that it lacks are never
+    /// applicable then.
     #[must_use]
     pub fn new(policy: &'p Policy, applicable: Vec<Condition>) -> Self {
         Self::with_config(policy, applicable, Config::default())

@@ -209,6 +209,7 @@ impl<'a> Sink<'a> for Search<'a> {
     }
 
     /// A terminal state is put aside, and an unsafe one is expanded only to build everything.
+    #[inline]
     fn load(&mut self, id: StateId) {
         let behind = self.stage == Stage::BehindTerminal;
         let terminal = &mut self.terminal;
@@ -237,6 +238,7 @@ impl<'a> Sink<'a> for Search<'a> {
         }
     }
 
+    #[inline]
     fn add_successors(&mut self, row: usize, budget: &mut Budget) -> Result<(), EngineError> {
         budget.poll()?;
         let frontier = &mut self.frontier;

@@ -131,6 +131,7 @@ impl<'a> Frontier<'a> {
     }
 
     /// The next state that waits.
+    #[inline]
     fn take(&mut self) -> Option<StateId> {
         let id = StateId(self.taken);
         (id.index() < self.table.len()).then(|| {
@@ -154,6 +155,7 @@ impl<'a> Frontier<'a> {
     }
 
     /// Finds the operators that the policy allows in a state of the batch, and returns its id.
+    #[inline]
     pub fn fire(&mut self, row: usize) -> Result<StateId, EngineError> {
         self.point.clear();
         self.point.extend_from_slice(self.batch.state(row));
@@ -163,6 +165,7 @@ impl<'a> Frontier<'a> {
     }
 
     /// Counts an expanded state with its dropped outcomes, and notes the operators that dropped them.
+    #[inline]
     pub fn note_expanded(&mut self, id: StateId, dropped: u64, drops: &[OpId]) {
         self.counts.expanded_states += 1;
         self.counts.dropped_outcomes += dropped;
@@ -175,6 +178,7 @@ impl<'a> Frontier<'a> {
     }
 
     /// Unpacks a state into `point`.
+    #[inline]
     pub fn look_at(&mut self, id: StateId) {
         self.point.resize(self.packing.variables(), 0);
         self.packing.unpack(self.table.packed(id), &mut self.point);

@@ -111,6 +111,7 @@ impl<'a> Sink<'a> for Search<'a> {
     }
 
     /// States whose value is known are expanded only to build everything.
+    #[inline]
     fn load(&mut self, id: StateId) {
         let known = self.target.contains(id.0) || self.avoid.contains(id.0);
         let Frontier { question, batch, table, packing, .. } = &mut self.frontier;
@@ -124,6 +125,7 @@ impl<'a> Sink<'a> for Search<'a> {
     }
 
     /// Choice by choice.
+    #[inline]
     fn add_successors(&mut self, row: usize, budget: &mut Budget) -> Result<(), EngineError> {
         budget.poll()?;
         let start = self.pending.packed.len();

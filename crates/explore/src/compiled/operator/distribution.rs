@@ -14,6 +14,7 @@ impl CompiledOperator {
     ///
     /// # Errors
     /// A modelling error, or a stop of the budget.
+    #[inline]
     pub(crate) fn apply_by_outcome(
         &self,
         operator: &Operator,
