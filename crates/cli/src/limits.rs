@@ -21,7 +21,7 @@ const WAIT: Duration = Duration::from_secs(10);
 /// An interrupted run may finish a step and write what it has.
 const GRACE_INTERRUPTED: Duration = Duration::from_secs(5);
 /// Memory beyond the limit at which the work is not waited for, in hundredths of the limit.
-const MEMORY_GRACE: u64 = 6;
+const MEMORY_GRACE: u64 = 3;
 /// Bytes that a process touches in a second at most, about.
 const BYTES_PER_SECOND: u64 = 6_000_000_000;
 /// How often the clock is looked at, at least and at most.
