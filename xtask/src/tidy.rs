@@ -14,6 +14,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
 
 use crate::third_party;
 
@@ -99,6 +100,14 @@ pub fn check(root: &Path) -> Result<Findings> {
     Ok(Findings(findings))
 }
 
+/// The packages of this workspace with their names, from cargo's metadata.
+fn members(metadata: &Value) -> Result<Vec<(&str, &Value)>> {
+    let members = metadata["workspace_members"].as_array().context("workspace_members")?;
+    let packages = metadata["packages"].as_array().context("packages")?;
+    let of_workspace = packages.iter().filter(|package| members.contains(&package["id"]));
+    of_workspace.map(|package| Ok((package["name"].as_str().context("name")?, package))).collect()
+}
+
 /// The files that git tracks or would track; without git, all files but hidden and built ones.
 fn repository_paths(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
@@ -147,7 +156,7 @@ fn read_texts(root: &Path, paths: &[String]) -> Result<Vec<File>> {
 }
 
 /// `cargo metadata` of the workspace with its dependencies on this platform.
-pub fn metadata(root: &Path) -> Result<serde_json::Value> {
+pub fn metadata(root: &Path) -> Result<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let output = Command::new(cargo)

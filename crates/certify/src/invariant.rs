@@ -62,6 +62,22 @@ pub trait ChoicesInBoxes {
     ) -> Result<bool, EngineError>;
 }
 
+/// Refutes nothing: without policy every label may be chosen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NothingRefuted;
+
+impl ChoicesInBoxes for NothingRefuted {
+    fn is_refuted(
+        &mut self,
+        _: usize,
+        _: &IntBox,
+        _: Competing<'_>,
+        _: &mut Budget,
+    ) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+}
+
 /// Checks that the union of `boxes` is an inductive invariant. `choices` refutes labels in boxes;
 /// single states are decided here. An undecided choice counts as any of the policy's labels.
 ///

@@ -19,7 +19,7 @@ mod stuck;
 
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;
-pub use invariant::{ChoicesInBoxes, Competing, InvariantError, check_invariant};
+pub use invariant::{ChoicesInBoxes, Competing, InvariantError, NothingRefuted, check_invariant};
 pub use probability::{
     CertifiedProbability, OverStarts, ProbabilityClaim, ProbabilityError, ValuedState, WitnessPath,
     WitnessStep, check_probability,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use policert_certify::{
-    ChoicesInBoxes, Competing, IntervalChoices, InvariantError, check_invariant,
+    ChoicesInBoxes, Competing, IntervalChoices, InvariantError, NothingRefuted, check_invariant,
 };
 use policert_engine_api::{Budget, CancelFlag, EngineError, Limits, StopReason};
 use policert_numeric::IntBox;
@@ -57,9 +57,9 @@ pub fn check(
         Budget::new(Limits { time, memory: limits.memory, states: None }, cancel.clone())
     };
     let Some(policy) = &problem.policy else {
-        let mut anything = AnythingChosen;
         let mut budget = budget(left());
-        check_invariant(&question, None, boxes, &mut anything, &mut budget).map_err(rejected)?;
+        check_invariant(&question, None, boxes, &mut NothingRefuted, &mut budget)
+            .map_err(rejected)?;
         return Ok(CheckedBy::Intervals);
     };
     let share = (begin.elapsed() / 2).max(LEAST_TIME);
@@ -82,21 +82,6 @@ fn rejected(error: InvariantError) -> Failure {
     match error {
         InvariantError::Engine(EngineError::Stop(reason)) => Failure::Stopped(reason),
         error => Failure::Internal(format!("the invariant does not hold: {error}")),
-    }
-}
-
-/// Without policy there is nothing to refute.
-struct AnythingChosen;
-
-impl ChoicesInBoxes for AnythingChosen {
-    fn is_refuted(
-        &mut self,
-        _: usize,
-        _: &IntBox,
-        _: Competing<'_>,
-        _: &mut Budget,
-    ) -> Result<bool, EngineError> {
-        Ok(false)
     }
 }
 

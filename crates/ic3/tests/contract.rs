@@ -14,9 +14,8 @@ use policert_model::{
     Variable, VariableKind,
 };
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 /// All states of a system with their successors, by brute force.
 struct Explicit {
@@ -234,11 +233,7 @@ fn every_instance_keeps_the_contract() {
 fn random_case(profile: Profile, number: u64, sums: &mut Sums) {
     let mut random = Random::new(number ^ 0xc0);
     let case = Case::numbered(profile, number);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     let terminal = case.property.goal.clone().filter(|_| random.percent(30));
     let question = Question { terminal, ..Question::new(&case.model, &case.property) };
     let policy = case.policy.policy(&case.model, semantics).expect("it fits");

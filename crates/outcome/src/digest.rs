@@ -80,6 +80,22 @@ pub fn digests(
     Ok(inputs)
 }
 
+/// The same for files that something else reads: if one cannot be read there are no digests, since
+/// whoever reads it says what is wrong.
+///
+/// # Errors
+/// A stop of the budget.
+pub fn digests_if_readable(
+    files: impl IntoIterator<Item = (InputRole, PathBuf)>,
+    budget: &Budget,
+) -> Result<Vec<Input>, StopReason> {
+    match digests(files, budget) {
+        Ok(inputs) => Ok(inputs),
+        Err((_, DigestError::Stop(reason))) => Err(reason),
+        Err((_, DigestError::Io(_))) => Ok(Vec::new()),
+    }
+}
+
 /// SHA-256 of the bytes of a file, in lower-case hexadecimal digits.
 ///
 /// # Errors

@@ -37,7 +37,9 @@ mod verdict_word;
 pub use atomic_file::{
     AtomicFile, Destination, remove_unfinished, write_file, write_json, write_text,
 };
-pub use digest::{DigestError, FileDigest, Input, InputRole, digests, file_digest};
+pub use digest::{
+    DigestError, FileDigest, Input, InputRole, digests, digests_if_readable, file_digest,
+};
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use finding::{Finding, FindingKind, policy_findings};

@@ -29,8 +29,8 @@ use policert_bounds::{PrepareError, RealAnswer, RealOracle, Undecided};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::{LinearInequality, Rational};
 use policert_outcome::{
-    DigestError, ExitStatus, Failure, Finding, InputRole, Outcome, ReasonCode, VerdictWord,
-    digests, metered,
+    ExitStatus, Failure, Finding, InputRole, Outcome, ReasonCode, VerdictWord, digests_if_readable,
+    metered,
 };
 use policert_policy::{Network, read_network_within};
 use policert_vnnlib::{Property, read_property};
@@ -85,12 +85,8 @@ fn run(
         return Err(failure);
     }
     let files = [(InputRole::Network, &request.network), (InputRole::Property, &request.property)];
-    match digests(files.map(|(role, path)| (role, path.clone())), &budget) {
-        Ok(inputs) => outcome.remarks.inputs = inputs,
-        Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
-        // Whoever reads the file says what is wrong.
-        Err((_, DigestError::Io(_))) => {}
-    }
+    let files = files.map(|(role, path)| (role, path.clone()));
+    outcome.remarks.inputs = digests_if_readable(files, &budget)?;
     let (network, property) = match (network, property) {
         (Ok(network), Ok(property)) => (network, property),
         (Err(Failure::Findings(mut findings)), property) => {

@@ -32,6 +32,7 @@ mod points;
 mod policies;
 mod properties;
 mod random;
+mod setting;
 mod shared_folder;
 
 pub use case::{Case, LARGEST, cases};
@@ -42,4 +43,5 @@ pub use points::{boolean, integer, points, states, sub_box};
 pub use policies::{PolicyParts, policy, with_trees};
 pub use properties::property;
 pub use random::{Random, case_numbers, slow_tests};
+pub use setting::{Setting, semantics};
 pub use shared_folder::{cases_folder, shared_folder};

@@ -9,7 +9,7 @@ use policert_jani::Loaded;
 use policert_jani::property::StandardProperty;
 use policert_model::SafetyProperty;
 use policert_outcome::{
-    DigestError, ExitStatus, Failure, Finding, InputRole, Outcome, Remarks, digests,
+    ExitStatus, Failure, Finding, InputRole, Outcome, Remarks, digests_if_readable,
 };
 use policert_problem::{ProblemOptions, direction, load, policy};
 use serde::Serialize;
@@ -47,12 +47,7 @@ pub fn check(options: &ProblemOptions, cancel: &CancelFlag) -> Outcome<CheckRepo
         let mut check = Check { options, budget: &mut budget, remarks, files: Vec::new() };
         let filled = check.fill(report);
         let files = check.files;
-        match digests(files, &budget) {
-            Ok(inputs) => outcome.remarks.inputs = inputs,
-            Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
-            // Whoever reads the file says what is wrong.
-            Err((_, DigestError::Io(_))) => {}
-        }
+        outcome.remarks.inputs = digests_if_readable(files, &budget)?;
         filled.map(|()| ExitStatus::Safe)
     })
 }

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::Finding;
+use super::{Finding, members};
 
 /// Crate, level. A crate may use crates of lower levels only; `docs/STYLE.md` has the same table in words.
 const LEVELS: [(&str, u8); 33] = [
@@ -68,11 +68,8 @@ const APART: [(&str, &[&str]); 1] = [(
 
 /// Checks every edge between crates of the workspace.
 pub fn check(metadata: &Value) -> Result<Vec<Finding>> {
-    let members = metadata["workspace_members"].as_array().context("workspace_members")?;
-    let packages = metadata["packages"].as_array().context("packages")?;
     let mut findings = Vec::new();
-    for package in packages.iter().filter(|package| members.contains(&package["id"])) {
-        let name = package["name"].as_str().context("name")?;
+    for (name, package) in members(metadata)? {
         for dependency in package["dependencies"].as_array().context("dependencies")? {
             // Only crates of this workspace are given by a path.
             if dependency["path"].is_string() {

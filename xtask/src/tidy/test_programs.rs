@@ -3,15 +3,12 @@
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::Finding;
+use super::{Finding, members};
 
 /// Finds crates with several programs of integration tests.
 pub fn check(metadata: &Value) -> Result<Vec<Finding>> {
-    let members = metadata["workspace_members"].as_array().context("workspace_members")?;
-    let packages = metadata["packages"].as_array().context("packages")?;
     let mut findings = Vec::new();
-    for package in packages.iter().filter(|package| members.contains(&package["id"])) {
-        let name = package["name"].as_str().context("name")?;
+    for (name, package) in members(metadata)? {
         let targets = package["targets"].as_array().context("targets")?;
         let is_test = |target: &&Value| target["kind"][0].as_str() == Some("test");
         let programs = targets.iter().filter(is_test).count();

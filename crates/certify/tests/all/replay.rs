@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use policert_certify::{ReplayError, Scores, replay};
 use policert_engine_api::{Question, Trace, TraceStep};
 use policert_model::{Condition, DomainRule, InstanceId, LabelId, State};
-use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_policy::{Policy, Semantics};
 use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers};
+use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers, semantics};
 
 const PROFILES: [Profile; 3] = [Profile::Unary, Profile::Linear, Profile::General];
 
@@ -25,11 +25,7 @@ impl Setting {
     fn new(profile: Profile, number: u64) -> Self {
         let case = Case::numbered(profile, number);
         let mut random = Random::new(number ^ 0x5eed);
-        let semantics = Semantics {
-            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-            filter: *random.pick(&[Filter::None, Filter::Applicable]),
-            ..Semantics::default()
-        };
+        let semantics = semantics(&mut random);
         let terminal = random.percent(30).then(|| {
             let variable = random.below(case.model.variables.len());
             let domain = case.model.variables[variable].domain;

@@ -1,10 +1,7 @@
 //! Each way to end has its exit code (`docs/exit-codes.md`).
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use crate::support::example::Example;
-use crate::support::program::{code, text};
+use crate::support::program::{code, interrupted, text};
 
 /// A model with so many states that no limit of a test is beyond reach.
 fn endless() -> Example {
@@ -121,15 +118,7 @@ fn limits() {
 #[test]
 fn interrupts() {
     let example = endless();
-    let mut command = example.command("verify model.jani --engine explicit --json result.json");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("policert");
-    std::thread::sleep(Duration::from_millis(700));
-    let begin = Instant::now();
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
-    let output = child.wait_with_output().expect("policert ends");
-    assert_eq!(code(&output), 33, "{}", text(&output));
-    assert!(begin.elapsed() < Duration::from_secs(10), "it stops soon");
+    interrupted(example.command("verify model.jani --engine explicit --json result.json"));
     let result: serde_json::Value =
         serde_json::from_str(&example.read("result.json")).expect("a partial result");
     assert_eq!(result["verdict"], "unknown");

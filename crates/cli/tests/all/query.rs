@@ -1,10 +1,10 @@
 //! `policert query`: what it prints, its exit codes, its result file, and what it says of spoilt
 //! inputs.
 
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Output;
 
 use crate::support::json_schema::{breaches, schema};
+use crate::support::program::interrupted;
 use crate::support::query_example::{QueryExample, add_hard_query};
 use serde_json::Value;
 
@@ -113,15 +113,7 @@ fn limits() {
 fn interrupts() {
     let example = QueryExample::new();
     add_hard_query(&example);
-    let mut command = example.command("hard.nnet hard.vnnlib --json result.json");
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("policert");
-    std::thread::sleep(Duration::from_millis(700));
-    let begin = Instant::now();
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.expect("kill").success());
-    let output = child.wait_with_output().expect("policert ends");
-    assert_eq!(output.status.code(), Some(33), "{}", errors(&output));
-    assert!(begin.elapsed() < Duration::from_secs(10), "it stops soon");
+    let output = interrupted(example.command("hard.nnet hard.vnnlib --json result.json"));
     assert_eq!(out(&output), "unknown\n");
     let result: Value = serde_json::from_str(&example.read("result.json")).expect("a result");
     assert_eq!(result["reason_code"], "interrupted");

@@ -3,9 +3,8 @@
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_explore::{ExplicitConfig, explicit};
 use policert_model::DomainRule;
-use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 #[test]
 fn verdicts_and_counts_agree() {
@@ -14,11 +13,7 @@ fn verdicts_and_counts_agree() {
         for number in case_numbers(400) {
             let case = Case::numbered(profile, number);
             let mut random = Random::new(number ^ 0xace);
-            let semantics = Semantics {
-                ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-                filter: *random.pick(&[Filter::None, Filter::Applicable]),
-                ..Semantics::default()
-            };
+            let semantics = semantics(&mut random);
             let rule = if random.percent(75) { DomainRule::Drop } else { DomainRule::Error };
             let question = Question {
                 domain_rule: rule,

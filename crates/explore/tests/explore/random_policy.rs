@@ -1,8 +1,8 @@
 //! Random small networks with integer weights: ties are frequent.
 
 use policert_model::{LabelId, Model, VarId};
-use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, Semantics, Ties};
-use policert_testkit::Random;
+use policert_policy::{ElementType, Matrix, NetworkBuilder, Policy};
+use policert_testkit::{Random, semantics};
 
 /// A policy for some of the labels.
 pub fn random_policy(random: &mut Random, model: &Model) -> Policy {
@@ -25,11 +25,7 @@ pub fn random_policy(random: &mut Random, model: &Model) -> Policy {
     }
     let node = layer(random, &mut builder, node, outputs.len());
     let network = builder.finish(node, ElementType::F64);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(random);
     Policy::new(network, inputs, outputs, semantics, &model.domains()).expect("it fits")
 }
 

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, Question};
 use policert_model::OperatorKey;
-use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, Profile, Random, case_numbers, states};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states};
 
 use super::abstract_mdp::AbstractMdp;
 use super::distribution::{Target, Transition};
@@ -46,11 +45,7 @@ fn expansion_finds_what_brute_force_finds() {
 /// `None` for a model that is not compared.
 fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let mut random = Random::new(number ^ 0x51ab);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     let case = Case::numbered(profile, number);
     let policy = case.policy.policy(&case.model, semantics).expect("it fits");
     let mut property = case.property.clone();

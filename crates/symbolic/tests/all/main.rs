@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use policert_engine_api::{Budget, EngineError, Question};
 use policert_model::{Semantics as ModelSemantics, State, Successor};
 use policert_numeric::IntBox;
-use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_policy::Policy;
 use policert_symbolic::{
     ChosenBoxes, Image, Images, Operators, Outcome, PolicyRegion, SharedRegion, partition, shared,
 };
-use policert_testkit::{Case, Profile, Random, case_numbers, states, sub_box};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states, sub_box};
 
 /// The most states of a model that is tried.
 const MOST_STATES: u128 = 400;
@@ -29,11 +29,7 @@ fn each_setting(seed: u64, check: &mut dyn FnMut(&mut Setting)) {
     for profile in [Profile::Unary, Profile::Linear, Profile::General] {
         for number in case_numbers(60) {
             let mut random = Random::new(number ^ seed);
-            let semantics = Semantics {
-                ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-                filter: *random.pick(&[Filter::None, Filter::Applicable]),
-                ..Semantics::default()
-            };
+            let semantics = semantics(&mut random);
             let case = Case::numbered(profile, number);
             if case.model.domains().count().is_none_or(|count| count > MOST_STATES) {
                 continue;

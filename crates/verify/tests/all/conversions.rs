@@ -15,8 +15,8 @@ use policert_jani::{LoadOptions, load_bytes};
 use policert_mdp::{Direction, SolveOptions, solve};
 use policert_model::{BinaryOp, Condition, Expr, Model, SafetyProperty, VarId, VariableKind};
 use policert_numeric::Rational;
-use policert_policy::{Filter, Op, Policy, Semantics, Ties};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_policy::{Filter, Op, Policy};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 /// States up to which a case is compared.
 const MOST_STATES: u64 = 300;
@@ -71,11 +71,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
     if random.percent(30) {
         read_arrays_in_guards(&mut case.model, &mut random);
     }
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     // With weights of one binary digit and at most three layers, six decimals are exact.
     let with_policy = random.percent(75) && is_exact(&case);
     let policy = case.policy.policy(&case.model, semantics).expect("it fits");

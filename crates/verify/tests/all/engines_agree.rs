@@ -16,7 +16,7 @@ use policert_engine_api::{Budget, EngineError, Silent, UnknownReason, Verdict};
 use policert_explore::{ExplicitConfig, explicit, guided};
 use policert_ppa::{Config, Origin};
 use policert_testkit::oracle::NoAnswer;
-use policert_testkit::{Profile, case_numbers};
+use policert_testkit::{Profile, Setting, case_numbers};
 
 #[cfg(feature = "z3")]
 use fragments::compare_with_z3;
@@ -25,7 +25,7 @@ use fragments::{
     with_relaxed_tests,
 };
 use refinement::refine;
-use setting::Setting;
+use setting::{setting, setting_with_splits};
 use unrolling::unroll;
 
 /// What came of a case.
@@ -60,7 +60,7 @@ impl Tally {
 fn tally(profile: Profile) -> Tally {
     let mut tally = Tally::default();
     for number in case_numbers(700) {
-        check(&Setting::new(profile, number), &mut tally);
+        check(&setting(profile, number), &mut tally);
     }
     tell(&format!("{profile:?}: {tally:?}"));
     tally
@@ -88,7 +88,7 @@ fn engines_agree_on_unary_models() {
 #[test]
 fn refinement_ends_for_a_network_with_relu_and_tanh() {
     let mut tally = Tally::default();
-    check(&Setting::new(Profile::Unary, 2_465_130_697), &mut tally);
+    check(&setting(Profile::Unary, 2_465_130_697), &mut tally);
     assert!(tally.refinements.values().sum::<u64>() > 0, "{tally:?}");
 }
 
@@ -121,7 +121,7 @@ fn engines_agree_with_predicates_by_binary_search() {
     let mut all = Tally::default();
     for profile in [Profile::Unary, Profile::Linear] {
         for number in case_numbers(250) {
-            let (setting, splits) = Setting::new(profile, number).with_splits(number);
+            let (setting, splits) = setting_with_splits(profile, number);
             let open = all.open;
             check(&setting, &mut all);
             // All states are told apart: no path is spurious.
@@ -177,7 +177,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
 
     unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
     #[cfg(feature = "z3")]
-    if setting.number.is_multiple_of(8) {
+    if setting.case.number.is_multiple_of(8) {
         unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Z3, tally);
     }
 
@@ -218,7 +218,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let (by_relaxed, refuted) = fragment_and_refuted(setting, &question, policy.as_ref(), &relaxed);
     assert_eq!(by_relaxed, graph, "{place}: with relaxed tests");
     tally.refuted_over_reals += refuted;
-    if setting.number.is_multiple_of(4) {
+    if setting.case.number.is_multiple_of(4) {
         compare_presets(setting, &question, policy.as_ref(), &graph);
     }
     #[cfg(feature = "z3")]

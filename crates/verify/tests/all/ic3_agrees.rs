@@ -3,15 +3,13 @@
 
 use std::io::Write as _;
 
-use policert_certify::{
-    ChoicesInBoxes, Competing, IntervalChoices, InvariantError, check_invariant, replay,
-};
+use policert_certify::{IntervalChoices, InvariantError, NothingRefuted, check_invariant, replay};
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_ic3::{Config, EnvironmentSolver, Report, VariableOrder, run};
 use policert_numeric::IntBox;
-use policert_policy::{Filter, Policy, Semantics, Ties};
-use policert_testkit::oracle::{NoAnswer, Oracle, Reachable};
-use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
+use policert_policy::Policy;
+use policert_testkit::oracle::{NoAnswer, Reachable};
+use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
 /// What came of the cases.
 #[derive(Debug, Default)]
@@ -27,56 +25,17 @@ struct Tally {
     rejected: usize,
 }
 
-/// A case with the meaning that its number gives it.
-struct Setting {
-    case: Case,
-    semantics: Semantics,
-    with_policy: bool,
-    terminal: bool,
-    place: String,
-}
-
-impl Setting {
-    fn new(profile: Profile, number: u64) -> Self {
-        let mut random = Random::new(number ^ 0x1c3);
-        let semantics = Semantics {
-            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-            filter: *random.pick(&[Filter::None, Filter::Applicable]),
-            ..Semantics::default()
-        };
-        let mut case = Case::numbered(profile, number);
-        if number % 5 == 2 {
-            case.policy = with_trees(&mut random, &case.model, &case.policy);
-        }
-        Self {
-            case,
-            semantics,
-            with_policy: random.percent(90),
-            terminal: random.percent(30),
-            place: format!("{profile:?} {number}"),
-        }
-    }
-
-    fn question(&self) -> Question<'_> {
-        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
-        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
-    }
-
-    fn policy(&self) -> Option<Policy> {
-        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
-        self.with_policy.then_some(policy)
-    }
-
-    fn truth(&self, question: &Question<'_>) -> Reachable {
-        let policy = self.with_policy.then_some((&self.case.policy, self.semantics));
-        Oracle::new(question.clone(), policy).reachable()
-    }
+/// The case of a number with the meaning that the number gives it.
+fn setting(profile: Profile, number: u64) -> Setting {
+    let mut random = Random::new(number ^ 0x1c3);
+    let semantics = semantics(&mut random);
+    Setting::new(profile, number, semantics, number % 5 == 2, 90, &mut random)
 }
 
 fn tally(profile: Profile, cases: u64) -> Tally {
     let mut tally = Tally::default();
     for number in case_numbers(cases) {
-        check(&Setting::new(profile, number), number, &mut tally);
+        check(&setting(profile, number), number, &mut tally);
     }
     let _ = writeln!(std::io::stderr(), "{profile:?}: {tally:?}");
     tally
@@ -138,7 +97,7 @@ fn check(setting: &Setting, number: u64, tally: &mut Tally) {
     tally.cases += 1;
     let question = setting.question();
     let policy = setting.policy();
-    let truth = setting.truth(&question);
+    let truth = setting.oracle(&question).reachable();
     if truth.no_answer.values().any(|&why| why == NoAnswer::Broken) {
         tally.broken += 1;
         return;
@@ -235,18 +194,4 @@ fn damaged_is_rejected(
         setting.place
     );
     true
-}
-
-struct NothingRefuted;
-
-impl ChoicesInBoxes for NothingRefuted {
-    fn is_refuted(
-        &mut self,
-        _: usize,
-        _: &IntBox,
-        _: Competing<'_>,
-        _: &mut Budget,
-    ) -> Result<bool, EngineError> {
-        Ok(false)
-    }
 }

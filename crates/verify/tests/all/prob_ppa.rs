@@ -8,13 +8,12 @@ use policert_engine_api::{
     UnknownReason,
 };
 use policert_numeric::Rational;
-use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_policy::Policy;
 use policert_ppa::{
     CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Scope,
     prob_cegar, prob_ppa,
 };
-use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
+use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
@@ -53,25 +52,18 @@ impl Observer for Impatient {
     }
 }
 
-struct Setting {
-    case: Case,
-    semantics: Semantics,
-    with_policy: bool,
-    terminal: bool,
+/// A case with the configuration that its number gives it.
+struct Configured {
+    setting: Setting,
     config: ProbConfig,
     /// Who answers the tests.
     tests: Config,
-    place: String,
 }
 
-impl Setting {
+impl Configured {
     fn new(profile: Profile, number: u64) -> Self {
         let mut random = Random::new(number ^ 0x9a0b);
-        let semantics = Semantics {
-            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-            filter: *random.pick(&[Filter::None, Filter::Applicable]),
-            ..Semantics::default()
-        };
+        let semantics = semantics(&mut random);
         let config = ProbConfig {
             method: *random.pick(&[MaxProbMethod::OnTheFly, MaxProbMethod::Complete]),
             analysis: *random.pick(&[CounterexampleAnalysis::Paths, CounterexampleAnalysis::Runs]),
@@ -84,29 +76,10 @@ impl Setting {
             run_limit: *random.pick(&[3, 1000]),
             ..ProbConfig::default()
         };
-        let mut case = Case::numbered(profile, number);
-        if number % 5 == 3 {
-            case.policy = with_trees(&mut random, &case.model, &case.policy);
-        }
-        Self {
-            case,
-            semantics,
-            with_policy: random.percent(80),
-            terminal: random.percent(30),
-            config,
-            tests: Config::preset(random.pick::<&str>(&PRESETS)).expect("it is built in"),
-            place: format!("{profile:?} {number}"),
-        }
-    }
-
-    fn question(&self) -> Question<'_> {
-        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
-        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
-    }
-
-    fn policy(&self) -> Option<Policy> {
-        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
-        self.with_policy.then_some(policy)
+        let trees = number % 5 == 3;
+        let setting = Setting::new(profile, number, semantics, trees, 80, &mut random);
+        let preset = random.pick::<&str>(&PRESETS);
+        Self { setting, config, tests: Config::preset(preset).expect("it is built in") }
     }
 }
 
@@ -115,7 +88,7 @@ fn brute_force_lies_in_every_interval() {
     let mut tally = Tally::default();
     for profile in [Profile::Unary, Profile::Linear, Profile::General] {
         for number in case_numbers(300) {
-            check(&Setting::new(profile, number), &mut tally);
+            check(&Configured::new(profile, number), &mut tally);
         }
     }
     let _ = writeln!(std::io::stderr(), "{tally:?}");
@@ -127,25 +100,18 @@ fn brute_force_lies_in_every_interval() {
     assert!(tally.unsupported * 5 < tally.compared, "{tally:?}");
 }
 
-fn check(setting: &Setting, tally: &mut Tally) {
+fn check(configured: &Configured, tally: &mut Tally) {
+    let Configured { setting, config: prob, tests } = configured;
     let place = &setting.place;
     let question = setting.question();
     let policy = setting.policy();
-    let acting = setting.with_policy.then_some((&setting.case.policy, setting.semantics));
-    let oracle = Oracle::new(question.clone(), acting);
+    let oracle = setting.oracle(&question);
     let Ok(Some(process)) = oracle.decision_process(MOST_STATES) else { return };
     let values = process.greatest();
     let starts = process.start.iter().map(|&state| values[state].clone());
     let value = starts.fold(Rational::ZERO, Rational::max);
-    let config = setting.tests.clone();
-    let abstracted = prob_ppa(
-        &question,
-        policy.as_ref(),
-        &config,
-        &setting.config,
-        &mut Budget::unlimited(),
-        &mut Silent,
-    );
+    let budget = &mut Budget::unlimited();
+    let abstracted = prob_ppa(&question, policy.as_ref(), tests, prob, budget, &mut Silent);
     let abstracted = match abstracted {
         Err(EngineError::Unsupported(_)) => {
             tally.unsupported += 1;
@@ -160,18 +126,19 @@ fn check(setting: &Setting, tally: &mut Tally) {
     tally.choices += usize::from(process.choices.iter().any(|choices| choices.len() > 1));
     tally.between += usize::from(!value.is_zero() && value != Rational::ONE);
     tally.exact_ppa += usize::from(abstracted.bounds.width() <= decimal("0.05"));
-    refined(setting, &question, policy.as_ref(), &value, tally);
-    interrupted(setting, &question, policy.as_ref(), &value, tally);
+    refined(configured, &question, policy.as_ref(), &value, tally);
+    interrupted(configured, &question, policy.as_ref(), &value, tally);
 }
 
 /// Whatever stops the search, the interval stands.
 fn interrupted(
-    setting: &Setting,
+    configured: &Configured,
     question: &Question<'_>,
     policy: Option<&Policy>,
     value: &Rational,
     tally: &mut Tally,
 ) {
+    let Configured { setting, config, tests } = configured;
     let mut random = Random::new(setting.case.number ^ 0x3c3c);
     for ask in [prob_ppa, prob_cegar] {
         let flag = CancelFlag::default();
@@ -179,8 +146,7 @@ fn interrupted(
         let states = random.percent(30).then(|| 1 + random.below(6) as u64);
         let limits = Limits { states, ..Limits::default() };
         let budget = &mut Budget::new(limits, flag);
-        let config = setting.tests.clone();
-        let found = ask(question, policy, &config, &setting.config, budget, &mut observer);
+        let found = ask(question, policy, tests, config, budget, &mut observer);
         let found = match found {
             Err(EngineError::Unsupported(_)) => continue,
             found => found.unwrap_or_else(|error| panic!("{}: {error}", setting.place)),
@@ -196,18 +162,19 @@ fn interrupted(
 }
 
 fn refined(
-    setting: &Setting,
+    configured: &Configured,
     question: &Question<'_>,
     policy: Option<&Policy>,
     value: &Rational,
     tally: &mut Tally,
 ) {
+    let Configured { setting, config, tests } = configured;
     let place = &setting.place;
     let ask = |prob: &ProbConfig| {
         let budget = &mut Budget::unlimited();
-        prob_cegar(question, policy, &setting.tests, prob, budget, &mut Silent)
+        prob_cegar(question, policy, tests, prob, budget, &mut Silent)
     };
-    let found = match ask(&setting.config) {
+    let found = match ask(config) {
         // The abstraction is too coarse to rule out that an outcome assigns two values at once.
         Err(EngineError::Unsupported(_)) => {
             tally.unsupported += 1;
@@ -229,7 +196,7 @@ fn refined(
         if bound < Rational::ZERO || bound > Rational::ONE {
             continue;
         }
-        let prob = ProbConfig { bound: Some(bound.clone()), ..setting.config.clone() };
+        let prob = ProbConfig { bound: Some(bound.clone()), ..config.clone() };
         let found = match ask(&prob) {
             Err(EngineError::Unsupported(_)) => {
                 tally.unsupported += 1;

@@ -8,9 +8,9 @@ use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
 use policert_mdp::{Bounds, Direction, Explicit, Method, SolveOptions, max_probability, solve};
 use policert_model::Condition;
 use policert_numeric::Rational;
-use policert_policy::{Filter, Policy, Semantics, Ties};
-use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, Profile, Random, case_numbers, with_trees};
+use policert_policy::Policy;
+use policert_testkit::oracle::NoAnswer;
+use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
@@ -26,44 +26,11 @@ struct Tally {
     least: usize,
 }
 
-struct Setting {
-    case: Case,
-    semantics: Semantics,
-    with_policy: bool,
-    terminal: bool,
-    place: String,
-}
-
-impl Setting {
-    fn new(profile: Profile, number: u64) -> Self {
-        let mut random = Random::new(number ^ 0x7a11);
-        let semantics = Semantics {
-            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-            filter: *random.pick(&[Filter::None, Filter::Applicable]),
-            ..Semantics::default()
-        };
-        let mut case = Case::numbered(profile, number);
-        if number % 5 == 3 {
-            case.policy = with_trees(&mut random, &case.model, &case.policy);
-        }
-        Self {
-            case,
-            semantics,
-            with_policy: random.percent(70),
-            terminal: random.percent(30),
-            place: format!("{profile:?} {number}"),
-        }
-    }
-
-    fn question(&self) -> Question<'_> {
-        let terminal = self.case.property.goal.clone().filter(|_| self.terminal);
-        Question { terminal, ..Question::new(&self.case.model, &self.case.property) }
-    }
-
-    fn policy(&self) -> Option<Policy> {
-        let policy = self.case.policy.policy(&self.case.model, self.semantics).expect("it fits");
-        self.with_policy.then_some(policy)
-    }
+/// The case of a number with the meaning that the number gives it.
+fn setting(profile: Profile, number: u64) -> Setting {
+    let mut random = Random::new(number ^ 0x7a11);
+    let semantics = semantics(&mut random);
+    Setting::new(profile, number, semantics, number % 5 == 3, 70, &mut random)
 }
 
 #[test]
@@ -71,7 +38,7 @@ fn brute_force_lies_in_every_interval() {
     let mut tally = Tally::default();
     for profile in [Profile::Unary, Profile::Linear, Profile::General] {
         for number in case_numbers(700) {
-            check(&Setting::new(profile, number), &mut tally);
+            check(&setting(profile, number), &mut tally);
         }
     }
     let _ = writeln!(std::io::stderr(), "{tally:?}");
@@ -84,8 +51,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
     let place = &setting.place;
     let question = setting.question();
     let policy = setting.policy();
-    let acting = setting.with_policy.then_some((&setting.case.policy, setting.semantics));
-    let oracle = Oracle::new(question.clone(), acting);
+    let oracle = setting.oracle(&question);
     let process = match oracle.decision_process(MOST_STATES) {
         Ok(Some(process)) => process,
         Ok(None) | Err(NoAnswer::Undecided) => return,

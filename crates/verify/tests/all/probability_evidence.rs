@@ -9,8 +9,8 @@ use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
 use policert_mdp::{Direction, SolveOptions, solve};
 use policert_model::Condition;
 use policert_numeric::Rational;
-use policert_policy::{Filter, Policy, Semantics, Ties};
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_policy::Policy;
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 #[derive(Debug, Default)]
 struct Tally {
@@ -37,11 +37,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
     let place = format!("{profile:?} {number}");
     let case = Case::numbered(profile, number);
     let mut random = Random::new(number ^ 0xe51d);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     let policy = case.policy.policy(&case.model, semantics).expect("it fits");
     let policy = random.percent(70).then_some(policy);
     let terminal = case.property.goal.clone().filter(|_| random.percent(30));

@@ -10,9 +10,9 @@ use policert_engine_api::{
 use policert_explore::{ExplicitConfig, explicit, guided, reach_goal};
 use policert_model::{Condition, DomainRule, State};
 use policert_numeric::Rational;
-use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_policy::{Policy, Semantics};
 use policert_testkit::oracle::{NoAnswer, Oracle};
-use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers};
+use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers, semantics};
 
 const PROFILES: [Profile; 3] = [Profile::Unary, Profile::Linear, Profile::General];
 
@@ -31,11 +31,7 @@ impl Setting {
     fn new(profile: Profile, number: u64) -> Self {
         let mut case = Case::numbered(profile, number);
         let mut random = Random::new(number ^ 0x57ac);
-        let semantics = Semantics {
-            ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-            filter: *random.pick(&[Filter::None, Filter::Applicable]),
-            ..Semantics::default()
-        };
+        let semantics = semantics(&mut random);
         let mut point = || {
             let variable = random.below(case.model.variables.len());
             let domain = case.model.variables[variable].domain;

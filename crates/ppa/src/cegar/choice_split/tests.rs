@@ -2,8 +2,7 @@
 //! concretisation has no state in which the policy chooses the label.
 
 use policert_engine_api::Question;
-use policert_policy::{Filter, Semantics, Ties};
-use policert_testkit::{Case, Profile, Random, case_numbers, states};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states};
 
 use super::*;
 use crate::config::Config;
@@ -30,11 +29,7 @@ fn cuts_leave_no_state_in_which_the_policy_chooses_the_label() {
 /// `None` for a case that is not compared.
 fn check(number: u64, tally: &mut Tally) -> Option<()> {
     let mut random = Random::new(number ^ 0xc075);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     let config = SplitConfig {
         variable: *random.pick(&[
             SplitVariable::First,

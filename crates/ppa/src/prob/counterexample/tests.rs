@@ -3,9 +3,8 @@
 
 use policert_engine_api::{Question, Silent};
 use policert_mdp::SolveOptions;
-use policert_policy::{Filter, Semantics, Ties};
 use policert_testkit::oracle::Oracle;
-use policert_testkit::{Case, Profile, Random, case_numbers};
+use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 use super::*;
 use crate::cegar::start_states::StartList;
@@ -44,11 +43,7 @@ fn real_counterexamples_are_real_and_spurious_ones_are_refined() {
 /// `None` for a case that is not compared.
 fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let mut random = Random::new(number ^ 0xcea);
-    let semantics = Semantics {
-        ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
-        filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
-    };
+    let semantics = semantics(&mut random);
     let case = Case::numbered(profile, number);
     let policy = case.policy.policy(&case.model, semantics).expect("it fits");
     let mut property = case.property.clone();

@@ -13,10 +13,10 @@ use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, StateInfo, Te
 #[cfg(feature = "z3")]
 use policert_testkit::Profile;
 use policert_testkit::Random;
+use policert_testkit::Setting;
 use policert_testkit::oracle::AbstractState;
 
 use super::Tally;
-use super::setting::Setting;
 
 /// Presets that need no Z3 and decide transitions exactly, beside the default.
 pub const EXACT: [&str; 6] = [
@@ -37,7 +37,7 @@ pub fn compare_presets(
 ) {
     let place = &setting.place;
     let preset = |name: &str| Config::preset(name).expect("it is built in");
-    let name = Random::new(setting.number ^ 0x9e5e).pick(&EXACT).to_owned();
+    let name = Random::new(setting.case.number ^ 0x9e5e).pick(&EXACT).to_owned();
     let graph = fragment(setting, question, policy, &preset(name));
     assert_eq!(graph, *native, "{place}: preset {name}");
     let more = fragment(setting, question, policy, &preset("mar"));
@@ -196,12 +196,13 @@ pub fn compare_with_z3(
     let mut config = Config::preset("base").expect("it is built in");
     // Over the reals every third case, and none with conditions that Z3 may not decide there.
     let has_trees = policy.is_some_and(|policy| policy.trees().is_some());
-    let over_reals =
-        setting.number.is_multiple_of(3) && setting.profile != Profile::General && !has_trees;
+    let over_reals = setting.case.number.is_multiple_of(3)
+        && setting.case.profile != Profile::General
+        && !has_trees;
     if over_reals {
         config = Config { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
     } else {
-        let name = *Random::new(setting.number).pick(&["base", "mar-z3", "mar-z3-mar"]);
+        let name = *Random::new(setting.case.number).pick(&["base", "mar-z3", "mar-z3-mar"]);
         config = Config::preset(name).expect("it is built in");
     }
     let (by_z3, refuted) = fragment_and_refuted(setting, question, policy, &config);

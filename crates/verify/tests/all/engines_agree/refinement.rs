@@ -8,11 +8,11 @@ use policert_ppa::{
     SplitUntil, SplitVariable, cegar,
 };
 use policert_testkit::Random;
+use policert_testkit::Setting;
 use policert_testkit::oracle::Reachable;
 
 use super::Tally;
 use super::fragments::EXACT;
-use super::setting::Setting;
 
 /// Refinement ends with the right verdict, by each way of splitting on the policy's choice.
 pub fn refine(
@@ -22,7 +22,7 @@ pub fn refine(
     truth: &Reachable,
     tally: &mut Tally,
 ) {
-    let mut random = Random::new(setting.number ^ 0xcea6);
+    let mut random = Random::new(setting.case.number ^ 0xcea6);
     let split = SplitConfig {
         variable: *random.pick(&[
             SplitVariable::Influence,
@@ -47,7 +47,7 @@ pub fn refine(
     let mut property = question.property.clone();
     property.predicates.clear();
     let without_predicates = Question { property: &property, ..question.clone() };
-    let preset = exact_preset(&mut random, policy, setting.number.is_multiple_of(8));
+    let preset = exact_preset(&mut random, policy, setting.case.number.is_multiple_of(8));
     for (question, options, config) in [
         (question, CegarConfig::default(), Config::default()),
         (&without_predicates, CegarConfig::default(), Config::default()),

@@ -4,10 +4,10 @@ use policert_bmc::{BmcConfig, BmcSolver, bmc};
 use policert_certify::replay;
 use policert_engine_api::{Budget, EngineError, Question, Silent, UnknownReason, Verdict};
 use policert_policy::Policy;
+use policert_testkit::Setting;
 use policert_testkit::oracle::Reachable;
 
 use super::Tally;
-use super::setting::Setting;
 
 /// Unrolling finds a shortest path, and ends where there is none; with a limit on the length of
 /// paths it says what it knows.
