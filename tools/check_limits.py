@@ -45,7 +45,7 @@ def jani(path, edges, indent, variables=8, top=1000):
             "objective": {"op": "objective", "goal": reach}}}],
         "automata": [{"name": "A", "locations": [{"name": "l"}], "initial-locations": ["l"],
                       "edges": [edge(i) for i in range(edges)]}],
-        "system": {"elements": [{"automaton": "A"}]},
+        "system": {"elements": [{"automaton": "A"}], "syncs": [{"synchronise": ["a"], "result": "a"}]},
     }
     path.write_text(json.dumps(model, ensure_ascii=False, indent=indent))
 
