@@ -4,6 +4,7 @@ mod acasxu;
 mod cegar;
 mod check;
 mod conversions;
+mod corpus;
 mod engines_agree;
 mod ic3_agrees;
 mod prob_ppa;
