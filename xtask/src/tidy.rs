@@ -92,7 +92,7 @@ pub fn check(root: &Path) -> Result<Findings> {
         }
     }
     findings.extend(rust_file::check_long_files(&files));
-    findings.extend(levels::check(&metadata)?);
+    findings.extend(levels::check(root, &metadata)?);
     findings.extend(test_programs::check(&metadata)?);
     let licences = third_party::check(root, &metadata)?;
     findings

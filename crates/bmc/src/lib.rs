@@ -12,13 +12,16 @@ mod formula;
 mod run_back;
 
 use policert_engine_api::{
-    Budget, Counts, EngineError, Observer, Question, Trace, UnknownReason, Verdict,
+    Budget, Configuration, ConfigurationError, Counts, EngineError, Observer, Preset, Question,
+    Setting, Trace, UnknownReason, Verdict, configuration::zero_is_none,
 };
 use policert_model::DomainRule;
 use policert_policy::Policy;
+use serde::{Deserialize, Serialize};
 
 /// What unrolls.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BmcSolver {
     /// Boxes of states and the decision oracle.
     #[default]
@@ -28,11 +31,13 @@ pub enum BmcSolver {
 }
 
 /// How runs are unrolled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct BmcConfig {
     /// What unrolls. [default: native]
     pub solver: BmcSolver,
     /// The greatest length that is looked at. [default: no limit]
+    #[serde(with = "zero_is_none")]
     pub steps: Option<u32>,
     /// Whether Z3 is asked for each length if there is a loop-free path of that length at all; if
     /// not, the policy is safe. Boxes are always unrolled into new states only. [default: true]
@@ -42,6 +47,28 @@ pub struct BmcConfig {
 impl Default for BmcConfig {
     fn default() -> Self {
         Self { solver: BmcSolver::Native, steps: None, loop_free: true }
+    }
+}
+
+impl Configuration for BmcConfig {
+    fn presets() -> Vec<Preset> {
+        vec![
+            ("native", include_str!("../../../configs/bmc/native.toml")),
+            ("z3", include_str!("../../../configs/bmc/z3.toml")),
+        ]
+    }
+
+    fn check(&self, given: &[Setting]) -> Result<(), ConfigurationError> {
+        let refused = |why: &str| Err(ConfigurationError::Setting(format!("loop-free {why}")));
+        match given.iter().any(|setting| setting.key == "loop-free") {
+            true if self.solver == BmcSolver::Native => refused(
+                "has no effect: boxes are unrolled into new states only; it goes with solver=z3",
+            ),
+            true if !self.loop_free && self.steps.is_none() => {
+                refused("is needed without a limit: give steps=N, too")
+            }
+            true | false => Ok(()),
+        }
     }
 }
 

@@ -37,7 +37,6 @@ mod prepared;
 mod program;
 mod query;
 mod real;
-mod recorder;
 mod refutations;
 mod refute;
 mod refute_trees;
@@ -56,11 +55,12 @@ mod witness;
 #[expect(dead_code, reason = "shared with the tests of the public interface")]
 mod generator;
 
+pub use policert_engine_api::{AskedQuery, Recorder, Values};
+
 pub use config::Config;
 pub use decision_map::DecisionMap;
 pub use oracle::Oracle;
 pub use output_set::OutputSet;
 pub use query::SelectionQuery;
 pub use real::{PrepareError, RealAnswer, RealOracle, RealStatistics, Undecided};
-pub use recorder::{AskedQuery, Recorder, Values};
 pub use statistics::{Stage, StageStatistics, Statistics};

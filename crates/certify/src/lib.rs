@@ -17,12 +17,14 @@ mod replay;
 mod scores;
 mod stuck;
 
+pub use policert_engine_api::{OverStarts, ValuedState};
+
 pub use error::ReplayError;
 pub use interval_scores::IntervalChoices;
 pub use invariant::{ChoicesInBoxes, Competing, InvariantError, NothingRefuted, check_invariant};
 pub use probability::{
-    CertifiedProbability, OverStarts, ProbabilityClaim, ProbabilityError, ValuedState, WitnessPath,
-    WitnessStep, check_probability,
+    CertifiedProbability, ProbabilityClaim, ProbabilityError, WitnessPath, WitnessStep,
+    check_probability,
 };
 pub use replay::{PolicyStep, Replayed, ReplayedStep, TraceEnd, replay};
 pub use scores::Scores;

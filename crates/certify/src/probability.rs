@@ -12,26 +12,16 @@ mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_engine_api::{Budget, EngineError, Question};
+use policert_engine_api::{Budget, EngineError, OverStarts, Question, ValuedState};
 use policert_model::{Condition, ModellingError, OPERATOR_LIMIT, Operator, Semantics, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::scores::Scorer;
 use moves::{Move, Taken};
 
 pub use paths::{WitnessPath, WitnessStep};
-
-/// A state with bounds of its value: 64-bit numbers that are meant exactly.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ValuedState {
-    /// The state.
-    pub state: State,
-    /// Lower and upper bound.
-    pub bounds: [f64; 2],
-}
 
 /// What the bounds are about.
 #[derive(Clone, Copy, Debug)]
@@ -44,42 +34,6 @@ pub struct ProbabilityClaim<'a> {
     pub policy: Option<&'a Policy>,
     /// Which number is asked for.
     pub over: OverStarts,
-}
-
-/// Which number the greatest probabilities from the start states make.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OverStarts {
-    /// The greatest of them.
-    #[default]
-    Greatest,
-    /// The least of them.
-    Least,
-    /// Their sum.
-    Sum,
-    /// Their mean.
-    Average,
-}
-
-impl OverStarts {
-    /// The number that these values make; 0 without any.
-    #[must_use]
-    pub fn of(self, values: &[Rational]) -> Rational {
-        let greatest = |a: Rational, b: &Rational| a.max(b.clone());
-        let least = |a: Rational, b: &Rational| a.min(b.clone());
-        let sum = |a: Rational, b: &Rational| &a + b;
-        let Some((first, rest)) = values.split_first() else { return Rational::ZERO };
-        let first = first.clone();
-        match self {
-            Self::Greatest => rest.iter().fold(first, greatest),
-            Self::Least => rest.iter().fold(first, least),
-            Self::Sum => rest.iter().fold(first, sum),
-            Self::Average => {
-                let count = i64::try_from(values.len()).unwrap_or(i64::MAX);
-                &rest.iter().fold(first, sum) * &Rational::new(1, count).unwrap_or_default()
-            }
-        }
-    }
 }
 
 /// Bounds that were checked.

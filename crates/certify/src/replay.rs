@@ -80,7 +80,7 @@ pub fn replay(
         state = &step.state;
     }
     let end = match question.aim {
-        Aim::AvoidUnsafe => replay.check_unsafe_end(trace)?,
+        Aim::AvoidUnsafe | Aim::Probability(_) => replay.check_unsafe_end(trace)?,
         Aim::ReachGoal => replay.check_miss(trace)?,
     };
     Ok(Replayed { steps, end })

@@ -14,34 +14,31 @@ mod query;
 mod reach;
 mod reading;
 mod semantics;
+mod shell;
 mod simulate;
 mod train;
 mod values;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use policert_verify::EngineOption;
+use policert_verify::{EngineOption, Setting};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
 pub use convert::{ConvertArgs, FormatArg};
 pub use dataset::DatasetArgs;
-pub use engine::{
-    BmcSolverArg, BrokenRequirementsArg, EngineArg, ScopeArg, SearchOrderArg, SplitPointArg,
-    SplitUntilArg, SplitVariableArg,
-};
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
 pub use plot::{PictureArg, PlotArgs};
-pub use probability::{CounterexamplesArg, MaxProbArg, ProbabilityArgs, ProbabilityMethodArg};
+pub use probability::ProbabilityArgs;
 pub use query::QueryArgs;
 pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
 pub use semantics::{FilterArg, NumbersArg, StuckArg, TiesArg};
+pub use shell::{CompletionsArgs, ManArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::{ActivationArg, TrainArgs};
 pub use values::{
@@ -100,6 +97,10 @@ pub enum Command {
     Convert(Box<ConvertArgs>),
     /// Generate an instance of a domain: model, property, predicates, interface
     Generate(Box<GenerateArgs>),
+    /// Print a script with which a shell completes commands and options
+    Completions(CompletionsArgs),
+    /// Write manual pages, one for each command
+    Man(ManArgs),
 }
 
 /// What the question is about; shared by the commands.
@@ -184,24 +185,17 @@ pub struct VerifyArgs {
     pub task: TaskArgs,
 
     /// What answers
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = EngineArg::Auto,
-        hide_possible_values = true,
-        help = "What answers: auto (a portfolio), explicit (enumeration of states), ppa (policy \
-                predicate abstraction), cegar (ppa that finds its predicates), ic3 (IC3 for \
-                policies), bmc (bounded model checking), or bounds of the greatest probability of \
-                reaching an unsafe state: prob (state by state), prob-ppa and prob-cegar (as ppa \
-                and cegar)",
-        help_heading = "Engine"
-    )]
-    pub engine: EngineArg,
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine")]
+    pub engine: String,
 
-    /// Configuration of ppa and cegar (native, base, …) or ic3 (native, polic3, …): a name, or a
-    /// file
+    /// Configuration of the engine: name of a preset, or a file of one's own
     #[arg(long, value_name = "NAME|FILE", default_value = "native", help_heading = "Engine")]
     pub preset: String,
+
+    /// Change a setting of that configuration, such as scope=local; may be repeated. The presets
+    /// in docs/configuration.md say what each engine's settings are
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Engine")]
+    pub settings: Vec<Setting>,
 
     /// Predicates of ppa and cegar instead of the property's: none, or thresholds of every variable
     /// by binary search, this percentage of all. The atoms of the unsafe condition are added in any
@@ -218,61 +212,6 @@ pub struct VerifyArgs {
     /// stands for any text, `?` for one character; may be repeated
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
-
-    /// In which order cegar visits abstract states
-    #[arg(long, value_enum, default_value_t = SearchOrderArg::Guided, help_heading = "Engine")]
-    pub search_order: SearchOrderArg,
-
-    /// Where cegar applies the predicates that it finds
-    #[arg(long, value_enum, default_value_t = ScopeArg::Global, help_heading = "Engine")]
-    pub scope: ScopeArg,
-
-    /// After how many boxes that bounds leave open cegar gives up a test about the policy: the
-    /// transition counts as possible then, and refinement decides; 0 for never
-    #[arg(long, value_name = "N", default_value = "8", help_heading = "Engine")]
-    pub box_limit: Option<u64>,
-
-    /// Which conditions on an abstract path that no run can meet give predicates
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = BrokenRequirementsArg::First,
-        help_heading = "Engine"
-    )]
-    pub broken_requirements: BrokenRequirementsArg,
-
-    /// Which variable cegar splits where the policy chooses another label than on the abstract
-    /// path, among those in which a run and a state where it chooses the label differ; those
-    /// whose value the path fixes come first
-    #[arg(long, value_enum, default_value_t = SplitVariableArg::Influence, help_heading = "Engine")]
-    pub split_variable: SplitVariableArg,
-
-    /// Where cegar splits that variable, between the two
-    #[arg(long, value_enum, default_value_t = SplitPointArg::Choice, help_heading = "Engine")]
-    pub split_point: SplitPointArg,
-
-    /// How long cegar goes on splitting at one place
-    #[arg(long, value_enum, default_value_t = SplitUntilArg::Refuted, help_heading = "Engine")]
-    pub split_until: SplitUntilArg,
-
-    /// After how many start states explicit goes on to all that they reach, before it looks for
-    /// more of them: 1 for one search after the other; counterexamples need not be shortest then
-    /// [default: all start states first]
-    #[arg(long, value_name = "N", help_heading = "Engine")]
-    pub start_batch: Option<NonZeroUsize>,
-
-    /// What unrolls runs in bmc: boxes of states by the decision oracle, or a formula for Z3
-    #[arg(long, value_enum, default_value_t = BmcSolverArg::Native, help_heading = "Engine")]
-    pub bmc_solver: BmcSolverArg,
-
-    /// The greatest length of paths that bmc looks at [default: no limit]
-    #[arg(long, value_name = "N", help_heading = "Engine")]
-    pub bmc_steps: Option<u32>,
-
-    /// Do not ask Z3, for each length, if there is a loop-free path of that length at all; then
-    /// bmc proves nothing safe
-    #[arg(long, requires = "bmc_steps", help_heading = "Engine")]
-    pub no_loop_free: bool,
 
     /// How probabilities are computed.
     #[command(flatten)]

@@ -9,6 +9,7 @@ mod generate;
 mod plot;
 mod query;
 mod reach;
+mod shell;
 mod simulate;
 mod train;
 mod verify;
@@ -23,6 +24,7 @@ use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
 use policert_problem::{
     Filter, InitialStates, PolicyChoice, Probabilities, ProblemOptions, TerminalChoice, Ties,
 };
+use policert_verify::Registry;
 
 use crate::args::{
     Command, CommandLine, FilterArg, MemorySize, OutputArgs, ProbabilitiesArg, TaskArgs, TiesArg,
@@ -35,11 +37,11 @@ use crate::style::Style;
 
 pub use generate::GenerateReport;
 
-/// Runs a command to its end.
-pub fn run(command_line: CommandLine) -> ExitStatus {
+/// Runs a command to its end. These engines answer.
+pub fn run(command_line: CommandLine, engines: Registry) -> ExitStatus {
     match command_line.command {
         Command::Bench(arguments) => bench::run(&arguments),
-        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments, engines),
         Command::Check(arguments) => check::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
@@ -50,6 +52,8 @@ pub fn run(command_line: CommandLine) -> ExitStatus {
         Command::Certify(arguments) => certify::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Generate(arguments) => generate::run(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments, &engines),
+        Command::Man(arguments) => shell::man(&arguments, &engines),
     }
 }
 

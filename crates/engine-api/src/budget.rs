@@ -124,6 +124,25 @@ impl Budget {
         Self { limits, cancel, polls: 0, ..*self }
     }
 
+    /// A part of it that begins now and has this much time, if that is limited.
+    #[must_use]
+    pub fn within(&self, time: Option<Duration>) -> Self {
+        Self::new(Limits { time, ..self.limits.clone() }, self.cancel.clone())
+    }
+
+    /// The same with at most so many states.
+    #[must_use]
+    pub fn with_states(mut self, states: u64) -> Self {
+        self.limits.states = Some(self.limits.states.map_or(states, |limit| limit.min(states)));
+        self
+    }
+
+    /// The same with another flag that stops it.
+    #[must_use]
+    pub fn with_flag(self, cancel: CancelFlag) -> Self {
+        Self { cancel, ..self }
+    }
+
     /// Time since the start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {

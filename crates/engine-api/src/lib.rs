@@ -1,22 +1,33 @@
-//! What all engines share: the question, the verdict with its trace, budgets and events.
+//! What all engines share: the question, the trait [`Engine`] with what it answers, budgets and
+//! events.
 //!
-//! **Architecture invariant**: nothing here knows a policy, a file format or a solver. A stop is
-//! an `Err`, so it can never be read as "none found".
+//! **Architecture invariant**: nothing here knows a file format or a solver. A stop is an `Err`, so
+//! it can never be read as "none found".
 
 mod budget;
+pub mod configuration;
+mod engine;
 mod error;
 mod event;
 mod point;
+mod probability;
 mod question;
+mod recorder;
 mod side_table;
 mod trace;
 mod verdict;
 
 pub use budget::{Budget, CancelFlag, Limits, StopReason, resident_memory};
+pub use configuration::{Configuration, ConfigurationError, Configured, Preset, Setting};
+pub use engine::{
+    Attempt, BoundedProbability, Conclusion, Context, Counted, Engine, EngineAnswer, StartRegion,
+};
 pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
 pub use point::{point_in_steps, point_of};
+pub use probability::{Bounds, Direction, OverStarts, ProbabilityAim, ValuedState};
 pub use question::{Aim, Question, StartStates, StuckRule};
+pub use recorder::{AskedQuery, Recorder, SelectionQuery, Values};
 pub use side_table::{Id, SideTable};
 pub use trace::{Trace, TraceStep};
 pub use verdict::{Answer, Counts, UnknownReason, Verdict};

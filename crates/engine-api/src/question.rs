@@ -6,17 +6,20 @@ use policert_model::{
     Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, for_each_solution,
 };
 use policert_numeric::IntBox;
+use policert_policy::Policy;
 
-use crate::{Budget, EngineError, point_of};
+use crate::{Budget, EngineError, ProbabilityAim, point_of};
 
 /// What a question asks of the runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub enum Aim {
     /// That none reaches an unsafe state.
     #[default]
     AvoidUnsafe,
     /// That each reaches a goal state, whatever happens before.
     ReachGoal,
+    /// How probable it is that one reaches an unsafe state.
+    Probability(ProbabilityAim),
 }
 
 /// What a state without successors is, if it is neither terminal nor a goal state.
@@ -29,13 +32,15 @@ pub enum StuckRule {
     Unsafe,
 }
 
-/// A question about a model, without the policy.
+/// A question about a model under a policy.
 #[derive(Clone, Debug)]
 pub struct Question<'m> {
     /// The model.
     pub model: &'m Model,
     /// The property.
     pub property: &'m SafetyProperty,
+    /// The policy; `None` allows all actions.
+    pub policy: Option<&'m Policy>,
     /// What becomes of updates that leave a domain.
     pub domain_rule: DomainRule,
     /// States without successors by decree, beside unsafe ones; `None` for none.
@@ -65,12 +70,14 @@ pub enum StartStates<'m> {
 }
 
 impl<'m> Question<'m> {
-    /// A question with the default rules: drop, nothing terminal, initial states included.
+    /// A question without policy, with the default rules: drop, nothing terminal, initial states
+    /// included.
     #[must_use]
     pub fn new(model: &'m Model, property: &'m SafetyProperty) -> Self {
         Self {
             model,
             property,
+            policy: None,
             domain_rule: DomainRule::Drop,
             terminal: None,
             aim: Aim::AvoidUnsafe,
@@ -162,6 +169,33 @@ impl<'m> Question<'m> {
             }
         }
         Ok(None)
+    }
+
+    /// Refuses what is not the plain question whether an unsafe state is reachable, for engines that
+    /// answer no other.
+    ///
+    /// # Errors
+    /// Another question: unsupported.
+    pub fn require_safety(&self, engine: &str) -> Result<(), EngineError> {
+        match (&self.aim, self.stuck) {
+            (Aim::AvoidUnsafe, StuckRule::Allowed) => Ok(()),
+            (Aim::AvoidUnsafe | Aim::ReachGoal | Aim::Probability(_), _) => {
+                Err(self.refused_by(engine))
+            }
+        }
+    }
+
+    /// What an engine says that does not answer the question.
+    #[must_use]
+    pub fn refused_by(&self, engine: &str) -> EngineError {
+        let what = match &self.aim {
+            Aim::AvoidUnsafe => "whether a run gets stuck or reaches an unsafe state",
+            Aim::ReachGoal => "whether every run reaches the goal",
+            Aim::Probability(_) => {
+                "how probable it is to reach an unsafe state, as it is asked here"
+            }
+        };
+        EngineError::Unsupported(format!("engine {engine} does not answer {what}"))
     }
 
     /// Whether `state` is unsafe. A condition without truth value does not hold.

@@ -47,6 +47,11 @@ pub enum UnknownReason {
         /// Number of transitions.
         steps: u64,
     },
+    /// The bound of a probability lies inside the interval that was found.
+    BoundInside {
+        /// What may help.
+        hint: &'static str,
+    },
     /// A search that does not prove safety met no unsafe state, and ran out of states to look at.
     NoneFound {
         /// Number of states that it met.
@@ -74,6 +79,9 @@ impl fmt::Display for UnknownReason {
                 "a run may miss the goal for ever, but only if chance goes against it each time, as in \
                  state {state}: ask for the least probability (Pmin) of reaching the goal"
             ),
+            Self::BoundInside { hint } => {
+                write!(f, "the bound lies inside the interval: {hint}")
+            }
             Self::NoneFound { states } => write!(
                 f,
                 "no unsafe state among the {states} that the search met; it proves nothing safe"

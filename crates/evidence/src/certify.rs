@@ -12,8 +12,8 @@ use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
 use policert_problem::{
-    InitialStates, PolicyChoice, ProbabilityQuestion, Problem, ProblemOptions, ProblemRecord,
-    SemanticsRecord, TerminalChoice,
+    InitialStates, PolicyChoice, Problem, ProblemOptions, ProblemRecord, SemanticsRecord,
+    TerminalChoice,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -137,8 +137,8 @@ fn probability(
     let (Ok(low), Ok(high)) = (low, high) else { return Err(file.wrong("probability")) };
     let values = file.values(problem)?;
     report.states = values.len();
-    let asked = ProbabilityQuestion::new(problem, None)?;
-    if asked.direction == policert_mdp::Direction::Min || asked.complement {
+    let asked = problem.probability_aim(None)?;
+    if asked.direction == policert_engine_api::Direction::Min || asked.complement {
         let message = "unsupported: evidence of a least probability";
         return Err(Failure::unsupported(message.to_owned()));
     }

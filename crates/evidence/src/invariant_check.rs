@@ -1,11 +1,11 @@
 //! Checking the invariant of a verdict *safe* before anyone sees it, without what the run kept.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use policert_certify::{
     ChoicesInBoxes, Competing, IntervalChoices, InvariantError, NothingRefuted, check_invariant,
 };
-use policert_engine_api::{Budget, CancelFlag, EngineError, Limits, StopReason};
+use policert_engine_api::{Budget, EngineError, Limits, StopReason};
 use policert_numeric::IntBox;
 use policert_outcome::Failure;
 use policert_policy::Policy;
@@ -40,21 +40,16 @@ impl CheckedBy {
     }
 }
 
-/// Checks an invariant within what is left of the limits.
+/// Checks an invariant within what is left of the budget of the whole run.
 ///
 /// # Errors
 /// A stop; an invariant that is none is an internal error.
-pub fn check(
-    problem: &Problem,
-    boxes: &[IntBox],
-    limits: &Limits,
-    begin: Instant,
-    cancel: &CancelFlag,
-) -> Result<CheckedBy, Failure> {
+pub fn check(problem: &Problem, boxes: &[IntBox], whole: &Budget) -> Result<CheckedBy, Failure> {
     let question = problem.question();
-    let left = || limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
+    let left = || whole.remaining();
     let budget = |time: Option<Duration>| {
-        Budget::new(Limits { time, memory: limits.memory, states: None }, cancel.clone())
+        let limits = Limits { time, memory: whole.limits().memory, states: None };
+        Budget::new(limits, whole.cancel_flag().clone())
     };
     let Some(policy) = &problem.policy else {
         let mut budget = budget(left());
@@ -62,7 +57,7 @@ pub fn check(
             .map_err(rejected)?;
         return Ok(CheckedBy::Intervals);
     };
-    let share = (begin.elapsed() / 2).max(LEAST_TIME);
+    let share = (whole.elapsed() / 2).max(LEAST_TIME);
     let time = left().map_or(share, |left| share.min(left / 2));
     let mut intervals = IntervalChoices::new(policy);
     let first =

@@ -1,10 +1,10 @@
 //! Configuration: what reasons are, how they are found, and who answers.
 
-use serde::Deserialize;
-use thiserror::Error;
+use policert_engine_api::{Configuration, ConfigurationError, Preset, Setting};
+use serde::{Deserialize, Serialize};
 
 /// What a reason may be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reasons {
     /// An interval for each variable.
@@ -17,7 +17,7 @@ pub enum Reasons {
 }
 
 /// How the policy frame transition problem is decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameTransition {
     /// As it is stated, the transition and the choice in one state. [paper: Definition 2, (4)]
@@ -29,7 +29,7 @@ pub enum FrameTransition {
 }
 
 /// Who answers questions about the environment alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnvironmentSolver {
     /// Interval reasoning and bisection.
@@ -40,7 +40,7 @@ pub enum EnvironmentSolver {
 }
 
 /// In which order the variables of a reason are generalised.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VariableOrder {
     /// As the model declares them.
@@ -55,7 +55,7 @@ pub enum VariableOrder {
 }
 
 /// Whether a state that is blocked is asked about again with one more step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rescheduling {
     /// It is.
@@ -66,7 +66,7 @@ pub enum Rescheduling {
 }
 
 /// How far a new reason goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pushing {
     /// As far as it holds, up to the last frame.
@@ -77,7 +77,7 @@ pub enum Pushing {
 }
 
 /// What the states of a reason may do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Induction {
     /// They may have transitions into the reason itself: it is inductive relative to the frame.
@@ -88,94 +88,41 @@ pub enum Induction {
 }
 
 /// Configuration of the engine. All of them find the same verdicts, given time.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Config {
     /// Name of the preset.
     pub name: String,
     /// What a reason may be. [default: boxes]
-    #[serde(default)]
     pub reasons: Reasons,
     /// How the policy frame transition problem is decided. [default: exact]
-    #[serde(default)]
     pub frame_transition: FrameTransition,
     /// After how many boxes that bounds of the scores leave open a question about the policy is
     /// given up, so that the reason stays smaller; 0 for never. Single states are decided in any
     /// case. [default: 16] [paper: bounds over one box, 1]
-    #[serde(default = "box_limit")]
     pub box_limit: u64,
     /// Who answers questions about the environment alone. Z3 needs `frame-transition =
     /// "decoupled"`. [default: native]
-    #[serde(default)]
     pub environment: EnvironmentSolver,
     /// In which order the variables of a reason are generalised. [default: learned]
-    #[serde(default)]
     pub order: VariableOrder,
     /// What the states of a reason may do. [default: relative]
-    #[serde(default)]
     pub induction: Induction,
     /// How often a successor outside of a reason that is being generalised is made part of it, or
     /// of another reason close by, for each attempt; needs `induction = "relative"`. Variables for
     /// which that seldom helps are spared it. [default: 8] [paper: 0]
-    #[serde(default = "joins")]
     pub joins: u32,
     /// How many states depth-first search, which goes first, may have open before it gives up; 0
     /// for none. [default: 20000] [paper: 0]
-    #[serde(default = "depth_first")]
     pub depth_first: usize,
     /// Whether a blocked state is asked about again with one more step. [default: on]
-    #[serde(default)]
     pub rescheduling: Rescheduling,
     /// How far a new reason goes. [default: far]
-    #[serde(default)]
     pub pushing: Pushing,
 }
 
-fn joins() -> u32 {
-    8
-}
-
-fn depth_first() -> usize {
-    20_000
-}
-
-fn box_limit() -> u64 {
-    16
-}
-
-/// A preset that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// No preset of this name.
-    #[error("engine ic3 has no preset `{name}`; there are {known}")]
-    UnknownPreset {
-        /// The name asked for.
-        name: String,
-        /// The names that exist.
-        known: String,
-    },
-    /// A file that does not parse.
-    #[error("preset: {0}")]
-    Parse(String),
-    /// Settings that do not go together.
-    #[error("preset `{name}`: {problem}")]
-    Contradiction {
-        /// The preset.
-        name: String,
-        /// What does not go together.
-        problem: String,
-    },
-    /// Z3 is not built in.
-    #[error(
-        "preset `{0}` needs Z3, which is not built in: build with `./x build`, or with \
-         `cargo build --release --features z3` and the Z3 library in place"
-    )]
-    NeedsZ3(String),
-}
-
 /// The presets that come with the engine: name and text.
-const PRESETS: [(&str, &str); 5] = [
+const PRESETS: [Preset; 5] = [
     ("native", include_str!("../../../configs/ic3/native.toml")),
     ("polic3", include_str!("../../../configs/ic3/polic3.toml")),
     ("polic3-nog", include_str!("../../../configs/ic3/polic3-nog.toml")),
@@ -183,56 +130,29 @@ const PRESETS: [(&str, &str); 5] = [
     ("assignments", include_str!("../../../configs/ic3/assignments.toml")),
 ];
 
-impl Config {
-    /// The preset of this name.
-    ///
-    /// # Errors
-    /// An unknown name, or a preset that needs a solver that is not built in.
-    pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        match PRESETS.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::parse(text),
-            None => Err(ConfigError::UnknownPreset {
-                name: name.to_owned(),
-                known: Self::preset_names().join(", "),
-            }),
-        }
+impl Configuration for Config {
+    fn presets() -> Vec<Preset> {
+        PRESETS.to_vec()
     }
 
-    /// Names of the presets.
-    #[must_use]
-    pub fn preset_names() -> Vec<&'static str> {
-        PRESETS.iter().map(|(name, _)| *name).collect()
-    }
-
-    /// Reads the text of a preset file.
-    ///
-    /// # Errors
-    /// Text that does not parse, settings that do not go together, or a preset that needs a solver
-    /// that is not built in.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|error| {
-            let offset = error.span().map(|span| span.start);
-            ConfigError::Parse(policert_files::placed(text, offset, error.message()))
-        })?;
-        let z3 = config.environment == EnvironmentSolver::Z3;
-        if z3 && config.frame_transition == FrameTransition::Exact {
-            return Err(ConfigError::Contradiction {
-                name: config.name,
-                problem: "with `environment = \"z3\"` the frame transition must be `decoupled`"
-                    .to_owned(),
-            });
+    fn check(&self, _: &[Setting]) -> Result<(), ConfigurationError> {
+        let contradiction = |problem: &str| {
+            let (name, problem) = (self.name.clone(), problem.to_owned());
+            Err(ConfigurationError::Contradiction { name, problem })
+        };
+        let z3 = self.environment == EnvironmentSolver::Z3;
+        if z3 && self.frame_transition == FrameTransition::Exact {
+            return contradiction(
+                "with `environment = \"z3\"` the frame transition must be `decoupled`",
+            );
         }
-        if config.depth_first > 0 && config.induction == Induction::Absent {
-            return Err(ConfigError::Contradiction {
-                name: config.name,
-                problem: "`depth-first` needs `induction = \"relative\"`; 0 turns it off"
-                    .to_owned(),
-            });
+        if self.depth_first > 0 && self.induction == Induction::Absent {
+            return contradiction("`depth-first` needs `induction = \"relative\"`; 0 turns it off");
         }
-        if z3 && !cfg!(feature = "z3") {
-            return Err(ConfigError::NeedsZ3(config.name));
+        match z3 && !cfg!(feature = "z3") {
+            true => Err(ConfigurationError::NeedsZ3(self.name.clone())),
+            false => Ok(()),
         }
-        Ok(config)
     }
 }
 
@@ -242,12 +162,12 @@ impl Default for Config {
             name: "native".to_owned(),
             reasons: Reasons::Boxes,
             frame_transition: FrameTransition::Exact,
-            box_limit: box_limit(),
+            box_limit: 16,
             environment: EnvironmentSolver::Native,
             order: VariableOrder::Learned,
             induction: Induction::Relative,
-            joins: joins(),
-            depth_first: depth_first(),
+            joins: 8,
+            depth_first: 20_000,
             rescheduling: Rescheduling::On,
             pushing: Pushing::Far,
         }
@@ -266,9 +186,9 @@ mod tests {
     #[test]
     fn presets_parse_or_say_that_they_need_z3() {
         for (name, text) in PRESETS {
-            match Config::parse(text) {
-                Ok(config) => assert_eq!(config.name, name),
-                Err(error) => assert_eq!(error, ConfigError::NeedsZ3(name.to_owned())),
+            match Config::parse(text, &[]) {
+                Ok(chosen) => assert_eq!(chosen.config.name, name),
+                Err(error) => assert_eq!(error, ConfigurationError::NeedsZ3(name.to_owned())),
             }
         }
         assert!(Config::preset("none").is_err());
@@ -276,8 +196,7 @@ mod tests {
 
     #[test]
     fn z3_answers_decoupled_questions_only() {
-        let error =
-            Config::parse("name = \"mine\"\nenvironment = \"z3\"").expect_err("it does not");
-        assert!(matches!(error, ConfigError::Contradiction { .. }), "{error}");
+        let error = Config::parse("name = \"mine\"\nenvironment = \"z3\"", &[]).expect_err("no");
+        assert!(matches!(error, ConfigurationError::Contradiction { .. }), "{error}");
     }
 }

@@ -28,8 +28,8 @@ mod z3;
 
 pub use algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
 pub use config::{
-    Config, ConfigError, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons,
-    Rescheduling, VariableOrder,
+    Config, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons, Rescheduling,
+    VariableOrder,
 };
 pub use engine::{Report, run};
 pub use frames::{Escape, FOREVER, Frames, Reason};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use policert_engine_api::Configuration as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_ic3::{
     Config, FOREVER, Frames, Generalized, Outcome, PolicySystem, SearchSettings, SearchStatistics,

@@ -1,10 +1,8 @@
 //! Properties as the engines ask them: safety of a policy, and the standard ones that this
 //! program answers.
 
+pub use policert_model::{Comparison, FilterFunction, Relation};
 use policert_model::{Condition, Expr, SafetyProperty};
-use policert_numeric::Rational;
-
-pub use crate::ast::FilterFunction;
 
 /// A property over the model's variables.
 #[derive(Clone, PartialEq, Debug)]
@@ -78,52 +76,4 @@ pub enum Path {
     },
     /// It holds for ever.
     Globally(Condition),
-}
-
-/// A comparison of a quantity with a bound.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Comparison {
-    /// How: the quantity is on the left.
-    pub relation: Relation,
-    /// The bound.
-    pub bound: Rational,
-}
-
-/// A relation between numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Relation {
-    Less,
-    AtMost,
-    Greater,
-    AtLeast,
-    Equal,
-    NotEqual,
-}
-
-impl Relation {
-    /// The relation that holds between exchanged sides.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        match self {
-            Self::Less => Self::Greater,
-            Self::AtMost => Self::AtLeast,
-            Self::Greater => Self::Less,
-            Self::AtLeast => Self::AtMost,
-            other => other,
-        }
-    }
-
-    /// Whether it holds.
-    #[must_use]
-    pub fn holds(self, left: &Rational, right: &Rational) -> bool {
-        match self {
-            Self::Less => left < right,
-            Self::AtMost => left <= right,
-            Self::Greater => left > right,
-            Self::AtLeast => left >= right,
-            Self::Equal => left == right,
-            Self::NotEqual => left != right,
-        }
-    }
 }

@@ -7,9 +7,9 @@ use policert_convert::{
     prism_properties, prism_text,
 };
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
-use policert_explore::{ExplicitConfig, induced_mdp};
+use policert_explore::{ExplicitConfig, ReachQuestion, induced_mdp};
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_text};
-use policert_problem::{ProbabilityQuestion, Problem, ProblemOptions};
+use policert_problem::{Problem, ProblemOptions};
 use serde::Serialize;
 
 /// In which format a question is written.
@@ -103,7 +103,7 @@ fn run(
     outputs.check_inputs(problem.inputs.iter().map(|input| input.path.as_path()))?;
     report.model = Some(problem.model.name.clone());
     report.property = Some(problem.property.name.clone());
-    let asked = ProbabilityQuestion::new(&problem, None)?;
+    let asked = problem.probability_aim(None)?;
     if asked.complement {
         let note = "the property asks for what holds for ever: 1 minus the probability written";
         notes.push(note.to_owned());
@@ -120,11 +120,14 @@ fn run(
         observer.event(Event::Phase("states"));
         let config = ExplicitConfig::default();
         let policy = problem.policy.as_ref();
-        let induced = induced_mdp(&asked.reach, policy, &config, &mut budget, observer)?;
+        let question = ReachQuestion { question: problem.question(), stay: asked.stay };
+        let induced = induced_mdp(&question, policy, &config, &mut budget, observer)?;
         if let Some(reason) = induced.stopped {
             return Err(Failure::Stopped(reason));
         }
-        problem.check_chain(&induced)?;
+        if problem.is_markov_chain {
+            induced.check_chain(&problem.model)?;
+        }
         report.states = Some(induced.counts.reachable_states);
         write_text(&request.output, &drn_text(&induced).map_err(failure)?)?;
         report.outputs.push(request.output.clone());
@@ -149,11 +152,8 @@ fn run(
                     choice there";
         notes.push(note.to_owned());
     }
-    let reach = Reach {
-        question: asked.reach.question.clone(),
-        stay: asked.reach.stay.clone(),
-        direction: asked.direction,
-    };
+    let reach =
+        Reach { question: problem.question(), stay: asked.stay, direction: asked.direction };
     let network = WrittenNetwork::new(&Conversion { reach, policy }).map_err(failure)?;
     report.variables = Some(network.variable_count());
     report.edges = Some(network.edge_count());

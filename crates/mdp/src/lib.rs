@@ -28,6 +28,8 @@ mod solve;
 mod state_set;
 mod traps;
 
+pub use policert_engine_api::Bounds;
+
 pub use distribution::{DistributionId, Distributions, ProbabilityId};
 pub use end_components::end_components;
 pub use error::MdpError;
@@ -37,5 +39,5 @@ pub use mdp::{Mdp, MdpBuilder};
 pub use problem::{Direction, Reachability};
 pub use qualitative::{Qualitative, qualitative};
 pub use scheduler::Scheduler;
-pub use solve::{Bounds, Method, Solution, SolveOptions, SolveStatistics, solve};
+pub use solve::{Method, Solution, SolveOptions, SolveStatistics, solve};
 pub use state_set::StateSet;

@@ -6,11 +6,10 @@
 //! (traps), where upper bounds would stay too high for ever, become one block each, and the search
 //! goes on. Lower bounds are kept besides: the result is an interval, whatever stops the search.
 
-use policert_engine_api::{Budget, EngineError, StopReason};
+use policert_engine_api::{Bounds, Budget, EngineError, StopReason};
 
 use crate::fragment::Fragment;
 use crate::implicit::{ImplicitMdp, Standing};
-use crate::solve::Bounds;
 use crate::traps::traps;
 
 /// What the search on the fly found.

@@ -1,26 +1,8 @@
 //! What is asked of an MDP: the best probability of reaching a target.
 
+pub use policert_engine_api::Direction;
+
 use crate::{Mdp, StateSet};
-
-/// Which probability over all schedulers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Direction {
-    /// The greatest.
-    Max,
-    /// The least.
-    Min,
-}
-
-impl Direction {
-    /// Whether `a` is better than `b`.
-    #[inline]
-    pub(crate) fn is_better<T: PartialOrd + ?Sized>(self, a: &T, b: &T) -> bool {
-        match self {
-            Self::Max => a > b,
-            Self::Min => a < b,
-        }
-    }
-}
 
 /// The probability of reaching a target before what is to be avoided.
 #[derive(Clone, Copy, Debug)]

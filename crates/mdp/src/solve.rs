@@ -1,19 +1,22 @@
 //! From a problem to bounds of its values: graph, quotient, numbers.
 
-use policert_engine_api::{Budget, EngineError, StopReason};
+use policert_engine_api::{Bounds, Budget, EngineError, StopReason};
 use policert_numeric::Rational;
+use serde::{Deserialize, Serialize};
 
+use crate::Reachability;
 use crate::exact::exact_values;
 use crate::interval_iteration::IntervalIteration;
 use crate::qualitative::{Qualitative, qualitative};
 use crate::quotient::Quotient;
-use crate::{Direction, Reachability};
 
 /// How upper bounds are found. Both are proved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Iteration from above and below.
     #[default]
+    #[serde(rename = "interval")]
     IntervalIteration,
     /// Besides, guesses a little above the lower bounds, which are taken if a step proves them.
     Optimistic,
@@ -33,51 +36,6 @@ pub struct SolveOptions {
 impl Default for SolveOptions {
     fn default() -> Self {
         Self { precision: 1e-6, method: Method::default(), exact: false }
-    }
-}
-
-/// Bounds of a value.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Bounds {
-    /// Lower bound.
-    pub lo: Rational,
-    /// Upper bound.
-    pub hi: Rational,
-}
-
-impl Bounds {
-    /// Nothing is known of a probability.
-    #[must_use]
-    pub fn unknown() -> Self {
-        Self { lo: Rational::ZERO, hi: Rational::ONE }
-    }
-
-    /// One value.
-    #[must_use]
-    pub fn exact(value: Rational) -> Self {
-        Self { lo: value.clone(), hi: value }
-    }
-
-    /// Between two doubles.
-    #[must_use]
-    pub fn of_floats([lo, hi]: [f64; 2]) -> Self {
-        let lo = Rational::from_f64(lo).unwrap_or(Rational::ZERO);
-        Self { lo, hi: Rational::from_f64(hi).unwrap_or(Rational::ONE) }
-    }
-
-    /// Upper bound minus lower bound.
-    #[must_use]
-    pub fn width(&self) -> Rational {
-        &self.hi - &self.lo
-    }
-
-    /// The bounds of the best of two values.
-    #[must_use]
-    pub fn best(self, other: Self, direction: Direction) -> Self {
-        match direction {
-            Direction::Max => Self { lo: self.lo.max(other.lo), hi: self.hi.max(other.hi) },
-            Direction::Min => Self { lo: self.lo.min(other.lo), hi: self.hi.min(other.hi) },
-        }
     }
 }
 

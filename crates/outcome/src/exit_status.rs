@@ -1,6 +1,6 @@
 //! Exit codes: how a run ended, as a number for scripts (`docs/exit-codes.md`).
 
-use policert_engine_api::{StopReason, UnknownReason, Verdict};
+use policert_engine_api::{StopReason, UnknownReason};
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -55,15 +55,13 @@ impl ExitStatus {
         self as u8
     }
 
-    /// The status that a verdict ends with.
+    /// The status that a run ends with whose answer is not known.
     #[must_use]
-    pub fn of_verdict(verdict: &Verdict) -> Self {
-        match verdict {
-            Verdict::Safe { .. } => Self::Safe,
-            Verdict::Unsafe(_) => Self::Unsafe,
-            Verdict::Unknown(UnknownReason::Stopped(reason)) => Self::of_stop(*reason),
-            Verdict::Unknown(UnknownReason::StepLimit { .. }) => Self::OtherBudget,
-            Verdict::Unknown(_) => Self::Unknown,
+    pub fn of_unknown(reason: &UnknownReason) -> Self {
+        match reason {
+            UnknownReason::Stopped(reason) => Self::of_stop(*reason),
+            UnknownReason::StepLimit { .. } => Self::OtherBudget,
+            _ => Self::Unknown,
         }
     }
 

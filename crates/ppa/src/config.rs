@@ -1,10 +1,10 @@
 //! Configuration: which tests run, and who answers them (PPA 2022, Table 1).
 
-use serde::Deserialize;
-use thiserror::Error;
+use policert_engine_api::{Configuration, ConfigurationError, Preset, Setting};
+use serde::{Deserialize, Serialize};
 
 /// Who answers the tests about the environment alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnvironmentSolver {
     /// Interval reasoning: propagation and bisection. Where a query takes long and Z3 is built
@@ -16,7 +16,7 @@ pub enum EnvironmentSolver {
 }
 
 /// Who answers the exact tests about the policy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySolver {
     /// The decision oracle.
@@ -32,7 +32,7 @@ pub enum PolicySolver {
 }
 
 /// Who answers the relaxed tests about the policy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelaxedSolver {
     /// The decision oracle, over the reals. It stands where the paper has Marabou.
@@ -43,7 +43,7 @@ pub enum RelaxedSolver {
 }
 
 /// Whether an optional test runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// It runs.
@@ -63,19 +63,16 @@ impl Test {
 /// Configuration of the engine. All tests but the last transition test are optional: they may
 /// save work and never change the result. Without that one, the abstraction has more transitions:
 /// *safe* is proved all the same, and is found less often.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Config {
     /// Name of the preset. [paper: Table 1]
     pub name: String,
     /// Who answers IsApp and TSat. [default: native]
-    #[serde(default)]
     pub environment: EnvironmentSolver,
     /// Who answers IsSelect^π, IsApp^π and TSat^π. [default: native]
-    #[serde(default)]
     pub policy: PolicySolver,
     /// Who answers IsSelect^π_ℝ, IsApp^π_ℝ and TSat^π_ℝ. [default: native]
-    #[serde(default)]
     pub relaxed: RelaxedSolver,
     /// IsSelect^π_ℝ. [paper: Algorithm 1, line 2]
     pub is_select_pi_relaxed: Test,
@@ -92,39 +89,11 @@ pub struct Config {
     /// TSat^π_ℝ. [paper: Algorithm 1, line 13]
     pub t_sat_pi_relaxed: Test,
     /// TSat^π. [paper: Algorithm 1, line 14] [default: on]
-    #[serde(default = "on")]
     pub t_sat_pi: Test,
 }
 
-fn on() -> Test {
-    Test::On
-}
-
-/// A preset that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// No preset of this name.
-    #[error("no preset `{name}`; there are {known}")]
-    UnknownPreset {
-        /// The name asked for.
-        name: String,
-        /// The names that exist.
-        known: String,
-    },
-    /// A file that does not parse.
-    #[error("preset: {0}")]
-    Parse(String),
-    /// Z3 is not built in.
-    #[error(
-        "preset `{0}` needs Z3, which is not built in: build with `./x build`, or with \
-         `cargo build --release --features z3` and the Z3 library in place"
-    )]
-    NeedsZ3(String),
-}
-
 /// The presets that come with the engine: name and text.
-const PRESETS: [(&str, &str); 11] = [
+const PRESETS: [Preset; 11] = [
     ("native", include_str!("../../../configs/ppa/native.toml")),
     ("base", include_str!("../../../configs/ppa/base.toml")),
     ("mar-z3", include_str!("../../../configs/ppa/mar-z3.toml")),
@@ -138,42 +107,20 @@ const PRESETS: [(&str, &str); 11] = [
     ("ex-sel-ex-app", include_str!("../../../configs/ppa/ex-sel-ex-app.toml")),
 ];
 
+impl Configuration for Config {
+    fn presets() -> Vec<Preset> {
+        PRESETS.to_vec()
+    }
+
+    fn check(&self, _: &[Setting]) -> Result<(), ConfigurationError> {
+        match self.needs_z3() && !cfg!(feature = "z3") {
+            true => Err(ConfigurationError::NeedsZ3(self.name.clone())),
+            false => Ok(()),
+        }
+    }
+}
+
 impl Config {
-    /// The preset of this name.
-    ///
-    /// # Errors
-    /// An unknown name, or a preset that needs a solver that is not built in.
-    pub fn preset(name: &str) -> Result<Self, ConfigError> {
-        match PRESETS.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::parse(text),
-            None => Err(ConfigError::UnknownPreset {
-                name: name.to_owned(),
-                known: Self::preset_names().join(", "),
-            }),
-        }
-    }
-
-    /// Names of the presets.
-    #[must_use]
-    pub fn preset_names() -> Vec<&'static str> {
-        PRESETS.iter().map(|(name, _)| *name).collect()
-    }
-
-    /// Reads the text of a preset file.
-    ///
-    /// # Errors
-    /// Text that does not parse, or a preset that needs a solver that is not built in.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
-        let config: Self = toml::from_str(text).map_err(|error| {
-            let offset = error.span().map(|span| span.start);
-            ConfigError::Parse(policert_files::placed(text, offset, error.message()))
-        })?;
-        if config.needs_z3() && !cfg!(feature = "z3") {
-            return Err(ConfigError::NeedsZ3(config.name));
-        }
-        Ok(config)
-    }
-
     /// Whether some test is answered by Z3 alone.
     #[must_use]
     pub fn needs_z3(&self) -> bool {
@@ -214,9 +161,9 @@ mod tests {
     #[test]
     fn presets_parse_or_say_that_they_need_z3() {
         for (name, text) in PRESETS {
-            match Config::parse(text) {
-                Ok(config) => assert_eq!(config.name, name),
-                Err(error) => assert_eq!(error, ConfigError::NeedsZ3(name.to_owned())),
+            match Config::parse(text, &[]) {
+                Ok(chosen) => assert_eq!(chosen.config.name, name),
+                Err(error) => assert_eq!(error, ConfigurationError::NeedsZ3(name.to_owned())),
             }
         }
         assert!(Config::preset("none").is_err());

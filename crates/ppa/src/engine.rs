@@ -1,12 +1,12 @@
 //! The engine: from a question, a policy and predicates to a verdict.
 
 use policert_bounds::Recorder;
+pub use policert_engine_api::StartRegion;
 use policert_engine_api::{
     Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
     Verdict,
 };
-use policert_model::{Condition, DomainRule};
-use policert_numeric::IntBox;
+use policert_model::DomainRule;
 use policert_policy::Policy;
 
 use crate::AbstractStateId;
@@ -32,17 +32,6 @@ pub struct Report {
     pub start_states: Option<Vec<StartRegion>>,
     /// What the user should know besides.
     pub notes: Vec<String>,
-}
-
-/// The concrete states of an abstract start state.
-#[derive(Clone, Debug)]
-pub struct StartRegion {
-    /// The ranges of the variables.
-    pub sides: IntBox,
-    /// What holds besides, where the predicates are not bounds of single variables.
-    pub conditions: Vec<Condition>,
-    /// Whether no abstract unsafe state is reachable: then all of its states are safe.
-    pub proved_safe: bool,
 }
 
 /// Builds the reachable fragment of the policy predicate abstraction and says what follows.

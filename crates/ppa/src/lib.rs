@@ -44,7 +44,7 @@ pub use cegar::{
     BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
     SplitPoint, SplitUntil, SplitVariable, cegar,
 };
-pub use config::{Config, ConfigError, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
+pub use config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
 pub use engine::{Report, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use prob::{

@@ -31,6 +31,7 @@ use policert_mdp::{Bounds, SolveOptions};
 use policert_model::{Condition, DomainRule, Probability};
 use policert_numeric::Rational;
 use policert_policy::Policy;
+use serde::{Deserialize, Serialize};
 
 use crate::abstraction::Abstraction;
 use crate::cegar::weakest_precondition::{atoms, is_predicate};
@@ -69,7 +70,8 @@ pub struct ProbConfig {
 }
 
 /// What a refinement is learnt from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CounterexampleAnalysis {
     /// Sets of abstract unsafe paths, the probable ones first (CeAna); concrete runs where these
     /// are too many.

@@ -22,7 +22,6 @@
 pub mod control_loop;
 mod hollow_facts;
 pub mod load;
-mod markov_chain;
 mod options;
 pub mod policy;
 mod probability_question;
@@ -39,7 +38,7 @@ pub use options::{
     InitialStates, PolicyChoice, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,
 };
-pub use probability_question::{ProbabilityQuestion, direction, is_reachability, reaching};
+pub use probability_question::{direction, is_reachability, reaching};
 pub use problem::{Problem, ProblemRecord};
 pub use semantics_record::{
     Domain, QuestionAim, SemanticsRecord, StartRule, StuckStates, shortened,

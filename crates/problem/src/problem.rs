@@ -99,6 +99,7 @@ impl Problem {
             keep_going: matches!(self.options.state_space, StateSpace::Reachable | StateSpace::All),
             stop_at_first_unsafe: self.options.state_space == StateSpace::UntilUnsafe,
             build_all: self.options.state_space == StateSpace::All,
+            policy: self.policy.as_ref(),
             ..Question::new(&self.model, &self.property)
         }
     }

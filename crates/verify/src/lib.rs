@@ -27,30 +27,24 @@ pub mod check;
 mod engine_options;
 mod engines;
 mod hollow;
-mod probability;
 pub mod query_log;
 pub mod reach;
 mod report;
 mod start_states;
 mod verify;
 
-pub use policert_bmc::{BmcConfig, BmcSolver};
-pub use policert_engine_api::{CancelFlag, Limits, Observer, Silent, Trace, TraceStep};
-pub use policert_evidence::{Evidence, Invariant};
-pub use policert_explore::ExplicitConfig;
-pub use policert_mdp::{Bounds, Method as ProbabilityMethod};
-pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
-pub use policert_ppa::{
-    BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Scope, SearchOrder,
-    SplitConfig, SplitPoint, SplitUntil, SplitVariable,
+pub use policert_engine_api::{
+    Attempt, Bounds, CancelFlag, Conclusion, Context, Engine, Limits, Observer, Setting, Silent,
+    Trace, TraceStep,
 };
+pub use policert_evidence::{Evidence, Invariant};
+pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 pub use policert_problem::{PolicyChoice, Problem, ProblemOptions};
 
 pub use engine_options::EngineOption;
-pub use engines::EngineChoice;
+pub use engines::{Questions, Registration, Registry};
 pub use hollow::{Hollow, HollowCode};
-pub use probability::ProbabilityOptions;
-pub use report::{Attempt, Report, Statistics, Times};
+pub use report::{Report, Statistics, Times};
 pub use start_states::{StartStateRecord, StartStatesRecord};
 pub use verify::{ProblemSource, Request, verify};
 

@@ -1,8 +1,7 @@
 //! The result of a run as versioned data: `docs/formats/result.md`.
 
-use policert_engine_api::{Counts, Trace};
+use policert_engine_api::{Attempt, Bounds, Counted, Counts, Trace};
 use policert_evidence::{Evidence, Invariant};
-use policert_mdp::Bounds;
 use policert_outcome::{FileRecord, VerdictWord};
 use policert_problem::SemanticsRecord;
 use serde::Serialize;
@@ -88,17 +87,6 @@ impl Report {
     }
 }
 
-/// An engine that ran, or was passed over.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Attempt {
-    /// Name of the engine.
-    pub engine: String,
-    /// What came out of it: a verdict, or why not.
-    pub result: String,
-    /// Wall-clock time in seconds; `None` if it was passed over.
-    pub time_s: Option<f64>,
-}
-
 /// Counts, which mean the same for every engine; `null` where the engine does not count such things.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Statistics {
@@ -139,33 +127,24 @@ pub struct Times {
 }
 
 impl Statistics {
-    /// Counts of an engine, of which some have presets that count other things.
+    /// The counts that an engine has.
     #[must_use]
     pub fn new(
-        engine: &str,
-        preset: Option<&str>,
         counts: &Counts,
+        counted: Counted,
         counterexample_steps: Option<usize>,
         times_s: Times,
     ) -> Self {
-        // A search backwards, and a formula, know no states one by one; boxes of states have no
-        // transitions; entries of distributions are no pairs of states.
-        let (starts, states, transitions, dropped) = match (engine, preset) {
-            ("bmc", Some("z3")) => (false, false, false, false),
-            ("bmc", _) => (true, true, false, false),
-            ("ic3", _) => (true, false, false, false),
-            ("prob" | "prob-ppa" | "prob-cegar", _) => (true, true, false, true),
-            _ => (true, true, true, true),
-        };
+        let Counted { start_states, states, transitions, dropped_outcomes } = counted;
         Self {
             predicates: counts.predicates,
-            start_states: starts.then_some(counts.start_states),
+            start_states: start_states.then_some(counts.start_states),
             expanded_states: states.then_some(counts.expanded_states),
             reachable_states: states.then_some(counts.reachable_states),
             transitions: transitions.then_some(counts.transitions),
             unsafe_states: states.then_some(counts.unsafe_states),
             counterexample_steps: counterexample_steps.map(|steps| steps as u64),
-            dropped_outcomes: dropped.then_some(counts.dropped_outcomes),
+            dropped_outcomes: dropped_outcomes.then_some(counts.dropped_outcomes),
             start_states_proved_safe: None,
             times_s,
             engine: Map::new(),

@@ -6,22 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use policert_bmc::BmcConfig;
-use policert_bounds::Recorder;
 use policert_engine_api::{
-    Budget, CancelFlag, Event, Limits, Observer, Trace, UnknownReason, Verdict,
+    Aim, BoundedProbability, Budget, CancelFlag, Conclusion, Context, EngineAnswer, Event, Limits,
+    Observer, ProbabilityAim, Question, Recorder, Setting, StopReason, Trace, UnknownReason,
 };
 use policert_evidence::{Evidence, Invariant, check_invariant};
-use policert_explore::ExplicitConfig;
-use policert_ic3::Config as Ic3Config;
+use policert_numeric::Rational;
+use policert_outcome::decimal::outward;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, ReasonCode, VerdictWord};
-use policert_ppa::{CegarConfig, Config as PpaConfig};
 use policert_problem::{Problem, ProblemOptions};
 use serde_json::Value;
 
 use crate::engine_options::{self, EngineOption};
-use crate::engines::{self, Answered, Assignment, EngineChoice, EngineRun};
-use crate::probability::{self, ProbabilityOptions};
+use crate::engines::{self, Registration, Registry};
 use crate::query_log::QueryLog;
 use crate::report::{Report, Statistics, Times};
 use crate::start_states::StartStatesRecord;
@@ -31,18 +28,21 @@ use crate::start_states::StartStatesRecord;
 pub struct Request {
     /// The question.
     pub problem: ProblemSource,
-    /// What answers. [default: the portfolio]
-    pub engine: EngineChoice,
-    /// Configuration of ppa, cegar or ic3: a preset's name, or a file. [default: native]
+    /// The engines that there are. [default: those of this library]
+    pub engines: Registry,
+    /// Name of the engine that answers. [default: auto]
+    pub engine: String,
+    /// Its configuration: name of a preset, or a file. [default: native]
     pub preset: String,
-    /// How explicit searches.
-    pub explicit: ExplicitConfig,
-    /// Options of cegar.
-    pub cegar: CegarConfig,
-    /// How bmc unrolls runs.
-    pub bmc: BmcConfig,
-    /// How probabilities are computed.
-    pub probability: ProbabilityOptions,
+    /// Settings that are changed in it. [default: none]
+    pub settings: Vec<Setting>,
+    /// Safe means: the greatest probability of reaching an unsafe state is at most this.
+    /// [default: the engine says what is asked for]
+    pub bound: Option<Rational>,
+    /// Width of the interval of a probability. [default: that of the engine]
+    pub precision: Option<f64>,
+    /// Whether to compute the exact value of a probability. [default: no]
+    pub exact: bool,
     /// Options that the user named: one that the engine does not use is refused.
     pub named: Vec<EngineOption>,
     /// What may be used.
@@ -65,12 +65,13 @@ impl Request {
     pub fn new(problem: impl Into<ProblemSource>) -> Self {
         Self {
             problem: problem.into(),
-            engine: EngineChoice::default(),
+            engines: Registry::standard(),
+            engine: "auto".to_owned(),
             preset: "native".to_owned(),
-            explicit: ExplicitConfig::default(),
-            cegar: CegarConfig::default(),
-            bmc: BmcConfig::default(),
-            probability: ProbabilityOptions::default(),
+            settings: Vec::new(),
+            bound: None,
+            precision: None,
+            exact: false,
             named: Vec::new(),
             limits: Limits::default(),
             threads: 1,
@@ -79,6 +80,46 @@ impl Request {
             start_states: false,
             outputs: OutputFiles::default(),
         }
+    }
+
+    /// What the engine is asked about a problem.
+    ///
+    /// # Errors
+    /// A question that the engine does not answer.
+    fn question<'p>(
+        &self,
+        problem: &'p Problem,
+        engine: &Registration,
+    ) -> Result<Question<'p>, Failure> {
+        let question = problem.question();
+        let is_standard = problem.standard.is_some();
+        if is_standard && !engine.questions.standard {
+            return Err(Failure::Usage(format!(
+                "property `{}` asks for a probability: leave --engine out, or choose prob",
+                problem.property.name
+            )));
+        }
+        if self.bound.is_some() && !engine.questions.probability {
+            let others = self.engines.names(|engine| engine.options.contains(&EngineOption::Bound));
+            return Err(Failure::Usage(format!(
+                "--bound goes with --engine {}",
+                others.join(", ")
+            )));
+        }
+        let asks_probability = is_standard || self.bound.is_some() || !engine.questions.safety;
+        if asks_probability {
+            remarks::refuse_probability(problem, &question, engine.questions.safety)?;
+        }
+        self.engines.refuse(engine, &question)?;
+        if !asks_probability {
+            return Ok(question);
+        }
+        let aim = ProbabilityAim {
+            precision: self.precision,
+            exact: self.exact,
+            ..problem.probability_aim(self.bound.clone())?
+        };
+        Ok(Question { aim: Aim::Probability(aim), ..question })
     }
 }
 
@@ -150,14 +191,9 @@ fn run(
     begin: Instant,
     outcome: &mut Outcome<Report>,
 ) -> Result<ExitStatus, Failure> {
-    engine_options::check(request)?;
+    let engine = request.engines.find(&request.engine)?;
+    let chosen = engine_options::configure(request, engine)?;
     cancel.check()?;
-    // A preset of one engine says nothing about the others.
-    let (ppa, ic3) = match request.engine {
-        EngineChoice::Ic3 => (PpaConfig::default(), engines::ic3_preset(&request.preset)?),
-        _ => (engines::preset(&request.preset)?, Ic3Config::default()),
-    };
-    engine_options::check_preset(request, &ppa)?;
     observer.event(Event::Phase("load"));
     let budget = Budget::new(request.limits.clone(), cancel.clone());
     let problem = match &request.problem {
@@ -174,45 +210,23 @@ fn run(
     let problem = problem?;
     let mut times = Times { load: begin.elapsed().as_secs_f64(), ..Times::default() };
 
-    let asks_probability = probability::is_asked(&problem, request.engine, &request.probability)?;
-    if request.engine == EngineChoice::Auto {
-        let engine = if asks_probability { EngineChoice::Prob } else { EngineChoice::Auto };
-        engine_options::check_engine(request, engine)?;
-    }
-    if asks_probability {
-        remarks::refuse_probability(&problem, request.engine)?;
-        let run = probability::Run {
-            engine: request.engine,
-            ppa: &ppa,
-            cegar: request.cegar,
-            options: &request.probability,
-            limits: &request.limits,
-            begin,
-            cancel,
-            evidence: request.evidence,
-        };
-        return probability(&problem, &run, observer, times, outcome);
-    }
+    let question = request.question(&problem, engine)?;
+    let answers = match (&question.aim, engine.passes_on) {
+        (Aim::Probability(_), Some(other)) => request.engines.find(other)?,
+        (Aim::Probability(_) | Aim::AvoidUnsafe | Aim::ReachGoal, _) => engine,
+    };
+    engine_options::check(request, answers)?;
     let path = request.record_queries.as_deref();
     let mut log = path.map(|path| QueryLog::create(path, &problem)).transpose()?;
     let engines_begin = Instant::now();
     let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let limits = &request.limits;
-    let Request { explicit, cegar, bmc, threads, .. } = *request;
-    let assignment = Assignment {
-        problem: &problem,
-        ppa: &ppa,
-        explicit,
-        cegar,
-        bmc,
-        ic3: &ic3,
-        limits,
-        begin,
-        cancel,
-        threads,
+    let mut context = Context {
+        recorder: log.as_mut().map(|log| log as &mut dyn Recorder),
+        threads: request.threads,
+        evidence: request.evidence,
+        ..Context::new(budget.within(budget.remaining()), &mut notes)
     };
-    let recorder = log.as_mut().map(|log| log as &mut dyn Recorder);
-    let mut answered = engines::answer(request.engine, &assignment, &mut notes, recorder)?;
+    let mut found = engines::answer(engine.name, &*chosen, &question, &mut context)?;
     let mut notes = notes.notes;
     match log.map(QueryLog::finish) {
         Some(Ok(count)) => {
@@ -224,55 +238,33 @@ fn run(
     times.engines = engines_begin.elapsed().as_secs_f64();
 
     let replay_begin = Instant::now();
-    let run = &mut answered.run;
-    let evidence = match (&run.verdict, &run.invariant) {
-        (Verdict::Unsafe(trace), _) => {
-            let evidence = evidence(&problem, run, trace)?;
-            notes.extend(remarks::chance_note(&problem, &evidence));
-            Some(evidence)
-        }
-        (Verdict::Safe { .. }, Some(boxes)) => {
-            match check_invariant(&problem, boxes, limits, begin, cancel) {
-                Ok(checked) => {
-                    notes.push(checked.note(boxes.len()));
-                    Some(Evidence::of_invariant(&problem, run.engine, boxes))
-                }
-                Err(Failure::Stopped(reason)) => {
-                    notes.push(format!(
-                        "an inductive invariant ({} boxes) was found, but checking it again did \
-                         not end",
-                        boxes.len()
-                    ));
-                    run.verdict = Verdict::Unknown(UnknownReason::Stopped(reason));
-                    None
-                }
-                Err(other) => return Err(other),
-            }
-        }
-        _ => None,
-    };
+    let proved = prove(&problem, &question, &found, &budget, request.evidence)?;
+    notes.extend(proved.notes);
+    if let Some(reason) = proved.unconfirmed {
+        found.answer = EngineAnswer::Unknown(UnknownReason::Stopped(reason));
+    }
     times.replay = replay_begin.elapsed().as_secs_f64();
-    let run = &answered.run;
-    let status = ExitStatus::of_verdict(&run.verdict);
-    let verdict = run.verdict.clone();
-    if let Verdict::Unknown(reason) = &verdict {
+    let (verdict, status, reason) = ended(&found.answer);
+    if let Some(reason) = reason {
         outcome.explain(ReasonCode::from(reason), reason.to_string());
     }
-    let starts = run.start_states.as_deref().filter(|_| request.start_states);
+    let starts = found.start_states.as_deref().filter(|_| request.start_states);
     let start_states = starts.map(|starts| StartStatesRecord::new(&problem, starts));
-    let no_evidence = remarks::no_evidence(run);
-    outcome.remarks.warnings.extend(run.warnings.iter().cloned());
-    for note in run.notes.iter().cloned().chain(notes) {
+    outcome.remarks.warnings.append(&mut found.warnings);
+    for note in std::mem::take(&mut found.notes).into_iter().chain(notes) {
         if !outcome.remarks.notes.contains(&note) {
             outcome.remarks.notes.push(note);
         }
     }
-    let invariant = run.invariant.clone().filter(|_| evidence.is_some()).map(Invariant::new);
-    let report = report(&problem, answered, times);
-    outcome.report = Report { evidence, no_evidence, start_states, invariant, ..report };
-    if let Verdict::Safe { vacuous } = verdict {
-        let left = limits.time.map(|limit| limit.saturating_sub(begin.elapsed()));
-        remarks::say_hollow(&problem, vacuous, left, cancel, outcome);
+    let is_hollow = is_hollow(&found.answer);
+    outcome.report = Report {
+        evidence: proved.evidence,
+        no_evidence: proved.no_evidence,
+        start_states,
+        ..report(&problem, found, verdict, times)
+    };
+    if let Some(vacuous) = is_hollow {
+        remarks::say_hollow(&problem, vacuous, budget.remaining(), cancel, outcome);
     }
     if request.start_states && outcome.report.start_states.is_none() {
         let why = "the abstraction is not complete";
@@ -281,71 +273,147 @@ fn run(
     Ok(status)
 }
 
-/// Answers a question about a probability.
-fn probability(
+/// What an answer rests on.
+#[derive(Default)]
+struct Proved {
+    evidence: Option<Evidence>,
+    no_evidence: String,
+    notes: Vec<String>,
+    /// Why a check of the evidence did not end.
+    unconfirmed: Option<StopReason>,
+}
+
+/// Replays a trace, checks an invariant, and checks bounds if evidence of them is `wanted`.
+///
+/// # Errors
+/// Evidence that does not show what it claims: our own mistake.
+fn prove(
     problem: &Problem,
-    run: &probability::Run<'_>,
-    observer: &mut dyn Observer,
-    mut times: Times,
-    outcome: &mut Outcome<Report>,
-) -> Result<ExitStatus, Failure> {
-    let begin = Instant::now();
-    let mut notes = Notes { inner: observer, notes: Vec::new() };
-    let status = probability::answer(problem, run, &mut notes, outcome)?;
-    outcome.remarks.notes.append(&mut notes.notes);
-    times.engines = begin.elapsed().as_secs_f64();
-    let report = &mut outcome.report;
-    if let Some(statistics) = &mut report.statistics {
-        statistics.times_s = times;
+    question: &Question<'_>,
+    found: &Conclusion,
+    budget: &Budget,
+    wanted: bool,
+) -> Result<Proved, Failure> {
+    let mut proved = Proved { no_evidence: remarks::no_evidence(found), ..Proved::default() };
+    match &found.answer {
+        EngineAnswer::Unsafe(trace) => {
+            let evidence = evidence(problem, question, found.engine, trace)?;
+            proved.notes.extend(remarks::chance_note(problem, &evidence));
+            proved.evidence = Some(evidence);
+        }
+        EngineAnswer::Safe { invariant: Some(boxes), .. } => {
+            match check_invariant(problem, boxes, budget) {
+                Ok(checked) => {
+                    proved.notes.push(checked.note(boxes.len()));
+                    proved.evidence = Some(Evidence::of_invariant(problem, found.engine, boxes));
+                }
+                Err(Failure::Stopped(reason)) => {
+                    proved.notes.push(format!(
+                        "an inductive invariant ({} boxes) was found, but checking it again did \
+                         not end",
+                        boxes.len()
+                    ));
+                    proved.unconfirmed = Some(reason);
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        EngineAnswer::Probability(BoundedProbability { values: Ok(values), rounded, .. })
+            if wanted =>
+        {
+            let Aim::Probability(aim) = &question.aim else { return Ok(proved) };
+            let mut budget = budget.within(budget.remaining());
+            match Evidence::of_bounds(problem, aim, values, &mut budget)? {
+                Ok(evidence) => proved.evidence = Some(evidence),
+                Err(why) if why.is_stop() || *rounded => proved.no_evidence = why.to_string(),
+                Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
+            }
+        }
+        EngineAnswer::Safe { invariant: None, .. }
+        | EngineAnswer::Probability(_)
+        | EngineAnswer::Unknown(_) => {}
     }
-    let is_zero = report.probability.as_ref().is_some_and(|[_, hi]| hi == "0");
-    let is_good = [VerdictWord::Safe, VerdictWord::Probability].contains(&report.verdict);
-    let is_vacuous = report.vacuous;
-    if is_zero && is_good || is_vacuous {
-        remarks::say_hollow(problem, is_vacuous, run.left().time, run.cancel, outcome);
-    }
-    Ok(status)
+    Ok(proved)
 }
 
 /// Replays a trace and writes it down.
-fn evidence(problem: &Problem, run: &EngineRun, trace: &Trace) -> Result<Evidence, Failure> {
-    match policert_certify::replay(&problem.question(), problem.policy.as_ref(), trace) {
-        Ok(replayed) => Ok(Evidence::of_trace(problem, run.engine, trace, replayed.end)),
+fn evidence(
+    problem: &Problem,
+    question: &Question<'_>,
+    engine: &str,
+    trace: &Trace,
+) -> Result<Evidence, Failure> {
+    match policert_certify::replay(question, question.policy, trace) {
+        Ok(replayed) => Ok(Evidence::of_trace(problem, engine, trace, replayed.end)),
         Err(error) => Err(Failure::Internal(format!(
-            "the counterexample of engine {} does not replay: {error}",
-            run.engine
+            "the counterexample of engine {engine} does not replay: {error}"
         ))),
     }
 }
 
-fn report(problem: &Problem, answered: Answered, times: Times) -> Report {
-    let Answered { run, attempts } = answered;
-    let steps = match &run.verdict {
-        Verdict::Unsafe(trace) => Some(trace.steps.len()),
-        Verdict::Safe { .. } | Verdict::Unknown(_) => None,
+/// The verdict in a word, the status that the run ends with, and why the answer is not known.
+fn ended(answer: &EngineAnswer) -> (VerdictWord, ExitStatus, Option<&UnknownReason>) {
+    let unknown = |reason| (VerdictWord::Unknown, ExitStatus::of_unknown(reason), Some(reason));
+    match answer {
+        EngineAnswer::Safe { .. } => (VerdictWord::Safe, ExitStatus::Safe, None),
+        EngineAnswer::Unsafe(_) => (VerdictWord::Unsafe, ExitStatus::Unsafe, None),
+        EngineAnswer::Unknown(reason) => unknown(reason),
+        EngineAnswer::Probability(found) => match (found.holds, &found.unknown) {
+            (Some(true), _) => (VerdictWord::Safe, ExitStatus::Safe, None),
+            (Some(false), _) => (VerdictWord::Unsafe, ExitStatus::Unsafe, None),
+            (None, None) => (VerdictWord::Probability, ExitStatus::Safe, None),
+            (None, Some(reason)) => unknown(reason),
+        },
+    }
+}
+
+/// Whether an answer may be hollow, that nothing bad is reached: if so, whether there is no start
+/// state.
+fn is_hollow(answer: &EngineAnswer) -> Option<bool> {
+    match answer {
+        EngineAnswer::Safe { vacuous, .. } => Some(*vacuous),
+        EngineAnswer::Probability(found) => {
+            let is_good =
+                found.holds == Some(true) || found.holds.is_none() && found.unknown.is_none();
+            (found.bounds.hi.is_zero() && is_good || found.vacuous).then_some(found.vacuous)
+        }
+        EngineAnswer::Unsafe(_) | EngineAnswer::Unknown(_) => None,
+    }
+}
+
+fn report(problem: &Problem, found: Conclusion, verdict: VerdictWord, times: Times) -> Report {
+    let empty = Report::empty(verdict);
+    let shown = match found.answer {
+        EngineAnswer::Safe { vacuous, invariant } => {
+            Report { vacuous, invariant: invariant.map(Invariant::new), ..empty }
+        }
+        EngineAnswer::Unsafe(trace) => Report { trace: Some(trace), ..empty },
+        EngineAnswer::Probability(BoundedProbability { bounds, vacuous, .. }) => Report {
+            vacuous,
+            probability: Some(outward(&bounds.lo, &bounds.hi)),
+            value: (bounds.lo == bounds.hi).then(|| bounds.lo.to_string()),
+            bounds: Some(bounds),
+            ..empty
+        },
+        EngineAnswer::Unknown(_) => empty,
     };
-    let mut statistics =
-        Statistics::new(run.engine, run.preset.as_deref(), &run.counts, steps, times);
-    statistics.start_states_proved_safe = run
+    let steps = shown.trace.as_ref().map(|trace| trace.steps.len());
+    let mut statistics = Statistics::new(&found.counts, found.counted, steps, times);
+    statistics.start_states_proved_safe = found
         .start_states
         .as_ref()
         .map(|starts| starts.iter().filter(|start| start.proved_safe).count() as u64);
-    if run.numbers != Value::Null {
-        statistics.engine.insert(run.engine.to_owned(), run.numbers);
+    if found.numbers != Value::Null {
+        statistics.engine.insert(found.engine.to_owned(), found.numbers);
     }
     Report {
-        vacuous: matches!(run.verdict, Verdict::Safe { vacuous: true }),
         property: Some(problem.property.name.clone()),
-        engine: Some(run.engine.to_owned()),
-        preset: run.preset,
-        attempts,
+        engine: Some(found.engine.to_owned()),
+        preset: found.preset,
+        attempts: found.attempts,
         semantics: Some(problem.semantics.clone()),
         statistics: Some(statistics),
-        trace: match &run.verdict {
-            Verdict::Unsafe(trace) => Some(trace.clone()),
-            Verdict::Safe { .. } | Verdict::Unknown(_) => None,
-        },
-        ..Report::empty(VerdictWord::from(&run.verdict))
+        ..shown
     }
 }
 

@@ -1,50 +1,22 @@
 //! The one direction of dependency between crates: from a higher level to a lower one.
 
-use anyhow::{Context as _, Result};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use super::{Finding, members};
 
-/// Crate, level. A crate may use crates of lower levels only; `docs/STYLE.md` has the same table in words.
-const LEVELS: [(&str, u8); 33] = [
-    ("policert-files", 0),
-    ("policert-numeric", 0),
-    ("policert-infix", 1),
-    ("policert-model", 1),
-    ("policert-policy", 2),
-    ("policert-jani", 2),
-    ("policert-vnnlib", 2),
-    ("policert-engine-api", 2),
-    ("policert-outcome", 3),
-    ("policert-smt", 3),
-    ("policert-bounds", 3),
-    ("policert-mdp", 3),
-    ("policert-symbolic", 4),
-    ("policert-explore", 5),
-    ("policert-bmc", 5),
-    ("policert-ppa", 5),
-    ("policert-ic3", 5),
-    ("policert-reach", 5),
-    ("policert-certify", 5),
-    ("policert-convert", 6),
-    ("policert-train", 6),
-    ("policert-plot", 6),
-    ("policert-query", 6),
-    ("policert-problem", 6),
-    ("policert-evidence", 7),
-    ("policert-lab", 7),
-    ("policert-verify", 8),
-    ("policert-bench", 8),
-    ("policert-generate", 8),
-    ("policert", 9),
-    ("policert-python", 9),
-    ("policert-fuzz", 9),
-    ("xtask", 9),
-];
+/// Where the levels stand.
+const TABLE: &str = "ARCHITECTURE.md";
 
-/// The crate of test generators and oracles: it uses levels 0 to 2, and only tests use it.
+/// The level of what none may use.
+const TOP: u8 = u8::MAX;
+
+/// The crate of test generators and oracles: only tests use it.
 const TESTKIT: &str = "policert-testkit";
-const TESTKIT_LEVEL: u8 = 3;
 
 /// Crates that may not use everything below them: the evidence checker shares nothing with the
 /// engines and their bounds.
@@ -67,7 +39,12 @@ const APART: [(&str, &[&str]); 1] = [(
 )];
 
 /// Checks every edge between crates of the workspace.
-pub fn check(metadata: &Value) -> Result<Vec<Finding>> {
+pub fn check(root: &Path, metadata: &Value) -> Result<Vec<Finding>> {
+    let table = fs::read_to_string(root.join(TABLE)).with_context(|| TABLE.to_owned())?;
+    check_by(&Levels::read(&table)?, metadata)
+}
+
+fn check_by(levels: &Levels, metadata: &Value) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (name, package) in members(metadata)? {
         for dependency in package["dependencies"].as_array().context("dependencies")? {
@@ -75,45 +52,107 @@ pub fn check(metadata: &Value) -> Result<Vec<Finding>> {
             if dependency["path"].is_string() {
                 let target = dependency["name"].as_str().context("name")?;
                 let in_tests = dependency["kind"].as_str() == Some("dev");
-                findings.extend(breach(name, target, in_tests).map(|m| Finding::new(name, 0, m)));
+                let breach = levels.breach(name, target, in_tests);
+                findings.extend(breach.map(|message| Finding::new(name, 0, message)));
             }
         }
-        if level(name).is_none() {
-            findings.push(Finding::new(name, 0, "no level: add it to the table of levels"));
+        if levels.of(name).is_none() {
+            let message = format!("no level: add it to the table of {TABLE}");
+            findings.push(Finding::new(name, 0, message));
         }
     }
     Ok(findings)
 }
 
-fn level(name: &str) -> Option<u8> {
-    if name == TESTKIT {
-        return Some(TESTKIT_LEVEL);
-    }
-    LEVELS.iter().find(|(crate_name, _)| *crate_name == name).map(|(_, level)| *level)
-}
+/// The level of each crate.
+#[derive(Debug)]
+struct Levels(BTreeMap<String, u8>);
 
-/// Why `from` may not depend on `to`, if so.
-fn breach(from: &str, to: &str, in_tests: bool) -> Option<String> {
-    if to == TESTKIT {
-        return (!in_tests).then(|| format!("{TESTKIT} is for tests: make it a dev-dependency"));
+impl Levels {
+    /// Reads the table whose columns are level, crate, purpose and folder.
+    fn read(text: &str) -> Result<Self> {
+        let rows = text.lines().skip_while(|line| !line.starts_with("| level | crate |"));
+        let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
+        let mut levels = BTreeMap::new();
+        for row in rows {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let [_, level, name, ..] = *cells else { bail!("{TABLE}: {row}") };
+            let level = match level {
+                "–" => TOP,
+                number => number.parse().with_context(|| format!("{TABLE}: {row}"))?,
+            };
+            ensure!(levels.insert(name.to_owned(), level).is_none(), "{TABLE}: {name} twice");
+        }
+        Ok(Self(levels))
     }
-    // A test may call any crate that does not need more than the tested one itself may.
-    let (from_level, to_level) = (level(from)?, level(to)?);
-    if to_level >= from_level {
-        return Some(format!("level {from_level} may not use {to} of level {to_level}"));
+
+    fn of(&self, name: &str) -> Option<u8> {
+        self.0.get(name).copied()
     }
-    let narrower = NARROWER.iter().find(|(crate_name, _)| *crate_name == from);
-    let apart = APART.iter().find(|(crate_name, _)| *crate_name == from);
-    let excluded = narrower.is_some_and(|(_, allowed)| !allowed.contains(&to))
-        || apart.is_some_and(|(_, forbidden)| forbidden.contains(&to));
-    (excluded && !in_tests).then(|| format!("it must stay independent of {to}"))
+
+    /// Why `from` may not depend on `to`, if so.
+    fn breach(&self, from: &str, to: &str, in_tests: bool) -> Option<String> {
+        if to == TESTKIT {
+            return (!in_tests)
+                .then(|| format!("{TESTKIT} is for tests: make it a dev-dependency"));
+        }
+        // A test may call any crate that does not need more than the tested one itself may.
+        let (from_level, to_level) = (self.of(from)?, self.of(to)?);
+        if to_level >= from_level {
+            return Some(format!("level {from_level} may not use {to} of level {to_level}"));
+        }
+        let narrower = NARROWER.iter().find(|(crate_name, _)| *crate_name == from);
+        let apart = APART.iter().find(|(crate_name, _)| *crate_name == from);
+        let excluded = narrower.is_some_and(|(_, allowed)| !allowed.contains(&to))
+            || apart.is_some_and(|(_, forbidden)| forbidden.contains(&to));
+        (excluded && !in_tests).then(|| format!("it must stay independent of {to}"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::{breach, check};
+    use super::{Levels, check_by};
+
+    const TABLE: &str = "\
+text | level |
+
+| level | crate | purpose | folder |
+|---|---|---|---|
+| 0 | policert-numeric | | |
+| 1 | policert-model | | |
+| 2 | policert-jani | | |
+| 4 | policert-smt | | |
+| 4 | policert-bounds | | |
+| 4 | policert-testkit | | |
+| 6 | policert-ppa | | |
+| 6 | policert-ic3 | | |
+| 6 | policert-certify | | |
+| 7 | policert-plot | | |
+| 7 | policert-query | | |
+| 7 | policert-train | | |
+| 8 | policert-lab | | |
+| 9 | policert-verify | | |
+| – | xtask | | |
+
+| other | table |
+";
+
+    fn levels() -> Levels {
+        Levels::read(TABLE).expect("a table")
+    }
+
+    fn breach(from: &str, to: &str, in_tests: bool) -> Option<String> {
+        levels().breach(from, to, in_tests)
+    }
+
+    #[test]
+    fn a_table_that_is_wrong_is_refused() {
+        let head = "| level | crate | purpose | folder |\n|---|---|---|---|\n";
+        assert!(Levels::read(&format!("{head}| one | a | | |")).is_err());
+        assert!(Levels::read(&format!("{head}| 1 | a | | |\n| 2 | a | | |")).is_err());
+    }
 
     #[test]
     fn edges_lead_down() {
@@ -121,6 +160,8 @@ mod tests {
         assert!(breach("policert-numeric", "policert-model", false).is_some());
         assert!(breach("policert-ppa", "policert-ic3", false).is_some());
         assert!(breach("policert-ppa", "policert-ic3", true).is_some());
+        assert_eq!(breach("xtask", "policert-verify", false), None);
+        assert!(breach("policert-verify", "xtask", false).is_some());
     }
 
     #[test]
@@ -157,8 +198,11 @@ mod tests {
                 {"id": "serde", "name": "serde", "dependencies": []},
             ],
         });
-        let places: Vec<_> =
-            check(&metadata).expect("well-formed").into_iter().map(|found| found.place).collect();
+        let places: Vec<_> = check_by(&levels(), &metadata)
+            .expect("well-formed")
+            .into_iter()
+            .map(|found| found.place)
+            .collect();
         assert_eq!(places, ["policert-model", "policert-new"]);
     }
 }

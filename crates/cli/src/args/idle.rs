@@ -111,7 +111,7 @@ pub(super) fn check(definition: &mut Command, matches: &ArgMatches) -> Result<()
 mod tests {
     use std::ffi::OsString;
 
-    use clap::CommandFactory as _;
+    use policert_verify::Registry;
 
     use super::*;
     use crate::args::CommandLine;
@@ -142,7 +142,9 @@ mod tests {
             ),
         ] {
             let words = format!("policert {line}");
-            let error = CommandLine::read(words.split(' ').map(OsString::from)).expect_err(line);
+            let error =
+                CommandLine::read(words.split(' ').map(OsString::from), &Registry::standard())
+                    .expect_err(line);
             let text = error.to_string();
             assert!(text.contains(&format!("{option} would have no effect: ")), "{line}: {text}");
             assert_eq!(error.exit_code(), 2, "{line}");
@@ -157,13 +159,17 @@ mod tests {
             "generate npuzzle 3 3 --output o --failing-probability 0.5 --cost-bound 3",
         ] {
             let words = format!("policert {line}");
-            assert!(CommandLine::read(words.split(' ').map(OsString::from)).is_ok(), "{line}");
+            assert!(
+                CommandLine::read(words.split(' ').map(OsString::from), &Registry::standard())
+                    .is_ok(),
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn every_rule_is_about_an_option_that_is_there() {
-        let definition = CommandLine::command();
+        let definition = CommandLine::definition(&Registry::standard());
         for rule in &RULES {
             for path in rule.commands {
                 let step =

@@ -1,6 +1,6 @@
 //! Options of questions about probabilities.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use policert_numeric::Rational;
 
 use super::values::{precision, probability};
@@ -20,59 +20,4 @@ pub struct ProbabilityArgs {
     /// [default: no unsafe state is reachable]
     #[arg(long, value_name = "P", value_parser = probability, help_heading = "Probability")]
     pub bound: Option<Rational>,
-
-    /// How upper bounds of a probability are found; all are proved
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = ProbabilityMethodArg::Interval,
-        help_heading = "Probability"
-    )]
-    pub probability_method: ProbabilityMethodArg,
-
-    /// Which part of the abstraction prob-ppa and prob-cegar build for the greatest abstract
-    /// probability
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = MaxProbArg::OnTheFly,
-        help_heading = "Probability"
-    )]
-    pub max_prob: MaxProbArg,
-
-    /// What prob-cegar learns from where an abstract adversary is spurious
-    #[arg(
-        long,
-        value_enum,
-        default_value_t = CounterexamplesArg::Runs,
-        help_heading = "Probability"
-    )]
-    pub counterexamples: CounterexamplesArg,
-}
-
-/// Values of `--max-prob`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum MaxProbArg {
-    /// What good adversaries visit (FRET-LRTDP)
-    OnTheFly,
-    /// All that is reachable
-    Complete,
-}
-
-/// Values of `--counterexamples`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum CounterexamplesArg {
-    /// Sets of abstract unsafe paths, the probable ones first
-    Paths,
-    /// Concrete runs under the adversary
-    Runs,
-}
-
-/// Values of `--probability-method`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ProbabilityMethodArg {
-    /// Iteration from above and below
-    Interval,
-    /// Besides, guesses a little above the lower bounds, which a step proves
-    Optimistic,
 }

@@ -2,18 +2,37 @@
 
 use std::ffi::OsString;
 
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, FromArgMatches};
+use policert_verify::{Registration, Registry};
 
 use super::engine::named;
 use super::{Command, CommandLine, idle};
 
 impl CommandLine {
+    /// All commands and options, with these engines.
+    pub fn definition(engines: &Registry) -> clap::Command {
+        let value = |engine: &Registration| PossibleValue::new(engine.name).help(engine.help);
+        let values: Vec<PossibleValue> = engines.iter().map(value).collect();
+        // Their order stays.
+        Self::command().mut_subcommands(|command| match command.get_name() {
+            "verify" => command.mut_args(|argument| match argument.get_id() == "engine" {
+                true => argument.value_parser(PossibleValuesParser::new(values.clone())),
+                false => argument,
+            }),
+            _ => command,
+        })
+    }
+
     /// Reads the arguments of a process, the program's name first.
     ///
     /// # Errors
     /// Arguments that do not parse or would have no effect, or a request for help or the version.
-    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let mut definition = Self::command();
+    pub fn read(
+        arguments: impl IntoIterator<Item = OsString>,
+        engines: &Registry,
+    ) -> Result<Self, clap::Error> {
+        let mut definition = Self::definition(engines);
         let matches = definition.try_get_matches_from_mut(arguments)?;
         idle::check(&mut definition, &matches)?;
         let mut command_line = Self::from_arg_matches(&matches)?;

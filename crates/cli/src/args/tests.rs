@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{CommandFactory as _, error::ErrorKind};
+use clap::error::ErrorKind;
+use policert_verify::Registry;
 
 use super::*;
 
 fn read(line: &str) -> Result<CommandLine, clap::Error> {
-    CommandLine::read(line.split_whitespace().map(OsString::from))
+    CommandLine::read(line.split_whitespace().map(OsString::from), &Registry::standard())
 }
 
 fn verify(line: &str) -> VerifyArgs {
@@ -20,7 +21,7 @@ fn verify(line: &str) -> VerifyArgs {
 
 #[test]
 fn the_definition_is_consistent() {
-    CommandLine::command().debug_assert();
+    CommandLine::definition(&Registry::standard()).debug_assert();
 }
 
 #[test]
@@ -34,7 +35,7 @@ fn options_are_read() {
     let names: Vec<&str> =
         arguments.task.constants.iter().flat_map(|c| &c.0).map(|(name, _)| &**name).collect();
     assert_eq!(names, ["N", "M", "b"]);
-    assert_eq!(arguments.engine, EngineArg::Ppa);
+    assert_eq!(arguments.engine, "ppa");
     assert_eq!(arguments.ties, Some(TiesArg::Any));
     assert_eq!(arguments.filter, Some(FilterArg::Applicable));
     assert_eq!(arguments.domain, DomainArg::Error);
@@ -47,7 +48,7 @@ fn options_are_read() {
 #[test]
 fn defaults() {
     let arguments = verify("m.jani");
-    assert_eq!(arguments.engine, EngineArg::Auto);
+    assert_eq!(arguments.engine, "auto");
     assert_eq!(arguments.preset, "native");
     assert_eq!(arguments.ties, None);
     assert_eq!(arguments.filter, None);
@@ -89,7 +90,7 @@ fn what_makes_no_sense_is_refused() {
 
 /// The help of a command, as a terminal without colours shows it.
 fn help(command: &str) -> String {
-    let mut root = CommandLine::command().term_width(100);
+    let mut root = CommandLine::definition(&Registry::standard()).term_width(100);
     root.build();
     let command = command
         .split_whitespace()
@@ -141,7 +142,7 @@ fn configuration() -> String {
         "# Configuration\n\nEvery option of the command line, with its default. This file is \
          generated from the program; a test fails if it is stale.\n",
     );
-    let mut root = CommandLine::command();
+    let mut root = CommandLine::definition(&Registry::standard());
     root.build();
     let own = |command: &&clap::Command| command.get_name() != "help";
     let commands = root.get_subcommands().filter(own).flat_map(|command| {
@@ -180,12 +181,39 @@ fn configuration() -> String {
             }
         }
     }
-    text + &presets(
-        "ppa",
-        "A preset is a file of this form; `--preset` takes a name or a file of one's own. Whatever \
-         a preset switches off, the answer stays the same; only the work changes. The exception is \
-         `mar`, which leaves the last exact test out: it proves *safe* less often.",
-    ) + &presets("ic3", "Given time, every preset finds the same answer.")
+    text + &engines()
+}
+
+/// The engines with their presets.
+fn engines() -> String {
+    let mut text = "\n## Engines\n\n`--engine` takes a name. `--preset` takes the name of one of the \
+        engine's presets or a file of this form, which may leave out what is as in `native`; \
+        `--set KEY=VALUE` changes a single setting. Whatever a preset of ppa switches off, the answer \
+        stays the same; only the work changes. The exception is `mar`, which leaves the last exact test \
+        out: it proves *safe* less often. Given time, every preset of ic3 finds the same \
+        answer.\n\n| engine | what it is | presets | options |\n|---|---|---|---|\n"
+        .to_owned();
+    let registry = Registry::standard();
+    for engine in registry.iter() {
+        let presets: Vec<_> =
+            (engine.presets)().iter().map(|(name, _)| format!("`{name}`")).collect();
+        let options: Vec<_> =
+            engine.options.iter().map(|option| format!("`--{}`", option.name())).collect();
+        let (presets, options) = (presets.join(", "), options.join(", "));
+        text += &format!("| `{}` | {} | {presets} | {options} |\n", engine.name, engine.help);
+    }
+    let mut shown: Vec<&str> = Vec::new();
+    for engine in registry.iter() {
+        text += &format!("\n## Presets of {}\n", engine.name);
+        for (name, content) in (engine.presets)() {
+            // Some engines have presets of others.
+            if !shown.contains(&content) {
+                text += &format!("\n### `{name}`\n\n```toml\n{}\n```\n", content.trim_end());
+                shown.push(content);
+            }
+        }
+    }
+    text
 }
 
 fn row(argument: &clap::Arg) -> String {
@@ -216,22 +244,4 @@ fn row(argument: &clap::Arg) -> String {
         .collect();
     let default = if stated.is_empty() { defaults.join(", ") } else { stated };
     format!("| `{}` | {} | {} |\n", escaped(option), escaped(help.replace('\n', " ")), default)
-}
-
-/// The presets of an engine with what they switch.
-fn presets(engine: &str, about: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(engine);
-    let mut files: Vec<_> = std::fs::read_dir(&folder)
-        .expect("a folder of presets")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    files.sort();
-    let mut text = format!("\n## Presets of {engine}\n\n{about}\n");
-    for file in files {
-        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
-        let content = std::fs::read_to_string(&file).expect("a preset");
-        text += &format!("\n### `{name}`\n\n```toml\n{}\n```\n", content.trim_end());
-    }
-    text
 }

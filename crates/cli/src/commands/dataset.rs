@@ -52,13 +52,16 @@ fn request(arguments: &DatasetArgs) -> DatasetRequest {
 
 #[cfg(test)]
 mod tests {
+    use policert_verify::Registry;
+
     use super::*;
     use crate::args::{Command, CommandLine};
 
     #[test]
     fn the_command_line_has_no_defaults_of_its_own() {
         let words = ["policert", "dataset", "m.jani", "--output", "t.csv"];
-        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let read = CommandLine::read(words.map(Into::into), &Registry::standard())
+            .expect("a command line");
         let Command::Dataset(arguments) = read.command else { panic!("dataset") };
         let default = DatasetRequest::new(ProblemOptions::new("m.jani".as_ref()), "t.csv".into());
         assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));

@@ -14,7 +14,7 @@ use policert_outcome::{
     ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, write_text,
 };
 use policert_problem::{PolicyChoice, ProblemOptions, StateSpace};
-use policert_verify::{EngineChoice, Report, Request, verify};
+use policert_verify::{Report, Request, verify};
 use serde::Serialize;
 
 use super::{fail, is_standard_output, limits, output_failed, print, write_data};
@@ -290,7 +290,7 @@ fn count(
         ..ProblemOptions::new(&report.model)
     };
     let request = Request {
-        engine: EngineChoice::Explicit,
+        engine: "explicit".to_owned(),
         limits: Limits {
             states: Some(common.max_states.unwrap_or(MAX_STATES)),
             ..limits(common.timeout, common.memory)

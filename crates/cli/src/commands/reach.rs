@@ -100,13 +100,16 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
 
 #[cfg(test)]
 mod tests {
+    use policert_verify::Registry;
+
     use super::*;
     use crate::args::{Command, CommandLine};
 
     #[test]
     fn the_command_line_has_no_defaults_of_its_own() {
         let words = ["policert", "reach", "t.toml"];
-        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let read = CommandLine::read(words.map(Into::into), &Registry::standard())
+            .expect("a command line");
         let Command::Reach(arguments) = read.command else { panic!("reach") };
         let default = ReachRequest::new("t.toml".into());
         assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));

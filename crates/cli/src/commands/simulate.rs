@@ -99,13 +99,16 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
 
 #[cfg(test)]
 mod tests {
+    use policert_verify::Registry;
+
     use super::*;
     use crate::args::{Command, CommandLine};
 
     #[test]
     fn the_command_line_has_no_defaults_of_its_own() {
         let words = ["policert", "simulate", "m.jani"];
-        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let read = CommandLine::read(words.map(Into::into), &Registry::standard())
+            .expect("a command line");
         let Command::Simulate(arguments) = read.command else { panic!("simulate") };
         let default = SimulateRequest::new(ProblemOptions::new("m.jani".as_ref()));
         assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));

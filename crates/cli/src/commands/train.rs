@@ -70,13 +70,16 @@ fn request(arguments: &TrainArgs) -> TrainRequest {
 
 #[cfg(test)]
 mod tests {
+    use policert_verify::Registry;
+
     use super::*;
     use crate::args::{Command, CommandLine};
 
     #[test]
     fn the_command_line_has_no_defaults_of_its_own() {
         let words = ["policert", "train", "t.toml", "--out", "n.onnx"];
-        let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+        let read = CommandLine::read(words.map(Into::into), &Registry::standard())
+            .expect("a command line");
         let Command::Train(arguments) = read.command else { panic!("train") };
         let default = TrainRequest::new("t.toml".into(), "n.onnx".into());
         assert_eq!(format!("{:?}", request(&arguments)), format!("{default:?}"));

@@ -8,32 +8,24 @@ use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remov
 use policert_problem::{
     Domain, Numbers, Predicates, ProblemOptions, QuestionAim, Splits, StateSpace, StuckStates,
 };
-use policert_verify::{
-    BmcConfig, BmcSolver, BrokenRequirements, CegarConfig, CounterexampleAnalysis, EngineChoice,
-    ExplicitConfig, MaxProbMethod, ProbabilityMethod, ProbabilityOptions, Report, Request, Scope,
-    SearchOrder, SplitConfig, SplitPoint, SplitUntil, SplitVariable, verify,
-};
+use policert_verify::{Registry, Report, Request, verify};
 
 use super::{
     Showing, fail, initial_states, is_standard_output, named_inputs, run_within, task_options,
     terminal,
 };
-use crate::args::{
-    BmcSolverArg, BrokenRequirementsArg, CounterexamplesArg, DomainArg, EngineArg, MaxProbArg,
-    NumbersArg, PredicatesArg, ProbabilityMethodArg, ScopeArg, SearchOrderArg, SplitPointArg,
-    SplitUntilArg, SplitVariableArg, StuckArg, VerifyArgs,
-};
+use crate::args::{DomainArg, NumbersArg, PredicatesArg, StuckArg, VerifyArgs};
 use crate::render;
 use crate::style::Style;
 
 /// Runs the command.
-pub fn run(arguments: &VerifyArgs) -> ExitStatus {
+pub fn run(arguments: &VerifyArgs, engines: Registry) -> ExitStatus {
     let output = &arguments.output;
     let error_style = Style::new(output.color, &io::stderr());
     if let Some(message) = contradiction(arguments) {
         return fail(&Failure::Usage(message.to_owned()), error_style);
     }
-    let request = request(arguments);
+    let request = request(arguments, engines);
     let inputs = named_inputs(&arguments.task).into_iter().chain([Path::new(&arguments.preset)]);
     if let Err(failure) = request.outputs.check(inputs) {
         return fail(&failure, error_style);
@@ -94,7 +86,7 @@ fn show(
     unwritten.iter().fold(status, |_, failure| fail(failure, error_style))
 }
 
-fn request(arguments: &VerifyArgs) -> Request {
+fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
     let problem = ProblemOptions {
         filter: arguments.filter.map(Into::into),
         ties: arguments.ties.map(Into::into),
@@ -134,48 +126,13 @@ fn request(arguments: &VerifyArgs) -> Request {
     };
     Request {
         problem: problem.into(),
-        engine: match arguments.engine {
-            EngineArg::Auto => EngineChoice::Auto,
-            EngineArg::Explicit => EngineChoice::Explicit,
-            EngineArg::Ppa => EngineChoice::Ppa,
-            EngineArg::Cegar => EngineChoice::Cegar,
-            EngineArg::Bmc => EngineChoice::Bmc,
-            EngineArg::Ic3 => EngineChoice::Ic3,
-            EngineArg::Prob => EngineChoice::Prob,
-            EngineArg::ProbPpa => EngineChoice::ProbPpa,
-            EngineArg::ProbCegar => EngineChoice::ProbCegar,
-        },
+        engines,
+        engine: arguments.engine.clone(),
         preset: arguments.preset.clone(),
-        explicit: ExplicitConfig {
-            start_batch: arguments.start_batch,
-            ..ExplicitConfig::default()
-        },
-        cegar: cegar(arguments),
-        bmc: BmcConfig {
-            solver: match arguments.bmc_solver {
-                BmcSolverArg::Native => BmcSolver::Native,
-                BmcSolverArg::Z3 => BmcSolver::Z3,
-            },
-            steps: arguments.bmc_steps,
-            loop_free: !arguments.no_loop_free,
-        },
-        probability: ProbabilityOptions {
-            precision: arguments.probability.precision,
-            exact: arguments.probability.exact,
-            method: match arguments.probability.probability_method {
-                ProbabilityMethodArg::Interval => ProbabilityMethod::IntervalIteration,
-                ProbabilityMethodArg::Optimistic => ProbabilityMethod::Optimistic,
-            },
-            bound: arguments.probability.bound.clone(),
-            max_prob: match arguments.probability.max_prob {
-                MaxProbArg::OnTheFly => MaxProbMethod::OnTheFly,
-                MaxProbArg::Complete => MaxProbMethod::Complete,
-            },
-            counterexamples: match arguments.probability.counterexamples {
-                CounterexamplesArg::Paths => CounterexampleAnalysis::Paths,
-                CounterexamplesArg::Runs => CounterexampleAnalysis::Runs,
-            },
-        },
+        settings: arguments.settings.clone(),
+        bound: arguments.probability.bound.clone(),
+        precision: arguments.probability.precision,
+        exact: arguments.probability.exact,
         named: arguments.named.clone(),
         limits: Limits {
             time: arguments.timeout,
@@ -195,46 +152,6 @@ fn request(arguments: &VerifyArgs) -> Request {
     }
 }
 
-/// Options of cegar.
-fn cegar(arguments: &VerifyArgs) -> CegarConfig {
-    let split = SplitConfig {
-        variable: match arguments.split_variable {
-            SplitVariableArg::Influence => SplitVariable::Influence,
-            SplitVariableArg::Distance => SplitVariable::Distance,
-            SplitVariableArg::First => SplitVariable::First,
-        },
-        point: match arguments.split_point {
-            SplitPointArg::Choice => SplitPoint::Choice,
-            SplitPointArg::Middle => SplitPoint::Middle,
-            SplitPointArg::Run => SplitPoint::Concretisation,
-            SplitPointArg::Other => SplitPoint::Witness,
-        },
-        until: match arguments.split_until {
-            SplitUntilArg::Refuted => SplitUntil::Refuted,
-            SplitUntilArg::Once => SplitUntil::Witness,
-        },
-    };
-    let scope = match arguments.scope {
-        ScopeArg::Local => Scope::Local,
-        ScopeArg::Global => Scope::Global,
-    };
-    let order = match arguments.search_order {
-        SearchOrderArg::Guided => SearchOrder::Guided,
-        SearchOrderArg::BreadthFirst => SearchOrder::BreadthFirst,
-    };
-    let broken = match arguments.broken_requirements {
-        BrokenRequirementsArg::First => BrokenRequirements::First,
-        BrokenRequirementsArg::All => BrokenRequirements::All,
-    };
-    CegarConfig {
-        broken,
-        order,
-        split,
-        scope,
-        box_limit: arguments.box_limit.filter(|&limit| limit > 0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,10 +161,11 @@ mod tests {
     fn the_command_line_has_no_defaults_of_its_own() {
         for engine in ["auto", "cegar", "ic3", "bmc", "prob", "prob-cegar"] {
             let words = ["policert", "verify", "m.jani", "--engine", engine];
-            let read = CommandLine::read(words.map(Into::into)).expect("a command line");
+            let read = CommandLine::read(words.map(Into::into), &Registry::standard())
+                .expect("a command line");
             let Command::Verify(arguments) = read.command else { panic!("verify") };
-            let request = request(&arguments);
-            let default = Request { engine: request.engine, ..Request::new("m.jani") };
+            let request = request(&arguments, Registry::standard());
+            let default = Request { engine: request.engine.clone(), ..Request::new("m.jani") };
             assert_eq!(format!("{request:?}"), format!("{default:?}"), "{engine}");
         }
     }

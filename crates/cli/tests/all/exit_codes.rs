@@ -58,15 +58,15 @@ fn verdicts() {
 
 fn unrolling(example: &Example) {
     let bmc = "verify model.jani --engine bmc";
-    let text = expect(example, &format!("{bmc} --property 1 --bmc-steps 3"), 32);
+    let text = expect(example, &format!("{bmc} --property 1 --set steps=3"), 32);
     assert!(text.contains("no unsafe path of up to 3 steps"), "{text}");
-    expect(example, &format!("{bmc} --property 1 --bmc-steps 4"), 10);
-    expect(example, &format!("{bmc} --no-loop-free"), 42);
-    let (code, text) = outcome(example, &format!("{bmc} --property 1 --bmc-solver z3"));
+    expect(example, &format!("{bmc} --property 1 --set steps=4"), 10);
+    expect(example, &format!("{bmc} --set loop-free=false"), 42);
+    let (code, text) = outcome(example, &format!("{bmc} --property 1 --preset z3"));
     if cfg!(feature = "z3") {
         assert!(code == 10 && text.contains("in 4 steps"), "{text}");
-        expect(example, &format!("{bmc} --bmc-solver z3"), 0);
-        let short = "--bmc-solver z3 --bmc-steps 1 --no-loop-free";
+        expect(example, &format!("{bmc} --preset z3"), 0);
+        let short = "--preset z3 --set steps=1 --set loop-free=false";
         expect(example, &format!("{bmc} {short}"), 32);
     } else {
         assert!(code == 41 && text.contains("./x build"), "{text}");

@@ -11,6 +11,8 @@ mod forged_screen;
 mod never_chosen;
 #[cfg(unix)]
 mod output_files;
+#[cfg(unix)]
+mod own_engine;
 mod pictures;
 mod probabilities;
 mod qcomp;
@@ -20,6 +22,7 @@ mod reach;
 mod refused_memory;
 mod result_files;
 mod results_keep_their_schema;
+mod shell;
 mod simulate;
 mod spoilt_inputs;
 mod support;

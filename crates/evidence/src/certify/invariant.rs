@@ -1,8 +1,6 @@
 //! An inductive invariant from its file.
 
-use std::time::Instant;
-
-use policert_engine_api::{CancelFlag, Limits};
+use policert_engine_api::{Budget, CancelFlag, Limits};
 use policert_model::{Model, Variable};
 use policert_numeric::{IntBox, IntInterval};
 use policert_outcome::Failure;
@@ -23,7 +21,8 @@ pub(super) fn check(
     let boxes: Option<Vec<IntBox>> =
         records.iter().map(|record| read_box(&problem.model, record)).collect();
     let boxes = boxes.ok_or_else(|| file.wrong("invariant"))?;
-    match invariant_check::check(problem, &boxes, limits, Instant::now(), cancel) {
+    let budget = Budget::new(limits.clone(), cancel.clone());
+    match invariant_check::check(problem, &boxes, &budget) {
         Ok(_) => Ok(boxes.len()),
         // An invariant that is none.
         Err(Failure::Internal(why)) => Err(file.rejected(&why)),

@@ -3,10 +3,10 @@
 use policert_certify::{
     CertifiedProbability, ProbabilityClaim, ProbabilityError, ValuedState, check_probability,
 };
-use policert_engine_api::Budget;
+use policert_engine_api::{Budget, ProbabilityAim};
 use policert_outcome::Failure;
 use policert_outcome::decimal::outward;
-use policert_problem::{ProbabilityQuestion, Problem, state_record};
+use policert_problem::{Problem, state_record};
 
 use crate::{Evidence, OperatorRecord, Proof, ValueRecord, WitnessPathRecord, WitnessStepRecord};
 
@@ -16,13 +16,13 @@ const PATHS: usize = 10;
 /// Checks bounds, without what the engine kept.
 pub fn check(
     problem: &Problem,
-    asked: &ProbabilityQuestion<'_>,
+    asked: &ProbabilityAim,
     values: &[ValuedState],
     budget: &mut Budget,
 ) -> Result<CertifiedProbability, ProbabilityError> {
     let claim = ProbabilityClaim {
-        question: &asked.reach.question,
-        stay: &asked.reach.stay,
+        question: &problem.question(),
+        stay: &asked.stay,
         policy: problem.policy.as_ref(),
         over: asked.over_starts(),
     };
@@ -36,7 +36,7 @@ impl Evidence {
     /// A modelling error that the check meets.
     pub fn of_bounds(
         problem: &Problem,
-        asked: &ProbabilityQuestion<'_>,
+        asked: &ProbabilityAim,
         values: &[ValuedState],
         budget: &mut Budget,
     ) -> Result<Result<Self, ProbabilityError>, Failure> {
@@ -53,7 +53,7 @@ impl Evidence {
 
 fn proof(
     problem: &Problem,
-    asked: &ProbabilityQuestion<'_>,
+    asked: &ProbabilityAim,
     values: &[ValuedState],
     certified: &CertifiedProbability,
 ) -> Proof {

@@ -2,7 +2,7 @@
 
 use policert_engine_api::{Counts, EngineError, StopReason};
 use policert_mdp::{Direction, Mdp, Reachability, StateSet};
-use policert_model::State;
+use policert_model::{Model, State};
 
 use super::Search;
 use crate::breadth_first::DroppedOutcome;
@@ -47,6 +47,26 @@ impl Induced {
         let mut state = vec![0; self.packing.variables()];
         self.packing.unpack(self.table.packed(StateId(id)), &mut state);
         state
+    }
+
+    /// Checks that no state has several operators, as of a model that calls itself a Markov chain.
+    ///
+    /// # Errors
+    /// One has: other tools take each of them with the same probability, which is no reading of the
+    /// model that a scheduler has.
+    pub fn check_chain(&self, model: &Model) -> Result<(), EngineError> {
+        let branches = |&state: &u32| {
+            let choices = self.mdp.choices_of(state);
+            choices.end - choices.start > 1
+        };
+        match self.mdp.state_range().find(branches) {
+            None => Ok(()),
+            Some(state) => Err(EngineError::Unsupported(format!(
+                "a model of the type dtmc with several operators in a state ({}); if one of them is \
+                 to be chosen, the type is mdp",
+                model.display_state(&self.state(state))
+            ))),
+        }
     }
 
     /// The problem of reaching the target.

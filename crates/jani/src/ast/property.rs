@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+pub use policert_model::FilterFunction;
+
 use super::{BinaryOp, Expr, Name};
 use crate::source::At;
 
@@ -172,38 +174,6 @@ pub enum StatesFilter {
     Timelock,
     /// States that satisfy an expression.
     Expr(Expr),
-}
-
-/// What a filter makes of the values.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names are those of the format")]
-pub enum FilterFunction {
-    Min,
-    Max,
-    Sum,
-    Avg,
-    Count,
-    Forall,
-    Exists,
-    ArgMin,
-    ArgMax,
-    Values,
-}
-
-impl FilterFunction {
-    /// All functions, with their names in the format.
-    pub const ALL: [(&'static str, Self); 10] = [
-        ("min", Self::Min),
-        ("max", Self::Max),
-        ("sum", Self::Sum),
-        ("avg", Self::Avg),
-        ("count", Self::Count),
-        ("∀", Self::Forall),
-        ("∃", Self::Exists),
-        ("argmin", Self::ArgMin),
-        ("argmax", Self::ArgMax),
-        ("values", Self::Values),
-    ];
 }
 
 /// Least or greatest, over the schedulers.

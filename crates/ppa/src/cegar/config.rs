@@ -1,8 +1,12 @@
 //! Options of the refinement.
 
+use policert_engine_api::configuration::zero_is_none;
+use serde::{Deserialize, Serialize};
+
 /// How a variable is selected for a split on the policy's choice, among those in which the
 /// concretisation and the witness differ. Variables whose value the path fixes come first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SplitVariable {
     /// The one whose move changes the lead of the label's score most.
     #[default]
@@ -14,7 +18,8 @@ pub enum SplitVariable {
 }
 
 /// Where a variable is split, between the values of concretisation and witness.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SplitPoint {
     /// Where the policy's choice changes on the way from the witness, by bisection.
     #[default]
@@ -22,34 +27,42 @@ pub enum SplitPoint {
     /// In the middle.
     Middle,
     /// Next to the concretisation.
+    #[serde(rename = "run")]
     Concretisation,
     /// Next to the witness.
+    #[serde(rename = "other")]
     Witness,
 }
 
 /// How much one split on the policy's choice excludes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SplitUntil {
     /// All states of the abstract state in which the policy chooses the label.
     #[default]
     Refuted,
     /// One of them: a single predicate.
+    #[serde(rename = "once")]
     Witness,
 }
 
 /// Options of splits on the policy's choice.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub struct SplitConfig {
     /// Which variable.
+    #[serde(rename = "split-variable")]
     pub variable: SplitVariable,
     /// Where.
+    #[serde(rename = "split-point")]
     pub point: SplitPoint,
     /// How much.
+    #[serde(rename = "split-until")]
     pub until: SplitUntil,
 }
 
 /// Where a predicate is applied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// To all abstract states, each when it is looked at next.
     #[default]
@@ -59,7 +72,8 @@ pub enum Scope {
 }
 
 /// Which requirements of a path that cannot be met give predicates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BrokenRequirements {
     /// The first one.
     #[default]
@@ -69,7 +83,8 @@ pub enum BrokenRequirements {
 }
 
 /// In which order abstract states are visited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SearchOrder {
     /// Those first that were close to an unsafe state on an earlier path, or are parts of such.
     #[default]
@@ -79,19 +94,23 @@ pub enum SearchOrder {
 }
 
 /// Options of the refinement.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 pub struct CegarConfig {
     /// In which order abstract states are visited.
+    #[serde(rename = "search-order")]
     pub order: SearchOrder,
     /// Splits on the policy's choice.
+    #[serde(flatten)]
     pub split: SplitConfig,
     /// Where predicates are applied.
     pub scope: Scope,
     /// Which requirements of a path that cannot be met give predicates.
+    #[serde(rename = "broken-requirements")]
     pub broken: BrokenRequirements,
     /// After how many boxes that bounds leave open a test about the policy is given up: the
     /// transition counts as possible then, and a refinement decides. `None` for never.
     /// [default: 8]
+    #[serde(rename = "box-limit", with = "zero_is_none")]
     pub box_limit: Option<u64>,
 }
 

@@ -10,12 +10,14 @@ use policert_mdp::{
     SolveOptions, Standing, StateSet, max_probability, solve,
 };
 use policert_numeric::Rational;
+use serde::{Deserialize, Serialize};
 
 use super::abstract_mdp::{AbstractMdp, Expanding};
 use super::distribution::{Target, Transition};
 
 /// How the greatest abstract probability is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MaxProbMethod {
     /// On the fly: FRET-LRTDP.
     #[default]

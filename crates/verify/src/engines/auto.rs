@@ -3,22 +3,120 @@
 //! Few states: explicit search. Otherwise guided search for an unsafe state, explicit search of the
 //! first states, abstraction refinement, IC3, and explicit search as far as the memory reaches. With
 //! several threads, members run side by side, and the first conclusive one stops the others.
+//! Questions about probabilities go to `prob`.
 
 mod side_by_side;
 
 use std::time::Instant;
 
-use policert_bounds::Recorder;
+use policert_engine_api::configuration::{default_table, unknown_key};
 use policert_engine_api::{
-    Budget, EngineError, Observer, StopReason, StuckRule, UnknownReason, Verdict,
+    Aim, Attempt, Budget, Conclusion, Configuration, ConfigurationError, Context, Engine,
+    EngineAnswer, EngineError, Preset, Question, Setting, StopReason, StuckRule, UnknownReason,
 };
+use policert_explore::ExplicitConfig;
 use policert_model::{DomainRule, Model};
-use policert_outcome::{Failure, available_memory};
+use policert_outcome::available_memory;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    Answered, Assignment, EngineRun, attempt, cegar, explicit, guided, ic3, result_text, settled,
+use super::cegar::{self, Cegar};
+use super::explicit::Explicit;
+use super::guided::Guided;
+use super::ic3::Ic3;
+use super::prob::{self, Prob};
+use super::{Questions, Registration, attempt, result_text, settled};
+use crate::engine_options::EngineOption;
+
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "auto",
+    help: "a portfolio",
+    questions: Questions { safety: true, runs: true, probability: true, standard: true },
+    passes_on: Some("prob"),
+    options: &[
+        EngineOption::Predicates,
+        EngineOption::Last,
+        EngineOption::KeepGoing,
+        EngineOption::StopAtFirstUnsafe,
+        EngineOption::BuildAll,
+        EngineOption::RecordQueries,
+        EngineOption::StateLimit,
+        EngineOption::Threads,
+    ],
+    presets: Settings::presets,
+    configure: |preset, settings| Ok(Box::new(Auto::new(preset, settings)?)),
 };
-use crate::report::Attempt;
+
+/// Presets of the members.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Settings {
+    explicit: String,
+    cegar: String,
+    ic3: String,
+    prob: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let native = || "native".to_owned();
+        Self { explicit: native(), cegar: native(), ic3: native(), prob: native() }
+    }
+}
+
+impl Configuration for Settings {
+    fn presets() -> Vec<Preset> {
+        vec![("native", include_str!("../../../../configs/auto/native.toml"))]
+    }
+}
+
+/// The portfolio with its members.
+struct Auto {
+    explicit: Explicit,
+    cegar: Cegar,
+    ic3: Ic3,
+    prob: Prob,
+}
+
+impl Auto {
+    /// The members with their presets; a setting such as `cegar.scope` goes to the member.
+    fn new(preset: &str, settings: &[Setting]) -> Result<Self, ConfigurationError> {
+        let (of_members, own): (Vec<Setting>, Vec<Setting>) =
+            settings.iter().cloned().partition(|setting| setting.key.contains('.'));
+        let keys = Self::keys()?;
+        if let Some(unknown) = settings.iter().find(|setting| !keys.contains(&setting.key)) {
+            return Err(ConfigurationError::Setting(unknown_key(&unknown.key, &keys)));
+        }
+        let chosen = Settings::choose(preset, &own)?.config;
+        let of = |member: &str| -> Vec<Setting> {
+            let inner = |setting: &Setting| {
+                let (first, key) = setting.key.split_once('.')?;
+                let (key, value) = (key.to_owned(), setting.value.clone());
+                (first == member).then_some(Setting { key, value })
+            };
+            of_members.iter().filter_map(inner).collect()
+        };
+        Ok(Self {
+            explicit: Explicit(Configuration::choose(&chosen.explicit, &of("explicit"))?),
+            cegar: Cegar(Configuration::choose(&chosen.cegar, &of("cegar"))?),
+            ic3: Ic3(Configuration::choose(&chosen.ic3, &of("ic3"))?),
+            prob: Prob(Configuration::choose(&chosen.prob, &of("prob"))?),
+        })
+    }
+
+    /// The keys of its own, and those of the members with their names before them.
+    fn keys() -> Result<Vec<String>, ConfigurationError> {
+        let members = [
+            ("explicit", default_table::<ExplicitConfig>()?),
+            ("cegar", default_table::<cegar::Settings>()?),
+            ("ic3", default_table::<policert_ic3::Config>()?),
+            ("prob", default_table::<prob::Settings>()?),
+        ];
+        let of_members = members.iter().flat_map(|(member, table)| {
+            let keys = table.keys().filter(|key| *key != "name");
+            keys.map(move |key| format!("{member}.{key}"))
+        });
+        Ok(members.iter().map(|(name, _)| (*name).to_owned()).chain(of_members).collect())
+    }
+}
 
 /// States of the first look.
 const FIRST_LOOK: u32 = 200_000;
@@ -45,41 +143,49 @@ impl Member {
         }
     }
 
-    /// Runs it; not as an answer yet.
-    fn run(
-        self,
-        assignment: &Assignment<'_>,
-        budget: &mut Budget,
-        observer: &mut dyn Observer,
-        recorder: Option<&mut dyn Recorder>,
-    ) -> Result<EngineRun, EngineError> {
+    fn engine(self, auto: &Auto) -> &dyn Engine {
         match self {
-            Self::Guided => guided::run(assignment, budget, observer),
-            Self::Explicit(_) => explicit::run(assignment, budget, observer),
-            Self::Cegar => cegar::run(assignment, budget, observer, recorder),
-            Self::Ic3 => ic3::run(assignment, 1, budget, observer),
+            Self::Guided => &Guided,
+            Self::Explicit(_) => &auto.explicit,
+            Self::Cegar => &auto.cegar,
+            Self::Ic3 => &auto.ic3,
         }
     }
 
-    fn states(self) -> Option<u64> {
+    /// A budget for it: what is left of the time, or half of that if others follow.
+    fn budget(self, whole: &Budget, is_last: bool) -> Budget {
+        let left = whole.remaining();
+        let budget = whole.within(if is_last { left } else { left.map(|left| left / 2) });
         match self {
-            Self::Explicit(states) => Some(states),
-            Self::Guided | Self::Cegar | Self::Ic3 => None,
+            Self::Explicit(states) => budget.with_states(states),
+            Self::Guided | Self::Cegar | Self::Ic3 => budget,
         }
     }
 }
 
-/// Runs the portfolio on at most `threads` threads.
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    threads: u16,
-    observer: &mut dyn Observer,
-    mut recorder: Option<&mut dyn Recorder>,
-) -> Result<Answered, Failure> {
-    let question = assignment.problem.question();
-    let all = states_in_memory(assignment);
-    let few = points(&assignment.problem.model) <= f64::from(FIRST_LOOK);
+impl Engine for Auto {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        match question.aim {
+            Aim::AvoidUnsafe => portfolio(self, question, context),
+            Aim::ReachGoal => self.explicit.answer(question, context),
+            Aim::Probability(_) => self.prob.answer(question, context),
+        }
+    }
+}
+
+fn portfolio(
+    auto: &Auto,
+    question: &Question<'_>,
+    context: &mut Context<'_>,
+) -> Result<Conclusion, EngineError> {
+    let all = states_in_memory(question.model, &context.budget);
+    let few = points(question.model) <= f64::from(FIRST_LOOK);
     let builds = question.build_all || question.keep_going;
+    let threads = context.threads;
     let mut portfolio = Portfolio::default();
     let mut members = match (few || builds, threads > 1) {
         (true, _) => vec![Member::Explicit(all), Member::Cegar],
@@ -104,20 +210,19 @@ pub(super) fn run(
         portfolio.pass_over("cegar", why);
         portfolio.pass_over("ic3", why);
     }
-    if threads > 1 && members.len() > 1 && recorder.is_none() && !few {
-        side_by_side::run(&mut portfolio, assignment, &members, threads.into(), observer)?;
+    if threads > 1 && members.len() > 1 && context.recorder.is_none() && !few {
+        side_by_side::run(&mut portfolio, auto, question, context, &members)?;
         return portfolio.finish();
     }
     let mut members = members.into_iter().peekable();
     while let Some(member) = members.next() {
         let begin = Instant::now();
-        let is_last = members.peek().is_none();
-        let mut budget = assignment.budget_share(member.states(), is_last);
-        // The borrow of the recorder ends with the call.
-        let recorder = recorder.as_mut().map(|recorder| &mut **recorder as &mut dyn Recorder);
-        let run = member.run(assignment, &mut budget, observer, recorder);
-        let run = run.map(|run| of_memory(run, member, assignment));
-        if portfolio.note(member, run, begin, assignment.is_out_of_time())? == Next::Stop {
+        let budget = member.budget(&context.budget, members.peek().is_none());
+        let (_, observer, recorder) = context.parts();
+        let mut own = Context { recorder, ..Context::new(budget, observer) };
+        let run = member.engine(auto).answer(question, &mut own);
+        let run = run.map(|run| of_memory(run, member, &context.budget));
+        if portfolio.note(member, run, begin, is_over(&context.budget))? == Next::Stop {
             break;
         }
     }
@@ -128,15 +233,20 @@ pub(super) fn run(
 }
 
 /// The last limit of states is one of memory, unless the user gave it.
-fn of_memory(mut run: EngineRun, member: Member, assignment: &Assignment<'_>) -> EngineRun {
-    if let Verdict::Unknown(UnknownReason::Stopped(StopReason::States(limit))) = run.verdict
-        && assignment.limits.states.is_none()
+fn of_memory(mut run: Conclusion, member: Member, budget: &Budget) -> Conclusion {
+    if let EngineAnswer::Unknown(UnknownReason::Stopped(StopReason::States(limit))) = run.answer
+        && budget.limits().states.is_none()
         && member == Member::Explicit(limit)
         && limit > FIRST_LOOK.into()
     {
-        run.verdict = Verdict::Unknown(UnknownReason::Stopped(StopReason::Memory));
+        run.answer = EngineAnswer::Unknown(UnknownReason::Stopped(StopReason::Memory));
     }
     run
+}
+
+/// Whether the time of the whole run has passed.
+fn is_over(budget: &Budget) -> bool {
+    budget.remaining().is_some_and(|left| left.is_zero())
 }
 
 /// Whether to go on.
@@ -149,7 +259,7 @@ enum Next {
 #[derive(Default)]
 struct Portfolio {
     attempts: Vec<Attempt>,
-    last: Option<EngineRun>,
+    last: Option<Conclusion>,
     refused: Vec<EngineError>,
 }
 
@@ -172,23 +282,23 @@ impl Portfolio {
     fn note(
         &mut self,
         member: Member,
-        run: Result<EngineRun, EngineError>,
+        run: Result<Conclusion, EngineError>,
         begin: Instant,
         is_over: bool,
-    ) -> Result<Next, Failure> {
+    ) -> Result<Next, EngineError> {
         let engine = member.name();
         match settled(engine, run) {
             Ok(run) => {
-                self.attempts.push(attempt(engine, result_text(&run.verdict), begin));
-                let next = match &run.verdict {
+                self.attempts.push(attempt(engine, result_text(&run.answer), begin));
+                let next = match &run.answer {
                     // A member may have had a share of the time only.
-                    Verdict::Unknown(UnknownReason::Stopped(StopReason::Time)) if !is_over => {
+                    EngineAnswer::Unknown(UnknownReason::Stopped(StopReason::Time)) if !is_over => {
                         Next::Continue
                     }
-                    Verdict::Unknown(UnknownReason::Stopped(
+                    EngineAnswer::Unknown(UnknownReason::Stopped(
                         StopReason::Time | StopReason::Memory | StopReason::Interrupted,
                     )) => Next::Stop,
-                    Verdict::Unknown(_) => Next::Continue,
+                    EngineAnswer::Unknown(_) => Next::Continue,
                     _ => Next::Stop,
                 };
                 self.last = Some(run);
@@ -205,25 +315,25 @@ impl Portfolio {
                 self.refused.push(error);
                 Ok(Next::Continue)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
-    fn finish(self) -> Result<Answered, Failure> {
+    fn finish(self) -> Result<Conclusion, EngineError> {
         match (self.last, self.refused.into_iter().next()) {
-            (Some(run), _) => Ok(Answered { run, attempts: self.attempts }),
-            (None, Some(error)) => Err(error.into()),
-            (None, None) => Err(Failure::Internal("no engine ran".to_owned())),
+            (Some(run), _) => Ok(Conclusion { attempts: self.attempts, ..run }),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(EngineError::Internal("no engine ran".to_owned())),
         }
     }
 }
 
 /// How many states explicit search may store: half of the memory that may be used, by an estimate
 /// of what a state takes.
-fn states_in_memory(assignment: &Assignment<'_>) -> u64 {
+fn states_in_memory(model: &Model, budget: &Budget) -> u64 {
     let free = available_memory().unwrap_or(DEFAULT_MEMORY);
-    let memory = assignment.limits.memory.map_or(free, |limit| limit.min(free));
-    let bits = assignment.problem.model.variables.iter().map(|v| match v.domain.count() {
+    let memory = budget.limits().memory.map_or(free, |limit| limit.min(free));
+    let bits = model.variables.iter().map(|v| match v.domain.count() {
         Some(count) => u64::from(128 - count.leading_zeros()),
         None => 64,
     });

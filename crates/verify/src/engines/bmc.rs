@@ -1,35 +1,64 @@
 //! Bounded model checking as one of the engines.
 
-use policert_bmc::{BmcReport, BmcSolver, bmc};
-use policert_engine_api::{Budget, EngineError, Observer, UnknownReason, Verdict};
+use policert_bmc::{BmcConfig, BmcReport, BmcSolver, bmc};
+use policert_engine_api::{
+    Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineError, Question,
+    UnknownReason, Verdict,
+};
 use serde_json::{Value, json};
 
-use super::{Assignment, EngineRun};
+use super::{Questions, Registration, configured};
+use crate::engine_options::EngineOption;
 
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
-) -> Result<EngineRun, EngineError> {
-    let problem = assignment.problem;
-    let question = problem.question();
-    let config = assignment.bmc;
-    let report = bmc(&question, problem.policy.as_ref(), &config, budget, observer)?;
-    let solver = match config.solver {
-        BmcSolver::Z3 => "z3",
-        BmcSolver::Native => "native",
-    };
-    Ok(EngineRun {
-        engine: "bmc",
-        preset: Some(solver.to_owned()),
-        start_states: None,
-        invariant: None,
-        numbers: numbers(&report),
-        notes: notes(&report, question.keep_going),
-        verdict: report.verdict,
-        counts: report.counts,
-        warnings: Vec::new(),
-    })
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "bmc",
+    help: "bounded model checking",
+    questions: Questions::SAFETY,
+    passes_on: None,
+    options: &[EngineOption::KeepGoing, EngineOption::StopAtFirstUnsafe, EngineOption::StateLimit],
+    presets: BmcConfig::presets,
+    configure: |preset, settings| configured(preset, settings, Bmc),
+};
+
+/// Unrolls runs step by step.
+struct Bmc(Configured<BmcConfig>);
+
+impl Engine for Bmc {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        question.require_safety("bmc")?;
+        let (budget, observer, _) = context.parts();
+        let Configured { name, config } = &self.0;
+        let report = bmc(question, question.policy, config, budget, observer)?;
+        let knows_states = match config.solver {
+            BmcSolver::Native => true,
+            // A formula knows no states one by one.
+            BmcSolver::Z3 => false,
+        };
+        Ok(Conclusion {
+            preset: Some(name.clone()),
+            counted: Counted {
+                start_states: knows_states,
+                states: knows_states,
+                // Boxes of states have no transitions.
+                transitions: false,
+                dropped_outcomes: false,
+            },
+            numbers: numbers(&report),
+            notes: notes(&report, question.keep_going),
+            ..Conclusion::new("bmc", report.verdict, report.counts)
+        })
+    }
+
+    fn idle_state_limit(&self) -> Option<&'static str> {
+        match self.0.config.solver {
+            BmcSolver::Native => None,
+            BmcSolver::Z3 => Some("a formula has no states to count; --set steps=N limits it"),
+        }
+    }
 }
 
 /// Which lengths were checked, where the verdict does not say it.

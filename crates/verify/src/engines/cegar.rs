@@ -2,37 +2,96 @@
 
 use std::collections::BTreeMap;
 
-use policert_bounds::Recorder;
-use policert_engine_api::{Budget, EngineError, Observer};
-use policert_ppa::{CegarReport, Origin, cegar};
+use policert_engine_api::{
+    Conclusion, Configuration, ConfigurationError, Configured, Context, Engine, EngineError,
+    Preset, Question, Setting,
+};
+use policert_ppa::{CegarConfig, CegarReport, Config, Origin, PolicySolver, cegar};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Assignment, EngineRun, ppa};
+use super::{Questions, Registration, configured, ppa};
+use crate::engine_options::EngineOption;
 
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
-    recorder: Option<&mut dyn Recorder>,
-) -> Result<EngineRun, EngineError> {
-    let problem = assignment.problem;
-    let question = problem.question();
-    let policy = problem.policy.as_ref();
-    let config = assignment.cegar;
-    let report = cegar(&question, policy, assignment.ppa, config, budget, observer, recorder)?;
-    let mut notes = vec![summary(&report)];
-    notes.extend(report.notes.iter().cloned());
-    Ok(EngineRun {
-        engine: "cegar",
-        preset: Some(assignment.ppa.name.clone()),
-        start_states: None,
-        invariant: None,
-        numbers: numbers(&report),
-        verdict: report.verdict,
-        counts: report.counts,
-        warnings: Vec::new(),
-        notes,
-    })
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "cegar",
+    help: "ppa that finds its predicates",
+    questions: Questions::SAFETY,
+    passes_on: None,
+    options: &[
+        EngineOption::Predicates,
+        EngineOption::Last,
+        EngineOption::StopAtFirstUnsafe,
+        EngineOption::RecordQueries,
+        EngineOption::StateLimit,
+    ],
+    presets: Settings::presets,
+    configure: |preset, settings| configured(preset, settings, Cegar),
+};
+
+/// The tests of the abstraction, and its refinement.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Settings {
+    #[serde(flatten)]
+    refinement: CegarConfig,
+    #[serde(flatten)]
+    tests: Config,
+}
+
+impl Configuration for Settings {
+    fn presets() -> Vec<Preset> {
+        presets(include_str!("../../../../configs/cegar/native.toml"))
+    }
+
+    fn check(&self, given: &[Setting]) -> Result<(), ConfigurationError> {
+        check(&self.tests, given)
+    }
+}
+
+/// The presets of ppa, with another `native` one.
+pub(super) fn presets(native: &'static str) -> Vec<Preset> {
+    let others = Config::presets().into_iter().filter(|(name, _)| *name != "native");
+    std::iter::once(("native", native)).chain(others).collect()
+}
+
+/// Checks the tests of an abstraction that is refined.
+pub(super) fn check(tests: &Config, given: &[Setting]) -> Result<(), ConfigurationError> {
+    let by_z3 = match tests.policy {
+        PolicySolver::Z3 | PolicySolver::Z3FixedPhases => true,
+        PolicySolver::Native | PolicySolver::BranchAndBound => false,
+    };
+    if by_z3 && given.iter().any(|setting| setting.key == "box-limit") {
+        let name = &tests.name;
+        return Err(ConfigurationError::Setting(format!(
+            "box-limit has no effect: preset {name} asks Z3, which does not work with boxes"
+        )));
+    }
+    tests.check(given)
+}
+
+/// Abstracts with predicates that it finds.
+pub(super) struct Cegar(pub Configured<Settings>);
+
+impl Engine for Cegar {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        question.require_safety("cegar")?;
+        let (budget, observer, recorder) = context.parts();
+        let Configured { name, config: Settings { tests, refinement } } = &self.0;
+        let report =
+            cegar(question, question.policy, tests, *refinement, budget, observer, recorder)?;
+        let mut notes = vec![summary(&report)];
+        notes.extend(report.notes.iter().cloned());
+        Ok(Conclusion {
+            preset: Some(name.clone()),
+            numbers: numbers(&report),
+            notes,
+            ..Conclusion::new("cegar", report.verdict, report.counts)
+        })
+    }
 }
 
 /// Iterations, refinements and predicates in a line.
@@ -69,7 +128,7 @@ fn numbers(report: &CegarReport) -> Value {
 }
 
 /// The name of an origin in reports.
-pub(crate) fn name(origin: Origin) -> &'static str {
+pub(super) fn name(origin: Origin) -> &'static str {
     match origin {
         Origin::Guard => "guard",
         Origin::Choice => "action_selection",

@@ -1,31 +1,77 @@
 //! Explicit search as one of the engines.
 
-use policert_engine_api::{Budget, EngineError, Observer};
-use policert_explore::{Explored, explicit};
+use policert_engine_api::{
+    Aim, Conclusion, Configuration as _, Configured, Context, Engine, EngineError, Question,
+    Verdict,
+};
+use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
 use serde_json::{Value, json};
 
-use super::{Assignment, EngineRun};
+use super::{Questions, Registration, configured, unusual};
+use crate::engine_options::EngineOption;
 
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
-) -> Result<EngineRun, EngineError> {
-    let problem = assignment.problem;
-    let question = problem.question();
-    let config = &assignment.explicit;
-    let explored = explicit(&question, problem.policy.as_ref(), config, budget, observer)?;
-    let (warnings, notes) = remarks(&explored, config.drop_examples);
-    Ok(EngineRun {
-        engine: "explicit",
-        preset: None,
-        start_states: None,
-        invariant: None,
-        numbers: numbers(&explored),
-        verdict: explored.verdict,
-        counts: explored.counts,
-        warnings,
-        notes,
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "explicit",
+    help: "enumeration of states",
+    questions: Questions { runs: true, ..Questions::SAFETY },
+    passes_on: None,
+    options: &[
+        EngineOption::KeepGoing,
+        EngineOption::StopAtFirstUnsafe,
+        EngineOption::BuildAll,
+        EngineOption::StateLimit,
+    ],
+    presets: ExplicitConfig::presets,
+    configure: |preset, settings| configured(preset, settings, Explicit),
+};
+
+/// Enumerates states.
+pub(super) struct Explicit(pub Configured<ExplicitConfig>);
+
+impl Engine for Explicit {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        match question.aim {
+            Aim::AvoidUnsafe => self.search(question, context),
+            Aim::ReachGoal => goal(question, context),
+            Aim::Probability(_) => Err(question.refused_by("explicit")),
+        }
+    }
+}
+
+impl Explicit {
+    fn search(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        let (budget, observer, _) = context.parts();
+        let Configured { name, config } = &self.0;
+        let explored = explicit(question, question.policy, config, budget, observer)?;
+        let (warnings, notes) = remarks(&explored, config.drop_examples);
+        Ok(Conclusion {
+            preset: unusual(name),
+            numbers: numbers(&explored),
+            warnings,
+            notes,
+            ..Conclusion::new("explicit", explored.verdict, explored.counts)
+        })
+    }
+}
+
+/// Whether every run reaches a goal state.
+fn goal(question: &Question<'_>, context: &mut Context<'_>) -> Result<Conclusion, EngineError> {
+    let (budget, observer, _) = context.parts();
+    let found = reach_goal(question, question.policy, budget, observer)?;
+    let dropped = found.counts.dropped_outcomes;
+    let warning = format!("{dropped} outcomes leave a domain and count as no transition");
+    Ok(Conclusion {
+        numbers: json!({ "goal_states": found.goal_states }),
+        warnings: if dropped > 0 { vec![warning] } else { Vec::new() },
+        ..Conclusion::new("explicit", found.verdict, found.counts)
     })
 }
 
@@ -45,7 +91,7 @@ fn remarks(explored: &Explored, most_examples: usize) -> (Vec<String>, Vec<Strin
     }
     let mut notes = Vec::new();
     if let Some(reason) = explored.stopped
-        && !matches!(explored.verdict, policert_engine_api::Verdict::Unknown(_))
+        && !matches!(explored.verdict, Verdict::Unknown(_))
     {
         notes.push(format!(
             "not all states were built: {reason}; the verdict does not depend on the rest"

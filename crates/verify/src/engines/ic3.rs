@@ -1,47 +1,59 @@
 //! IC3 for policies as one of the engines.
 
-use policert_engine_api::{Budget, EngineError, Observer};
-use policert_ic3::{Config, ConfigError, Report, run as ic3};
-use policert_outcome::Failure;
+use policert_engine_api::{
+    Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineAnswer,
+    EngineError, Question,
+};
+use policert_ic3::{Config, Report, run};
 use serde_json::{Value, json};
 
-use super::{Assignment, EngineRun, ppa};
+use super::{Questions, Registration, configured};
+use crate::engine_options::EngineOption;
 
-/// The configuration of this name: a preset, or a file.
-pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
-    let known = Config::preset_names().contains(&name);
-    let config = match ppa::preset_file(name).filter(|_| !known) {
-        Some(text) => Config::parse(&text?),
-        None => Config::preset(name),
-    };
-    config.map_err(|error| match error {
-        ConfigError::UnknownPreset { .. } => Failure::Usage(error.to_string()),
-        ConfigError::NeedsZ3(_) => Failure::unsupported(error.to_string()),
-        other => Failure::invalid(format!("{name}: {other}")),
-    })
-}
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "ic3",
+    help: "IC3 for policies",
+    questions: Questions::SAFETY,
+    passes_on: None,
+    options: &[EngineOption::StopAtFirstUnsafe, EngineOption::StateLimit, EngineOption::Threads],
+    presets: Config::presets,
+    configure: |preset, settings| configured(preset, settings, Ic3),
+};
 
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    threads: u16,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
-) -> Result<EngineRun, EngineError> {
-    let problem = assignment.problem;
-    let question = problem.question();
-    let report =
-        ic3(&question, problem.policy.as_ref(), assignment.ic3, threads.into(), budget, observer)?;
-    Ok(EngineRun {
-        engine: "ic3",
-        preset: Some(assignment.ic3.name.clone()),
-        start_states: None,
-        numbers: numbers(&report),
-        verdict: report.verdict,
-        invariant: report.invariant,
-        counts: report.counts,
-        warnings: Vec::new(),
-        notes: Vec::new(),
-    })
+/// Searches for a path, and for an invariant that excludes all.
+pub(super) struct Ic3(pub Configured<Config>);
+
+impl Engine for Ic3 {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        question.require_safety("ic3")?;
+        let threads = context.threads.into();
+        let (budget, observer, _) = context.parts();
+        let Configured { name, config } = &self.0;
+        let report = run(question, question.policy, config, threads, budget, observer)?;
+        let numbers = numbers(&report);
+        let answer = match (report.verdict.into(), report.invariant) {
+            (EngineAnswer::Safe { vacuous, .. }, invariant) => {
+                EngineAnswer::Safe { vacuous, invariant }
+            }
+            (answer, _) => answer,
+        };
+        Ok(Conclusion {
+            preset: Some(name.clone()),
+            // A search backwards knows no states one by one.
+            counted: Counted {
+                states: false,
+                transitions: false,
+                dropped_outcomes: false,
+                ..Counted::ALL
+            },
+            numbers,
+            ..Conclusion::new("ic3", answer, report.counts)
+        })
+    }
 }
 
 /// How far the search came, and the questions that it asked.

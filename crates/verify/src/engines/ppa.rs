@@ -1,67 +1,58 @@
 //! Policy predicate abstraction as one of the engines.
 
-use std::path::Path;
-
-use policert_bounds::Recorder;
-use policert_engine_api::{Budget, EngineError, Observer};
-use policert_outcome::Failure;
-use policert_ppa::{Config, ConfigError, QueryStats, Report, TestStats, run_recorded};
+use policert_engine_api::{
+    Conclusion, Configuration as _, Configured, Context, Engine, EngineError, Question,
+};
+use policert_ppa::{Config, QueryStats, TestStats, run_recorded};
 use serde_json::{Value, json};
 
-use super::{Assignment, EngineRun};
+use super::{Questions, Registration, configured};
+use crate::engine_options::EngineOption;
 
-/// The configuration of this name: a preset, or a file.
-pub(crate) fn preset(name: &str) -> Result<Config, Failure> {
-    let known = Config::preset_names().contains(&name);
-    let config = match preset_file(name).filter(|_| !known) {
-        Some(text) => Config::parse(&text?),
-        None => Config::preset(name),
-    };
-    config.map_err(|error| match error {
-        ConfigError::UnknownPreset { .. } => Failure::Usage(error.to_string()),
-        ConfigError::NeedsZ3(_) => Failure::unsupported(error.to_string()),
-        other => Failure::invalid(format!("{name}: {other}")),
-    })
-}
+pub(super) const REGISTRATION: Registration = Registration {
+    name: "ppa",
+    help: "policy predicate abstraction",
+    questions: Questions::SAFETY,
+    passes_on: None,
+    options: &[
+        EngineOption::Predicates,
+        EngineOption::Last,
+        EngineOption::KeepGoing,
+        EngineOption::StopAtFirstUnsafe,
+        EngineOption::BuildAll,
+        EngineOption::StartStates,
+        EngineOption::RecordQueries,
+        EngineOption::StateLimit,
+    ],
+    presets: Config::presets,
+    configure: |preset, settings| configured(preset, settings, Ppa),
+};
 
-/// The text of a preset, if the name looks like that of a file.
-pub(super) fn preset_file(name: &str) -> Option<Result<String, Failure>> {
-    let looks_like_file = name.contains('/') || Path::new(name).extension().is_some();
-    (looks_like_file || Path::new(name).is_file()).then(|| {
-        policert_files::read_text(Path::new(name))
-            .map_err(|error| Failure::invalid(format!("preset {name}: {error}")))
-    })
-}
+/// Abstracts with the predicates that are given.
+struct Ppa(Configured<Config>);
 
-pub(super) fn run(
-    assignment: &Assignment<'_>,
-    budget: &mut Budget,
-    observer: &mut dyn Observer,
-    recorder: Option<&mut dyn Recorder>,
-) -> Result<EngineRun, EngineError> {
-    let problem = assignment.problem;
-    let question = problem.question();
-    let policy = problem.policy.as_ref();
-    let report = run_recorded(&question, policy, assignment.ppa, budget, observer, recorder)?;
-    Ok(EngineRun {
-        engine: "ppa",
-        preset: Some(assignment.ppa.name.clone()),
-        numbers: numbers(&report),
-        start_states: report.start_states,
-        invariant: None,
-        verdict: report.verdict,
-        counts: report.counts,
-        warnings: Vec::new(),
-        notes: report.notes,
-    })
-}
-
-fn numbers(report: &Report) -> Value {
-    json!({ "tests": tests(&report.queries) })
+impl Engine for Ppa {
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError> {
+        question.require_safety("ppa")?;
+        let (budget, observer, recorder) = context.parts();
+        let Configured { name, config } = &self.0;
+        let report = run_recorded(question, question.policy, config, budget, observer, recorder)?;
+        Ok(Conclusion {
+            preset: Some(name.clone()),
+            numbers: json!({ "tests": tests(&report.queries) }),
+            start_states: report.start_states,
+            notes: report.notes,
+            ..Conclusion::new("ppa", report.verdict, report.counts)
+        })
+    }
 }
 
 /// The tests that were asked, by kind.
-pub(crate) fn tests(queries: &QueryStats) -> Value {
+pub(super) fn tests(queries: &QueryStats) -> Value {
     let kinds = [
         ("is_select_pi_relaxed", &queries.is_select_pi_relaxed),
         ("is_select_pi", &queries.is_select_pi),

@@ -3,13 +3,12 @@
 
 use std::time::Duration;
 
-use policert_engine_api::{CancelFlag, Verdict};
+use policert_engine_api::{Aim, CancelFlag, Conclusion, EngineAnswer, Question, StuckRule};
 use policert_evidence::{Evidence, Proof};
 use policert_numeric::Rational;
 use policert_outcome::{Failure, Outcome};
 use policert_problem::{Problem, QuestionAim, StuckStates};
 
-use crate::engines::{self, EngineChoice, EngineRun};
 use crate::hollow::{self, Hollow};
 use crate::report::Report;
 
@@ -35,33 +34,40 @@ pub(super) fn say_hollow(
     remarks.warnings.splice(0..0, warnings.collect::<Vec<_>>());
 }
 
-/// Why a run has no evidence, if it has none.
-pub(super) fn no_evidence(run: &EngineRun) -> String {
-    match &run.verdict {
-        Verdict::Safe { vacuous: true } => "there is no start state".to_owned(),
-        Verdict::Safe { vacuous: false } => format!(
+/// Why an answer has no evidence, if it has none.
+pub(super) fn no_evidence(found: &Conclusion) -> String {
+    match &found.answer {
+        EngineAnswer::Safe { vacuous: true, .. } => "there is no start state".to_owned(),
+        EngineAnswer::Safe { vacuous: false, .. } => format!(
             "engine {} has no evidence of safe verdicts; ic3 has: an inductive invariant",
-            run.engine
+            found.engine
         ),
-        Verdict::Unsafe(_) => String::new(),
-        Verdict::Unknown(_) => "there is no verdict".to_owned(),
+        EngineAnswer::Unsafe(_) => String::new(),
+        EngineAnswer::Probability(found) => {
+            found.values.as_ref().err().cloned().unwrap_or_default()
+        }
+        EngineAnswer::Unknown(_) => "there is no verdict".to_owned(),
     }
 }
 
-/// Refuses a question about runs that no probability answers.
-pub(super) fn refuse_probability(problem: &Problem, choice: EngineChoice) -> Result<(), Failure> {
-    let is_plain = problem.semantics.aim == QuestionAim::AvoidUnsafe
-        && problem.semantics.stuck == StuckStates::Allowed;
+/// Refuses a question about runs together with a probability. `is_chosen`: whether the engine would
+/// answer questions about runs without it.
+pub(super) fn refuse_probability(
+    problem: &Problem,
+    question: &Question<'_>,
+    is_chosen: bool,
+) -> Result<(), Failure> {
+    let is_plain = question.aim == Aim::AvoidUnsafe && question.stuck == StuckRule::Allowed;
     match problem.standard {
         Some(_) if !is_plain => Err(Failure::Usage(format!(
             "--reach-goal and --stuck unsafe go with safety (PA) properties; `{}` is a standard \
              property",
             problem.property.name
         ))),
-        _ if choice == EngineChoice::Auto && !is_plain => Err(Failure::Usage(
+        None if is_chosen && !is_plain => Err(Failure::Usage(
             "--bound does not go with --reach-goal or --stuck unsafe".to_owned(),
         )),
-        _ => engines::refuse(choice, &problem.question()),
+        Some(_) | None => Ok(()),
     }
 }
 

@@ -6,19 +6,21 @@ use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_outcome::{Outcome, VerdictWord};
 use policert_problem::{Filter, PolicyChoice, Predicates, ProblemOptions, Splits, TerminalChoice};
 use policert_testkit::shared_folder;
-use policert_verify::{CegarConfig, EngineChoice, Report, Request, SearchOrder, verify};
+use policert_verify::{Report, Request, verify};
 
-fn answer(problem: ProblemOptions, engine: EngineChoice, cegar: CegarConfig) -> Outcome<Report> {
-    answer_within(problem, engine, cegar, Limits::default())
+fn answer(problem: ProblemOptions, engine: &str, settings: &[&str]) -> Outcome<Report> {
+    answer_within(problem, engine, settings, Limits::default())
 }
 
 fn answer_within(
     problem: ProblemOptions,
-    engine: EngineChoice,
-    cegar: CegarConfig,
+    engine: &str,
+    settings: &[&str],
     limits: Limits,
 ) -> Outcome<Report> {
-    let request = Request { engine, cegar, limits, ..Request::new(problem) };
+    let settings = settings.iter().map(|setting| setting.parse().expect("a setting")).collect();
+    let engine = engine.to_owned();
+    let request = Request { engine, settings, limits, ..Request::new(problem) };
     verify(&request, &CancelFlag::default(), &mut Silent)
 }
 
@@ -72,7 +74,7 @@ fn long_paths_take_no_time_quadratic_in_their_length_per_iteration() {
     std::fs::write(&file, counter(600)).expect("a file");
     let problem = ProblemOptions { policy: PolicyChoice::None, ..ProblemOptions::new(&file) };
     let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
-    let outcome = answer_within(problem, EngineChoice::Cegar, CegarConfig::default(), limits);
+    let outcome = answer_within(problem, "cegar", &[], limits);
     assert_eq!(outcome.report.verdict, VerdictWord::Unsafe, "{:?}", outcome.reason);
     assert_eq!(outcome.report.statistics.expect("statistics").counterexample_steps, Some(600));
 }
@@ -83,7 +85,7 @@ fn tens_of_thousands_of_predicates_do_not_delay_the_limit_on_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("counter.jani");
     std::fs::write(&file, counter(600)).expect("a file");
-    for engine in [EngineChoice::Cegar, EngineChoice::ProbPpa, EngineChoice::ProbCegar] {
+    for engine in ["cegar", "prob-ppa", "prob-cegar"] {
         let problem = ProblemOptions {
             policy: PolicyChoice::None,
             predicates: Predicates::Splits(Splits { percent: 50, last: Vec::new() }),
@@ -91,7 +93,7 @@ fn tens_of_thousands_of_predicates_do_not_delay_the_limit_on_time() {
         };
         let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
         let begin = Instant::now();
-        let outcome = answer_within(problem, engine, CegarConfig::default(), limits);
+        let outcome = answer_within(problem, engine, &[], limits);
         assert!(begin.elapsed() < Duration::from_secs(8), "{engine:?}: {:?}", begin.elapsed());
         let known = [VerdictWord::Unknown, VerdictWord::Unsafe, VerdictWord::Probability];
         assert!(
@@ -119,9 +121,7 @@ fn toy_models() {
             policy: PolicyChoice::None,
             ..ProblemOptions::new(&folder.join(file).with_extension("jani"))
         };
-        let breadth_first =
-            CegarConfig { order: SearchOrder::BreadthFirst, ..CegarConfig::default() };
-        let outcome = answer(problem, EngineChoice::Cegar, breadth_first);
+        let outcome = answer(problem, "cegar", &["search-order=breadth-first"]);
         assert_eq!(outcome.report.verdict, verdict, "{file} {property}");
         assert_eq!(effort(&outcome.report), (iterations, predicates), "{file} {property}");
     }
@@ -146,7 +146,7 @@ fn blocksworld() {
         ..four.clone()
     };
     for problem in [four, filtered] {
-        let outcome = answer(problem, EngineChoice::Cegar, CegarConfig::default());
+        let outcome = answer(problem, "cegar", &[]);
         assert_eq!(outcome.report.verdict, VerdictWord::Safe, "{:?}", outcome.reason);
         let (iterations, predicates) = effort(&outcome.report);
         assert!(iterations <= 30 && predicates <= 40, "{iterations} {predicates}");
@@ -161,15 +161,14 @@ fn blocksworld() {
         ..ProblemOptions::new(&folder.join("models/cost05/blocksworld_6_5.jani"))
     };
     // With exact tests it is the abstraction of engine ppa.
-    let exact = CegarConfig { box_limit: None, ..CegarConfig::default() };
-    let with_predicates = answer(six.clone(), EngineChoice::Cegar, exact);
+    let with_predicates = answer(six.clone(), "cegar", &["box-limit=0"]);
     assert_eq!(with_predicates.report.verdict, VerdictWord::Safe);
     assert_eq!(effort(&with_predicates.report), (1, 43));
     let statistics = with_predicates.report.statistics.expect("statistics");
     assert_eq!((statistics.start_states, statistics.reachable_states), (Some(171), Some(433)));
     if policert_testkit::slow_tests() {
         let without = ProblemOptions { predicates: Predicates::None, ..six };
-        let outcome = answer(without, EngineChoice::Cegar, CegarConfig::default());
+        let outcome = answer(without, "cegar", &[]);
         assert_eq!(outcome.report.verdict, VerdictWord::Safe);
     }
 }
@@ -191,7 +190,7 @@ fn transport() {
             terminal: TerminalChoice::Goal,
             ..ProblemOptions::new(&folder.join(kind).join("one_way_line_15_10.jani"))
         };
-        let outcome = answer(problem, EngineChoice::Cegar, CegarConfig::default());
+        let outcome = answer(problem, "cegar", &[]);
         assert_eq!(outcome.report.verdict, verdict, "{kind}");
     }
 }
@@ -211,8 +210,8 @@ fn npuzzle_without_policy() {
         policy: PolicyChoice::None,
         ..ProblemOptions::new(&folder.join(model))
     };
-    for engine in [EngineChoice::Explicit, EngineChoice::Cegar] {
-        let outcome = answer(problem.clone(), engine, CegarConfig::default());
+    for engine in ["explicit", "cegar"] {
+        let outcome = answer(problem.clone(), engine, &[]);
         assert_eq!(outcome.report.verdict, VerdictWord::Unsafe, "{engine:?}");
         let statistics = outcome.report.statistics.expect("statistics");
         assert_eq!(statistics.counterexample_steps, Some(1), "{engine:?}");

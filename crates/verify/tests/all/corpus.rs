@@ -20,7 +20,7 @@ use policert_policy::{Choice, Filter, precise_scores_at, read_network};
 use policert_problem::{PolicyChoice, Problem, ProblemOptions};
 use policert_testkit::shared_folder;
 use policert_verify::reach::{ReachRequest, reach};
-use policert_verify::{CancelFlag, EngineChoice, Request, Silent, verify};
+use policert_verify::{CancelFlag, Request, Silent, verify};
 
 /// Why something is not as expected.
 type Checked = Result<(), String>;
@@ -108,7 +108,7 @@ fn check_policy(folder: &Path, name: &str, file: &Path) -> Checked {
     let problem = load("safe")?;
     decisions(&problem, &rows(folder))?;
     let mut request = Request::new(problem);
-    request.engine = EngineChoice::Explicit;
+    request.engine = "explicit".to_owned();
     let verdict = answer(&request)?.verdict;
     let expected = if card.is_safe { VerdictWord::Safe } else { VerdictWord::Unsafe };
     if verdict != expected {
@@ -117,8 +117,8 @@ fn check_policy(folder: &Path, name: &str, file: &Path) -> Checked {
     for (property, expected) in [("safe", &card.p_unsafe), ("p_goal", &card.p_goal)] {
         let Some(expected) = expected else { continue };
         let mut request = Request::new(load(property)?);
-        request.engine = EngineChoice::Prob;
-        request.probability.exact = true;
+        request.engine = "prob".to_owned();
+        request.exact = true;
         let value = answer(&request)?.value;
         let value = value.as_deref().and_then(expected::fraction);
         if value.as_ref() != Some(expected) {

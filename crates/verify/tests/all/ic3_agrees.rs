@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use policert_certify::{IntervalChoices, InvariantError, NothingRefuted, check_invariant, replay};
-use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
+use policert_engine_api::{Budget, Configuration as _, EngineError, Question, Silent, Verdict};
 use policert_ic3::{Config, EnvironmentSolver, Report, VariableOrder, run};
 use policert_numeric::IntBox;
 use policert_policy::Policy;

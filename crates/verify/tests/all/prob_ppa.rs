@@ -3,6 +3,7 @@
 
 use std::io::Write as _;
 
+use policert_engine_api::Configuration as _;
 use policert_engine_api::{
     Budget, CancelFlag, EngineError, Event, Limits, Observer, Question, Silent, StopReason,
     UnknownReason,

@@ -170,7 +170,7 @@ fn ask<T: std::fmt::Debug>(
         for number in case_numbers(CASES) {
             let place = &format!("{profile:?} {number}");
             let setting = Setting::new(profile, number);
-            let question = &setting.question(aim, stuck);
+            let question = &setting.question(aim.clone(), stuck);
             let policy = setting.policy();
             let policy = policy.as_ref();
             match (truth(&setting.oracle(question.clone())), engine(question, policy)) {

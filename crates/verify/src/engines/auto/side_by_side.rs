@@ -3,29 +3,28 @@
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use policert_engine_api::{CancelFlag, Event, Observer, Silent};
-use policert_outcome::Failure;
+use policert_engine_api::{CancelFlag, Context, EngineError, Event, Question, Silent};
 
-use super::{Member, Next, Portfolio};
-use crate::engines::Assignment;
+use super::{Auto, Member, Next, Portfolio, is_over};
 
 /// How often the flag that stops the whole run is looked at.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs the members, at most `threads` at once, until one is conclusive; it stops the others.
+/// Runs the members, at most as many as there are threads at once, until one is conclusive; it stops the others.
 pub(super) fn run(
     portfolio: &mut Portfolio,
-    assignment: &Assignment<'_>,
+    auto: &Auto,
+    question: &Question<'_>,
+    context: &mut Context<'_>,
     members: &[Member],
-    threads: usize,
-    observer: &mut dyn Observer,
-) -> Result<(), Failure> {
-    observer.event(Event::Phase("engines side by side"));
+) -> Result<(), EngineError> {
+    context.observer.event(Event::Phase("engines side by side"));
     let (sender, receiver) = mpsc::channel();
     let mut waiting = members.iter().copied();
     let mut running: Vec<(Member, CancelFlag)> = Vec::new();
     let mut decided: Option<Member> = None;
     let mut failure = None;
+    let budget = &context.budget;
     std::thread::scope(|scope| {
         let mut start = |running: &mut Vec<(Member, CancelFlag)>| {
             let Some(member) = waiting.next() else { return };
@@ -34,21 +33,21 @@ pub(super) fn run(
             let sender = sender.clone();
             scope.spawn(move || {
                 let begin = Instant::now();
-                let own = Assignment { cancel: &cancel, ..*assignment };
-                let mut budget = own.budget(member.states());
-                let run = member.run(&own, &mut budget, &mut Silent, None);
+                let own = member.budget(budget, true).with_flag(cancel);
+                let mut silent = Silent;
+                let run = member.engine(auto).answer(question, &mut Context::new(own, &mut silent));
                 // The receiver outlives all threads.
                 let _ = sender.send((member, run, begin));
             });
         };
-        for _ in 0..threads.max(1) {
+        for _ in 0..context.threads.max(1) {
             start(&mut running);
         }
         while !running.is_empty() {
             let (member, run, begin) = match receiver.recv_timeout(POLL) {
                 Ok(ended) => ended,
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(reason) = assignment.cancel.reason() {
+                    if let Some(reason) = budget.cancel_flag().reason() {
                         running.iter().for_each(|(_, cancel)| cancel.stop(reason));
                     }
                     continue;
@@ -61,7 +60,7 @@ pub(super) fn run(
                 portfolio.stopped(member, &why, begin);
                 continue;
             }
-            match portfolio.note(member, run, begin, assignment.is_out_of_time()) {
+            match portfolio.note(member, run, begin, is_over(budget)) {
                 Ok(Next::Continue) => start(&mut running),
                 Ok(Next::Stop) => {
                     decided = Some(member);

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use policert_engine_api::Configuration as _;
 use policert_engine_api::{Budget, EngineError, Id, Question, SideTable, Silent};
 #[cfg(feature = "z3")]
 use policert_policy::Filter;

@@ -1,6 +1,7 @@
 //! Abstraction refinement against the brute-force oracle.
 
 use policert_certify::replay;
+use policert_engine_api::Configuration as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_policy::Policy;
 use policert_ppa::{

@@ -1,17 +1,14 @@
-//! From bounds of the start states to the answer.
+//! From bounds of the start states to the number that is asked for.
 
-use policert_certify::OverStarts;
-use policert_jani::property::{Comparison, FilterFunction, Relation};
-use policert_mdp::Bounds;
+use policert_engine_api::{Bounds, EngineError, OverStarts, ProbabilityAim, Question};
+use policert_model::{Comparison, FilterFunction, Relation};
 use policert_numeric::Rational;
-use policert_outcome::Failure;
-use policert_problem::ProbabilityQuestion;
 
 use super::induced::Found;
 
-/// The answer to a question about a probability.
+/// What the filter makes of the bounds of the start states.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Answer {
+pub(super) struct Filtered {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
     pub bounds: Bounds,
     /// Whether the comparison holds, if there is one and the bounds tell.
@@ -20,22 +17,26 @@ pub(super) struct Answer {
     pub vacuous: bool,
 }
 
-impl Answer {
+impl Filtered {
     /// # Errors
     /// A filter that does not go with several start states.
-    pub(super) fn new(asked: &ProbabilityQuestion<'_>, found: &Found) -> Result<Self, Failure> {
+    pub(super) fn new(
+        question: &Question<'_>,
+        asked: &ProbabilityAim,
+        found: &Found,
+    ) -> Result<Self, EngineError> {
         let mut values: Vec<Bounds> = found.reached.iter().map(|b| asked.asked_for(b)).collect();
         if asked.function == FilterFunction::Values && values.len() > 1 {
-            return Err(Failure::unsupported(format!(
-                "unsupported: property `{}`: the filter `values` where there are {} initial states",
-                asked.reach.question.property.name,
+            return Err(EngineError::Unsupported(format!(
+                "property `{}`: the filter `values` where there are {} initial states",
+                question.property.name,
                 values.len()
             )));
         }
         let vacuous = values.is_empty() && found.starts_complete;
         if let (false, Some(reason)) = (found.starts_complete, found.stopped) {
             if matches!(asked.function, FilterFunction::Sum | FilterFunction::Avg) {
-                return Err(Failure::Stopped(reason));
+                return Err(reason.into());
             }
             // Some more start states, of which nothing is known.
             values.push(Bounds::unknown());

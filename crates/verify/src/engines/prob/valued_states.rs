@@ -1,9 +1,8 @@
 //! The states that evidence of a probability lists, and questions that have no evidence.
 
-use policert_certify::ValuedState;
+use policert_engine_api::{Direction, ProbabilityAim, ValuedState};
 use policert_explore::Induced;
-use policert_mdp::{Direction, Solution};
-use policert_problem::ProbabilityQuestion;
+use policert_mdp::Solution;
 
 /// The most states that are written.
 const MOST_STATES: usize = 2_000_000;
@@ -18,10 +17,10 @@ pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState>
 }
 
 /// Why there is no evidence for a question, if there is none.
-pub(super) fn refusal(asked: &ProbabilityQuestion<'_>, induced: &Induced) -> Option<&'static str> {
-    if asked.direction == Direction::Min || asked.complement {
+pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
+    if aim.direction == Direction::Min || aim.complement {
         Some("there is some for greatest probabilities only")
-    } else if asked.compares_equal() {
+    } else if aim.compares_equal() {
         Some("there is none for a comparison by = or ≠")
     } else if !induced.unexplored.is_empty() || !induced.starts_complete {
         Some("not all states were built")

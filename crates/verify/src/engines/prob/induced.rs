@@ -2,17 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use policert_certify::ValuedState;
-use policert_engine_api::{Budget, Counts, EngineError, Event, Limits, Observer, StopReason};
-use policert_explore::{DroppedOutcome, ExplicitConfig, Induced, Stats, induced_mdp};
+use policert_engine_api::{
+    Bounds, Budget, Context, Counts, Direction, EngineError, Event, ProbabilityAim, Question,
+    StopReason, ValuedState,
+};
+use policert_explore::{
+    DroppedOutcome, ExplicitConfig, Induced, ReachQuestion, Stats, induced_mdp,
+};
 use policert_mdp::{
-    Bounds, Direction, Reachability, Solution, SolveOptions, SolveStatistics, StateSet, solve,
+    Method, Reachability, Solution, SolveOptions, SolveStatistics, StateSet, solve,
 };
 use policert_model::State;
-use policert_problem::{ProbabilityQuestion, Problem};
 
 use super::path::ProbablePath;
-use super::{Run, path, valued_states};
+use super::{path, valued_states};
 
 /// What was found out about the start states.
 #[derive(Debug)]
@@ -48,34 +51,46 @@ const BUILDING: f64 = 0.8;
 /// Blocks up to which a comparison that bounds leave open is decided exactly.
 const EXACT_BLOCKS: usize = 20_000;
 
+/// How the process is solved, and for what.
+pub(super) struct Solving<'a> {
+    /// What is asked for.
+    pub aim: &'a ProbabilityAim,
+    /// Width of the interval.
+    pub precision: f64,
+    /// How upper bounds are found.
+    pub method: Method,
+    /// Whether evidence is wanted.
+    pub evidence: bool,
+}
+
 pub(super) fn find(
-    problem: &Problem,
-    asked: &ProbabilityQuestion<'_>,
-    run: &Run<'_>,
-    observer: &mut dyn Observer,
+    question: &Question<'_>,
+    asked: &Solving<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Found, EngineError> {
     let begin = Instant::now();
-    let limits = run.limits;
-    let left = limits.time.map(|limit| limit.saturating_sub(run.begin.elapsed()));
-    let share = Limits { time: left.map(|left| left.mul_f64(BUILDING)), ..limits.clone() };
-    let mut budget = Budget::new(share, run.cancel.clone());
+    let direction = asked.aim.direction;
+    let left = context.budget.remaining();
+    let mut budget = context.budget.within(left.map(|left| left.mul_f64(BUILDING)));
+    let reach = ReachQuestion { question: question.clone(), stay: asked.aim.stay.clone() };
     let config = ExplicitConfig::default();
     let induced =
-        induced_mdp(&asked.reach, problem.policy.as_ref(), &config, &mut budget, observer)?;
-    problem.check_chain(&induced)?;
+        induced_mdp(&reach, question.policy, &config, &mut budget, &mut *context.observer)?;
+    if asked.aim.is_chain {
+        induced.check_chain(question.model)?;
+    }
     let built = begin.elapsed();
-    observer.event(Event::Phase("probability"));
-    let rest = Limits { time: left.map(|left| left.saturating_sub(built)), ..limits.clone() };
-    let mut budget = Budget::new(rest, run.cancel.clone());
-    let solved = solve_bounds(&induced, asked, run, &mut budget)?;
+    context.observer.event(Event::Phase("probability"));
+    let mut budget = context.budget.within(left.map(|left| left.saturating_sub(built)));
+    let solved = solve_bounds(&induced, asked, &mut budget)?;
     let reached = match &induced.undecided {
         None => solved.reached,
         // Every label that competes was a choice: of the bounds one is too good.
-        Some(_) => solved.reached.into_iter().map(|b| one_sided(b, asked.direction)).collect(),
+        Some(_) => solved.reached.into_iter().map(|b| one_sided(b, direction)).collect(),
     };
     Ok(Found {
         values: solved.values.ok_or_else(|| {
-            valued_states::refusal(asked, &induced).unwrap_or("the states were not solved")
+            valued_states::refusal(asked.aim, &induced).unwrap_or("the states were not solved")
         }),
         path: solved.path,
         reached,
@@ -109,23 +124,19 @@ struct Solved {
 
 fn solve_bounds(
     induced: &Induced,
-    asked: &ProbabilityQuestion<'_>,
-    run: &Run<'_>,
+    asked: &Solving<'_>,
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
-    let options = SolveOptions {
-        precision: run.width(),
-        method: run.options.method,
-        exact: run.options.exact,
-    };
-    let reachability = induced.problem(asked.direction);
+    let options =
+        SolveOptions { precision: asked.precision, method: asked.method, exact: asked.aim.exact };
+    let reachability = induced.problem(asked.aim.direction);
     if !induced.unexplored.is_empty() {
         return partial(induced, &reachability, &options, budget);
     }
     let mut solution = solve(&reachability, &options, budget)?;
     if solution.stopped.is_none()
         && solution.statistics.blocks <= EXACT_BLOCKS
-        && is_open(asked, &solution)
+        && is_open(asked.aim, &solution)
     {
         let exact = solve(&reachability, &SolveOptions { exact: true, ..options }, budget)?;
         // After a stop the bounds found before are the better ones.
@@ -133,9 +144,9 @@ fn solve_bounds(
             solution = exact;
         }
     }
-    let values = (run.evidence && valued_states::refusal(asked, induced).is_none())
+    let values = (asked.evidence && valued_states::refusal(asked.aim, induced).is_none())
         .then(|| valued_states::values(induced, &solution));
-    let path = match asked.direction {
+    let path = match asked.aim.direction {
         // After a limit, the bounds are what matters.
         Direction::Max if induced.undecided.is_none() => {
             path::most_probable(induced, &solution, budget).unwrap_or(None)
@@ -147,7 +158,7 @@ fn solve_bounds(
 }
 
 /// Whether the bounds of some start state leave open what is compared.
-fn is_open(asked: &ProbabilityQuestion<'_>, solution: &Solution) -> bool {
+fn is_open(asked: &ProbabilityAim, solution: &Solution) -> bool {
     asked.comparison.as_ref().is_some_and(|comparison| {
         solution.initial.iter().any(|reached| {
             let bounds = asked.asked_for(reached);

@@ -1,0 +1,190 @@
+//! What an engine is: it answers questions within limits.
+
+use policert_model::Condition;
+use policert_numeric::IntBox;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    Bounds, Budget, Counts, EngineError, Observer, Question, Recorder, Trace, UnknownReason,
+    ValuedState, Verdict,
+};
+
+/// Answers questions about policies.
+pub trait Engine: Send + Sync {
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// What the engine cannot take, and modelling errors. A stop may be an error too, or part of the
+    /// conclusion.
+    fn answer(
+        &self,
+        question: &Question<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Conclusion, EngineError>;
+
+    /// Why a limit on states has no effect on it, if so.
+    fn idle_state_limit(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// What an engine gets beside the question.
+pub struct Context<'a> {
+    /// What it may use.
+    pub budget: Budget,
+    /// Is told of progress.
+    pub observer: &'a mut dyn Observer,
+    /// Is told of the queries about the policy.
+    pub recorder: Option<&'a mut dyn Recorder>,
+    /// How many threads may be used.
+    pub threads: u16,
+    /// Whether evidence of probabilities is wanted, which takes time to collect.
+    pub evidence: bool,
+}
+
+impl<'a> Context<'a> {
+    /// One thread, no evidence of probabilities, nothing recorded.
+    #[must_use]
+    pub fn new(budget: Budget, observer: &'a mut dyn Observer) -> Self {
+        Self { budget, observer, recorder: None, threads: 1, evidence: false }
+    }
+
+    /// Budget, observer and recorder, each to be used by itself.
+    pub fn parts(&mut self) -> (&mut Budget, &mut dyn Observer, Option<&mut dyn Recorder>) {
+        // The borrow of the recorder ends with that of the context.
+        let recorder = self.recorder.as_mut().map(|recorder| &mut **recorder as &mut dyn Recorder);
+        (&mut self.budget, &mut *self.observer, recorder)
+    }
+}
+
+/// What an engine found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Conclusion {
+    /// Name of the engine; of a portfolio, that of the member that the answer comes from.
+    pub engine: &'static str,
+    /// Its configuration, where it has several.
+    pub preset: Option<String>,
+    /// The answer.
+    pub answer: EngineAnswer,
+    /// Counts.
+    pub counts: Counts,
+    /// Which of them the engine has.
+    pub counted: Counted,
+    /// The abstract start states and which are proved safe, where the engine tells.
+    pub start_states: Option<Vec<StartRegion>>,
+    /// Numbers of this engine alone.
+    pub numbers: Value,
+    /// What to know before trusting the answer.
+    pub warnings: Vec<String>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+    /// The engines that a portfolio considered, in order.
+    pub attempts: Vec<Attempt>,
+}
+
+impl Conclusion {
+    /// An answer with all counts, of an engine that tells nothing else.
+    #[must_use]
+    pub fn new(engine: &'static str, answer: impl Into<EngineAnswer>, counts: Counts) -> Self {
+        Self {
+            engine,
+            preset: None,
+            answer: answer.into(),
+            counts,
+            counted: Counted::ALL,
+            start_states: None,
+            numbers: Value::Null,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            attempts: Vec::new(),
+        }
+    }
+}
+
+/// The answer of an engine.
+#[derive(Clone, PartialEq, Debug)]
+pub enum EngineAnswer {
+    /// No run does what must not happen.
+    Safe {
+        /// Whether that is so because there is no start state.
+        vacuous: bool,
+        /// Boxes that contain every start state and no unsafe one, and that no transition leaves,
+        /// where the engine has an inductive invariant.
+        invariant: Option<Vec<IntBox>>,
+    },
+    /// A run does, by this trace.
+    Unsafe(Trace),
+    /// Bounds of a probability.
+    Probability(BoundedProbability),
+    /// Not known, with the reason.
+    Unknown(UnknownReason),
+}
+
+impl From<Verdict> for EngineAnswer {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Safe { vacuous } => Self::Safe { vacuous, invariant: None },
+            Verdict::Unsafe(trace) => Self::Unsafe(trace),
+            Verdict::Unknown(reason) => Self::Unknown(reason),
+        }
+    }
+}
+
+/// A probability between proved bounds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BoundedProbability {
+    /// Bounds of the number; of a comparison, those of the start state that decides it.
+    pub bounds: Bounds,
+    /// Whether the comparison holds, if there is one and the bounds tell.
+    pub holds: Option<bool>,
+    /// Whether there is no start state.
+    pub vacuous: bool,
+    /// Why this is not what was asked for, if it is not.
+    pub unknown: Option<UnknownReason>,
+    /// Bounds of single states for evidence, or why there are none.
+    pub values: Result<Vec<ValuedState>, String>,
+    /// Whether these are exact values that were rounded state by state: a check may fail then.
+    pub rounded: bool,
+}
+
+/// Which counts an engine has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counted {
+    /// Start states.
+    pub start_states: bool,
+    /// States that were reached, expanded, and unsafe.
+    pub states: bool,
+    /// Pairs of states.
+    pub transitions: bool,
+    /// Outcomes that leave a domain.
+    pub dropped_outcomes: bool,
+}
+
+impl Counted {
+    /// All of them.
+    pub const ALL: Self =
+        Self { start_states: true, states: true, transitions: true, dropped_outcomes: true };
+}
+
+/// The concrete states of an abstract start state.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StartRegion {
+    /// The ranges of the variables.
+    pub sides: IntBox,
+    /// What holds besides, where the predicates are not bounds of single variables.
+    pub conditions: Vec<Condition>,
+    /// Whether no abstract unsafe state is reachable: then all of its states are safe.
+    pub proved_safe: bool,
+}
+
+/// An engine that ran, or was passed over.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Attempt {
+    /// Name of the engine.
+    pub engine: String,
+    /// What came out of it: a verdict, or why not.
+    pub result: String,
+    /// Wall-clock time in seconds; `None` if it was passed over.
+    pub time_s: Option<f64>,
+}
