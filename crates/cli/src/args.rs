@@ -13,7 +13,6 @@ mod probability;
 mod query;
 mod reach;
 mod reading;
-mod semantics;
 mod shell;
 mod simulate;
 mod train;
@@ -25,26 +24,23 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use policert_problem::{Domain, Filter, Numbers, Probabilities, StuckStates, Ties};
 use policert_verify::{EngineOption, Setting};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
-pub use convert::{ConvertArgs, FormatArg};
+pub use convert::ConvertArgs;
 pub use dataset::DatasetArgs;
-pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
+pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 pub use plot::{PictureArg, PlotArgs};
 pub use probability::ProbabilityArgs;
 pub use query::QueryArgs;
-pub use reach::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
-pub use semantics::{FilterArg, NumbersArg, StuckArg, TiesArg};
+pub use reach::ReachArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use simulate::{SimulateArgs, TraceArg};
-pub use train::{ActivationArg, TrainArgs};
-pub use values::{
-    Constants, DomainArg, MemorySize, PredicatesArg, ProbabilitiesArg, duration, exact_number,
-    policy_encoding,
-};
+pub use train::TrainArgs;
+pub use values::{Constants, MemorySize, PredicatesArg, duration, exact_number, policy_encoding};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -144,7 +140,7 @@ pub struct TaskArgs {
     /// Probabilities of the model: also those whose sum misses 1 by at most 10⁻⁶, which are scaled,
     /// or only exact ones
     #[arg(long, value_enum, default_value_t, help_heading = "Model and policy")]
-    pub probabilities: ProbabilitiesArg,
+    pub probabilities: Probabilities,
 }
 
 /// Options of output; shared by the commands.
@@ -220,21 +216,21 @@ pub struct VerifyArgs {
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub filter: Option<FilterArg>,
+    pub filter: Option<Filter>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
     /// nothing (strict) [default: first]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub ties: Option<TiesArg>,
+    pub ties: Option<Ties>,
 
     /// Numbers of the policy: real arithmetic; 32-bit floating point is not supported yet
     /// [default: real]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub numbers: Option<NumbersArg>,
+    pub numbers: Option<Numbers>,
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error
-    #[arg(long, value_enum, default_value_t = DomainArg::Drop, help_heading = "Semantics")]
-    pub domain: DomainArg,
+    #[arg(long, value_enum, default_value_t = Domain::Drop, help_heading = "Semantics")]
+    pub domain: Domain,
 
     /// States without successors: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]
@@ -246,8 +242,8 @@ pub struct VerifyArgs {
 
     /// What a state without successors is that is neither terminal nor a goal state: the end of a run
     /// (allowed), or unsafe; engines explicit and auto
-    #[arg(long, value_enum, default_value_t = StuckArg::Allowed, help_heading = "Semantics")]
-    pub stuck: StuckArg,
+    #[arg(long, value_enum, default_value_t = StuckStates::Allowed, help_heading = "Semantics")]
+    pub stuck: StuckStates,
 
     /// Ask whether every run reaches a goal state, instead of whether one reaches an unsafe state;
     /// engines explicit and auto

@@ -15,20 +15,16 @@ mod train;
 mod verify;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
-use policert_problem::{
-    Filter, InitialStates, PolicyChoice, Probabilities, ProblemOptions, TerminalChoice, Ties,
-};
+use policert_problem::{InitialStates, PolicyChoice, ProblemOptions, TerminalChoice};
 use policert_verify::Registry;
 
-use crate::args::{
-    Command, CommandLine, FilterArg, MemorySize, OutputArgs, ProbabilitiesArg, TaskArgs, TiesArg,
-};
+use crate::args::{Command, CommandLine, MemorySize, OutputArgs, TaskArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render::{self, Detail};
@@ -63,10 +59,7 @@ fn task_options(arguments: &TaskArgs) -> ProblemOptions {
     ProblemOptions {
         property: arguments.property.clone(),
         constants: constants.collect(),
-        probabilities: match arguments.probabilities {
-            ProbabilitiesArg::Rounded => Probabilities::Rounded,
-            ProbabilitiesArg::Exact => Probabilities::Exact,
-        },
+        probabilities: arguments.probabilities,
         policy: if arguments.no_policy {
             PolicyChoice::None
         } else {
@@ -76,25 +69,6 @@ fn task_options(arguments: &TaskArgs) -> ProblemOptions {
             }
         },
         ..ProblemOptions::new(&arguments.model)
-    }
-}
-
-impl From<FilterArg> for Filter {
-    fn from(filter: FilterArg) -> Self {
-        match filter {
-            FilterArg::None => Self::None,
-            FilterArg::Applicable => Self::Applicable,
-        }
-    }
-}
-
-impl From<TiesArg> for Ties {
-    fn from(ties: TiesArg) -> Self {
-        match ties {
-            TiesArg::First => Self::First,
-            TiesArg::Any => Self::Any,
-            TiesArg::Strict => Self::Strict,
-        }
     }
 }
 
@@ -166,8 +140,9 @@ impl<'a> Showing<'a> {
 
     /// Why nothing may be written: an input would be overwritten, whoever names it.
     fn refused<T>(&self, outcome: &Outcome<T>) -> Option<Failure> {
-        let inputs = outcome.remarks.inputs.iter().map(|input| input.path.as_path());
-        let known = self.outputs.check_inputs(inputs);
+        let remarks = &outcome.remarks;
+        let inputs = remarks.inputs.iter().map(|input| &input.path).chain(&remarks.files);
+        let known = self.outputs.check_inputs(inputs.map(PathBuf::as_path));
         let refused = known.and_then(|()| self.outputs.check_findings(&outcome.errors)).err();
         refused.or(match &outcome.failure {
             Some(Failure::Refused(what)) => Some(Failure::Refused(what.clone())),

@@ -9,6 +9,7 @@ use crate::track::{Cell, Track};
 
 /// Which places of a move a wall is looked for at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum WallCheck {
     /// The last one.
     #[default]

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 /// In which format a question is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum ConvertFormat {
     /// JANI.

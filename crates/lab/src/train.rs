@@ -67,6 +67,7 @@ pub enum ObservationChoice {
 
 /// What hidden layers apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum HiddenActivation {
     /// max(x, 0).
     Relu,

@@ -1,5 +1,6 @@
 //! The frame around what a command says, one for all of them: `docs/formats/result.md`.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use policert_engine_api::StopReason;
@@ -51,8 +52,11 @@ pub struct Remarks {
     pub warnings: Vec<String>,
     /// What is worth knowing.
     pub notes: Vec<String>,
-    /// The files that were read.
+    /// The files that were read, where their digests are wanted.
     pub inputs: Vec<Input>,
+    /// The files that were read.
+    #[serde(skip)]
+    pub files: Vec<PathBuf>,
     /// Warnings about keys of the inputs that are ignored and may be misspelt; they are among the
     /// warnings, too.
     #[serde(skip)]

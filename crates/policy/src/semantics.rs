@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Ties {
     /// The first of them in the order of the outputs, as numpy and torch do.
@@ -30,6 +31,7 @@ pub enum Ties {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Filter {
     /// All outputs: the policy may choose a label that is not applicable, and stops there.
@@ -43,12 +45,13 @@ pub enum Filter {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Numbers {
     /// The real-valued function of the weights exactly as stored.
     #[default]
     Real,
-    /// Every evaluation in single precision, whatever its order of summation.
+    /// Every evaluation in single precision, whatever its order of summation: not supported.
     F32,
 }
 

@@ -53,7 +53,9 @@ impl Problem {
         if let Err(failure @ Failure::Stopped(_)) = result {
             return Err(failure);
         }
+        remarks.files = files.iter().map(|(_, path)| path.clone()).collect();
         // Also of a run that failed, as far as its files can be read.
+        files.retain(|_| options.digests);
         match digests(files, budget) {
             Ok(inputs) => remarks.inputs = inputs,
             Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),

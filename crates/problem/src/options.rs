@@ -44,6 +44,9 @@ pub struct ProblemOptions {
     pub predicates: Predicates,
     /// Which probabilities are read. [default: also rounded ones]
     pub probabilities: Probabilities,
+    /// Whether the SHA-256 of the files that are read is computed, for results and evidence.
+    /// [default: true]
+    pub digests: bool,
 }
 
 impl ProblemOptions {
@@ -67,6 +70,7 @@ impl ProblemOptions {
             state_space: StateSpace::OfEngine,
             predicates: Predicates::OfProperty,
             probabilities: Probabilities::Rounded,
+            digests: true,
         }
     }
 }
@@ -130,6 +134,7 @@ pub enum StateSpace {
 
 /// Which probabilities of the model are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Probabilities {
     /// Also those whose sum misses 1 by at most 10⁻⁶: they are scaled, and a note says so.
     #[default]

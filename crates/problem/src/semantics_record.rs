@@ -45,6 +45,7 @@ pub enum QuestionAim {
 
 /// What states without successors are that are neither terminal nor goal states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum StuckStates {
     /// Ends of runs.
@@ -56,6 +57,7 @@ pub enum StuckStates {
 
 /// What becomes of updates that leave a domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum Domain {
     /// They are no transition.

@@ -28,6 +28,7 @@ pub(crate) use state::StateController;
 
 /// In which arithmetic a network is evaluated: a part of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum Evaluation {
     /// Double precision.

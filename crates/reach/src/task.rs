@@ -85,6 +85,7 @@ impl Default for ActionMap {
 
 /// What it means to reach the goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum GoalRule {
     /// Every trajectory is in the goal at some step, each at its own.
@@ -96,6 +97,7 @@ pub enum GoalRule {
 
 /// Whether the unsafe set counts after the goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterGoal {
     /// It must not be met up to the step at which the goal is reached.

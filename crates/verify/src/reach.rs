@@ -86,13 +86,16 @@ impl ReachRequest {
 
 /// How boxes are merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum AggregationChoice {
     /// With the distances of the task, by the relations as meant.
     #[default]
+    #[cfg_attr(feature = "clap", value(name = "task"))]
     OfTask,
     /// By the relations as the paper writes them.
     AsWritten,
     /// Not at all.
+    #[cfg_attr(feature = "clap", value(name = "none"))]
     Nothing,
 }
 

@@ -198,12 +198,14 @@ fn run(
     let budget = Budget::new(request.limits.clone(), cancel.clone());
     let problem = match &request.problem {
         ProblemSource::Files(options) => {
-            Problem::load_any(options, &budget, &mut outcome.remarks).map(Arc::new)
+            let is_recorded = request.evidence || request.record_queries.is_some();
+            let digests = options.digests || is_recorded;
+            let options = ProblemOptions { digests, ..(**options).clone() };
+            Problem::load_any(&options, &budget, &mut outcome.remarks).map(Arc::new)
         }
         ProblemSource::Loaded(problem) => Ok(Arc::clone(problem)),
     };
-    let inputs = outcome.remarks.inputs.iter();
-    request.outputs.check_inputs(inputs.map(|input| input.path.as_path()))?;
+    request.outputs.check_inputs(outcome.remarks.files.iter().map(PathBuf::as_path))?;
     if let Err(Failure::Findings(findings)) = &problem {
         request.outputs.check_findings(findings)?;
     }

@@ -3,13 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use policert_lab::PolicyEncoding;
+use clap::Args;
+use policert_lab::{ConvertFormat, PolicyEncoding};
+use policert_problem::{Domain, Filter, Ties};
 
-use super::{
-    DomainArg, EXIT_CODES, FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration,
-    policy_encoding,
-};
+use super::{EXIT_CODES, MemorySize, OutputArgs, TaskArgs, duration, policy_encoding};
 
 /// Arguments of `policert convert`.
 #[derive(Args, Debug)]
@@ -21,8 +19,8 @@ pub struct ConvertArgs {
 
     /// The format: JANI, PRISM (with a file of properties beside), or the explicit process that the
     /// policy leaves in Storm's format DRN
-    #[arg(long = "to", value_enum, default_value_t = FormatArg::Jani, help_heading = "Format")]
-    pub format: FormatArg,
+    #[arg(long = "to", value_enum, default_value_t = ConvertFormat::Jani, help_heading = "Format")]
+    pub format: ConvertFormat,
 
     /// In JANI and PRISM, write the policy as an automaton: with real-valued variables, or with
     /// integers that are N decimal places
@@ -37,17 +35,17 @@ pub struct ConvertArgs {
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub filter: Option<FilterArg>,
+    pub filter: Option<Filter>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
     /// nothing (strict) [default: first]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub ties: Option<TiesArg>,
+    pub ties: Option<Ties>,
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error, which the
     /// other model checker finds
-    #[arg(long, value_enum, default_value_t = DomainArg::Drop, help_heading = "Semantics")]
-    pub domain: DomainArg,
+    #[arg(long, value_enum, default_value_t = Domain::Drop, help_heading = "Semantics")]
+    pub domain: Domain,
 
     /// States without successors: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]
@@ -78,15 +76,4 @@ pub struct ConvertArgs {
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,
-}
-
-/// Values of `--to`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum FormatArg {
-    /// JANI
-    Jani,
-    /// The language of PRISM
-    Prism,
-    /// Storm's format for explicit processes
-    Drn,
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use policert_problem::Filter;
 
-use super::{FilterArg, MemorySize, OutputArgs, TaskArgs, duration};
+use super::{MemorySize, OutputArgs, TaskArgs, duration};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 30 time, 31 memory, 33 interrupted;
@@ -22,7 +23,7 @@ pub struct DatasetArgs {
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub filter: Option<FilterArg>,
+    pub filter: Option<Filter>,
 
     /// Start in the states that the property names only, not in the model's initial states
     #[arg(long, help_heading = "Semantics")]

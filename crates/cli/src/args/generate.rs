@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use policert_generate::WallCheck;
 
 use super::{ColorWhen, MemorySize, duration};
 
@@ -158,10 +159,10 @@ pub struct RacetrackArgs {
         long,
         value_enum,
         value_name = "WHERE",
-        default_value_t = WallCheckArg::End,
+        default_value_t = WallCheck::End,
         help_heading = "Domain"
     )]
-    pub wall_check: WallCheckArg,
+    pub wall_check: WallCheck,
 
     /// Greatest velocity in either direction
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Domain")]
@@ -183,15 +184,6 @@ pub struct RacetrackArgs {
     /// The files.
     #[command(flatten)]
     pub files: InstanceArgs,
-}
-
-/// Where walls are looked for.
-#[derive(ValueEnum, Clone, Copy, Debug)]
-pub enum WallCheckArg {
-    /// At the end of a move
-    End,
-    /// At every place of the straight line, rounded
-    Path,
 }
 
 /// Arguments of `policert generate random`.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use policert_numeric::Rational;
+use policert_verify::reach::{AfterGoal, AggregationChoice, Evaluation, GoalRule};
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 
@@ -23,19 +24,19 @@ pub struct ReachArgs {
     /// Each trajectory reaches the goal at a step of its own, or all are in it at once
     /// [default: as the task says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub goal: Option<GoalArg>,
+    pub goal: Option<GoalRule>,
 
     /// Whether the unsafe set counts after the goal was reached [default: as the task says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub after_goal: Option<AfterGoalArg>,
+    pub after_goal: Option<AfterGoal>,
 
     /// Look for unsafe states between the samples as well
     #[arg(long, help_heading = "Semantics")]
     pub between_samples: bool,
 
     /// Arithmetic in which networks are evaluated
-    #[arg(long, value_enum, default_value_t = EvaluationArg::F64, help_heading = "Semantics")]
-    pub evaluation: EvaluationArg,
+    #[arg(long, value_enum, default_value_t = Evaluation::F64, help_heading = "Semantics")]
+    pub evaluation: Evaluation,
 
     /// Allow for every order of summation, with its rounding, when networks are evaluated
     #[arg(long, help_heading = "Semantics")]
@@ -43,8 +44,8 @@ pub struct ReachArgs {
 
     /// How adjacent boxes are merged: by the task's distances, by the relations as the paper writes
     /// them, or not at all
-    #[arg(long, value_enum, default_value_t = AggregationArg::Task, help_heading = "Engine")]
-    pub aggregation: AggregationArg,
+    #[arg(long, value_enum, default_value_t = AggregationChoice::OfTask, help_heading = "Engine")]
+    pub aggregation: AggregationChoice,
 
     /// Widths of the cells, one for each variable or one for all; the network is the same, though
     /// it was trained for the task's cells [default: as the task says]
@@ -134,42 +135,4 @@ fn two_names(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("two variables are needed, as in x1,x2".to_owned()),
     }
-}
-
-/// Values of `--goal`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum GoalArg {
-    /// Each trajectory at a step of its own
-    Each,
-    /// All trajectories at one step
-    AllAtOnce,
-}
-
-/// Values of `--after-goal`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum AfterGoalArg {
-    /// It does not
-    Stop,
-    /// It does, up to the last step
-    Continue,
-}
-
-/// Values of `--evaluation`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum EvaluationArg {
-    /// Double precision
-    F64,
-    /// Single precision, sums from the first input to the last
-    F32,
-}
-
-/// Values of `--aggregation`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum AggregationArg {
-    /// By the task's distances
-    Task,
-    /// By the relations as written
-    AsWritten,
-    /// Not at all
-    None,
 }

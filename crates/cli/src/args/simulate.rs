@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use policert_problem::{Filter, Ties};
 
-use super::{FilterArg, MemorySize, OutputArgs, TaskArgs, TiesArg, duration};
+use super::{MemorySize, OutputArgs, TaskArgs, duration};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, whatever the runs meet; 30 time, 31 memory, 33 interrupted;
@@ -22,12 +23,12 @@ pub struct SimulateArgs {
     /// Whether the policy chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub filter: Option<FilterArg>,
+    pub filter: Option<Filter>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
     /// nothing (strict) [default: first]
     #[arg(long, value_enum, help_heading = "Semantics")]
-    pub ties: Option<TiesArg>,
+    pub ties: Option<Ties>,
 
     /// States in which runs end: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

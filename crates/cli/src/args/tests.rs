@@ -36,9 +36,9 @@ fn options_are_read() {
         arguments.task.constants.iter().flat_map(|c| &c.0).map(|(name, _)| &**name).collect();
     assert_eq!(names, ["N", "M", "b"]);
     assert_eq!(arguments.engine, "ppa");
-    assert_eq!(arguments.ties, Some(TiesArg::Any));
-    assert_eq!(arguments.filter, Some(FilterArg::Applicable));
-    assert_eq!(arguments.domain, DomainArg::Error);
+    assert_eq!(arguments.ties, Some(Ties::Any));
+    assert_eq!(arguments.filter, Some(Filter::Applicable));
+    assert_eq!(arguments.domain, Domain::Error);
     assert_eq!(arguments.terminal.as_deref(), Some("goal"));
     assert_eq!(arguments.timeout, Some(Duration::from_secs(90)));
     assert_eq!(arguments.memory, Some(MemorySize(4_000_000_000)));

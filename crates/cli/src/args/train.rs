@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, ValueEnum};
+use clap::{ArgMatches, Args, Command};
+use policert_lab::HiddenActivation;
 use policert_numeric::Rational;
 
 use super::{MemorySize, OutputArgs, duration, exact_number};
@@ -52,7 +53,7 @@ pub struct TrainArgs {
 
     /// What hidden layers apply [default: tanh for control loops; models allow relu only]
     #[arg(long, value_enum, help_heading = "Network")]
-    pub activation: Option<ActivationArg>,
+    pub activation: Option<HiddenActivation>,
 
     /// Seed of all random numbers: the same seed gives the same network
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Engine")]
@@ -95,13 +96,4 @@ impl TrainArgs {
         let written = given.filter_map(|option| option.get_long().map(|long| format!("--{long}")));
         self.given_for_models = written.collect();
     }
-}
-
-/// Values of `--activation`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ActivationArg {
-    /// max(x, 0)
-    Relu,
-    /// The hyperbolic tangent
-    Tanh,
 }

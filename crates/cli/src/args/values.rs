@@ -2,29 +2,9 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use policert_lab::PolicyEncoding;
 use policert_numeric::Rational;
 use policert_outcome::decimal;
-
-/// Values of `--domain`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum DomainArg {
-    /// That outcome is no transition
-    Drop,
-    /// A modelling error, exit code 40
-    Error,
-}
-
-/// Values of `--probabilities`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, ValueEnum, Debug)]
-pub enum ProbabilitiesArg {
-    /// Decimals may be rounded: sums that miss 1 by at most 10⁻⁶ are scaled, with a note
-    #[default]
-    Rounded,
-    /// Each sum must be 1, exactly
-    Exact,
-}
 
 /// Values for constants, from `N=3,M=0.5,flag=true`.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use policert_lab::{ConvertFormat, ConvertRequest, convert};
+use policert_lab::{ConvertRequest, convert};
 use policert_outcome::{ExitStatus, OutputFiles};
-use policert_problem::{Domain, ProblemOptions};
+use policert_problem::ProblemOptions;
 
 use super::{
     Showing, fail, initial_states, limits, named_inputs, run_within, task_options, terminal,
 };
-use crate::args::{ConvertArgs, DomainArg, FormatArg};
+use crate::args::ConvertArgs;
 use crate::render;
 use crate::style::Style;
 
@@ -40,21 +40,14 @@ pub fn run(arguments: &ConvertArgs) -> ExitStatus {
 fn request(arguments: &ConvertArgs) -> ConvertRequest {
     ConvertRequest {
         problem: ProblemOptions {
-            filter: arguments.filter.map(Into::into),
-            ties: arguments.ties.map(Into::into),
-            domain: match arguments.domain {
-                DomainArg::Drop => Domain::Drop,
-                DomainArg::Error => Domain::Error,
-            },
+            filter: arguments.filter,
+            ties: arguments.ties,
+            domain: arguments.domain,
             terminal: terminal(arguments.terminal.as_deref()),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)
         },
-        format: match arguments.format {
-            FormatArg::Jani => ConvertFormat::Jani,
-            FormatArg::Prism => ConvertFormat::Prism,
-            FormatArg::Drn => ConvertFormat::Drn,
-        },
+        format: arguments.format,
         policy: arguments.policy_as_automaton,
         limits: limits(arguments.timeout, arguments.memory),
         output: arguments.file.clone(),

@@ -37,7 +37,7 @@ pub fn run(arguments: &DatasetArgs) -> ExitStatus {
 fn request(arguments: &DatasetArgs) -> DatasetRequest {
     DatasetRequest {
         problem: ProblemOptions {
-            filter: arguments.filter.map(Into::into),
+            filter: arguments.filter,
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)
         },

@@ -8,7 +8,7 @@ use std::time::Instant;
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_generate::{
     Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
-    Racetrack, RandomModel, Track, Transport, WallCheck,
+    Racetrack, RandomModel, Track, Transport,
 };
 use policert_outcome::{
     ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, write_text,
@@ -18,7 +18,7 @@ use policert_verify::{Report, Request, verify};
 use serde::Serialize;
 
 use super::{fail, is_standard_output, limits, output_failed, print, write_data};
-use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs, WallCheckArg};
+use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 use crate::interrupt::stop_on_interrupt;
 use crate::progress::Progress;
 use crate::render;
@@ -202,10 +202,7 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
                 let domain = Racetrack {
                     track,
                     noise,
-                    wall_check: match arguments.wall_check {
-                        WallCheckArg::End => WallCheck::End,
-                        WallCheckArg::Path => WallCheck::Path,
-                    },
+                    wall_check: arguments.wall_check,
                     max_velocity: arguments.max_velocity,
                     random_starts: arguments.random_starts,
                     start_velocity: arguments.start_velocity,

@@ -6,12 +6,11 @@ use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Outcome, OutputFiles};
 use policert_plot::{ImageFormat, plot_boxes, plot_counts_of_run};
 use policert_verify::reach::{
-    AfterGoal, AggregationChoice, Drawable, Evaluation, GoalRule, NetworkArithmetic, ReachReport,
-    ReachRequest, Rounding, reach,
+    Drawable, NetworkArithmetic, ReachReport, ReachRequest, Rounding, reach,
 };
 
 use super::{Showing, fail, run_within};
-use crate::args::{AfterGoalArg, AggregationArg, EvaluationArg, GoalArg, ReachArgs};
+use crate::args::ReachArgs;
 use crate::render;
 use crate::style::Style;
 
@@ -57,27 +56,14 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
     ReachRequest {
         task: arguments.task.clone(),
         instance: arguments.instance.clone(),
-        goal: arguments.goal.map(|goal| match goal {
-            GoalArg::Each => GoalRule::Each,
-            GoalArg::AllAtOnce => GoalRule::AllAtOnce,
-        }),
-        after_goal: arguments.after_goal.map(|after_goal| match after_goal {
-            AfterGoalArg::Stop => AfterGoal::Stop,
-            AfterGoalArg::Continue => AfterGoal::Continue,
-        }),
+        goal: arguments.goal,
+        after_goal: arguments.after_goal,
         arithmetic: NetworkArithmetic {
-            evaluation: match arguments.evaluation {
-                EvaluationArg::F64 => Evaluation::F64,
-                EvaluationArg::F32 => Evaluation::F32,
-            },
+            evaluation: arguments.evaluation,
             rounding: if arguments.any_order { Rounding::AnyOrder } else { Rounding::AsComputed },
         },
         between_samples: arguments.between_samples,
-        aggregation: match arguments.aggregation {
-            AggregationArg::Task => AggregationChoice::OfTask,
-            AggregationArg::AsWritten => AggregationChoice::AsWritten,
-            AggregationArg::None => AggregationChoice::Nothing,
-        },
+        aggregation: arguments.aggregation,
         refinements: arguments.refinements,
         threads: arguments.threads,
         limits: Limits {

@@ -74,8 +74,8 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
     let which = arguments.trace.or(arguments.render.then_some(TraceArg::First));
     SimulateRequest {
         problem: ProblemOptions {
-            filter: arguments.filter.map(Into::into),
-            ties: arguments.ties.map(Into::into),
+            filter: arguments.filter,
+            ties: arguments.ties,
             terminal: terminal(arguments.terminal.as_deref()),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)

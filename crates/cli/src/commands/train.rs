@@ -4,11 +4,11 @@ mod learn;
 
 use std::io;
 
-use policert_lab::{HiddenActivation, ObservationChoice, TrainRequest, train_network};
+use policert_lab::{ObservationChoice, TrainRequest, train_network};
 use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
 use super::{Showing, fail, limits, run_within};
-use crate::args::{ActivationArg, TrainArgs};
+use crate::args::TrainArgs;
 use crate::render;
 use crate::style::Style;
 
@@ -54,11 +54,7 @@ fn request(arguments: &TrainArgs) -> TrainRequest {
     if !arguments.hidden.is_empty() {
         request.hidden.clone_from(&arguments.hidden);
     }
-    match arguments.activation {
-        Some(ActivationArg::Relu) => request.activation = HiddenActivation::Relu,
-        Some(ActivationArg::Tanh) => request.activation = HiddenActivation::Tanh,
-        None => {}
-    }
+    request.activation = arguments.activation.unwrap_or(request.activation);
     TrainRequest {
         instance: arguments.instance.clone(),
         observation,

@@ -5,16 +5,14 @@ use std::path::Path;
 
 use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
-use policert_problem::{
-    Domain, Numbers, Predicates, ProblemOptions, QuestionAim, Splits, StateSpace, StuckStates,
-};
+use policert_problem::{Predicates, ProblemOptions, QuestionAim, Splits, StateSpace};
 use policert_verify::{Registry, Report, Request, verify};
 
 use super::{
     Showing, fail, initial_states, is_standard_output, named_inputs, run_within, task_options,
     terminal,
 };
-use crate::args::{DomainArg, NumbersArg, PredicatesArg, StuckArg, VerifyArgs};
+use crate::args::{PredicatesArg, VerifyArgs};
 use crate::render;
 use crate::style::Style;
 
@@ -88,26 +86,17 @@ fn show(
 
 fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
     let problem = ProblemOptions {
-        filter: arguments.filter.map(Into::into),
-        ties: arguments.ties.map(Into::into),
-        numbers: arguments.numbers.map(|numbers| match numbers {
-            NumbersArg::Real => Numbers::Real,
-            NumbersArg::F32 => Numbers::F32,
-        }),
-        domain: match arguments.domain {
-            DomainArg::Drop => Domain::Drop,
-            DomainArg::Error => Domain::Error,
-        },
+        filter: arguments.filter,
+        ties: arguments.ties,
+        numbers: arguments.numbers,
+        domain: arguments.domain,
         terminal: terminal(arguments.terminal.as_deref()),
         goal: arguments.goal.clone(),
         aim: match arguments.reach_goal {
             true => QuestionAim::ReachGoal,
             false => QuestionAim::AvoidUnsafe,
         },
-        stuck: match arguments.stuck {
-            StuckArg::Allowed => StuckStates::Allowed,
-            StuckArg::Unsafe => StuckStates::Unsafe,
-        },
+        stuck: arguments.stuck,
         initial_states: initial_states(arguments.no_initial),
         predicates: match arguments.predicates {
             None => Predicates::OfProperty,
@@ -122,6 +111,8 @@ fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
             VerifyArgs { stop_at_first_unsafe: true, .. } => StateSpace::UntilUnsafe,
             _ => StateSpace::OfEngine,
         },
+        // What nobody sees need not be computed.
+        digests: arguments.output.json.is_some() || arguments.output.verbose,
         ..task_options(&arguments.task)
     };
     Request {
@@ -160,7 +151,7 @@ mod tests {
     #[test]
     fn the_command_line_has_no_defaults_of_its_own() {
         for engine in ["auto", "cegar", "ic3", "bmc", "prob", "prob-cegar"] {
-            let words = ["policert", "verify", "m.jani", "--engine", engine];
+            let words = ["policert", "verify", "m.jani", "--verbose", "--engine", engine];
             let read = CommandLine::read(words.map(Into::into), &Registry::standard())
                 .expect("a command line");
             let Command::Verify(arguments) = read.command else { panic!("verify") };

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use policert_problem::Filter;
 
-use super::super::{Constants, FilterArg};
+use super::super::Constants;
 
 const HEADING: &str = "Models";
 
@@ -33,7 +34,7 @@ pub struct LearningArgs {
     /// Whether the network chooses among all its labels (none) or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = HEADING)]
-    pub filter: Option<FilterArg>,
+    pub filter: Option<Filter>,
 
     /// Begin in the states that the property names only, not in the model's initial states
     #[arg(long, help_heading = HEADING)]

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use policert_lab::{DqnConfig, LearnRequest, LearntFiles, Rewards, learn_policy};
+use policert_lab::{DqnConfig, HiddenActivation, LearnRequest, LearntFiles, Rewards, learn_policy};
 use policert_outcome::{ExitStatus, Failure, OutputFiles};
 use policert_problem::ProblemOptions;
 
 use super::super::{Showing, fail, initial_states, limits, property_files, run_within};
-use crate::args::{ActivationArg, TrainArgs};
+use crate::args::TrainArgs;
 use crate::render;
 use crate::style::Style;
 
@@ -73,7 +73,7 @@ fn only_for_models(arguments: &TrainArgs) -> Result<(), Failure> {
         (arguments.instance.is_some(), "--instance"),
         (!arguments.cells.is_empty(), "--abstract"),
         (arguments.plain, "--plain"),
-        (arguments.activation == Some(ActivationArg::Tanh), "--activation tanh"),
+        (arguments.activation == Some(HiddenActivation::Tanh), "--activation tanh"),
     ];
     match wrong.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => {
@@ -95,7 +95,7 @@ fn request(arguments: &TrainArgs) -> LearnRequest {
             ..ProblemOptions::new(&arguments.task)
         },
         interface: learning.interface.clone(),
-        filter: learning.filter.map(Into::into),
+        filter: learning.filter,
         config: DqnConfig {
             seed: arguments.seed,
             seeds: learning.seeds,
