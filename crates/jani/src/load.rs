@@ -5,11 +5,11 @@ use std::{
     sync::Arc,
 };
 
-use policert_model::{Condition, Model, Observable};
+use policert_model::{Condition, Expr, Model, Observable};
 
 use crate::{
     ast,
-    check::{self, Checked},
+    check::{self, Checked, Type},
     deep_stack::with_deep_stack,
     diagnostic::{Code, Diagnostic, Kind},
     infix,
@@ -294,6 +294,29 @@ impl Loaded {
             lowerer.condition(&expr)
         });
         condition.ok_or(diagnostics)
+    }
+
+    /// A number over the model's states as a person writes it, or a truth value, as 0 and 1.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the place in the text.
+    pub fn expression(&self, text: &str) -> Result<Expr, Vec<Diagnostic>> {
+        let as_type = |ty: Type| {
+            let Read { value, diagnostics, .. } = self.with_task(|task, parser| {
+                let known = task.known_names();
+                let expr = infix::read(text, parser, &task.lowered.model, &known)?;
+                let mut lowerer = PropertyLowerer {
+                    checked: &task.checked,
+                    names: &parser.names,
+                    lowered: &task.lowered,
+                    labels: &[],
+                    diagnostics: &mut parser.diagnostics,
+                };
+                lowerer.scalar(&expr, &ty).map(|scalar| scalar.expr)
+            });
+            value.ok_or(diagnostics)
+        };
+        as_type(Type::Real).or_else(|diagnostics| as_type(Type::Bool).map_err(|_| diagnostics))
     }
 
     /// Runs `f` with what the model's loading left, on a copy of the parser. There is a value, or

@@ -269,6 +269,14 @@ fn interface(
             let message = "the interface lists no inputs or no outputs: there is nothing to train";
             return Err(Failure::invalid(format!("{}: {message}", path.display())));
         }
+        if binding.variables().is_none() || !interface.groups.is_empty() {
+            let message = "a network can be trained for a list of variables only: the interface \
+                           computes inputs, or names the inputs of a graph";
+            return Err(Failure::unsupported(format!(
+                "unsupported: {}: {message}",
+                path.display()
+            )));
+        }
         return Ok((interface, binding, Some(path.to_owned())));
     }
     let model = &problem.model;

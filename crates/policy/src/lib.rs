@@ -35,7 +35,7 @@ pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
 pub use load::{
-    LoadedPolicy, NetworkFile, PolicyOptions, is_policy_file, load_observing, load_policy,
+    LoadedPolicy, NetworkFile, PolicyOptions, is_policy_file, load_computing, load_policy,
     read_network, read_network_within, read_trees,
 };
 pub use matrix::Matrix;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_model::{LabelId, Model, Observable, VarId};
+use policert_model::{LabelId, Model};
 
 use crate::error::{PolicyError, read_metered};
 use crate::interface::{
-    InputCount, InputSource, Interface, Sizes, attach, bind_by_order, observed,
+    Expressions, InputCount, Interface, Sizes, VariablesOnly, attach, bind_by_order, computed,
 };
 use crate::meter::Meter;
 use crate::network::Network;
@@ -15,8 +15,8 @@ use crate::onnx::parse_within;
 use crate::policy::Policy;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
-    Classes, IntegerTrees, Rounds, TreesFile, is_json_ensemble, is_tree_ensemble, parse_onnx_trees,
-    parse_trees,
+    Classes, IntegerTrees, Questions, Rounds, TreesFile, is_json_ensemble, is_tree_ensemble,
+    parse_onnx_trees, parse_trees, with_constant_leaves,
 };
 
 /// What a network file contains.
@@ -31,8 +31,9 @@ pub struct NetworkFile {
 /// Settings of the user about the meaning of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// Which labels are chosen at ties.
-    pub ties: Ties,
+    /// Which labels are chosen at ties; `None` leaves it to the interface file, or else
+    /// [`Ties::First`].
+    pub ties: Option<Ties>,
     /// Which labels compete; `None` leaves it to the interface file, or else [`Filter::None`].
     pub filter: Option<Filter>,
     /// In which arithmetic the scores are meant.
@@ -188,17 +189,17 @@ pub fn load_policy(
     interface: Option<&Path>,
     options: &PolicyOptions,
 ) -> Result<LoadedPolicy, PolicyError> {
-    load_observing(model, &[], network, interface, options, &mut Meter::default())
+    load_computing(model, &VariablesOnly, network, interface, options, &mut Meter::default())
 }
 
-/// As [`load_policy`], where inputs may also be `observables` of the model, and within limits.
+/// As [`load_policy`], where inputs may also be `expressions` over the model, and within limits.
 ///
 /// # Errors
-/// As [`load_policy`]; an observable whose value the policy cannot compute; and
+/// As [`load_policy`]; an expression whose value the policy cannot compute; and
 /// [`PolicyError::Stopped`] at a limit.
-pub fn load_observing(
+pub fn load_computing(
     model: &Model,
-    observables: &[Observable],
+    expressions: &dyn Expressions,
     network: Option<&Path>,
     interface: Option<&Path>,
     options: &PolicyOptions,
@@ -218,6 +219,9 @@ pub fn load_observing(
             return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
         }
     };
+    if let Some(interface) = &read_interface {
+        refuse_graph_names(interface)?;
+    }
     let Read { function, mut warnings, mut notes } =
         Read::file(&network_file, read_interface.as_ref(), meter)?;
     let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
@@ -229,7 +233,7 @@ pub fn load_observing(
             .push(format!("{name}: /elements is not compared: the network is no chain of layers"));
     }
     let binding = if let Some(interface) = &read_interface {
-        interface.bind(model, observables, &sizes)?
+        interface.bind(model, expressions, &sizes)?
     } else {
         let name = network_file.display().to_string();
         let binding = bind_by_order(model, &sizes).map_err(|error| error.in_file(&name))?;
@@ -242,8 +246,9 @@ pub fn load_observing(
         binding
     };
     let filter = read_interface.as_ref().and_then(|interface| interface.filter);
+    let ties = read_interface.as_ref().and_then(|interface| interface.ties);
     let semantics = Semantics {
-        ties: options.ties,
+        ties: options.ties.or(ties).unwrap_or_default(),
         filter: options.filter.or(filter).unwrap_or_default(),
         numbers: options.numbers,
     };
@@ -252,13 +257,23 @@ pub fn load_observing(
         .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
     let mut outputs = binding.outputs.clone();
     let domains = model.domains();
-    let (function, inputs) = match binding.variables() {
-        Some(variables) => (function, variables),
-        None => function.observing(&binding.inputs, model).map_err(|error| error.in_file(&name))?,
-    };
+    let sources = &binding.inputs;
+    let variables = binding.variables();
+    if sources.iter().any(|source| !source.is_integral()) {
+        notes.push(
+            "the interface computes inputs that need not be integers: they are meant exactly, however \
+             an observation in floating point would round them"
+                .to_owned(),
+        );
+    }
     let policy = match function {
         Function::Network(network) => {
-            Policy::within(*network, inputs, outputs, semantics, &domains, meter)
+            let (network, inputs) = match variables {
+                Some(variables) => (*network, variables),
+                None => computed::before(&network, sources, &domains)
+                    .map_err(|(input, why)| uncomputed(input, &why, &name))?,
+            };
+            Policy::within(network, inputs, outputs, semantics, &domains, meter)
         }
         Function::Trees(trees) => {
             if let Some(classes) = &trees.classes {
@@ -275,12 +290,19 @@ pub fn load_observing(
                 notes.push(format!(
                     "the policy file does not say how many inputs it has, so it was only checked \
                      that its trees read none beyond the {} that are given",
-                    inputs.len()
+                    sources.len()
                 ));
             }
-            let ensemble = trees.fitted(inputs.len(), outputs.len());
+            let ensemble = trees.fitted(sources.len(), outputs.len());
             let file = network_file.display().to_string();
-            let trees = IntegerTrees::new(&ensemble).map_err(|error| error.in_file(&file))?;
+            let inputs = variables.unwrap_or_else(|| computed::variables_of(sources));
+            let sides: Vec<_> = sources.iter().map(|source| source.side(&domains)).collect();
+            let ensemble =
+                with_constant_leaves(ensemble, &sides).map_err(|error| error.in_file(&file))?;
+            let questions = Questions::of_sources(sources, &inputs, &domains)
+                .map_err(|(input, why)| uncomputed(input, &why, &name))?;
+            let trees = IntegerTrees::asking(&ensemble, &questions)
+                .map_err(|error| error.in_file(&file))?;
             Policy::of_trees(trees, inputs, outputs, semantics, &domains)
         }
     };
@@ -310,6 +332,26 @@ pub fn load_observing(
     warnings.extend(semantics.warnings());
     let interface_file = interface.map(Path::to_owned);
     Ok(LoadedPolicy { policy, network_file, interface_file, never, warnings, notes })
+}
+
+/// Refuses an interface that names inputs and outputs of a graph.
+fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
+    let (place, what) = match (interface.groups.is_empty(), &interface.scores) {
+        (true, None) => return Ok(()),
+        (false, _) => ("/input", "inputs"),
+        (true, Some(_)) => ("/scores", "outputs"),
+    };
+    let message = format!("policies with several {what} are not supported; export one with one");
+    Err(PolicyError::unsupported(place, message).in_file(&interface.name))
+}
+
+/// What is wrong with an interface one of whose inputs cannot be computed.
+fn uncomputed(input: usize, why: &str, interface: &str) -> PolicyError {
+    let message = format!(
+        "this input cannot be computed: {why}; supported are functions of one bounded variable, and \
+         sums, comparisons, conjunctions and choices of such"
+    );
+    PolicyError::unsupported(format!("/input/{input}"), message).in_file(interface)
 }
 
 /// The function that a policy file contains.
@@ -358,31 +400,6 @@ impl Read {
 }
 
 impl Function {
-    /// The same function of state variables, and these variables.
-    fn observing(
-        self,
-        inputs: &[InputSource],
-        model: &Model,
-    ) -> Result<(Self, Vec<VarId>), PolicyError> {
-        let network = match self {
-            Self::Network(network) => network,
-            Self::Trees(_) => {
-                let message = "an input is a transient variable, which tree ensembles cannot read; \
-                               networks can";
-                return Err(PolicyError::unsupported("", message));
-            }
-        };
-        let (network, variables) =
-            observed::before(&network, inputs, &model.domains()).map_err(|(input, why)| {
-                let message = format!(
-                    "this transient variable cannot be read: {why}; supported are functions of one \
-                     bounded variable, and sums, comparisons, conjunctions and choices of such"
-                );
-                PolicyError::unsupported(format!("/input/{input}"), message)
-            })?;
-        Ok((Self::Network(Box::new(network)), variables))
-    }
-
     /// The sizes, for an interface that lists so many outputs.
     fn sizes(&self, listed: usize) -> Sizes {
         match self {

@@ -13,11 +13,14 @@
 //! | scikit-learn and others | ONNX-ML tree ensembles | the node's mode, x in single precision |
 
 mod assemble;
+mod categories;
 mod ensemble;
 mod integer_trees;
 mod lightgbm;
+mod linear_leaves;
 mod onnx_ml;
 mod place;
+mod question;
 mod rule;
 mod ubjson;
 mod veritas;
@@ -31,9 +34,11 @@ use serde_json::Value;
 use crate::error::PolicyError;
 use crate::json;
 
-pub use ensemble::{Ensemble, Tree, TreeNode};
+pub use ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
+pub(crate) use linear_leaves::with_constant_leaves;
 pub(crate) use onnx_ml::is_tree_ensemble;
+pub(crate) use question::Questions;
 pub use rule::{Comparison, Missing, Precision, Rule};
 
 /// A tree ensemble and what its file says beside the trees.
@@ -112,6 +117,35 @@ pub enum Rounds {
     Best,
     /// All.
     All,
+    /// The first ones: so many.
+    First(usize),
+}
+
+impl Rounds {
+    /// How many rounds count of a file that has `all`, the best one of which is the last.
+    fn of(self, all: usize) -> Result<usize, PolicyError> {
+        match self {
+            Self::Best | Self::All => Ok(all),
+            Self::First(count) if count <= all => Ok(count),
+            Self::First(count) => {
+                let message =
+                    format!("the interface asks for the first {count} rounds, the file has {all}");
+                Err(PolicyError::invalid("", message))
+            }
+        }
+    }
+
+    /// What was read from a file that does not tell which trees belong to a round.
+    fn without_names(self, read: Result<TreesFile, PolicyError>) -> Result<TreesFile, PolicyError> {
+        match self {
+            Self::Best | Self::All => read,
+            Self::First(_) => {
+                let message = "the file does not say which trees belong to a round of training, so \
+                               the first rounds cannot be taken";
+                Err(PolicyError::unsupported("", message))
+            }
+        }
+    }
 }
 
 /// Reads a tree ensemble from the bytes of a file, by its content; `name` is used in messages.
@@ -137,14 +171,14 @@ fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
     if bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n") {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| PolicyError::invalid("", format!("no UTF-8 text: {error}")))?;
-        return lightgbm::parse_text(text);
+        return lightgbm::parse_text(text, rounds);
     }
     let value: Value =
         if ubjson::is_likely(bytes) { ubjson::parse(bytes)? } else { json::parse(bytes)? };
     match library(&value) {
         Some(Library::Xgboost) => xgboost::parse(&value, rounds),
-        Some(Library::Lightgbm) => lightgbm::parse_dump(&value),
-        Some(Library::Veritas) => veritas::parse(&value),
+        Some(Library::Lightgbm) => lightgbm::parse_dump(&value, rounds),
+        Some(Library::Veritas) => rounds.without_names(veritas::parse(&value)),
         None => Err(PolicyError::unsupported("", NO_ENSEMBLE)),
     }
 }

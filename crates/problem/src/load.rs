@@ -9,8 +9,9 @@ use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewa
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
 };
-use policert_model::{Condition, InitialValue, LabelId, Model, SafetyProperty};
+use policert_model::{Condition, Expr, InitialValue, LabelId, Model, Observable, SafetyProperty};
 use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
+use policert_policy::interface::Expressions;
 use policert_policy::{LoadedPolicy, Policy};
 use policert_ppa::SplitsError;
 
@@ -89,7 +90,8 @@ fn load(
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
         let interface = property.interface.as_deref();
-        let fitted = policy::load(options, model, &source.observables(), interface, budget, files)?;
+        let expressions = ModelExpressions::new(&source);
+        let fitted = policy::load(options, model, &expressions, interface, budget, files)?;
         without_effect::refuse(options, &property, fitted.is_some())?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
@@ -113,6 +115,37 @@ fn load(
         options: options.clone(),
         ignored_keys: std::mem::take(&mut remarks.ignored_keys),
     })
+}
+
+/// What interfaces may say about the states of a model that was loaded.
+pub struct ModelExpressions<'a> {
+    source: &'a Loaded,
+    observables: Vec<Observable>,
+}
+
+impl<'a> ModelExpressions<'a> {
+    /// Those of this model.
+    #[must_use]
+    pub fn new(source: &'a Loaded) -> Self {
+        Self { source, observables: source.observables() }
+    }
+}
+
+impl Expressions for ModelExpressions<'_> {
+    fn observables(&self) -> &[Observable] {
+        &self.observables
+    }
+
+    fn expression(&self, text: &str) -> Result<Expr, String> {
+        self.source.expression(text).map_err(|diagnostics| {
+            let message = |diagnostic: &Diagnostic| match &diagnostic.place {
+                Some(place) => format!("{} (at character {})", diagnostic.message, place.column),
+                None => diagnostic.message.clone(),
+            };
+            let messages: Vec<String> = diagnostics.iter().map(message).collect();
+            format!("`{text}`: {}", messages.join("; "))
+        })
+    }
 }
 
 fn no_model() -> Failure {

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use policert_engine_api::Budget;
-use policert_model::{Model, Observable};
+use policert_model::Model;
 use policert_outcome::{Failure, InputRole, metered};
-use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_observing};
+use policert_policy::interface::Expressions;
+use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
 use crate::load::Files;
 use crate::{PolicyChoice, ProblemOptions};
@@ -18,7 +19,7 @@ use crate::{PolicyChoice, ProblemOptions};
 pub fn load(
     options: &ProblemOptions,
     model: &Model,
-    observables: &[Observable],
+    expressions: &dyn Expressions,
     of_property: Option<&Path>,
     budget: &Budget,
     files: &mut Files,
@@ -38,12 +39,12 @@ pub fn load(
     files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
     let rules = PolicyOptions {
-        ties: options.ties.unwrap_or_default(),
+        ties: options.ties,
         filter: options.filter,
         numbers: options.numbers.unwrap_or_default(),
     };
     let loaded = metered(budget, |meter| {
-        load_observing(model, observables, network, interface, &rules, meter)
+        load_computing(model, expressions, network, interface, &rules, meter)
     })?;
     files.push((InputRole::Policy, loaded.network_file.clone()));
     Ok(Some(loaded))

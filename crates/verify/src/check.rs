@@ -74,12 +74,12 @@ impl Check<'_> {
             .as_ref()
             .map(|(p, standard)| PropertySummary::new(model, p, standard.as_ref()));
         let interface = property.and_then(|(property, _)| property.interface);
-        let observables = source.observables();
+        let expressions = load::ModelExpressions::new(&source);
         let interface = interface.as_deref();
         let fitted = policy::load(
             self.options,
             model,
-            &observables,
+            &expressions,
             interface,
             self.budget,
             &mut self.files,

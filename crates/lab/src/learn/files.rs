@@ -101,13 +101,12 @@ pub(super) fn write(
     let nnet = write_nnet(&network, &ranges).map_err(|error: PolicyError| {
         Failure::Internal(format!("a trained network has no NNet text: {error}"))
     })?;
-    let interface = Interface {
-        file: out.nnet.file_name().map(|name| name.to_string_lossy().into_owned()),
-        filter: Some(if config.mask { Filter::Applicable } else { Filter::None }),
-        elements: Some(config.hidden.clone()),
-        rounds: None,
-        ..interface.clone()
-    };
+    let mut interface = interface.clone();
+    interface.file = out.nnet.file_name().map(|name| name.to_string_lossy().into_owned());
+    interface.filter = Some(if config.mask { Filter::Applicable } else { Filter::None });
+    interface.elements = Some(config.hidden.clone());
+    interface.rounds = None;
+    interface.scores = None;
     let mut contents: Vec<(&Path, Vec<u8>)> = vec![
         (&out.nnet, nnet.into_bytes()),
         (&out.onnx, trained.network.to_onnx().map_err(failure)?),

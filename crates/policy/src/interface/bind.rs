@@ -1,12 +1,13 @@
 //! Finding the variables and labels of an interface in a model.
 
-use policert_model::{Expr, LabelId, Model, Observable, VarId, VariableKind};
+use policert_model::{LabelId, Model, Observable, VarId, VariableKind};
 
-use super::{InputItem, InstanceItem, Interface};
+use super::sources::{Expressions, InputSource, Names, VariablesOnly};
+use super::{GroupFeed, InputItem, InstanceItem, Interface};
 use crate::error::PolicyError;
 
 /// What the inputs and outputs of a policy are in a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     /// What feeds the inputs.
     pub inputs: Vec<InputSource>,
@@ -16,22 +17,13 @@ pub struct Binding {
     pub never: Vec<LabelId>,
 }
 
-/// What feeds an input of a policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InputSource {
-    /// A variable of the state.
-    Variable(VarId),
-    /// The value of a transient variable in the state.
-    Observed(Expr),
-}
-
 impl Binding {
     /// The variables of the inputs; `None` if some input is none.
     #[must_use]
     pub fn variables(&self) -> Option<Vec<VarId>> {
         let variable = |input: &InputSource| match input {
             InputSource::Variable(variable) => Some(*variable),
-            InputSource::Observed(_) => None,
+            InputSource::Computed(_) | InputSource::Normalised(_) => None,
         };
         self.inputs.iter().map(variable).collect()
     }
@@ -64,18 +56,23 @@ pub struct Sizes {
 }
 
 impl Interface {
-    /// Finds inputs and outputs in the model, and checks that the function fits.
+    /// Finds inputs and outputs in the model, and checks that the function fits. Inputs are those of
+    /// the interface, one after the other.
     ///
     /// # Errors
     /// If something does not fit: everything that does not.
     pub fn bind(
         &self,
         model: &Model,
-        observables: &[Observable],
+        expressions: &dyn Expressions,
         sizes: &Sizes,
     ) -> Result<Binding, PolicyError> {
+        let names = Names { model, expressions };
+        let (found, wrong) = self.find_inputs(&names);
         let mut problems = Vec::new();
-        let (kind, listed) = (sizes.kind, self.inputs.len());
+        let kind = sizes.kind;
+        // What is missing has one input each, as far as that can be said.
+        let listed = found.len() + wrong.len();
         match sizes.inputs {
             InputCount::Exactly(width) if listed != width => {
                 problems
@@ -110,7 +107,8 @@ impl Interface {
                  {sizes:?}"
             ));
         }
-        self.find(model, observables, problems)
+        problems.extend(wrong);
+        self.find(model, found, problems)
     }
 
     /// What is wrong if the policy file gives the inputs the same names in another order.
@@ -137,22 +135,45 @@ impl Interface {
     /// # Errors
     /// All names that the model does not have.
     pub fn bind_names(&self, model: &Model) -> Result<Binding, PolicyError> {
-        self.find(model, &[], Vec::new())
+        let (found, problems) = self.find_inputs(&Names { model, expressions: &VariablesOnly });
+        self.find(model, found, problems)
+    }
+
+    /// The sources of the inputs that are found, and what is wrong with the others.
+    fn find_inputs(&self, names: &Names<'_>) -> (Vec<InputSource>, Vec<String>) {
+        let (mut found, mut problems) = (Vec::with_capacity(self.inputs.len()), Vec::new());
+        for (i, item) in self.inputs.iter().enumerate() {
+            match names.sources(item) {
+                Ok(sources) => found.extend(sources),
+                Err(problem) => {
+                    // A part of the item is named by a pointer of its own.
+                    let sign = if problem.starts_with('/') { "" } else { ": " };
+                    problems.push(format!("{}{sign}{problem}", self.pointer(i)));
+                }
+            }
+        }
+        (found, problems)
+    }
+
+    /// The JSON pointer of an input.
+    fn pointer(&self, input: usize) -> String {
+        let mut first = 0;
+        for group in &self.groups {
+            let GroupFeed::Inputs(count) = group.feed else { continue };
+            if input < first + count {
+                return format!("{}/{}", group.pointer(), input - first);
+            }
+            first += count;
+        }
+        format!("/input/{input}")
     }
 
     fn find(
         &self,
         model: &Model,
-        observables: &[Observable],
+        inputs: Vec<InputSource>,
         mut problems: Vec<String>,
     ) -> Result<Binding, PolicyError> {
-        let mut inputs = Vec::with_capacity(self.inputs.len());
-        for (i, item) in self.inputs.iter().enumerate() {
-            match find_input(model, observables, item) {
-                Ok(input) => inputs.push(input),
-                Err(problem) => problems.push(format!("/input/{i}: {problem}")),
-            }
-        }
         let mut labels = |names: &[String], list: &str| {
             let mut labels = Vec::with_capacity(names.len());
             for (i, name) in names.iter().enumerate() {
@@ -171,12 +192,12 @@ impl Interface {
         if problems.is_empty() {
             Ok(Binding { inputs, outputs, never })
         } else {
-            Err(PolicyError::Mismatch { file: self.name.clone(), problems })
+            Err(self.mismatch(problems))
         }
     }
 }
 
-fn find_input(
+pub(super) fn find_input(
     model: &Model,
     observables: &[Observable],
     item: &InputItem,
@@ -184,6 +205,7 @@ fn find_input(
     let instance = match item {
         InputItem::Location(instance) => Some(instance),
         InputItem::Variable { instance, .. } => instance.as_ref(),
+        InputItem::Expression(_) | InputItem::Normalised { .. } => None,
     };
     if let Some(instance) = instance {
         check_instance(model, instance)?;
@@ -196,7 +218,7 @@ fn find_input(
         return Ok(InputSource::Variable(VarId::new(variable)));
     }
     match observables.iter().find(|observable| !is_location && observable.name == name) {
-        Some(Observable { value: Ok(value), .. }) => Ok(InputSource::Observed(value.clone())),
+        Some(Observable { value: Ok(value), .. }) => Ok(InputSource::Computed(value.clone())),
         Some(Observable { value: Err(why), .. }) => {
             Err(format!("`{name}` is a transient variable without a known value in states: {why}"))
         }
@@ -274,7 +296,7 @@ pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyErro
 }
 
 /// Names that differ little, as a clause to append.
-fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     /// At most this many are listed.
     const MANY: usize = 3;
     let limit = 2.max(name.chars().count() / 3);

@@ -6,7 +6,11 @@ fn problems(text: &str) -> Vec<String> {
     match Interface::parse("p.jani2nnet", text.as_bytes()) {
         Err(PolicyError::Mismatch { file, problems }) => {
             assert_eq!(file, "p.jani2nnet");
-            problems
+            let bare = |problem: &String| match problem.split_once(": ") {
+                Some((place, problem)) if place.starts_with("line ") => problem.to_owned(),
+                _ => problem.clone(),
+            };
+            problems.iter().map(bare).collect()
         }
         other => unreachable!("{other:?}"),
     }
@@ -135,4 +139,68 @@ fn text_that_is_no_json() {
     let error = Interface::parse("p.jani2nnet", b"{\n  \"input\": [,]\n}").expect_err("no JSON");
     assert!(matches!(error, PolicyError::Invalid { .. }));
     assert!(error.to_string().starts_with("p.jani2nnet: line 2, column "), "{error}");
+}
+
+#[test]
+fn inputs_that_are_computed() {
+    let text = r#"{"version": 2, "file": "p.onnx", "ties": "any", "scores": "q", "rounds": 3,
+        "input": {"cart": ["x - t", {"name": "A", "automaton": null, "index": 1}, "one_hot(s)"],
+                  "mask": "applicable",
+                  "world": [{"normalise": ["v"], "mean": [1.5], "variance": [0.25], "clip": 10}]},
+        "output": ["a", "b"]}"#;
+    let interface = Interface::parse("p.json", text.as_bytes()).expect("valid");
+    let names: Vec<String> = interface.inputs.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["x - t", "A[1]", "one_hot(s)", "normalise(v)"]);
+    let feeds: Vec<GroupFeed> = interface.groups.iter().map(|group| group.feed).collect();
+    assert_eq!(feeds, [GroupFeed::Inputs(3), GroupFeed::Applicable, GroupFeed::Inputs(1)]);
+    assert_eq!(interface.ties, Some(Ties::Any));
+    assert_eq!(interface.rounds, Some(Rounds::First(3)));
+    let InputItem::Normalised { statistics, .. } = &interface.inputs[3] else {
+        unreachable!("it is normalised")
+    };
+    assert_eq!((statistics.epsilon, statistics.clip), (1e-8, Some(10.0)));
+    let written = interface.to_json().to_string();
+    let mut again = Interface::parse("p.json", written.as_bytes()).expect("own output");
+    again.lines = interface.lines.clone();
+    assert_eq!(again, interface);
+}
+
+#[test]
+fn what_is_wrong_with_computed_inputs() {
+    let text = r#"{"version": 2, "purpose": 1, "ties": "last", "rounds": 0,
+        "input": {"m": "all", "n": "applicable",
+                  "x": [3, {"normalise": ["v"], "mean": [1, "a"], "variance": 2, "clip": -1}]},
+        "output": ["a"]}"#;
+    assert_eq!(
+        problems(text),
+        [
+            "the key `purpose` is not known; known are elements, file, filter, input, never, \
+             output, rounds, scores, ties, version",
+            "/rounds: \"best\", \"all\" or a number of rounds is expected",
+            "/ties: \"first\", \"any\" or \"strict\" is expected",
+            "/input/m: a list of inputs, or \"applicable\", is expected",
+            "/input/x/0: an expression, or an object, is expected",
+            "/input/x/1/mean: a number of the list is not finite, or is none",
+            "/input/x/1/variance: a list of numbers, one for each input, is expected",
+            "/input/x/1/clip: a number of at least 0 is expected",
+        ]
+    );
+    let text = r#"{"version": 2, "input": {"n": "applicable"}, "output": ["a"]}"#;
+    assert_eq!(problems(text), ["/input: no inputs are listed"]);
+    let text = r#"{"input": ["x"], "output": ["a"]}"#;
+    assert_eq!(problems(text), ["/input/0: an object is expected"]);
+    let text = r#"{"version": 3, "input": [], "output": []}"#;
+    let error = Interface::parse("p.json", text.as_bytes()).expect_err("another version");
+    assert!(matches!(error, PolicyError::Unsupported { .. }), "{error}");
+}
+
+#[test]
+fn problems_are_named_with_their_lines() {
+    let text = "{\"version\": 2,\n \"input\": [\"x\",\n  4],\n \"output\": 1}";
+    let error = Interface::parse("p.json", text.as_bytes()).expect_err("wrong").to_string();
+    let lines = [
+        "line 3: /input/1: an expression, or an object, is expected",
+        "line 4: /output: a list is expected",
+    ];
+    assert_eq!(error, format!("p.json: {}", lines.join("\n")));
 }

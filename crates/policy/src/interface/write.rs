@@ -3,7 +3,8 @@
 use policert_model::{Model, VarId, VariableKind};
 use serde_json::{Value, json};
 
-use super::{InputItem, InstanceItem, Interface};
+use super::{GroupFeed, InputItem, InstanceItem, Interface, Statistics};
+use crate::json::Lines;
 use crate::semantics::Filter;
 use crate::trees::Rounds;
 
@@ -22,8 +23,12 @@ impl Interface {
             name: String::new(),
             file: None,
             filter: None,
+            ties: None,
+            scores: None,
             elements: None,
             rounds: None,
+            groups: Vec::new(),
+            lines: Lines::default(),
             inputs: inputs.iter().map(item).collect::<Result<_, _>>()?,
             outputs,
             never: Vec::new(),
@@ -45,19 +50,56 @@ impl Interface {
             file.insert("filter".to_owned(), json!(filter == Filter::Applicable));
         }
         if let Some(rounds) = self.rounds {
-            let text = match rounds {
-                Rounds::Best => "best",
-                Rounds::All => "all",
+            let value = match rounds {
+                Rounds::Best => json!("best"),
+                Rounds::All => json!("all"),
+                Rounds::First(count) => json!(count),
             };
-            file.insert("rounds".to_owned(), json!(text));
+            file.insert("rounds".to_owned(), value);
         }
-        let inputs: Vec<Value> = self.inputs.iter().map(InputItem::to_json).collect();
-        file.insert("input".to_owned(), Value::Array(inputs));
+        if let Some(ties) = self.ties {
+            file.insert("ties".to_owned(), json!(ties));
+        }
+        if let Some(scores) = &self.scores {
+            file.insert("scores".to_owned(), json!(scores));
+        }
+        file.insert("input".to_owned(), self.inputs_json());
         if !self.never.is_empty() {
             file.insert("never".to_owned(), json!(self.never));
         }
         file.insert("output".to_owned(), json!(self.outputs));
+        if self.computes() {
+            file.insert("version".to_owned(), json!(2));
+        }
         Value::Object(file)
+    }
+
+    /// Whether it says what only version 2 of the format can say.
+    fn computes(&self) -> bool {
+        let computed = |item: &InputItem| {
+            matches!(item, InputItem::Expression(_) | InputItem::Normalised { .. })
+        };
+        self.ties.is_some()
+            || self.scores.is_some()
+            || !self.groups.is_empty()
+            || matches!(self.rounds, Some(Rounds::First(_)))
+            || self.inputs.iter().any(computed)
+    }
+
+    /// The inputs, by the input of the graph where the file names these.
+    fn inputs_json(&self) -> Value {
+        let mut items = self.inputs.iter().map(InputItem::to_json);
+        if self.groups.is_empty() {
+            return Value::Array(items.collect());
+        }
+        let groups = self.groups.iter().map(|group| {
+            let value = match group.feed {
+                GroupFeed::Inputs(count) => Value::Array(items.by_ref().take(count).collect()),
+                GroupFeed::Applicable => json!("applicable"),
+            };
+            (group.name.clone(), value)
+        });
+        Value::Object(groups.collect())
     }
 }
 
@@ -94,6 +136,13 @@ impl InputItem {
         let instance = |item: &InstanceItem| json!({"name": item.automaton, "index": item.index});
         match self {
             Self::Location(item) => instance(item),
+            Self::Expression(text) => json!(text),
+            Self::Normalised { items, statistics } => {
+                let items: Vec<Value> = items.iter().map(Self::to_json).collect();
+                let Statistics { mean, variance, epsilon, clip } = statistics;
+                json!({"normalise": items, "mean": mean, "variance": variance,
+                       "epsilon": epsilon, "clip": clip})
+            }
             Self::Variable { name, instance: owner, cell } => {
                 let owner = owner.as_ref().map_or(Value::Null, instance);
                 match cell {

@@ -1,5 +1,6 @@
 //! From the lists of nodes that files have to trees whose parents stand before their children.
 
+use super::categories::Categories;
 use super::ensemble::TreeNode;
 use super::rule::Rule;
 use crate::error::PolicyError;
@@ -8,15 +9,27 @@ use crate::error::PolicyError;
 pub(super) enum ListedNode {
     /// A question, and the places of the two children in the file's lists.
     Split { input: usize, rule: Rule, children: [usize; 2] },
+    /// Whether an input is one of some categories, and the places of the two children: inside first.
+    Categories { input: usize, categories: Categories, children: [usize; 2] },
     /// The values of a leaf.
     Leaf(Vec<(usize, f64)>),
 }
 
-/// A tree in which each node occurs once.
+impl ListedNode {
+    /// The number of nodes that it becomes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Split { .. } | Self::Leaf(_) => 1,
+            Self::Categories { categories, .. } => categories.size(),
+        }
+    }
+}
+
+/// A tree in which each node of the file occurs once.
 pub(super) struct Assembled {
     /// Parents first.
     pub nodes: Vec<TreeNode>,
-    /// The place of each node in the file's lists.
+    /// The place of each node in the file's lists; a split by categories is several nodes.
     pub places: Vec<usize>,
     /// By place, whether the node was reached.
     pub reached: Vec<bool>,
@@ -37,34 +50,54 @@ pub(super) fn assemble(
     /// A child that waits: its place, its parent's place and number, and on which side it is.
     struct Waiting {
         place: usize,
-        parent: Option<(usize, usize, bool)>,
+        parent: Option<(usize, usize, usize)>,
     }
-    let mut tree = Assembled { nodes: Vec::new(), places: Vec::new(), reached: vec![false; count] };
+    let mut reached = vec![false; count];
+    // The nodes by the file, their places, and the numbers of their children.
+    let mut listed: Vec<(ListedNode, usize, [usize; 2])> = Vec::new();
     let mut waiting = vec![Waiting { place: root, parent: None }];
     while let Some(Waiting { place, parent }) = waiting.pop() {
-        match tree.reached.get_mut(place) {
+        match reached.get_mut(place) {
             Some(reached @ false) => *reached = true,
             Some(true) => return Err(twice(place)),
             None => return Err(missing(place)),
         }
-        let node = read(place, parent.map(|(place, _, _)| place))?;
-        let own = tree.nodes.len();
-        if let Some((_, parent, is_left)) = parent
-            && let TreeNode::Split { left, right, .. } = &mut tree.nodes[parent]
-        {
-            *(if is_left { left } else { right }) = own;
+        let node = read(place, parent.map(|(place, ..)| place))?;
+        let own = listed.len();
+        if let Some((_, parent, side)) = parent {
+            listed[parent].2[side] = own;
         }
-        tree.places.push(place);
-        tree.nodes.push(match node {
-            ListedNode::Leaf(values) => TreeNode::Leaf(values),
-            ListedNode::Split { input, rule, children: [left, right] } => {
-                for (child, is_left) in [(right, false), (left, true)] {
-                    let parent = Some((place, own, is_left));
-                    waiting.push(Waiting { place: child, parent });
+        match &node {
+            ListedNode::Leaf(_) => {}
+            ListedNode::Split { children, .. } | ListedNode::Categories { children, .. } => {
+                for side in [1, 0] {
+                    let parent = Some((place, own, side));
+                    waiting.push(Waiting { place: children[side], parent });
                 }
-                TreeNode::Split { input, rule, left: own, right: own }
             }
-        });
+        }
+        listed.push((node, place, [own; 2]));
     }
-    Ok(tree)
+    let mut starts = Vec::with_capacity(listed.len());
+    let mut size = 0;
+    for (node, ..) in &listed {
+        starts.push(size);
+        size += node.size();
+    }
+    let (mut nodes, mut places) = (Vec::with_capacity(size), Vec::with_capacity(size));
+    for (node, place, children) in listed {
+        let [left, right] = children.map(|child| starts[child]);
+        match node {
+            ListedNode::Leaf(values) => nodes.push(TreeNode::Leaf(values)),
+            ListedNode::Split { input, rule, .. } => {
+                nodes.push(TreeNode::Split { input, rule, left, right });
+            }
+            ListedNode::Categories { input, categories, .. } => {
+                let first = nodes.len();
+                nodes.extend(categories.nodes(input, first, [left, right]));
+            }
+        }
+        places.resize(nodes.len(), place);
+    }
+    Ok(Assembled { nodes, places, reached })
 }

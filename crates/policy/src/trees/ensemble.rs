@@ -10,6 +10,20 @@ pub struct Ensemble {
     inputs: usize,
     base: Vec<f64>,
     trees: Vec<Tree>,
+    linear: Vec<LinearLeaf>,
+}
+
+/// A leaf that adds a linear function of inputs to what its node says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinearLeaf {
+    /// The tree.
+    pub tree: usize,
+    /// Its node.
+    pub node: usize,
+    /// The output to whose score the function is added.
+    pub output: usize,
+    /// Inputs and coefficients.
+    pub terms: Vec<(usize, f64)>,
 }
 
 /// A tree. The root is node 0, and children stand behind their parents.
@@ -94,7 +108,37 @@ impl Ensemble {
                 }
             }
         }
-        Ok(Self { inputs, base, trees })
+        Ok(Self { inputs, base, trees, linear: Vec::new() })
+    }
+
+    /// The same ensemble, some of whose leaves are linear.
+    ///
+    /// # Errors
+    /// If there is no such leaf or output, or a coefficient is not finite.
+    pub fn with_linear_leaves(mut self, leaves: Vec<LinearLeaf>) -> Result<Self, PolicyError> {
+        for leaf in &leaves {
+            let node = self.trees.get(leaf.tree).and_then(|tree| tree.nodes.get(leaf.node));
+            let wrong = match node {
+                Some(TreeNode::Leaf(_)) if leaf.output < self.base.len() => {
+                    let finite = leaf.terms.iter().all(|(_, factor)| factor.is_finite());
+                    (!finite).then_some("a coefficient is not finite")
+                }
+                _ => Some("there is no such leaf or output"),
+            };
+            if let Some(message) = wrong {
+                return Err(PolicyError::invalid(format!("tree {}", leaf.tree), message));
+            }
+            self.inputs =
+                leaf.terms.iter().map(|(input, _)| input + 1).fold(self.inputs, usize::max);
+        }
+        self.linear = leaves;
+        Ok(self)
+    }
+
+    /// The leaves that are linear.
+    #[must_use]
+    pub fn linear_leaves(&self) -> &[LinearLeaf] {
+        &self.linear
     }
 
     /// The number of inputs: what the file says, and at least what its trees read.
@@ -147,7 +191,9 @@ impl Ensemble {
                 }
             }
         }
-        Self { inputs: self.inputs, base, trees }
+        let mut linear = self.linear.clone();
+        linear.iter_mut().for_each(|leaf| leaf.output += 1);
+        Self { inputs: self.inputs, base, trees, linear }
     }
 
     /// The scores for inputs that need not be integers, summed up in double precision: to compare
@@ -158,7 +204,7 @@ impl Ensemble {
     #[must_use]
     pub fn approximate_scores(&self, inputs: &[f64]) -> Vec<f64> {
         let mut scores = self.base.clone();
-        for tree in &self.trees {
+        for (t, tree) in self.trees.iter().enumerate() {
             let mut at = 0;
             let values = loop {
                 match &tree.nodes[at] {
@@ -170,6 +216,11 @@ impl Ensemble {
             };
             for &(output, value) in values {
                 scores[output] += value;
+            }
+            for leaf in self.linear.iter().filter(|leaf| (leaf.tree, leaf.node) == (t, at)) {
+                for &(input, factor) in &leaf.terms {
+                    scores[leaf.output] += factor * inputs[input];
+                }
             }
         }
         scores

@@ -3,6 +3,7 @@
 use policert_numeric::{IBig, Rational};
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
+use super::question::{Answer, Questions};
 use crate::error::PolicyError;
 
 /// Bits of a score, sign included, that are left free.
@@ -59,10 +60,21 @@ impl IntegerTrees {
     /// # Errors
     /// If the values lie too far apart: sums must fit into 126 bits.
     pub fn new(ensemble: &Ensemble) -> Result<Self, PolicyError> {
+        Self::asking(ensemble, &Questions::of_integers(ensemble.inputs()))
+    }
+
+    /// The ensemble over the variables that `questions` reads.
+    pub(crate) fn asking(ensemble: &Ensemble, questions: &Questions) -> Result<Self, PolicyError> {
+        if !ensemble.linear_leaves().is_empty() {
+            let message = "linear leaves are supported for inputs with bounds";
+            return Err(PolicyError::unsupported("", message));
+        }
         let unit = Unit::of(ensemble)?;
         let base = ensemble.base().iter().map(|&score| unit.count(score)).collect();
-        let trees = ensemble.trees().iter().map(|tree| IntegerTree::new(tree, &unit)).collect();
-        Ok(Self { inputs: ensemble.inputs(), base, trees, scale: unit.scale })
+        let mut copier = Copier { questions, unit: &unit, nodes: Vec::new(), copied: 0 };
+        let trees = ensemble.trees().iter().map(|tree| copier.tree(tree));
+        let trees = trees.collect::<Result<_, _>>()?;
+        Ok(Self { inputs: questions.variables(), base, trees, scale: unit.scale })
     }
 
     /// The number of inputs.
@@ -126,12 +138,6 @@ impl IntegerTrees {
 }
 
 impl IntegerTree {
-    fn new(tree: &Tree, unit: &Unit) -> Self {
-        let mut nodes = Vec::with_capacity(tree.nodes.len());
-        copy(tree, 0, unit, &mut nodes);
-        Self { nodes }
-    }
-
     /// The leaf that inputs reach.
     ///
     /// # Panics
@@ -150,39 +156,84 @@ impl IntegerTree {
     }
 }
 
-/// Appends the subtree of a node; returns where it begins.
-fn copy(tree: &Tree, node: usize, unit: &Unit, nodes: &mut Vec<IntegerNode>) -> usize {
-    let begin = nodes.len();
-    match &tree.nodes[node] {
-        TreeNode::Leaf(values) => {
-            let mut sums: Vec<LeafValue> = Vec::with_capacity(values.len());
-            for &(output, value) in values {
-                let value = unit.count(value);
-                match sums.iter_mut().find(|sum| sum.output == output) {
-                    Some(sum) => sum.value += value,
-                    None => sums.push(LeafValue { output, value }),
-                }
-            }
-            sums.retain(|sum| sum.value != 0);
-            sums.sort_by_key(|sum| sum.output);
-            nodes.push(IntegerNode::Leaf(sums));
-        }
-        TreeNode::Split { input, rule, left, right } => {
-            let child = |holds: bool| if holds { *left } else { *right };
-            let pieces = rule.pieces();
-            let Some((&(_, last), firsts)) = pieces.split_last() else { return begin };
-            // One split for each piece but the last: left the piece, right what is above it.
-            for &(at, holds) in firsts {
-                let split = nodes.len();
-                nodes.push(IntegerNode::Leaf(Vec::new()));
-                let left = copy(tree, child(holds), unit, nodes);
-                let right = nodes.len();
-                nodes[split] = IntegerNode::Split { input: *input, at, left, right };
-            }
-            copy(tree, child(last), unit, nodes);
-        }
+/// More nodes than this, where questions read functions of the state, are refused.
+const MOST_NODES: usize = 1 << 22;
+
+/// What turns trees into trees over integers.
+struct Copier<'a> {
+    questions: &'a Questions,
+    unit: &'a Unit,
+    /// Those of the tree at hand.
+    nodes: Vec<IntegerNode>,
+    /// Nodes of the trees before it.
+    copied: usize,
+}
+
+impl Copier<'_> {
+    fn tree(&mut self, tree: &Tree) -> Result<IntegerTree, PolicyError> {
+        self.node(tree, 0)?;
+        self.copied += self.nodes.len();
+        Ok(IntegerTree { nodes: std::mem::take(&mut self.nodes) })
     }
-    begin
+
+    /// Appends the subtree of a node; returns where it begins.
+    fn node(&mut self, tree: &Tree, node: usize) -> Result<usize, PolicyError> {
+        let begin = self.nodes.len();
+        match &tree.nodes[node] {
+            TreeNode::Leaf(values) => {
+                let mut sums: Vec<LeafValue> = Vec::with_capacity(values.len());
+                for &(output, value) in values {
+                    let value = self.unit.count(value);
+                    match sums.iter_mut().find(|sum| sum.output == output) {
+                        Some(sum) => sum.value += value,
+                        None => sums.push(LeafValue { output, value }),
+                    }
+                }
+                sums.retain(|sum| sum.value != 0);
+                sums.sort_by_key(|sum| sum.output);
+                self.nodes.push(IntegerNode::Leaf(sums));
+            }
+            TreeNode::Split { input, rule, left, right } => {
+                let answer = self.questions.answer(*input, rule);
+                self.answered(tree, &answer, [*left, *right])?;
+            }
+        }
+        Ok(begin)
+    }
+
+    /// Appends what follows from an answer: the left child where it is yes.
+    fn answered(
+        &mut self,
+        tree: &Tree,
+        answer: &Answer,
+        [left, right]: [usize; 2],
+    ) -> Result<usize, PolicyError> {
+        let begin = self.nodes.len();
+        if self.copied + begin > MOST_NODES && !self.questions.are_of_integers() {
+            let message = format!(
+                "over the variables of the model, the ensemble has more than {MOST_NODES} nodes"
+            );
+            return Err(PolicyError::unsupported("", message));
+        }
+        match answer {
+            Answer::Fixed(holds) => {
+                self.node(tree, if *holds { left } else { right })?;
+            }
+            Answer::Pieces { variable, pieces, above } => {
+                // One split for each piece: left the piece, right what is above it.
+                for (at, piece) in pieces {
+                    let split = self.nodes.len();
+                    self.nodes.push(IntegerNode::Leaf(Vec::new()));
+                    let low = self.answered(tree, piece, [left, right])?;
+                    let high = self.nodes.len();
+                    self.nodes[split] =
+                        IntegerNode::Split { input: *variable, at: *at, left: low, right: high };
+                }
+                self.answered(tree, above, [left, right])?;
+            }
+        }
+        Ok(begin)
+    }
 }
 
 /// The power of two of which all values are multiples.

@@ -8,11 +8,16 @@
 mod dump;
 mod text;
 
+use super::categories::CategoryReading;
 use super::rule::{Comparison, Missing, Precision, Rule};
 use crate::error::PolicyError;
 
 pub(super) use dump::parse as parse_dump;
 pub(super) use text::parse as parse_text;
+
+/// A number that is missing, or less than zero, is in no set.
+const CATEGORY_READING: CategoryReading =
+    CategoryReading { precision: Precision::Double, zero_from_below: true, missing_inside: false };
 
 /// The versions of the format that are known.
 const VERSIONS: [&str; 3] = ["v2", "v3", "v4"];

@@ -63,6 +63,10 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
                 "training stopped early (`best_iteration` {best}), but the interface asks for all \
                  {count} rounds"
             ),
+            Rounds::First(first) => format!(
+                "training stopped early (`best_iteration` {best}), but the interface asks for the \
+                 first {first} of {count} rounds"
+            ),
         });
     }
     let trees = booster.trees(used.count);
@@ -191,6 +195,13 @@ impl Booster {
                 return Err(name.unsupported(message));
             }
         };
+        if let Some(at) = model.optional("cats").and_then(|at| at.optional("enc"))
+            && !at.elements()?.is_empty()
+        {
+            let message = "categories that a data frame has named are not supported; train with \
+                           their numbers, and feature type `c`";
+            return Err(at.unsupported(message));
+        }
         let parameters = model.member("gbtree_model_param")?;
         let list = model.member("trees")?;
         let elements = list.elements()?;
@@ -241,7 +252,7 @@ impl Booster {
         let limit = attribute("best_ntree_limit");
         let Some(at) = attribute("best_iteration") else {
             return match limit {
-                None => Ok(Used { count: all, best: None }),
+                None => Ok(Used { count: rounds.of(all)?, best: None }),
                 Some(at) => Err(at.invalid("`best_iteration` is missing beside it")),
             };
         };
@@ -262,7 +273,7 @@ impl Booster {
         }
         let count = match rounds {
             Rounds::Best => best + 1,
-            Rounds::All => all,
+            Rounds::All | Rounds::First(_) => rounds.of(all)?,
         };
         Ok(Used { count, best: (best + 1 < all).then_some(best) })
     }

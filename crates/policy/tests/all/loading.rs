@@ -7,9 +7,9 @@ use policert_model::{
     VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
-use policert_policy::interface::Interface;
+use policert_policy::interface::{Interface, VariablesOnly};
 use policert_policy::{
-    Choice, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties, load_observing,
+    Choice, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties, load_computing,
     load_policy, read_network_within,
 };
 
@@ -147,14 +147,14 @@ fn labels_that_are_never_chosen_have_no_operators() {
     let folder = cases_folder().join("policy/label-not-in-interface");
     let model = model(&["M"], &["x"], &["go", "wait", "eject"]);
     let read = std::fs::read_to_string(folder.join("p.jani2nnet")).expect("the interface");
-    let interface = Interface::parse("p.jani2nnet", read.as_bytes()).expect("valid");
-    let interface = Interface { never: vec!["eject".to_owned()], ..interface };
+    let mut interface = Interface::parse("p.jani2nnet", read.as_bytes()).expect("valid");
+    interface.never = vec!["eject".to_owned()];
     let binding = interface.bind_names(&model).expect("names of the model");
     assert_eq!(binding.never, [LabelId::new(2)]);
     let left = model.clone().without_labels(&binding.never);
     assert_eq!(left.operator_labels(), [LabelId::new(0), LabelId::new(1)]);
     assert_eq!(left.operator_count(), model.operator_count() - 1);
-    let interface = Interface { never: vec!["ejct".to_owned()], ..interface };
+    interface.never = vec!["ejct".to_owned()];
     let error = interface.bind_names(&model).expect_err("no such label").to_string();
     assert!(error.contains("/never/0: the model has no action `ejct`; did you mean `eject`?"));
 }
@@ -195,7 +195,7 @@ fn reading_stops_at_a_limit() {
     };
     let options = PolicyOptions::default();
     let meter = &mut Meter::new(&mut count);
-    let loaded = load_observing(&model, &[], Some(&path), None, &options, meter);
+    let loaded = load_computing(&model, &VariablesOnly, Some(&path), None, &options, meter);
     assert!(loaded.is_ok());
     let mut left = asked - 1;
     let mut limited = |_| {
@@ -203,7 +203,7 @@ fn reading_stops_at_a_limit() {
         left > 0
     };
     let meter = &mut Meter::new(&mut limited);
-    let loaded = load_observing(&model, &[], Some(&path), None, &options, meter);
+    let loaded = load_computing(&model, &VariablesOnly, Some(&path), None, &options, meter);
     assert!(matches!(loaded, Err(PolicyError::Stopped)));
 }
 
@@ -221,7 +221,7 @@ fn notes_for_the_user() {
     assert!(notes.len() == 1 && notes[0].contains("normalis"), "{notes:?}");
 
     let ties = model(&["M"], &["x"], &["go", "wait"]);
-    let options = PolicyOptions { ties: Ties::Strict, ..options };
+    let options = PolicyOptions { ties: Some(Ties::Strict), ..options };
     let loaded = load("tie-rules", None, Some("go-first.jani2nnet"), &ties, options);
     let loaded = loaded.expect("fits");
     assert!(loaded.warnings.len() == 1 && loaded.warnings[0].contains("strict"));

@@ -305,7 +305,7 @@ fn lightgbm_dumps_that_contradict_themselves_are_invalid() {
         ("/tree_info/2/num_cat".to_owned(), json!(1), "/tree_info/2/num_cat: it says 1"),
         (format!("{root}/split_feature"), json!(4), "/split_feature: there are 4 features"),
         (format!("{root}/split_index"), json!(1), "/split_index: number 1 stands twice"),
-        (format!("{root}/decision_type"), json!("<"), "/decision_type: `<=` is expected"),
+        (format!("{root}/decision_type"), json!("<"), "/decision_type: `<=` or `==`"),
         (format!("{root}/threshold"), json!(null), "/threshold: a number"),
         (format!("{root}/missing_type"), json!("Nan"), "/missing_type: None, Zero or NaN"),
         (format!("{root}/default_left"), json!("yes"), "/default_left: true or false"),

@@ -3,6 +3,7 @@
 mod acasxu;
 mod cegar;
 mod check;
+mod computed_inputs;
 mod conversions;
 mod corpus;
 mod engines_agree;

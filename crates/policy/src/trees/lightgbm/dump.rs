@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
-use super::super::ensemble::{Ensemble, Tree, TreeNode};
+use super::super::categories::Categories;
+use super::super::ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 use super::super::place::At;
 use super::super::rule::Missing;
-use super::super::{Features, TreesFile};
-use super::{Head, Statements, rule};
+use super::super::{Features, Rounds, TreesFile};
+use super::{CATEGORY_READING, Head, Statements, rule};
 use crate::error::PolicyError;
 
 /// Reads a JSON dump.
-pub(in super::super) fn parse(value: &Value) -> Result<TreesFile, PolicyError> {
+pub(in super::super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyError> {
     let root = At::root(value);
     let names = root.member("feature_names")?.texts()?;
     let statements = Statements {
@@ -27,21 +28,37 @@ pub(in super::super) fn parse(value: &Value) -> Result<TreesFile, PolicyError> {
     Statements::whole_rounds(elements.len(), head.per_round)
         .map_err(|message| list.invalid(message))?;
     let mut trees = Vec::with_capacity(elements.len());
+    let mut linear = Vec::new();
     for (t, tree) in elements.iter().enumerate() {
-        trees.push(read_tree(tree, t, &head)?);
+        trees.push(read_tree(tree, t, &head, &mut linear)?);
     }
+    trees.truncate(head.per_round * rounds.of(trees.len() / head.per_round)?);
+    linear.retain(|leaf| leaf.tree < trees.len());
     let ensemble = Ensemble::new(head.features, vec![0.0; head.per_round], trees)?;
+    let ensemble = ensemble.with_linear_leaves(linear)?;
     let features = Features { count: Some(head.features), names: head.names };
     Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
 }
 
-fn read_tree(tree: &At<'_>, t: usize, head: &Head) -> Result<Tree, PolicyError> {
+fn read_tree(
+    tree: &At<'_>,
+    t: usize,
+    head: &Head,
+    linear: &mut Vec<LinearLeaf>,
+) -> Result<Tree, PolicyError> {
     let root = tree.member("tree_structure")?;
-    let mut reader =
-        Reader { class: t % head.per_round, features: head.features, nodes: Vec::new() };
+    let mut reader = Reader {
+        class: t % head.per_round,
+        features: head.features,
+        nodes: Vec::new(),
+        linear: Vec::new(),
+        categorical: 0,
+    };
     let (mut splits, mut leaves) = (Numbers::default(), Numbers::default());
     reader.node(&root, &mut splits, &mut leaves)?;
-    for (key, expected) in [("tree_index", t), ("num_leaves", leaves.count), ("num_cat", 0)] {
+    for (key, expected) in
+        [("tree_index", t), ("num_leaves", leaves.count), ("num_cat", reader.categorical)]
+    {
         if let Some(at) = tree.optional(key) {
             let given = at.count()?;
             if given != expected {
@@ -49,6 +66,9 @@ fn read_tree(tree: &At<'_>, t: usize, head: &Head) -> Result<Tree, PolicyError> 
             }
         }
     }
+    let output = reader.class;
+    let leaf = |(node, terms)| LinearLeaf { tree: t, node, output, terms };
+    linear.extend(reader.linear.into_iter().map(leaf));
     Ok(Tree { nodes: reader.nodes })
 }
 
@@ -76,6 +96,10 @@ struct Reader {
     class: usize,
     features: usize,
     nodes: Vec<TreeNode>,
+    /// The terms of leaves that are linear, by node.
+    linear: Vec<(usize, Vec<(usize, f64)>)>,
+    /// Splits by categories.
+    categorical: usize,
 }
 
 impl Reader {
@@ -88,12 +112,23 @@ impl Reader {
     ) -> Result<(), PolicyError> {
         let Some(input) = node.optional("split_feature") else {
             leaves.add(node, "leaf_index")?;
+            let mut value = node.member("leaf_value")?.number()?;
             if let Some(at) = node.optional("leaf_const") {
-                let message =
-                    "leaves with linear models are not supported; train with linear_tree=false";
-                return Err(at.unsupported(message));
+                // The value is for inputs that are missing.
+                value = at.number()?;
+                let features = node.member("leaf_features")?.integers()?;
+                let factors = node.member("leaf_coeff")?;
+                factors.of_length(features.len(), "features")?;
+                let factors = factors.elements()?;
+                let mut terms = Vec::with_capacity(features.len());
+                for (feature, factor) in features.into_iter().zip(&factors) {
+                    let feature = usize::try_from(feature).ok().filter(|&f| f < self.features);
+                    let feature = feature
+                        .ok_or_else(|| at.invalid("a leaf reads a feature that there is not"))?;
+                    terms.push((feature, factor.number()?));
+                }
+                self.linear.push((self.nodes.len(), terms));
             }
-            let value = node.member("leaf_value")?.number()?;
             self.nodes.push(TreeNode::Leaf(vec![(self.class, value)]));
             return Ok(());
         };
@@ -102,15 +137,14 @@ impl Reader {
         }
         splits.add(node, "split_index")?;
         let decision = node.member("decision_type")?;
-        match decision.text()? {
-            "<=" => {}
-            "==" => {
-                let message = "a node splits by categories, which is not supported; train without \
-                               categorical_feature";
-                return Err(decision.unsupported(message));
+        let by_category = match decision.text()? {
+            "<=" => false,
+            "==" => true,
+            other => {
+                let message = format!("`<=` or `==` is expected, not `{other}`");
+                return Err(decision.invalid(message));
             }
-            other => return Err(decision.invalid(format!("`<=` is expected, not `{other}`"))),
-        }
+        };
         let feature = input.count()?;
         if feature >= self.features {
             let message = format!(
@@ -120,6 +154,19 @@ impl Reader {
             return Err(input.invalid(message));
         }
         let at = node.member("threshold")?;
+        if by_category {
+            let set = at.text()?.split("||").map(|category| category.trim().parse::<u32>());
+            let set = set.collect::<Result<Vec<u32>, _>>();
+            let set = set.map_err(|_| at.invalid("categories, such as `0||2`, are expected"))?;
+            let categories = Categories::new(set, CATEGORY_READING);
+            let first = self.nodes.len();
+            self.nodes.resize(first + categories.size(), TreeNode::Leaf(Vec::new()));
+            let children = self.children(node, splits, leaves)?;
+            let nodes = categories.nodes(feature, first, children);
+            self.nodes.splice(first..first + nodes.len(), nodes);
+            self.categorical += 1;
+            return Ok(());
+        }
         let threshold = match at.value {
             Value::String(text) => text.parse().map_err(|_| at.invalid("a number is expected"))?,
             _ => at.number()?,
@@ -139,14 +186,24 @@ impl Reader {
         };
         let split = self.nodes.len();
         self.nodes.push(TreeNode::Leaf(Vec::new()));
+        let [left, right] = self.children(node, splits, leaves)?;
+        let rule = rule(threshold, missing);
+        self.nodes[split] = TreeNode::Split { input: feature, rule, left, right };
+        Ok(())
+    }
+
+    /// Appends both children of a node and what is below them.
+    fn children(
+        &mut self,
+        node: &At<'_>,
+        splits: &mut Numbers,
+        leaves: &mut Numbers,
+    ) -> Result<[usize; 2], PolicyError> {
         let mut children = [0; 2];
         for (place, name) in children.iter_mut().zip(["left_child", "right_child"]) {
             *place = self.nodes.len();
             self.node(&node.member(name)?, splits, leaves)?;
         }
-        let [left, right] = children;
-        let rule = rule(threshold, missing);
-        self.nodes[split] = TreeNode::Split { input: feature, rule, left, right };
-        Ok(())
+        Ok(children)
     }
 }

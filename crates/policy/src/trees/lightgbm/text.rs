@@ -2,13 +2,17 @@
 //!
 //! Lines `key=value`: a head, then a block for each tree, then `end of trees`. `decision_type` has
 //! the bits categorical (1), default left (2) and the missing type (4, 8: none, zero, NaN). Leaves
-//! are children `-1 - leaf`. `tree_sizes` lists the bytes of each block.
+//! are children `-1 - leaf`. The threshold of a split by categories is the number of a set, whose
+//! categories are bits of `cat_threshold`; they go left. `tree_sizes` lists the bytes of each block.
+
+use policert_numeric::Rational;
 
 use super::super::assemble::{ListedNode, assemble};
-use super::super::ensemble::{Ensemble, Tree, TreeNode};
+use super::super::categories::Categories;
+use super::super::ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 use super::super::rule::Missing;
-use super::super::{Features, TreesFile};
-use super::{Head, Statements, rule};
+use super::super::{Features, Rounds, TreesFile};
+use super::{CATEGORY_READING, Head, Statements, rule};
 use crate::error::PolicyError;
 
 const CATEGORICAL: i64 = 1;
@@ -20,7 +24,7 @@ const LAST_DECISION_TYPE: i64 = 15;
 const END: &str = "end of trees";
 
 /// Reads the text format.
-pub(in super::super) fn parse(text: &str) -> Result<TreesFile, PolicyError> {
+pub(in super::super) fn parse(text: &str, rounds: Rounds) -> Result<TreesFile, PolicyError> {
     let (head, trees) = blocks(text)?;
     head.no_key_twice()?;
     let names = |key: &str| head.text(key).map(|text| text.split(' ').map(str::to_owned).collect());
@@ -54,13 +58,18 @@ pub(in super::super) fn parse(text: &str) -> Result<TreesFile, PolicyError> {
     Statements::whole_rounds(trees.len(), read.per_round)
         .map_err(|message| head.invalid("num_tree_per_iteration", message))?;
     let mut ensemble = Vec::with_capacity(trees.len());
+    let mut linear = Vec::new();
     for (t, block) in trees.iter().enumerate() {
         let number: usize = block.one("Tree")?;
         if number != t {
             let message = format!("tree {t} of the file has this number");
             return Err(block.invalid("Tree", message));
         }
-        ensemble.push(tree(block, t % read.per_round, &read)?);
+        let output = t % read.per_round;
+        let ReadTree { tree, linear: leaves } = self::tree(block, output, &read)?;
+        ensemble.push(tree);
+        let leaf = |(node, terms)| LinearLeaf { tree: t, node, output, terms };
+        linear.extend(leaves.into_iter().map(leaf));
     }
     // Last, since a tree of another size has most often something else that is wrong.
     for (tree, (size, block)) in sizes.into_iter().flatten().zip(&trees).enumerate() {
@@ -69,7 +78,10 @@ pub(in super::super) fn parse(text: &str) -> Result<TreesFile, PolicyError> {
             return Err(head.invalid("tree_sizes", message));
         }
     }
+    ensemble.truncate(read.per_round * rounds.of(ensemble.len() / read.per_round)?);
+    linear.retain(|leaf| leaf.tree < ensemble.len());
     let ensemble = Ensemble::new(read.features, vec![0.0; read.per_round], ensemble)?;
+    let ensemble = ensemble.with_linear_leaves(linear)?;
     let features = Features { count: Some(read.features), names: read.names };
     Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
 }
@@ -200,17 +212,24 @@ impl<'t> Block<'t> {
     }
 }
 
-fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<Tree, PolicyError> {
+/// A tree, and the terms of its leaves that are linear, by node.
+struct ReadTree {
+    tree: Tree,
+    linear: Vec<(usize, Vec<(usize, f64)>)>,
+}
+
+fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<ReadTree, PolicyError> {
     block.no_key_twice()?;
-    if block.entry("is_linear")?.is_some_and(|entry| entry.value.trim() != "0") {
-        let message = "leaves with linear models are not supported; train with linear_tree=false";
-        return Err(PolicyError::unsupported(block.place("is_linear"), message));
-    }
     let leaves: usize = block.one("num_leaves")?;
     let Some(inner) = leaves.checked_sub(1) else {
         return Err(block.invalid("num_leaves", "a tree has at least one leaf"));
     };
     let values = block.per("leaf_value", leaves, "leaves (`num_leaves`)")?;
+    // Of a linear leaf, the value is for inputs that are missing.
+    let values = match is_linear(block)? {
+        true => block.per("leaf_const", leaves, "leaves (`num_leaves`)")?,
+        false => values,
+    };
     for (key, count, of) in [
         ("leaf_weight", leaves, "leaves"),
         ("leaf_count", leaves, "leaves"),
@@ -230,13 +249,17 @@ fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<Tree, PolicyErro
                 return Err(block.invalid(key, "a tree of one leaf has no inner nodes"));
             }
         }
-        return Ok(Tree { nodes: vec![TreeNode::Leaf(vec![(class, values[0])])] });
+        let terms = linear_leaves(block, leaves, head)?.pop().unwrap_or_default();
+        let tree = Tree { nodes: vec![TreeNode::Leaf(vec![(class, values[0])])] };
+        return Ok(ReadTree { tree, linear: vec![(0, terms)] });
     }
     let nodes = "inner nodes (`num_leaves` less one)";
+    let kinds: Vec<i64> = block.per("decision_type", inner, nodes)?;
     let lists = Lists {
+        sets: category_sets(block, &kinds)?,
         inputs: block.per("split_feature", inner, nodes)?,
         thresholds: block.per("threshold", inner, nodes)?,
-        kinds: block.per("decision_type", inner, nodes)?,
+        kinds,
         left: block.per("left_child", inner, nodes)?,
         right: block.per("right_child", inner, nodes)?,
         values,
@@ -244,23 +267,6 @@ fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<Tree, PolicyErro
         class,
         features: head.features,
     };
-    let by_category = lists.kinds.iter().any(|&kind| kind & CATEGORICAL != 0);
-    if let Some(entry) = block.entry("num_cat")? {
-        let stated: usize = block.one("num_cat")?;
-        if (stated > 0) != by_category {
-            let message = format!(
-                "it says {} splits by categories, `decision_type` has {}",
-                entry.value,
-                if by_category { "some" } else { "none" }
-            );
-            return Err(block.invalid("num_cat", message));
-        }
-    }
-    if by_category {
-        let message = "a node splits by categories, which is not supported; train without \
-                       categorical_feature";
-        return Err(PolicyError::unsupported(block.place("decision_type"), message));
-    }
     let named = |place: usize| match place.checked_sub(inner) {
         None => format!("node {place}"),
         Some(leaf) => format!("leaf {leaf}"),
@@ -273,7 +279,15 @@ fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<Tree, PolicyErro
     let count = inner + leaves;
     let assembled = assemble((count, 0), |place, _| lists.node(place), twice, missing)?;
     match assembled.reached.iter().position(|reached| !reached) {
-        None => Ok(Tree { nodes: assembled.nodes }),
+        None => {
+            let linear = linear_leaves(block, leaves, head)?;
+            let leaf = |(node, &place): (usize, &usize)| {
+                let terms = linear.get(place.checked_sub(inner)?)?.clone();
+                Some((node, terms)).filter(|(_, terms)| !terms.is_empty())
+            };
+            let linear = assembled.places.iter().enumerate().filter_map(leaf).collect();
+            Ok(ReadTree { tree: Tree { nodes: assembled.nodes }, linear })
+        }
         Some(place) => {
             let message = format!("{} is no child of any node", named(place));
             Err(block.invalid("left_child", message))
@@ -281,8 +295,75 @@ fn tree(block: &Block<'_>, class: usize, head: &Head) -> Result<Tree, PolicyErro
     }
 }
 
+fn is_linear(block: &Block<'_>) -> Result<bool, PolicyError> {
+    match block.entry("is_linear")?.map(|entry| entry.value.trim()) {
+        None | Some("0") => Ok(false),
+        Some("1") => Ok(true),
+        Some(other) => {
+            Err(block.invalid("is_linear", format!("0 or 1 is expected, not `{other}`")))
+        }
+    }
+}
+
+/// The terms of each leaf, where leaves are linear.
+fn linear_leaves(
+    block: &Block<'_>,
+    leaves: usize,
+    head: &Head,
+) -> Result<Vec<Vec<(usize, f64)>>, PolicyError> {
+    if !is_linear(block)? {
+        return Ok(Vec::new());
+    }
+    let counts: Vec<usize> = block.per("num_features", leaves, "leaves (`num_leaves`)")?;
+    let total = counts.iter().fold(0usize, |sum, &count| sum.saturating_add(count));
+    let of = "features of leaves (`num_features`)";
+    let features: Vec<usize> = block.per("leaf_features", total, of)?;
+    let factors: Vec<f64> = block.per("leaf_coeff", total, of)?;
+    if let Some(feature) = features.iter().find(|&&feature| feature >= head.features) {
+        let message = format!(
+            "a leaf reads feature {feature}; there are {} (`max_feature_idx` and one)",
+            head.features
+        );
+        return Err(block.invalid("leaf_features", message));
+    }
+    let mut terms = features.into_iter().zip(factors);
+    Ok(counts.iter().map(|&count| terms.by_ref().take(count).collect()).collect())
+}
+
+/// The sets of categories: bits of words, from each boundary to the next one.
+fn category_sets(block: &Block<'_>, kinds: &[i64]) -> Result<Vec<Vec<u32>>, PolicyError> {
+    let count = if block.entry("num_cat")?.is_some() { block.one("num_cat")? } else { 0usize };
+    let used = kinds.iter().filter(|&&kind| kind & CATEGORICAL != 0).count();
+    if used != count {
+        let message = format!("it says {count} splits by categories, `decision_type` has {used}");
+        return Err(block.invalid("num_cat", message));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let ends = count.saturating_add(1);
+    let ends: Vec<usize> = block.per("cat_boundaries", ends, "sets (`num_cat`), and one")?;
+    let words: Vec<u32> = block.list("cat_threshold")?;
+    let ascend = ends.windows(2).all(|pair| pair[0] <= pair[1]);
+    if ends.first() != Some(&0) || ends.last() != Some(&words.len()) || !ascend {
+        let message = format!("it does not ascend from 0 to the {} words", words.len());
+        return Err(block.invalid("cat_boundaries", message));
+    }
+    let set = |pair: &[usize]| {
+        let words = words[pair[0]..pair[1]].iter().zip(0u32..);
+        let bits = words.flat_map(|(&word, at)| {
+            let bits = (0..u32::BITS).filter(move |bit| (word >> bit) & 1 == 1);
+            bits.map(move |bit| at * u32::BITS + bit)
+        });
+        bits.collect()
+    };
+    Ok(ends.windows(2).map(set).collect())
+}
+
 /// The inner nodes of a tree by list, and its leaves, which are counted behind them.
 struct Lists<'b> {
+    /// The sets of categories; the threshold of a split by categories is the number of its set.
+    sets: Vec<Vec<u32>>,
     inputs: Vec<usize>,
     thresholds: Vec<f64>,
     kinds: Vec<i64>,
@@ -302,6 +383,7 @@ impl Lists<'_> {
         }
         let kind = self.kinds[k];
         let default_left = kind & DEFAULT_LEFT != 0;
+        let by_category = kind & CATEGORICAL != 0;
         let missing = match (kind >> 2) & 3 {
             0 => Some(Missing::IsZero),
             1 => Some(Missing::Zero(default_left)),
@@ -334,6 +416,20 @@ impl Lists<'_> {
             })
         };
         let children = [child("left_child", self.left[k])?, child("right_child", self.right[k])?];
-        Ok(ListedNode::Split { input, rule: rule(self.thresholds[k], missing), children })
+        if !by_category {
+            return Ok(ListedNode::Split {
+                input,
+                rule: rule(self.thresholds[k], missing),
+                children,
+            });
+        }
+        let number = Rational::from_f64(self.thresholds[k]).and_then(|number| number.to_i64());
+        let set = number.and_then(|number| self.sets.get(usize::try_from(number).ok()?));
+        let set = set.ok_or_else(|| {
+            let message = format!("node {k} splits by a set of categories that there is not");
+            self.block.invalid("threshold", message)
+        })?;
+        let categories = Categories::new(set.clone(), CATEGORY_READING);
+        Ok(ListedNode::Categories { input, categories, children })
     }
 }

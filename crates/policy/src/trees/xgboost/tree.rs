@@ -5,11 +5,17 @@
 //! `base_weights` in older files. Nodes that were pruned stay in the lists and are counted by
 //! `num_deleted`; no other node may be out of reach.
 
+use std::collections::BTreeMap;
+
 use super::super::assemble::{ListedNode, assemble};
+use super::super::categories::{Categories, CategoryReading};
 use super::super::ensemble::Tree;
 use super::super::place::At;
 use super::super::rule::{Comparison, Missing, Precision, Rule};
 use crate::error::PolicyError;
+
+/// Greater categories cannot be told apart in single precision.
+const MOST_CATEGORIES: u32 = 1 << 24;
 
 /// What stands for the parent of the root.
 const NO_PARENTS: [i64; 2] = [-1, 2_147_483_647];
@@ -45,16 +51,7 @@ pub(super) fn read(
         None => vec![false; nodes],
         Some(_) => same_length("split_type")?.truths()?,
     };
-    if let Some(at) = tree.optional("categories_nodes") {
-        for (entry, node) in at.integers()?.into_iter().enumerate() {
-            let by_category = usize::try_from(node).ok().and_then(|node| kinds.get(node));
-            if by_category != Some(&true) {
-                let place = format!("{}/{entry}", at.pointer);
-                let message = format!("`split_type` says that node {node} has no categories");
-                return Err(PolicyError::invalid(place, message));
-            }
-        }
-    }
+    let categories = category_sets(tree, &kinds)?;
     for name in ["loss_changes", "sum_hessian"] {
         if tree.optional(name).is_some() {
             same_length(name)?;
@@ -72,6 +69,7 @@ pub(super) fn read(
         parents: parents.transpose()?,
         left,
         kinds,
+        categories,
         leaves,
         features,
     };
@@ -94,6 +92,58 @@ pub(super) fn read(
     }
     let for_all_outputs = matches!(lists.leaves, Leaves::Several { .. });
     Ok(ReadTree { tree: Tree { nodes: assembled.nodes }, for_all_outputs })
+}
+
+/// The categories of the nodes that split by them: those of one node stand after those of another one.
+fn category_sets(tree: &At<'_>, kinds: &[bool]) -> Result<BTreeMap<usize, Vec<u32>>, PolicyError> {
+    let mut sets = BTreeMap::new();
+    let Some(at) = tree.optional("categories_nodes") else { return Ok(sets) };
+    let nodes = at.integers()?;
+    for (entry, &node) in nodes.iter().enumerate() {
+        let known = usize::try_from(node).ok().filter(|&node| kinds.get(node) == Some(&true));
+        if known.is_none() {
+            let message = format!("`split_type` says that node {node} has no categories");
+            return Err(PolicyError::invalid(format!("{}/{entry}", at.pointer), message));
+        }
+    }
+    if nodes.is_empty() {
+        return Ok(sets);
+    }
+    let list = |name: &str| {
+        let list = tree.member(name)?;
+        list.of_length(nodes.len(), "nodes in `categories_nodes`")?;
+        Ok::<_, PolicyError>((list.integers()?, list))
+    };
+    let ((segments, segments_at), (sizes, sizes_at)) =
+        (list("categories_segments")?, list("categories_sizes")?);
+    let all_at = tree.member("categories")?;
+    let all = all_at.integers()?;
+    let mut begin = 0;
+    for (entry, &node) in nodes.iter().enumerate() {
+        let place = |at: &At<'_>| format!("{}/{entry}", at.pointer);
+        let node = usize::try_from(node).unwrap_or(usize::MAX);
+        if usize::try_from(segments[entry]) != Ok(begin) {
+            let message = format!("the categories of node {node} begin at {begin}");
+            return Err(PolicyError::invalid(place(&segments_at), message));
+        }
+        let end = usize::try_from(sizes[entry]).ok().and_then(|size| begin.checked_add(size));
+        let Some(own) = end.and_then(|end| all.get(begin..end)) else {
+            let message = format!("`categories` has {} entries", all.len());
+            return Err(PolicyError::invalid(place(&sizes_at), message));
+        };
+        let set: Result<Vec<u32>, _> =
+            own.iter().map(|&category| u32::try_from(category)).collect();
+        let set = set.ok().filter(|set| set.iter().all(|&category| category <= MOST_CATEGORIES));
+        let set = set.ok_or_else(|| all_at.invalid("a category is negative, or too large"))?;
+        begin += own.len();
+        if sets.insert(node, set).is_some() {
+            return Err(PolicyError::invalid(place(&at), format!("node {node} stands twice")));
+        }
+    }
+    if begin == all.len() {
+        return Ok(sets);
+    }
+    Err(all_at.invalid(format!("it has {} entries, the nodes have {begin}", all.len())))
 }
 
 /// What `tree_param` says.
@@ -179,6 +229,8 @@ struct Lists<'v> {
     conditions: Vec<f32>,
     default_left: Vec<bool>,
     kinds: Vec<bool>,
+    /// The categories of the nodes that split by them.
+    categories: BTreeMap<usize, Vec<u32>>,
     parents: Option<Vec<i64>>,
     leaves: Leaves,
     features: usize,
@@ -232,13 +284,6 @@ impl Lists<'_> {
         if self.left[k] == -1 {
             return self.leaf(k);
         }
-        if self.kinds[k] {
-            let message = format!(
-                "node {k} splits by categories, which is not supported; train without \
-                 `enable_categorical`"
-            );
-            return Err(self.tree.unsupported(message));
-        }
         let input = usize::try_from(self.inputs[k]).ok();
         let input = input.filter(|&input| input < self.features).ok_or_else(|| {
             let message = format!(
@@ -255,6 +300,21 @@ impl Lists<'_> {
         };
         let children =
             [child("left_children", self.left[k])?, child("right_children", self.right[k])?];
+        if self.kinds[k] {
+            let set = self.categories.get(&k).cloned().ok_or_else(|| {
+                let message = format!("node {k} splits by categories, and the file lists none");
+                self.wrong("split_type", k, message)
+            })?;
+            let reading = CategoryReading {
+                precision: Precision::Single,
+                zero_from_below: false,
+                // Categories of the set go right.
+                missing_inside: !self.default_left[k],
+            };
+            let [left, right] = children;
+            let categories = Categories::new(set, reading);
+            return Ok(ListedNode::Categories { input, categories, children: [right, left] });
+        }
         let rule = Rule {
             comparison: Comparison::Less,
             threshold: f64::from(self.conditions[k]),

@@ -2,36 +2,26 @@
 
 /// Something that the reader of ONNX does not know.
 const ONNX: &str = "graphs of ONNX";
-/// Something that an interface cannot say.
-const INTERFACE: &str = "inputs that are computed";
-/// Splits by categories.
-const CATEGORIES: &str = "splits by categories";
-/// Leaves with linear functions.
-const LINEAR: &str = "linear leaves";
+/// Several inputs of a graph, and masks of applicable actions.
+const INTERFACE: &str = "several inputs of a graph";
 
 /// Folder, and what it waits for.
 #[rustfmt::skip]
 pub const PENDING: &[(&str, &str)] = &[
     ("a2c-discrete-legacy17", ONNX),
     ("a2c-docs-legacy20", ONNX),
-    ("dqn-constants", INTERFACE),
-    ("dqn-discrete-computed", INTERFACE),
+    ("dqn-discrete-computed", ONNX),
     ("dqn-discrete-dynamo", ONNX),
     ("dqn-discrete-legacy17", ONNX),
     ("dqn-docs-dynamo", ONNX),
     ("dqn-docs-legacy17", ONNX),
     ("dqn-elu", ONNX),
-    ("dqn-expressions", INTERFACE),
     ("dqn-gelu", ONNX),
     ("dqn-leakyrelu", ONNX),
     ("dqn-multidiscrete-legacy18", ONNX),
-    ("dqn-onehot-flat", INTERFACE),
-    ("dqn-scaled-floats", INTERFACE),
     ("dqn-silu", ONNX),
     ("dqn-tanh", ONNX),
     ("keras-batchnorm-softmax", ONNX),
-    ("lgb-categorical", CATEGORIES),
-    ("lgb-linear-tree", LINEAR),
     ("maskableppo-docs", ONNX),
     ("maskableppo-mask-second", INTERFACE),
     ("ppo-actionnet-dynamo", ONNX),
@@ -39,7 +29,7 @@ pub const PENDING: &[(&str, &str)] = &[
     ("ppo-dict", INTERFACE),
     ("ppo-docs-legacy17", ONNX),
     ("ppo-multidiscrete", ONNX),
-    ("ppo-vecnormalize", INTERFACE),
+    ("ppo-vecnormalize", ONNX),
     ("ppo-vecnormalize-inside", ONNX),
     ("qrdqn-docs-legacy17", ONNX),
     ("sac-cart", ONNX),
@@ -53,11 +43,10 @@ pub const PENDING: &[(&str, &str)] = &[
     ("td3-cart", ONNX),
     ("torch-batchnorm", ONNX),
     ("torch-dueling", ONNX),
-    ("torch-embedding", INTERFACE),
+    ("torch-embedding", ONNX),
     ("torch-layernorm", ONNX),
     ("torch-logsoftmax-gelu-tanh", ONNX),
     ("torch-prelu-hardtanh-softplus", ONNX),
     ("torch-sequential-default", ONNX),
     ("torch-softmax", ONNX),
-    ("xgb-categorical", CATEGORIES),
 ];

@@ -1,115 +1,44 @@
-//! Inputs that are functions of the state: transient variables, computed by layers before the
-//! network.
-//!
-//! On integers every function of one variable is piecewise linear, and so are conjunctions,
-//! comparisons and choices between bounded values. The layers compute such functions exactly in
-//! every state; between integers they may be anything.
-
-#[cfg(test)]
-mod tests;
+//! Expressions as layers: what each kind of expression becomes.
 
 use std::collections::BTreeMap;
 
 use policert_model::{BinaryOp, Expr, UnaryOp, VarId};
-use policert_numeric::{IBig, IntBox, IntInterval, Rational};
+use policert_numeric::{IntBox, IntInterval, Rational};
 
-use super::InputSource;
+use super::Computed;
+use super::linear::{Linear, Row};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
-use crate::network::{Network, NetworkBuilder, NodeId};
+use crate::network::{NetworkBuilder, NodeId};
 
 /// A function of one variable is tabulated if the variable has at most this many values.
 const TABLE_SIZE: i64 = 4096;
 
-/// Why an expression is not computed.
-type Computed<T> = Result<T, String>;
-
-/// `constant + Σ factor · source`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Linear {
-    factors: BTreeMap<usize, Rational>,
-    constant: Rational,
-}
-
-impl Linear {
-    fn constant(constant: Rational) -> Self {
-        Self { factors: BTreeMap::new(), constant }
-    }
-
-    fn source(source: usize) -> Self {
-        Self { factors: BTreeMap::from([(source, Rational::ONE)]), constant: Rational::ZERO }
-    }
-
-    /// `self + factor · other`.
-    fn plus(mut self, factor: &Rational, other: &Self) -> Self {
-        self.constant += factor * &other.constant;
-        for (&source, coefficient) in &other.factors {
-            *self.factors.entry(source).or_insert(Rational::ZERO) += factor * coefficient;
-        }
-        self.factors.retain(|_, factor| !factor.is_zero());
-        self
-    }
-
-    fn minus(self, other: &Self) -> Self {
-        self.plus(&-Rational::ONE, other)
-    }
-
-    fn shifted(mut self, by: &Rational) -> Self {
-        self.constant += by;
-        self
-    }
-
-    fn times(&self, factor: &Rational) -> Self {
-        Self::constant(Rational::ZERO).plus(factor, self)
-    }
-}
-
-/// The network that reads state variables, where `network` reads functions of them; with the
-/// variables.
-///
-/// # Errors
-/// Position of the input that is not computed, and why.
-pub(crate) fn before(
-    network: &Network,
-    inputs: &[InputSource],
-    domains: &IntBox,
-) -> Result<(Network, Vec<VarId>), (usize, String)> {
-    let mut variables: Vec<VarId> = Vec::new();
-    let mut exprs = Vec::with_capacity(inputs.len());
-    for input in inputs {
-        let expr = match input {
-            InputSource::Variable(variable) => Expr::Var(*variable),
-            InputSource::Observed(expr) => expr.clone(),
-        };
-        expr.for_each_var(&mut |v| {
-            if !variables.contains(&v) {
-                variables.push(v);
-            }
-        });
-        exprs.push(expr);
-    }
-    let built = |error: PolicyError| (0, error.to_string());
-    let observer = Observer::new(&variables, domains).map_err(built)?;
-    let (mut builder, vector) = observer.vector(&exprs)?;
-    let output = builder.append(network, vector).map_err(built)?;
-    Ok((builder.finish(output, network.element_type()), variables))
-}
+/// More weights of one layer are a mistake.
+const MOST_WEIGHTS: usize = 1 << 26;
 
 /// Layers that compute observations from state variables.
-struct Observer<'a> {
+pub(super) struct Observer<'a> {
     /// Values of the variables.
     domains: &'a IntBox,
     variables: &'a [VarId],
     builder: NetworkBuilder,
-    /// What linear forms may read: the elements of the input, then one node each.
-    bends: Vec<NodeId>,
+    /// What linear forms may read beside the elements of the input.
+    bends: Vec<Bend>,
     /// The bend of each linear form that has one.
     known: BTreeMap<Linear, Linear>,
 }
 
+/// max(x, 0) of a linear form x.
+struct Bend {
+    of: Linear,
+    /// One more than the greatest level of the bends that it reads.
+    level: usize,
+}
+
 impl<'a> Observer<'a> {
     /// Layers over these variables, of a model with these domains.
-    fn new(variables: &'a [VarId], domains: &'a IntBox) -> Result<Self, PolicyError> {
+    pub fn new(variables: &'a [VarId], domains: &'a IntBox) -> Result<Self, PolicyError> {
         let builder = NetworkBuilder::new(variables.len())?;
         Ok(Self { domains, variables, builder, bends: Vec::new(), known: BTreeMap::new() })
     }
@@ -118,47 +47,75 @@ impl<'a> Observer<'a> {
     ///
     /// # Errors
     /// Position of the expression that is not computed, and why.
-    fn vector(mut self, exprs: &[Expr]) -> Result<(NetworkBuilder, NodeId), (usize, String)> {
+    pub fn vector(mut self, exprs: &[Expr]) -> Result<(NetworkBuilder, NodeId), (usize, String)> {
         let mut rows = Vec::with_capacity(exprs.len());
         for (i, expr) in exprs.iter().enumerate() {
-            rows.push(self.linear(expr).map_err(|why| (i, why))?);
+            let row = self.linear(expr).and_then(|linear| Row::of(&linear));
+            rows.push(row.map_err(|why| (i, why))?);
         }
-        let node = self.affine(&rows).map_err(|why| (0, why))?;
+        let node = self.layers(&rows).map_err(|why| (0, why))?;
         Ok((self.builder, node))
     }
 
-    /// The node of linear forms, one for each element.
-    fn affine(&mut self, rows: &[Linear]) -> Computed<NodeId> {
+    /// The node of linear forms, one for each element: all bends of one level are one layer.
+    fn layers(&mut self, rows: &[Row]) -> Computed<NodeId> {
         let inputs = self.variables.len();
-        let mut used: Vec<usize> = (0..inputs).collect();
-        used.extend(rows.iter().flat_map(|row| row.factors.keys()).filter(|&&s| s >= inputs));
-        used.sort_unstable();
-        used.dedup();
-        let mut weights = Vec::with_capacity(rows.len().saturating_mul(used.len()));
-        let (mut bias, mut divisors) = (Vec::new(), Vec::new());
-        for row in rows {
-            // Fractions become integers with a common divisor.
-            let values = row.factors.values().chain([&row.constant]);
-            let divisor = values.fold(Rational::ONE, |common, value| {
-                let (_, denominator) = (&common * value).to_parts();
-                common * Rational::from(IBig::from(denominator))
-            });
-            for source in &used {
-                let factor = row.factors.get(source).map(|factor| factor * &divisor);
-                weights.push(double(&factor.unwrap_or(Rational::ZERO))?);
+        let mut layers: Vec<NodeId> = vec![self.builder.input()];
+        // The layer of a source, and its place there.
+        let mut places: Vec<(usize, usize)> = (0..inputs).map(|place| (0, place)).collect();
+        places.resize(inputs + self.bends.len(), (0, 0));
+        let deepest = self.bends.iter().map(|bend| bend.level).max().unwrap_or(0);
+        for level in 1..=deepest {
+            let mut of_level = Vec::new();
+            for (k, bend) in self.bends.iter().enumerate() {
+                if bend.level == level {
+                    places[inputs + k] = (level, of_level.len());
+                    of_level.push(Row::of(&bend.of)?);
+                }
             }
-            bias.push(double(&(&row.constant * &divisor))?);
-            divisors.push(double(&divisor)?);
+            let node = self.affine(&of_level, &layers, &places)?;
+            layers.push(self.builder.relu(node));
+        }
+        self.affine(rows, &layers, &places)
+    }
+
+    /// A layer of linear forms over the layers before it.
+    fn affine(
+        &mut self,
+        rows: &[Row],
+        layers: &[NodeId],
+        places: &[(usize, usize)],
+    ) -> Computed<NodeId> {
+        let mut used = vec![false; layers.len()];
+        used[0] = true;
+        for source in rows.iter().flat_map(|row| row.factors.keys()) {
+            used[places[*source].0] = true;
+        }
+        let (mut sources, mut starts, mut columns) = (Vec::new(), Vec::new(), 0);
+        for (&layer, used) in layers.iter().zip(used) {
+            starts.push(columns);
+            if used {
+                columns += self.builder.width(layer);
+                sources.push(layer);
+            }
         }
         let built = |error: PolicyError| error.to_string();
-        let mut sources = vec![self.builder.input()];
-        sources.extend(used[inputs..].iter().map(|source| self.bends[source - inputs]));
         let vector = match sources[..] {
             [input] => input,
             _ => self.builder.concat(sources).map_err(built)?,
         };
         let width = rows.len();
-        let weights = Matrix::new(width, used.len(), weights).ok_or("the layer is too large")?;
+        let entries = width.checked_mul(columns).filter(|&entries| entries <= MOST_WEIGHTS);
+        let mut weights = vec![0.0; entries.ok_or("the layer is too large")?];
+        for (row, entries) in rows.iter().zip(weights.chunks_mut(columns)) {
+            for (source, factor) in &row.factors {
+                let (layer, place) = places[*source];
+                entries[starts[layer] + place] = *factor;
+            }
+        }
+        let weights = Matrix::new(width, columns, weights).ok_or("the layer is too large")?;
+        let bias = rows.iter().map(|row| row.constant).collect();
+        let divisors = rows.iter().map(|row| row.divisor).collect();
         let sums = self.builder.affine(vector, weights, bias).map_err(built)?;
         self.builder.scale(sums, vec![1.0; width], divisors, vec![0.0; width]).map_err(built)
     }
@@ -171,9 +128,12 @@ impl<'a> Observer<'a> {
         if let Some(bend) = self.known.get(linear) {
             return Ok(bend.clone());
         }
-        let node = self.affine(std::slice::from_ref(linear))?;
-        self.bends.push(self.builder.relu(node));
-        let bend = Linear::source(self.variables.len() + self.bends.len() - 1);
+        Row::of(linear)?;
+        let inputs = self.variables.len();
+        let bends = linear.factors.keys().filter_map(|source| source.checked_sub(inputs));
+        let level = 1 + bends.map(|bend| self.bends[bend].level).max().unwrap_or(0);
+        self.bends.push(Bend { of: linear.clone(), level });
+        let bend = Linear::source(inputs + self.bends.len() - 1);
         self.known.insert(linear.clone(), bend.clone());
         Ok(bend)
     }
@@ -381,11 +341,4 @@ impl<'a> Observer<'a> {
         let excess = self.bend(&excess)?;
         Ok(excess.plus(&lo, condition))
     }
-}
-
-/// The number as a double, which must be exact.
-fn double(value: &Rational) -> Computed<f64> {
-    let near = value.to_f64();
-    let is_exact = Rational::from_f64(near).is_some_and(|exact| exact == *value);
-    is_exact.then_some(near).ok_or_else(|| format!("the number {value} is too long"))
 }

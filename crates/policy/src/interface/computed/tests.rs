@@ -3,6 +3,7 @@
 use policert_model::{BinaryOp, Expr, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval, Rational};
 
+use super::super::sources::Normalised;
 use super::*;
 use crate::exact::ExactEvaluator;
 use crate::network::ElementType;
@@ -70,7 +71,7 @@ fn values(exprs: &[Expr], states: &[[i64; 3]]) -> Result<Vec<Vec<Rational>>, Str
     let (ones, zeros) = (vec![1.0; exprs.len()], vec![0.0; exprs.len()]);
     let doubled = identity.scale(input, twice, ones, zeros).map_err(|error| error.to_string())?;
     let network = identity.finish(doubled, ElementType::F64);
-    let inputs: Vec<InputSource> = exprs.iter().cloned().map(InputSource::Observed).collect();
+    let inputs: Vec<InputSource> = exprs.iter().cloned().map(InputSource::Computed).collect();
     let (network, variables) =
         before(&network, &inputs, &domains()).map_err(|(at, why)| format!("{at}: {why}"))?;
     let exact = ExactEvaluator::new(&network).ok_or("not piecewise linear")?;
@@ -141,4 +142,34 @@ fn what_cannot_be_computed_is_named() {
     let square = Expr::binary(BinaryOp::Mul, y(), y());
     let computed = values(&[square], &[[0, -2, 0], [0, 1, 0]]).expect("computed");
     assert_eq!(computed, [[Rational::from(8)], [Rational::from(2)]]);
+}
+
+#[test]
+fn normalised_inputs_are_those_of_their_formula() {
+    let (x, y) = (Expr::Var(VarId::new(0)), Expr::Var(VarId::new(1)));
+    let third = Expr::binary(BinaryOp::Div, y.clone(), Expr::int(3));
+    let normalised = |value: Expr, mean, divisor, clip| {
+        InputSource::Normalised(Box::new(Normalised { value, mean, divisor, clip }))
+    };
+    let all = [
+        normalised(x.clone(), 1.1, 0.3, Some(2.0)),
+        InputSource::Computed(third.clone()),
+        normalised(third, -0.1, 1.7, None),
+        normalised(y, 0.7, 0.1, Some(5.0)),
+        InputSource::Variable(VarId::new(0)),
+    ];
+    for sources in [&all[..], &all[..1], &all[2..3], &all[1..2]] {
+        let mut identity = NetworkBuilder::new(sources.len()).expect("it has inputs");
+        let input = identity.input();
+        let twice = identity.add(vec![input, input]).expect("of one width");
+        let network = identity.finish(twice, ElementType::F64);
+        let (network, variables) = before(&network, sources, &domains()).expect("computed");
+        let exact = ExactEvaluator::new(&network).expect("piecewise linear");
+        for state in states() {
+            let read: Vec<i64> = variables.iter().map(|v| state[v.index()]).collect();
+            let expected = sources.iter().map(|source| source.value(&state).expect("total"));
+            let expected: Vec<Rational> = expected.map(|value| value * Rational::from(2)).collect();
+            assert_eq!(exact.scores(&read).to_rationals(), expected, "in {state:?}");
+        }
+    }
 }

@@ -1,0 +1,229 @@
+//! What the questions of an ensemble ask about the variables of a model.
+
+use policert_model::VarId;
+use policert_numeric::{IntBox, IntInterval};
+
+use super::rule::Rule;
+use crate::interface::InputSource;
+
+/// An input that is a function of the state is tabulated if the variables that it reads have at most
+/// this many values together.
+const TABLE_SIZE: usize = 1 << 16;
+
+/// When a rule holds, by the values of variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Answer {
+    /// Always, or never.
+    Fixed(bool),
+    /// By the value of a variable.
+    Pieces {
+        /// The variable.
+        variable: usize,
+        /// Ascending: the last value of a piece, and the answer in it.
+        pieces: Vec<(i64, Answer)>,
+        /// The answer above the last piece.
+        above: Box<Answer>,
+    },
+}
+
+/// The inputs of an ensemble as functions of variables.
+pub(crate) struct Questions {
+    inputs: Vec<Input>,
+    variables: usize,
+}
+
+/// What feeds an input.
+enum Input {
+    /// The integer at this position.
+    Integer(usize),
+    /// A function of variables.
+    Table {
+        /// The positions and the domains of the variables, the last one being the first to change.
+        variables: Vec<(usize, IntInterval)>,
+        /// The values, as a library reads them: in double precision.
+        values: Vec<f64>,
+    },
+}
+
+impl Questions {
+    /// Inputs that are variables themselves.
+    pub fn of_integers(inputs: usize) -> Self {
+        Self { inputs: (0..inputs).map(Input::Integer).collect(), variables: inputs }
+    }
+
+    /// Inputs that are functions of these variables of a model with these domains.
+    ///
+    /// # Errors
+    /// Position of the input that cannot be read, and why.
+    pub fn of_sources(
+        sources: &[InputSource],
+        variables: &[VarId],
+        domains: &IntBox,
+    ) -> Result<Self, (usize, String)> {
+        let input = |(i, source)| Input::of(source, variables, domains).map_err(|why| (i, why));
+        let inputs = sources.iter().enumerate().map(input).collect::<Result<_, _>>()?;
+        Ok(Self { inputs, variables: variables.len() })
+    }
+
+    /// The number of variables.
+    pub fn variables(&self) -> usize {
+        self.variables
+    }
+
+    /// Whether all inputs are variables.
+    pub fn are_of_integers(&self) -> bool {
+        self.inputs.iter().all(|input| matches!(input, Input::Integer(_)))
+    }
+
+    /// When a rule holds for an input.
+    pub(super) fn answer(&self, input: usize, rule: &Rule) -> Answer {
+        match &self.inputs[input] {
+            Input::Integer(variable) => {
+                let pieces = rule.pieces().into_iter();
+                Answer::of_pieces(*variable, pieces.map(|(at, holds)| (at, Answer::Fixed(holds))))
+            }
+            Input::Table { variables, values } => tabulated(rule, variables, values),
+        }
+    }
+}
+
+impl Answer {
+    /// Ascending pieces, of which the last one has no end.
+    fn of_pieces(variable: usize, pieces: impl Iterator<Item = (i64, Self)>) -> Self {
+        let mut joined: Vec<(i64, Self)> = Vec::new();
+        for (at, answer) in pieces {
+            match joined.last_mut() {
+                Some(last) if last.1 == answer => last.0 = at,
+                _ => joined.push((at, answer)),
+            }
+        }
+        match joined.pop() {
+            None => Self::Fixed(false),
+            Some((_, above)) if joined.is_empty() => above,
+            Some((_, above)) => Self::Pieces { variable, pieces: joined, above: Box::new(above) },
+        }
+    }
+}
+
+fn tabulated(rule: &Rule, variables: &[(usize, IntInterval)], values: &[f64]) -> Answer {
+    let Some((&(variable, side), others)) = variables.split_first() else {
+        return Answer::Fixed(values.first().is_some_and(|&value| rule.holds(value)));
+    };
+    let step = others.iter().map(|(_, side)| count(*side)).product::<usize>().max(1);
+    let rows = (side.lo..=side.hi).zip(values.chunks(step));
+    Answer::of_pieces(variable, rows.map(|(at, row)| (at, tabulated(rule, others, row))))
+}
+
+/// The number of values of a bounded side.
+fn count(side: IntInterval) -> usize {
+    let span = side.hi.checked_sub(side.lo).and_then(|span| usize::try_from(span).ok());
+    span.and_then(|span| span.checked_add(1)).unwrap_or(usize::MAX)
+}
+
+impl Input {
+    fn of(source: &InputSource, variables: &[VarId], domains: &IntBox) -> Result<Self, String> {
+        let position = |variable: &VarId| variables.iter().position(|known| known == variable);
+        if let InputSource::Variable(variable) = source {
+            let position = position(variable);
+            return position.map(Self::Integer).ok_or_else(|| "a variable is missing".to_owned());
+        }
+        let mut read: Vec<VarId> = Vec::new();
+        source.expr().for_each_var(&mut |v| {
+            if !read.contains(&v) {
+                read.push(v);
+            }
+        });
+        let sides: Vec<IntInterval> = read.iter().map(|v| domains[v.index()]).collect();
+        let size = sides.iter().try_fold(1usize, |size, &side| {
+            size.checked_mul(count(side)).filter(|&size| side.is_bounded() && size <= TABLE_SIZE)
+        });
+        let size = size.ok_or_else(|| {
+            format!(
+                "a tree ensemble can read a function of variables that have at most {TABLE_SIZE} \
+                 values together"
+            )
+        })?;
+        let mut state = vec![0; read.iter().map(|v| v.index() + 1).max().unwrap_or(0)];
+        for (v, side) in read.iter().zip(&sides) {
+            state[v.index()] = side.lo;
+        }
+        let mut values = Vec::with_capacity(size);
+        loop {
+            let value = source.value(&state);
+            let value =
+                value.map_err(|error| format!("it has no value in some states: {error}"))?;
+            values.push(value.to_f64());
+            // The next state, the last variable first.
+            let next = read.iter().zip(&sides).rev().find(|(v, side)| {
+                let entry = &mut state[v.index()];
+                let goes_on = *entry < side.hi;
+                *entry = if goes_on { *entry + 1 } else { side.lo };
+                goes_on
+            });
+            if next.is_none() {
+                break;
+            }
+        }
+        let variables = read.iter().zip(sides);
+        let variables = variables.filter_map(|(v, side)| Some((position(v)?, side)));
+        Ok(Self::Table { variables: variables.collect(), values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use policert_model::{BinaryOp, Expr};
+    use policert_numeric::Rational;
+
+    use super::super::rule::{Comparison, Missing, Precision};
+    use super::*;
+
+    /// The answer for values of variables.
+    fn asked(answer: &Answer, state: &[i64]) -> bool {
+        match answer {
+            Answer::Fixed(holds) => *holds,
+            Answer::Pieces { variable, pieces, above } => {
+                let piece = pieces.iter().find(|(at, _)| state[*variable] <= *at);
+                asked(piece.map_or(&**above, |(_, answer)| answer), state)
+            }
+        }
+    }
+
+    #[test]
+    fn questions_about_functions_of_the_state_are_those_about_their_values() {
+        let domains = IntBox::new(vec![IntInterval::new(-2, 4), IntInterval::new(0, 3)]);
+        let variables = [VarId::new(1), VarId::new(0)];
+        let (x, y) = (|| Expr::Var(VarId::new(0)), || Expr::Var(VarId::new(1)));
+        let third = Expr::Constant(Rational::new(1, 3).unwrap_or_default());
+        let sources = [
+            InputSource::Variable(VarId::new(0)),
+            InputSource::Computed(Expr::binary(BinaryOp::Mul, third, x())),
+            InputSource::Computed(Expr::binary(BinaryOp::Mul, y(), x())),
+            InputSource::Computed(Expr::int(1)),
+            InputSource::Computed(Expr::binary(BinaryOp::Eq, x(), y())),
+        ];
+        let questions = Questions::of_sources(&sources, &variables, &domains).expect("bounded");
+        let mut both = [false; 2];
+        for (input, source) in sources.iter().enumerate() {
+            for threshold in [-1.0, -2.0 / 3.0, 0.0, 1.0 / 3.0, 0.5, 1.0, 4.0] {
+                for comparison in [Comparison::Less, Comparison::LessEqual, Comparison::Equal] {
+                    let missing = Missing::NotANumber(false);
+                    let precision = Precision::Single;
+                    let rule = Rule { comparison, threshold, precision, missing };
+                    let answer = questions.answer(input, &rule);
+                    for (a, b) in (-2..=4).flat_map(|a| (0..=3).map(move |b| (a, b))) {
+                        let value = source.value(&[a, b]).expect("total").to_f64();
+                        let expected = rule.holds(value);
+                        assert_eq!(asked(&answer, &[b, a]), expected, "{source:?} {rule} {a} {b}");
+                        both[usize::from(expected)] = true;
+                    }
+                }
+            }
+        }
+        assert_eq!(both, [true, true]);
+        let wide = IntBox::new(vec![IntInterval::new(0, 1 << 20), IntInterval::new(0, 3)]);
+        let refused = Questions::of_sources(&sources, &variables, &wide);
+        let (at, why) = refused.err().expect("too many values");
+        assert!(at == 1 && why.contains("65536"), "{at} {why}");
+    }
+}
