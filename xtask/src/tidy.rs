@@ -7,6 +7,7 @@ mod references;
 mod rust_file;
 mod test_programs;
 mod text;
+mod workspace_dependencies;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -94,6 +95,7 @@ pub fn check(root: &Path) -> Result<Findings> {
     findings.extend(rust_file::check_long_files(&files));
     findings.extend(levels::check(root, &metadata)?);
     findings.extend(test_programs::check(&metadata)?);
+    findings.extend(workspace_dependencies::check(root, &metadata)?);
     let licences = third_party::check(root, &metadata)?;
     findings
         .extend(licences.into_iter().map(|message| Finding::new(third_party::FILE, 0, message)));

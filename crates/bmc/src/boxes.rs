@@ -10,27 +10,9 @@ use policert_policy::Policy;
 use policert_symbolic::{ChosenBoxes, Image, Images, Operators, partition, unbounded};
 
 use crate::box_set::BoxSet;
+use crate::found::{Arrival, Found};
 use crate::run_back::run_to;
 use crate::{BmcConfig, BmcReport, BmcStats, report};
-
-/// A box of states that are reached, all by the same outcome.
-#[derive(Debug)]
-pub(crate) struct Found {
-    pub sides: IntBox,
-    /// How they are reached; start states have none.
-    pub arrival: Option<Arrival>,
-}
-
-/// How a box is reached.
-#[derive(Debug)]
-pub(crate) struct Arrival {
-    /// The box before.
-    pub from: usize,
-    pub operator: usize,
-    pub destination: usize,
-    /// The states and choices in the box before whose image it belongs to.
-    pub source: IntBox,
-}
 
 struct Unrolling<'a> {
     question: &'a Question<'a>,

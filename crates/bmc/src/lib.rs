@@ -9,6 +9,7 @@ mod box_set;
 mod boxes;
 #[cfg(feature = "z3")]
 mod formula;
+mod found;
 mod run_back;
 
 use policert_engine_api::{

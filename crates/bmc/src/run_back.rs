@@ -5,7 +5,7 @@ use policert_model::{BinaryOp, Condition, Expr, State, VarId};
 use policert_numeric::IntInterval;
 use policert_symbolic::Operators;
 
-use crate::boxes::Found;
+use crate::found::Found;
 
 /// The run to `state` in box number `at`.
 ///

@@ -5,18 +5,17 @@ use policert_model::{
     BinaryOp, Condition, Destination as Outcome, DomainRule, Expr, LabelId, Model, OPERATOR_LIMIT,
     Operator, Truth, VarId,
 };
-use policert_numeric::{IntBox, IntInterval, Rational};
+use policert_numeric::{IntBox, IntInterval};
 
+use crate::automata::{Action, Automaton, Destination, Edge, Variable, VariableKind};
 use crate::error::{ConvertError, unsupported};
+use crate::expression::{balanced, check_expression};
 use crate::identifiers::Identifiers;
-use crate::network::{
-    Action, Automaton, Destination, Edge, Variable, VariableKind, check_expression,
-};
 
 /// The most start states that are listed.
 const MOST_STARTS: usize = 10_000;
 
-/// The model's part of the network; it is automaton 0.
+/// The model's part of what is written; it is automaton 0.
 pub(crate) struct Environment {
     pub variables: Vec<Variable>,
     pub automaton: Automaton,
@@ -247,20 +246,4 @@ fn within(model: &Model, sides: &IntBox) -> Expr {
         }
     }
     balanced(BinaryOp::And, parts).unwrap_or_else(|| Expr::bool(true))
-}
-
-/// A tree of logarithmic depth, for readers of limited depth.
-pub(crate) fn balanced(op: BinaryOp, mut terms: Vec<Expr>) -> Option<Expr> {
-    match terms.len() {
-        0 | 1 => terms.pop(),
-        n => {
-            let right = terms.split_off(n.div_ceil(2));
-            Some(Expr::binary(op, balanced(op, terms)?, balanced(op, right)?))
-        }
-    }
-}
-
-/// A rational constant.
-pub(crate) fn constant(value: &Rational) -> Expr {
-    Expr::Constant(value.clone())
 }

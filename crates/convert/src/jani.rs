@@ -1,4 +1,4 @@
-//! JANI text of a network.
+//! JANI text of automata.
 
 use policert_jani::write::{binary, choose, name, not, text};
 use policert_mdp::Direction;
@@ -6,33 +6,33 @@ use policert_model::{BinaryOp, Expr, UnaryOp};
 use policert_numeric::Rational;
 use serde_json::{Number, Value, json};
 
+use crate::automata::{Automaton, Destination, Edge, Variable, VariableKind, WrittenAutomata};
 use crate::error::{ConvertError, unsupported};
-use crate::network::{Automaton, Destination, Edge, Variable, VariableKind, WrittenNetwork};
 
-/// The network as a JANI model with one property, `reach`.
+/// The automata as a JANI model with one property, `reach`.
 ///
 /// # Errors
 /// A number that has no decimal and no fraction of 64 bits.
-pub fn jani_text(network: &WrittenNetwork) -> Result<String, ConvertError> {
-    let writer = Writer { variables: &network.variables };
+pub fn jani_text(written: &WrittenAutomata) -> Result<String, ConvertError> {
+    let writer = Writer { variables: &written.variables };
     let mut model = json!({
         "jani-version": 1,
-        "name": network.name,
+        "name": written.name,
         "type": "mdp",
         "features": ["derived-operators"],
-        "actions": network.actions.iter().map(|a| json!({"name": a.name})).collect::<Vec<_>>(),
-        "variables": network.variables.iter().map(variable).collect::<Result<Vec<_>, _>>()?,
+        "actions": written.actions.iter().map(|a| json!({"name": a.name})).collect::<Vec<_>>(),
+        "variables": written.variables.iter().map(variable).collect::<Result<Vec<_>, _>>()?,
     });
-    if let Some(initial) = &network.initial {
+    if let Some(initial) = &written.initial {
         model["restrict-initial"] = json!({"exp": writer.truth(initial)?});
     }
     let mut automata = Vec::new();
-    for automaton in &network.automata {
-        automata.push(writer.automaton(network, automaton)?);
+    for automaton in &written.automata {
+        automata.push(writer.automaton(written, automaton)?);
     }
-    model["properties"] = json!([writer.property(network)?]);
+    model["properties"] = json!([writer.property(written)?]);
     model["automata"] = Value::Array(automata);
-    model["system"] = system(network);
+    model["system"] = system(written);
     Ok(text(&model))
 }
 
@@ -57,17 +57,17 @@ fn variable(variable: &Variable) -> Result<Value, ConvertError> {
     Ok(value)
 }
 
-fn system(network: &WrittenNetwork) -> Value {
+fn system(written: &WrittenAutomata) -> Value {
     let elements: Vec<Value> =
-        network.automata.iter().map(|automaton| json!({"automaton": automaton.name})).collect();
-    let vector = |action: &crate::network::Action| {
-        let mut vector = json!({"synchronise": vec![&action.name; network.automata.len()]});
+        written.automata.iter().map(|automaton| json!({"automaton": automaton.name})).collect();
+    let vector = |action: &crate::automata::Action| {
+        let mut vector = json!({"synchronise": vec![&action.name; written.automata.len()]});
         if !action.silent {
             vector["result"] = name(&action.name);
         }
         vector
     };
-    json!({"elements": elements, "syncs": network.actions.iter().map(vector).collect::<Vec<_>>()})
+    json!({"elements": elements, "syncs": written.actions.iter().map(vector).collect::<Vec<_>>()})
 }
 
 struct Writer<'a> {
@@ -77,10 +77,10 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn automaton(
         &self,
-        network: &WrittenNetwork,
+        written: &WrittenAutomata,
         automaton: &Automaton,
     ) -> Result<Value, ConvertError> {
-        let edges = automaton.edges.iter().map(|edge| self.edge(network, edge));
+        let edges = automaton.edges.iter().map(|edge| self.edge(written, edge));
         Ok(json!({
             "name": automaton.name,
             "locations": [{"name": "base"}],
@@ -89,10 +89,10 @@ impl Writer<'_> {
         }))
     }
 
-    fn edge(&self, network: &WrittenNetwork, edge: &Edge) -> Result<Value, ConvertError> {
+    fn edge(&self, written: &WrittenAutomata, edge: &Edge) -> Result<Value, ConvertError> {
         let mut value = json!({"location": "base"});
         if let Some(action) = edge.action {
-            value["action"] = name(&network.actions[action].name);
+            value["action"] = name(&written.actions[action].name);
         }
         value["guard"] = json!({"exp": self.truth(&edge.guard)?});
         let destinations =
@@ -115,16 +115,16 @@ impl Writer<'_> {
         Ok(value)
     }
 
-    fn property(&self, network: &WrittenNetwork) -> Result<Value, ConvertError> {
-        let (operator, function) = match network.direction {
+    fn property(&self, written: &WrittenAutomata) -> Result<Value, ConvertError> {
+        let (operator, function) = match written.direction {
             Direction::Max => ("Pmax", "max"),
             Direction::Min => ("Pmin", "min"),
         };
-        let target = self.truth(&network.target)?;
-        let path = if network.stay.as_constant().is_some_and(|c| !c.is_zero()) {
+        let target = self.truth(&written.target)?;
+        let path = if written.stay.as_constant().is_some_and(|c| !c.is_zero()) {
             json!({"op": "F", "exp": target})
         } else {
-            json!({"op": "U", "left": self.truth(&network.stay)?, "right": target})
+            json!({"op": "U", "left": self.truth(&written.stay)?, "right": target})
         };
         Ok(json!({
             "name": "reach",

@@ -8,18 +8,22 @@
 //! **Architecture invariant**: what cannot be written with the meaning that it has here is refused
 //! by name.
 
+mod automata;
+mod conversion;
 mod drn;
 mod environment;
 mod error;
+mod expression;
 mod identifiers;
 mod jani;
 mod layers;
-mod network;
 mod policy_automaton;
 mod prism;
 
+pub use automata::WrittenAutomata;
+pub use conversion::{Conversion, Reach};
 pub use drn::drn_text;
 pub use error::ConvertError;
 pub use jani::jani_text;
-pub use network::{Conversion, PolicyEncoding, Reach, WrittenNetwork};
+pub use policy_automaton::PolicyEncoding;
 pub use prism::{prism_properties, prism_text};

@@ -4,20 +4,39 @@ use policert_model::{BinaryOp, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::Rational;
 use policert_policy::{Comparison, Filter, Numbers, Policy};
 
-use crate::environment::{balanced, constant};
+use crate::automata::{
+    Action, Automaton, Destination, Edge, Variable, VariableKind, WrittenAutomata,
+};
 use crate::error::{ConvertError, unsupported};
+use crate::expression::{balanced, constant};
 use crate::identifiers::Identifiers;
 use crate::layers::{Clip, Layer, layers};
-use crate::network::{
-    Action, Automaton, Destination, Edge, PolicyEncoding, Variable, VariableKind, WrittenNetwork,
-};
 
 /// The place of the policy among the automata.
 const POLICY: usize = 1;
 
-/// Adds the automaton of the policy; `labels` are those of the network's actions.
+/// How the policy is written.
+///
+/// The automaton of the policy computes one layer a step and then takes part in every step of the
+/// model. Deviations from the paper:
+///
+/// - D1: a label is chosen if its score beats those of the others, not the other way round, and the
+///   flags of applicability are those of the others; ties are as the policy's semantics says.
+/// - D2: silent steps, and labels that the policy lacks, wait until the scores are computed: they do not
+///   interleave with that, and least probabilities are right, too.
+/// - D3: scores are forgotten after each step, so that they do not multiply the states.
+/// - D4: with integers there is one rounding a neuron, not one a weight; and none in the first layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyEncoding {
+    /// With real-valued variables: exact, for checkers that have them.
+    Real,
+    /// With integers: numerators for the denominator 10ⁿ, rounded down.
+    Discrete(u32),
+}
+
+/// Adds the automaton of the policy; `labels` are those of the actions.
 pub(crate) fn add_policy(
-    network: &mut WrittenNetwork,
+    written: &mut WrittenAutomata,
     policy: &Policy,
     encoding: PolicyEncoding,
     labels: &[LabelId],
@@ -31,18 +50,18 @@ pub(crate) fn add_policy(
     }
     let layers = layers(function)?;
     let arithmetic = Arithmetic::new(encoding)?;
-    let mut neurons = Neurons::new(network, policy, &layers, &arithmetic)?;
-    let place = VarId::new(network.variables.len());
+    let mut neurons = Neurons::new(written, policy, &layers, &arithmetic)?;
+    let place = VarId::new(written.variables.len());
     let last = i64::try_from(layers.len()).unwrap_or(i64::MAX);
-    add_variable(network, names, "policy_layer", VariableKind::Integer { lo: 0, hi: last });
-    neurons.place(network, names, encoding);
+    add_variable(written, names, "policy_layer", VariableKind::Integer { lo: 0, hi: last });
+    neurons.place(written, names, encoding);
     let flags = match policy.semantics().filter {
         Filter::None => None,
         Filter::Applicable => {
-            let first = network.variables.len();
+            let first = written.variables.len();
             for output in 0..policy.outputs().len() {
                 let kind = VariableKind::Integer { lo: 0, hi: 1 };
-                add_variable(network, names, &format!("policy_applicable{output}"), kind);
+                add_variable(written, names, &format!("policy_applicable{output}"), kind);
             }
             Some(first)
         }
@@ -63,7 +82,7 @@ pub(crate) fn add_policy(
         if let (Some(first), true) = (flags, k + 1 == layers.len()) {
             for (output, &label) in policy.outputs().iter().enumerate() {
                 let flag =
-                    Expr::ite(applicable(network, labels, label), Expr::int(1), Expr::int(0));
+                    Expr::ite(applicable(written, labels, label), Expr::int(1), Expr::int(0));
                 updates.push((first + output, flag));
             }
         }
@@ -71,7 +90,7 @@ pub(crate) fn add_policy(
     }
     let ready = Expr::var_equals(place, last);
     let owned = |(_, variable): &(usize, &Variable)| variable.owner == POLICY;
-    let forget: Vec<(usize, Expr)> = network
+    let forget: Vec<(usize, Expr)> = written
         .variables
         .iter()
         .enumerate()
@@ -87,26 +106,26 @@ pub(crate) fn add_policy(
         edges.push(edge(Some(action), guard, forget.clone()));
     }
     // What is silent in the model takes place when the scores are computed.
-    if network.automata[0].edges.iter().any(|edge| edge.action.is_none()) {
-        let action = network.actions.len();
-        network.actions.push(Action { name: names.take("environment_step"), silent: true });
-        for edge in &mut network.automata[0].edges {
+    if written.automata[0].edges.iter().any(|edge| edge.action.is_none()) {
+        let action = written.actions.len();
+        written.actions.push(Action { name: names.take("environment_step"), silent: true });
+        for edge in &mut written.automata[0].edges {
             edge.action.get_or_insert(action);
         }
         edges.push(edge(Some(action), ready, forget));
     }
-    network.automata.push(Automaton { name: "policy".to_owned(), edges });
+    written.automata.push(Automaton { name: "policy".to_owned(), edges });
     Ok(())
 }
 
 fn add_variable(
-    network: &mut WrittenNetwork,
+    written: &mut WrittenAutomata,
     names: &mut Identifiers,
     name: &str,
     kind: VariableKind,
 ) {
     let name = names.take(name);
-    network.variables.push(Variable { name, kind, initial: Some(0), owner: POLICY });
+    written.variables.push(Variable { name, kind, initial: Some(0), owner: POLICY });
 }
 
 fn edge(action: Option<usize>, guard: Expr, updates: Vec<(usize, Expr)>) -> Edge {
@@ -115,9 +134,9 @@ fn edge(action: Option<usize>, guard: Expr, updates: Vec<(usize, Expr)>) -> Edge
 }
 
 /// Whether an operator of a label is enabled.
-fn applicable(network: &WrittenNetwork, labels: &[LabelId], label: LabelId) -> Expr {
+fn applicable(written: &WrittenAutomata, labels: &[LabelId], label: LabelId) -> Expr {
     let action = labels.iter().position(|&known| known == label);
-    let edges = network.automata[0].edges.iter();
+    let edges = written.automata[0].edges.iter();
     let guards = edges.filter(|edge| action.is_some() && edge.action == action);
     let guards = guards.map(|edge| edge.guard.clone()).collect();
     balanced(BinaryOp::Or, guards).unwrap_or_else(|| Expr::bool(false))
@@ -267,12 +286,12 @@ struct Neurons {
 
 impl Neurons {
     fn new(
-        network: &WrittenNetwork,
+        written: &WrittenAutomata,
         policy: &Policy,
         layers: &[Layer<'_>],
         arithmetic: &Arithmetic,
     ) -> Result<Self, ConvertError> {
-        let input = |&input: &VarId| match network.variables[input.index()].kind {
+        let input = |&input: &VarId| match written.variables[input.index()].kind {
             VariableKind::Integer { lo, hi } => [lo, hi].map(Rational::from),
             VariableKind::Real { .. } => [Rational::ZERO, Rational::ZERO],
         };
@@ -302,12 +321,12 @@ impl Neurons {
     /// Adds the variables.
     fn place(
         &mut self,
-        network: &mut WrittenNetwork,
+        written: &mut WrittenAutomata,
         names: &mut Identifiers,
         encoding: PolicyEncoding,
     ) {
         for (parity, name) in [(0, "policy_x"), (1, "policy_y")] {
-            self.first[parity] = network.variables.len();
+            self.first[parity] = written.variables.len();
             let (width, [lo, hi]) = &self.sets[parity];
             let kind = match encoding {
                 PolicyEncoding::Discrete(_) => VariableKind::Integer {
@@ -319,7 +338,7 @@ impl Neurons {
                 }
             };
             for neuron in 0..*width {
-                add_variable(network, names, &format!("{name}{neuron}"), kind);
+                add_variable(written, names, &format!("{name}{neuron}"), kind);
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The same network in the language of PRISM: a module for each automaton.
+//! The same automata in the language of PRISM: a module for each automaton.
 //!
-//! Modules that share an action take it together, which is what the vectors of the network say. A
+//! Modules that share an action take it together, which is what the vectors of synchronisation say. A
 //! module writes its own variables only.
 
 use std::fmt::Write as _;
@@ -9,58 +9,58 @@ use policert_mdp::Direction;
 use policert_model::{BinaryOp, Expr, UnaryOp};
 use policert_numeric::Rational;
 
+use crate::automata::{Edge, Variable, VariableKind, WrittenAutomata};
 use crate::error::{ConvertError, unsupported};
-use crate::network::{Edge, Variable, VariableKind, WrittenNetwork};
 
-/// The network as a PRISM model, with labels `target` and `stay`.
+/// The automata as a PRISM model, with labels `target` and `stay`.
 ///
 /// # Errors
 /// What PRISM does not have, by name.
-pub fn prism_text(network: &WrittenNetwork) -> Result<String, ConvertError> {
-    let writer = Writer { variables: &network.variables };
-    let mut text = format!("// {}\nmdp\n", policert_files::name(&network.name));
-    for (owner, automaton) in network.automata.iter().enumerate() {
+pub fn prism_text(written: &WrittenAutomata) -> Result<String, ConvertError> {
+    let writer = Writer { variables: &written.variables };
+    let mut text = format!("// {}\nmdp\n", policert_files::name(&written.name));
+    for (owner, automaton) in written.automata.iter().enumerate() {
         let _ = writeln!(text, "\nmodule {}", automaton.name);
-        for variable in network.variables.iter().filter(|variable| variable.owner == owner) {
+        for variable in written.variables.iter().filter(|variable| variable.owner == owner) {
             let VariableKind::Integer { lo, hi } = variable.kind else {
                 return unsupported(
                     "real-valued variables in PRISM: take --policy-as-automaton discrete:N",
                 );
             };
             let _ = write!(text, "  {} : [{lo}..{hi}]", variable.name);
-            if network.initial.is_none() {
+            if written.initial.is_none() {
                 let _ = write!(text, " init {}", variable.initial.unwrap_or(lo));
             }
             text.push_str(";\n");
         }
         text.push('\n');
         for edge in &automaton.edges {
-            writer.command(network, edge, &mut text)?;
+            writer.command(written, edge, &mut text)?;
         }
         text.push_str("endmodule\n");
     }
-    if let Some(initial) = &network.initial {
+    if let Some(initial) = &written.initial {
         let mut parts = vec![writer.truth(initial)?];
-        let fixed = network.variables.iter().filter_map(|v| Some((&v.name, v.initial?)));
+        let fixed = written.variables.iter().filter_map(|v| Some((&v.name, v.initial?)));
         parts.extend(fixed.map(|(name, value)| format!("{name} = {value}")));
         let _ = writeln!(text, "\ninit {} endinit", parts.join(" & "));
     }
-    let _ = writeln!(text, "\nlabel \"target\" = {};", writer.truth(&network.target)?);
-    if !holds_always(&network.stay) {
-        let _ = writeln!(text, "label \"stay\" = {};", writer.truth(&network.stay)?);
+    let _ = writeln!(text, "\nlabel \"target\" = {};", writer.truth(&written.target)?);
+    if !holds_always(&written.stay) {
+        let _ = writeln!(text, "label \"stay\" = {};", writer.truth(&written.stay)?);
     }
     Ok(text)
 }
 
 /// The question as a PRISM property.
 #[must_use]
-pub fn prism_properties(network: &WrittenNetwork) -> String {
-    let (operator, function) = match network.direction {
+pub fn prism_properties(written: &WrittenAutomata) -> String {
+    let (operator, function) = match written.direction {
         Direction::Max => ("Pmax", "max"),
         Direction::Min => ("Pmin", "min"),
     };
-    let path = if holds_always(&network.stay) { "F \"target\"" } else { "\"stay\" U \"target\"" };
-    match network.initial {
+    let path = if holds_always(&written.stay) { "F \"target\"" } else { "\"stay\" U \"target\"" };
+    match written.initial {
         None => format!("{operator}=? [ {path} ]\n"),
         Some(_) => format!("filter({function}, {operator}=? [ {path} ], \"init\")\n"),
     }
@@ -77,11 +77,11 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn command(
         &self,
-        network: &WrittenNetwork,
+        written: &WrittenAutomata,
         edge: &Edge,
         text: &mut String,
     ) -> Result<(), ConvertError> {
-        let action = edge.action.map_or("", |action| network.actions[action].name.as_str());
+        let action = edge.action.map_or("", |action| written.actions[action].name.as_str());
         let _ = write!(text, "  [{action}] {} -> ", self.truth(&edge.guard)?);
         for (k, destination) in edge.destinations.iter().enumerate() {
             if k > 0 {

@@ -29,7 +29,7 @@ use crate::state_table::StateId;
 use crate::stats::Stopwatch;
 use store::Pending;
 
-pub use result::{DroppedOutcome, Explored};
+pub use result::Explored;
 
 /// Searches the states that are reachable under the policy, or without one.
 ///

@@ -8,6 +8,7 @@ mod condition;
 mod expression;
 mod fraction;
 mod operator;
+mod term;
 mod value;
 
 pub(crate) use condition::{CompiledCondition, Kleene};

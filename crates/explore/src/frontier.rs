@@ -10,9 +10,9 @@ use policert_model::{DomainRule, OpId, Semantics, State};
 use policert_policy::Policy;
 
 use crate::batch::Batch;
-use crate::breadth_first::DroppedOutcome;
 use crate::compiled::{CompiledCondition, Kleene};
 use crate::config::ExplicitConfig;
+use crate::dropped_outcome::DroppedOutcome;
 use crate::lazy_operators::LazyOperators;
 use crate::packing::StatePacking;
 use crate::policy_labels::{PolicyLabels, Undecided};

@@ -14,6 +14,7 @@ mod batch;
 mod breadth_first;
 mod compiled;
 mod config;
+mod dropped_outcome;
 mod enabled_edges;
 mod frontier;
 mod goal_search;
@@ -30,8 +31,9 @@ mod simulate;
 mod state_table;
 mod stats;
 
-pub use breadth_first::{DroppedOutcome, Explored, explicit};
+pub use breadth_first::{Explored, explicit};
 pub use config::ExplicitConfig;
+pub use dropped_outcome::DroppedOutcome;
 pub use goal_search::{GoalSearched, reach_goal};
 pub use guided::{Guided, guided};
 pub use induced::{Induced, ReachQuestion, induced_mdp};

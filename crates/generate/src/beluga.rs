@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use crate::GenerateError;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
+use crate::instance::{Destination, Edge, Instance, StartSet};
 use crate::jani::{all, at_least, at_most, compare, equal, name, sum, worth};
+use crate::variable::Variable;
 
 /// Most pieces of cargo.
 pub const MAX_CARGO: i64 = 12;

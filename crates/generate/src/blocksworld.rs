@@ -9,10 +9,11 @@ use serde_json::Value;
 use crate::GenerateError;
 use crate::error::in_range;
 use crate::failing::Failing;
-use crate::instance::{Edge, Instance, StartSet, Variable};
+use crate::instance::{Edge, Instance, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, compare, differs, equal, name, plus, sum, times, worth,
 };
+use crate::variable::Variable;
 
 /// Most blocks.
 pub const MAX_BLOCKS: i64 = 20;

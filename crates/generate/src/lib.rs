@@ -19,6 +19,7 @@ mod render;
 mod splits;
 mod track;
 mod transport;
+mod variable;
 
 use policert_jani::write as jani;
 

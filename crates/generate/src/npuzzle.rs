@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::GenerateError;
 use crate::error::in_range;
 use crate::failing::Failing;
-use crate::instance::{Edge, Instance, StartSet, Variable};
+use crate::instance::{Edge, Instance, StartSet};
 use crate::jani::{all, any, at_most, compare, equal, name, not, plus, sum, times, worth};
 use crate::random::Random;
+use crate::variable::Variable;
 
 /// Most positions of a puzzle.
 pub const MAX_POSITIONS: i64 = 16;

@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 use crate::GenerateError;
 use crate::Probability;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
+use crate::instance::{Destination, Edge, Instance, StartSet};
 use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, not, plus, sum};
 use crate::race::{self, Outcome, WallCheck};
 use crate::random::Random;
 use crate::track::{Cell, Track};
+use crate::variable::Variable;
 
 /// Most start states.
 pub const MAX_STARTS: i64 = 100_000;

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use crate::GenerateError;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
+use crate::instance::{Destination, Edge, Instance, StartSet};
 use crate::jani::{all, at_least, at_most, name, plus};
 use crate::random::Random;
+use crate::variable::Variable;
 
 /// Most variables, labels, and operators for each label of a random model.
 pub const MAX_RANDOM: i64 = 100;

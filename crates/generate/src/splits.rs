@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use crate::instance::{Role, Variable};
 use crate::jani::at_least;
+use crate::variable::{Role, Variable};
 
 /// A set of predicates.
 pub(crate) struct PredicateSet {

@@ -8,12 +8,13 @@
 use serde_json::Value;
 
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet, Variable};
+use crate::instance::{Destination, Edge, Instance, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, choose, compare, equal, minus, name, plus, sum, times,
 };
 use crate::racetrack::MAX_STARTS;
 use crate::random::Random;
+use crate::variable::Variable;
 use crate::{GenerateError, Probability};
 
 /// Most places of the road.

@@ -27,43 +27,14 @@
 //! - D7: start states that are unsafe are found before, by the caller.
 
 use policert_engine_api::{Budget, EngineError, Event, Observer};
-use policert_model::State;
-use policert_numeric::IntBox;
 
 use crate::config::Rescheduling;
 use crate::contract;
 use crate::depth_first::depth_first;
-use crate::frames::FOREVER;
 use crate::obligations::Obligations;
+use crate::outcome::Outcome;
+use crate::search_statistics::SearchStatistics;
 use crate::{Frames, SubProcedures};
-
-/// What the algorithm found.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Outcome<S> {
-    /// A path from a start state to an unsafe state: the start state, and each step with the
-    /// state that it reaches.
-    Path(State, Vec<(S, State)>),
-    /// Boxes whose union contains all start states and no unsafe state, and that no transition
-    /// leaves.
-    Invariant(Vec<IntBox>),
-}
-
-/// How far the algorithm came, and what it took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct SearchStatistics {
-    /// N at the end; 0 for ∞.
-    pub limit: usize,
-    /// Start states selected.
-    pub start_states: u64,
-    /// Obligations looked at.
-    pub obligations: u64,
-    /// Reasons learnt.
-    pub reasons: u64,
-    /// Reasons that were dropped because a larger one is as good.
-    pub subsumed: u64,
-    /// Reasons at the end.
-    pub kept: u64,
-}
 
 /// How to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -98,12 +69,12 @@ pub fn ic3<P: SubProcedures>(
     loop {
         budget.poll_clock()?; // l.2
         budget.check_states(frames.reasons().len())?;
-        note(&frames, statistics);
+        statistics.note(&frames);
         let Some(start) = system.select_start_state(&frames, budget)? else {
             observer.event(Event::Phase("propagate clauses"));
             system.propagate_clauses(&mut frames, budget)?; // l.5, l.6
             contract::check_propagation(system, &frames, budget)?;
-            note(&frames, statistics);
+            statistics.note(&frames);
             if let Some(n) = frames.fixpoint() {
                 return Ok(Outcome::Invariant(frames.of_frame(n).cloned().collect())); // l.7
             }
@@ -137,7 +108,7 @@ pub fn ic3<P: SubProcedures>(
                 let found = system.generalize_reason(&states, &frames, n - 1, budget)?; // l.17
                 contract::check_reason(system, &frames, n - 1, &states, &found, budget)?;
                 frames.add_all(found); // l.18
-                note(&frames, statistics);
+                statistics.note(&frames);
             }
             if search.rescheduling == Rescheduling::On && n < frames.limit() {
                 queue.insert_again(taken.id, n + 1);
@@ -150,11 +121,4 @@ pub fn ic3<P: SubProcedures>(
             transitions: 0,
         });
     }
-}
-
-pub(crate) fn note(frames: &Frames, statistics: &mut SearchStatistics) {
-    statistics.limit = if frames.limit() == FOREVER { 0 } else { frames.limit() };
-    statistics.reasons = frames.added();
-    statistics.subsumed = frames.subsumed();
-    statistics.kept = frames.reasons().len() as u64;
 }

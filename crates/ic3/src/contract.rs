@@ -6,7 +6,7 @@ use policert_model::State;
 use policert_numeric::IntBox;
 
 use crate::frames::FOREVER;
-use crate::sub_procedures::Generalized;
+use crate::generalized::Generalized;
 use crate::{Frames, SubProcedures};
 
 /// Assertion 1.

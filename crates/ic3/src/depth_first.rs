@@ -14,9 +14,10 @@ use policert_engine_api::{Budget, EngineError, Event, Observer};
 use policert_model::State;
 use rustc_hash::FxHashMap;
 
-use crate::algorithm::{Outcome, SearchStatistics, note};
 use crate::contract;
 use crate::frames::FOREVER;
+use crate::outcome::Outcome;
+use crate::search_statistics::SearchStatistics;
 use crate::{Frames, Generalized, SubProcedures, Succession};
 
 /// A state that the search has reached from the present start state.
@@ -62,7 +63,7 @@ pub(crate) fn depth_first<P: SubProcedures>(
     observer: &mut dyn Observer,
 ) -> Result<Option<Outcome<P::Step>>, EngineError> {
     frames.set_limit(FOREVER);
-    note(frames, statistics);
+    statistics.note(frames);
     loop {
         let starts = system.select_start_states(frames, system.threads(), budget)?;
         if starts.is_empty() {
@@ -90,7 +91,7 @@ pub(crate) fn depth_first<P: SubProcedures>(
             frames.set_limit(1);
             return Ok(None);
         }
-        note(frames, statistics);
+        statistics.note(frames);
         observer.event(Event::Progress {
             expanded: statistics.obligations,
             reached: statistics.reasons,
@@ -173,7 +174,7 @@ impl<P: SubProcedures> SearchFrom<'_, P> {
                 if low == at {
                     let states = search.close(at);
                     self.block(states, budget)?;
-                    note(self.frames, statistics);
+                    statistics.note(self.frames);
                     budget.check_states(self.frames.reasons().len())?;
                 }
             }

@@ -7,9 +7,11 @@ use policert_model::DomainRule;
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 
-use crate::algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
+use crate::algorithm::{SearchSettings, ic3};
 use crate::config::Config;
-use crate::instance::{PolicyStep, PolicySystem, SystemStatistics};
+use crate::outcome::Outcome;
+use crate::policy_system::{PolicyStep, PolicySystem, SystemStatistics};
+use crate::search_statistics::SearchStatistics;
 
 /// What the engine found.
 #[derive(Clone, PartialEq, Debug)]

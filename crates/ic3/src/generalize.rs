@@ -7,20 +7,13 @@ use policert_numeric::{IntBox, IntInterval};
 
 use crate::Frames;
 use crate::config::{Pushing, Reasons};
-use crate::instance::PolicySystem;
+use crate::generalized::Generalized;
 use crate::joint::{Attempt, JointReasons};
-use crate::sub_procedures::Generalized;
+use crate::policy_system::PolicySystem;
+use crate::target::Target;
 
 /// Failed attempts to widen an interval after which what is left of the way is halved each time.
 const ATTEMPTS: u32 = 3;
-
-/// What transitions of a reason's states may not lead into.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Target<'f> {
-    pub frames: &'f Frames,
-    /// n: the states of ℱₙ.
-    pub frame: usize,
-}
 
 impl PolicySystem<'_> {
     /// Reasons around states.

@@ -9,9 +9,9 @@ use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::config::{FrameTransition, Induction};
-use crate::generalize::Target;
-use crate::instance::PolicySystem;
+use crate::policy_system::PolicySystem;
 use crate::start_states::unsafe_in;
+use crate::target::Target;
 
 /// Reasons whose states have no transitions into a frame but to each other.
 #[derive(Clone, Debug)]
@@ -19,42 +19,6 @@ pub(crate) struct JointReasons {
     pub boxes: Vec<IntBox>,
     /// For each whether it is generalised.
     finished: Vec<bool>,
-}
-
-/// How often it helped to widen other reasons with one, by variable; old times count less.
-#[derive(Debug)]
-pub(crate) struct Joins {
-    tried: Vec<f64>,
-    helped: Vec<f64>,
-}
-
-/// Tries that are made before success counts.
-const FREE_TRIES: f64 = 4.0;
-
-/// What part of the tries is to help.
-const WORTHWHILE: f64 = 0.125;
-
-/// What a past try counts for, after each later one.
-const FADING: f64 = 0.98;
-
-impl Joins {
-    pub fn new(variables: usize) -> Self {
-        Self { tried: vec![0.0; variables], helped: vec![0.0; variables] }
-    }
-
-    /// Whether it is worth a try. Where it is not, tries become rare, and are not given up.
-    fn pay(&mut self, variable: usize) -> bool {
-        let pay = self.helped[variable] >= WORTHWHILE * (self.tried[variable] - FREE_TRIES);
-        if !pay {
-            self.tried[variable] *= FADING;
-        }
-        pay
-    }
-
-    fn note(&mut self, variable: usize, helped: bool) {
-        self.tried[variable] = self.tried[variable] * FADING + 1.0;
-        self.helped[variable] = self.helped[variable] * FADING + f64::from(u8::from(helped));
-    }
 }
 
 /// What came of an attempt to widen a reason.

@@ -15,24 +15,34 @@ mod engine;
 mod frame_transition;
 mod frames;
 mod generalize;
+mod generalized;
 mod instance;
+mod joins;
 mod joint;
 mod obligations;
 mod order;
+mod outcome;
 mod parallel;
+mod policy_system;
+mod search_statistics;
 mod start_states;
 mod sub_procedures;
 mod successors;
+mod target;
+mod transition;
 #[cfg(feature = "z3")]
 mod z3;
 
-pub use algorithm::{Outcome, SearchSettings, SearchStatistics, ic3};
+pub use algorithm::{SearchSettings, ic3};
 pub use config::{
     Config, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons, Rescheduling,
     VariableOrder,
 };
 pub use engine::{Report, run};
 pub use frames::{Escape, FOREVER, Frames, Reason};
-pub use instance::{PolicyStep, PolicySystem, SystemStatistics};
+pub use generalized::Generalized;
 pub use obligations::{Obligations, Taken};
-pub use sub_procedures::{Generalized, SubProcedures, Succession};
+pub use outcome::Outcome;
+pub use policy_system::{PolicyStep, PolicySystem, SystemStatistics};
+pub use search_statistics::SearchStatistics;
+pub use sub_procedures::{SubProcedures, Succession};

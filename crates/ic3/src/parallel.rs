@@ -3,69 +3,10 @@
 //! What comes out depends on the number of threads, and not on their speed: each piece of work has
 //! its copy, and results are put together in the order of the work.
 
-use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::thread;
 
-use policert_symbolic::PolicyRegion;
-
-use crate::config::Config;
-use crate::frame_transition::Environment;
-use crate::frames::Escape;
-use crate::instance::{PolicySystem, SystemStatistics};
-use crate::joint::Joins;
-use crate::order::Ordering;
-use crate::start_states::StartSelection;
-
-/// A system without what one thread alone may have: a solver.
-pub(crate) struct Helper<'a> {
-    config: &'a Config,
-    environment: Environment<'a>,
-    ordering: Ordering,
-    statistics: SystemStatistics,
-    joins: Joins,
-    policy: Option<PolicyRegion<'a>>,
-    start: StartSelection,
-    escapes: VecDeque<Escape>,
-}
-
-impl<'a> From<PolicySystem<'a>> for Helper<'a> {
-    fn from(system: PolicySystem<'a>) -> Self {
-        Self {
-            config: system.config,
-            environment: system.environment,
-            ordering: system.ordering,
-            statistics: system.statistics,
-            joins: system.joins,
-            policy: system.policy,
-            start: system.start,
-            escapes: system.escapes,
-        }
-    }
-}
-
-impl<'a> From<Helper<'a>> for PolicySystem<'a> {
-    fn from(helper: Helper<'a>) -> Self {
-        Self {
-            config: helper.config,
-            environment: helper.environment,
-            ordering: helper.ordering,
-            statistics: helper.statistics,
-            joins: helper.joins,
-            policy: helper.policy,
-            start: helper.start,
-            escapes: helper.escapes,
-            z3: None,
-            helpers: Vec::new(),
-        }
-    }
-}
-
-impl Helper<'_> {
-    pub fn statistics(&self) -> SystemStatistics {
-        self.statistics.with_queries(self.policy.as_ref())
-    }
-}
+use crate::policy_system::{Helper, PolicySystem};
 
 impl PolicySystem<'_> {
     /// Does the first piece of work on this thread, and each of the others on one of its own.

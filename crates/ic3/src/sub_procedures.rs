@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_model::State;
 use policert_numeric::IntBox;
 
-use crate::Frames;
+use crate::{Frames, Generalized};
 
 /// A transition that leads into a frame.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,15 +13,6 @@ pub struct Succession<S> {
     pub state: State,
     /// What a path says about it.
     pub step: S,
-}
-
-/// Reasons, and how far they hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Generalized {
-    /// The states of each.
-    pub reasons: Vec<IntBox>,
-    /// None of them has a transition into this frame, nor into an earlier one, but to each other.
-    pub frame: usize,
 }
 
 /// A transition system seen through the sub-procedures of Algorithm 1.

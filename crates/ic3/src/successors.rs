@@ -9,8 +9,8 @@ use policert_symbolic::Step;
 
 use crate::frame_transition::{Environment, Into};
 use crate::frames::Escape;
-use crate::generalize::Target;
-use crate::instance::{PolicyStep, PolicySystem};
+use crate::policy_system::{PolicyStep, PolicySystem};
+use crate::target::Target;
 
 /// States with transitions that are remembered.
 const ESCAPES: usize = 256;

@@ -22,7 +22,7 @@ use policert_numeric::Rational;
 use crate::{
     ast,
     diagnostic::Code,
-    load::LoadOptions,
+    load_options::LoadOptions,
     lower::{Reading, Trouble, Uses, expression::ExprLowerer},
     names::Symbol,
     parse::Parser,

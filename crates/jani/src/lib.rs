@@ -15,6 +15,7 @@ pub mod diagnostic;
 mod infix;
 mod json;
 mod load;
+mod load_options;
 mod lower;
 mod names;
 mod parse;
@@ -26,7 +27,8 @@ mod summary;
 pub mod write;
 
 pub use diagnostic::{Diagnostic, Kind, Severity};
-pub use load::{LoadOptions, Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};
+pub use load::{Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};
+pub use load_options::LoadOptions;
 pub use selector::{PropertyKey, Selector};
 pub use stop::StopCheck;
 pub use summary::Summary;

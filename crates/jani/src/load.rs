@@ -14,26 +14,15 @@ use crate::{
     diagnostic::{Code, Diagnostic, Kind},
     infix,
     json::Json,
+    load_options::LoadOptions,
     lower::{self, LoweredModel, PropertyLowerer},
     parse::Parser,
     property::{Property, TrainingRewards},
     selector::{PropertyKey, Selector},
     source::Source,
-    stop::{StopCheck, Watch},
+    stop::Watch,
     summary::Summary,
 };
-
-/// What the caller decides about loading.
-#[derive(Clone, Default, Debug)]
-pub struct LoadOptions {
-    /// Values for constants, name and text (`("N", "3")`); they replace those of the file.
-    pub constants: Vec<(String, String)>,
-    /// Whether probabilities must sum to 1 exactly. Else rounded decimals, which miss it by at most
-    /// 10⁻⁶, are scaled.
-    pub exact_probabilities: bool,
-    /// Asked now and then whether to stop; then there is no model, and [`Loaded::was_stopped`].
-    pub stop: StopCheck,
-}
 
 /// What came of loading a model.
 #[derive(Debug)]

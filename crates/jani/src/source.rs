@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    json::{Document, Json, JsonError, NodeId},
+    json::{Document, JsonError, NodeId},
     stop::Watch,
 };
 
@@ -89,12 +89,6 @@ impl Source {
     #[must_use]
     pub fn document(&self) -> &Document {
         &self.document
-    }
-
-    /// The value that the whole file is.
-    #[must_use]
-    pub fn root(&self) -> Json<'_> {
-        Json::new(self, self.document.root())
     }
 
     /// A path written in this file, relative to its folder.
@@ -243,12 +237,10 @@ impl Sources {
     /// The file of an id; `None` for one of another load.
     #[must_use]
     pub fn source(&self, id: SourceId) -> Option<Arc<Source>> {
-        self.0.get(id.0 as usize).cloned()
+        self.by_id(id).cloned()
     }
 
-    /// The value at a place; `None` for a file of another load.
-    #[must_use]
-    pub fn get(&self, at: At) -> Option<Json<'_>> {
-        self.0.get(at.source.0 as usize).map(|source| Json::new(source, at.node))
+    pub(crate) fn by_id(&self, id: SourceId) -> Option<&Arc<Source>> {
+        self.0.get(id.0 as usize)
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use policert_convert::{
-    Conversion, ConvertError, PolicyEncoding, Reach, WrittenNetwork, drn_text, jani_text,
+    Conversion, ConvertError, PolicyEncoding, Reach, WrittenAutomata, drn_text, jani_text,
     prism_properties, prism_text,
 };
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
@@ -155,19 +155,19 @@ fn run(
     }
     let reach =
         Reach { question: problem.question(), stay: asked.stay, direction: asked.direction };
-    let network = WrittenNetwork::new(&Conversion { reach, policy }).map_err(failure)?;
-    report.variables = Some(network.variable_count());
-    report.edges = Some(network.edge_count());
+    let automata = WrittenAutomata::new(&Conversion { reach, policy }).map_err(failure)?;
+    report.variables = Some(automata.variable_count());
+    report.edges = Some(automata.edge_count());
     if let Some((_, PolicyEncoding::Discrete(_))) = policy {
         let note =
             "scores are rounded: the policy written may choose otherwise where scores are close";
         notes.push(note.to_owned());
     }
     match properties {
-        None => write_text(&request.output, &jani_text(&network).map_err(failure)?)?,
+        None => write_text(&request.output, &jani_text(&automata).map_err(failure)?)?,
         Some(properties) => {
-            write_text(&request.output, &prism_text(&network).map_err(failure)?)?;
-            write_text(&properties, &prism_properties(&network))?;
+            write_text(&request.output, &prism_text(&automata).map_err(failure)?)?;
+            write_text(&properties, &prism_properties(&automata))?;
             report.outputs.push(properties);
         }
     }

@@ -6,8 +6,9 @@ use policert_numeric::round::{div_down, div_up, sub_down, sub_up};
 use crate::distribution::{DistributionId, Distributions};
 use crate::implicit::{Choices, ImplicitMdp, Standing};
 use crate::mdp::{Mdp, MdpBuilder};
+use crate::options::SolveOptions;
 use crate::problem::{Direction, Reachability};
-use crate::solve::{Solution, SolveOptions, solve};
+use crate::solve::{Solution, solve};
 use crate::{MdpError, StateSet};
 
 /// States, choices and bounds; end components that were found are one block each.

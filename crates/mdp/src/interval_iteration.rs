@@ -8,11 +8,12 @@
 
 use policert_engine_api::{Budget, StopReason};
 
+use crate::Direction;
+use crate::backup::backup;
 use crate::exact::exact_component_bounds;
+use crate::options::{Method, SolveOptions};
 use crate::proved_guess::guess_bounds;
 use crate::quotient::{GOAL, Quotient};
-use crate::solve::{Method, SolveOptions};
-use crate::{Direction, Mdp};
 
 /// Sweeps after which it is estimated, each time, how many more a component takes.
 const PATIENCE: u32 = 500;
@@ -285,20 +286,6 @@ fn remaining_sweeps(sweeps: u64, before: f64, width: f64, goal: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let sweeps = sweeps as f64;
     sweeps * (goal / width).ln() / rate
-}
-
-/// The bounds of a block after one step.
-#[inline]
-pub(crate) fn backup(mdp: &Mdp, direction: Direction, block: u32, values: &[[f64; 2]]) -> [f64; 2] {
-    let mut means = mdp.choices_of(block).map(|choice| mdp.mean(choice, values));
-    let Some(mut best) = means.next() else { return [0.0, 0.0] };
-    for [lo, hi] in means {
-        best = match direction {
-            Direction::Max => [best[0].max(lo), best[1].max(hi)],
-            Direction::Min => [best[0].min(lo), best[1].min(hi)],
-        };
-    }
-    best
 }
 
 /// The greatest number of components of several blocks that follow each other.

@@ -7,6 +7,7 @@
 //! **Architecture invariant**: a bound is proved. Whatever stops an iteration, the value lies
 //! between the bounds that it leaves.
 
+mod backup;
 mod components;
 mod distribution;
 mod elimination;
@@ -18,6 +19,7 @@ mod implicit;
 mod interval_iteration;
 mod lrtdp;
 mod mdp;
+mod options;
 mod predecessors;
 mod problem;
 mod proved_guess;
@@ -36,8 +38,9 @@ pub use error::MdpError;
 pub use implicit::{Choices, Explicit, ImplicitMdp, Standing};
 pub use lrtdp::{OnTheFly, max_probability};
 pub use mdp::{Mdp, MdpBuilder};
+pub use options::{Method, SolveOptions};
 pub use problem::{Direction, Reachability};
 pub use qualitative::{Qualitative, qualitative};
 pub use scheduler::Scheduler;
-pub use solve::{Method, Solution, SolveOptions, SolveStatistics, solve};
+pub use solve::{Solution, SolveStatistics, solve};
 pub use state_set::StateSet;

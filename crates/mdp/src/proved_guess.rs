@@ -9,7 +9,7 @@ mod krylov;
 
 use policert_engine_api::{Budget, StopReason};
 
-use crate::interval_iteration::backup;
+use crate::backup::backup;
 use crate::{Direction, Mdp};
 use krylov::{Accuracy, Rows};
 

@@ -2,42 +2,13 @@
 
 use policert_engine_api::{Bounds, Budget, EngineError, StopReason};
 use policert_numeric::Rational;
-use serde::{Deserialize, Serialize};
 
 use crate::Reachability;
 use crate::exact::exact_values;
 use crate::interval_iteration::IntervalIteration;
+use crate::options::SolveOptions;
 use crate::qualitative::{Qualitative, qualitative};
 use crate::quotient::Quotient;
-
-/// How upper bounds are found. Both are proved.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Method {
-    /// Iteration from above and below.
-    #[default]
-    #[serde(rename = "interval")]
-    IntervalIteration,
-    /// Besides, guesses a little above the lower bounds, which are taken if a step proves them.
-    Optimistic,
-}
-
-/// How a problem is solved.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SolveOptions {
-    /// Width of the bounds of the initial states. \[default: 1e-6\]
-    pub precision: f64,
-    /// How upper bounds are found. \[default: interval iteration\]
-    pub method: Method,
-    /// Whether to compute exact values. \[default: no\]
-    pub exact: bool,
-}
-
-impl Default for SolveOptions {
-    fn default() -> Self {
-        Self { precision: 1e-6, method: Method::default(), exact: false }
-    }
-}
 
 /// What was found about a problem.
 #[derive(Debug)]

@@ -1,9 +1,38 @@
-//! Conditions and expressions as a person would write them.
+//! States, conditions and expressions as a person would write them.
 
-use crate::{BinaryOp, Condition, Expr, LinearConstraint, Model, UnaryOp, VarId};
+use std::fmt::Write as _;
+
+use crate::{BinaryOp, Condition, Expr, LinearConstraint, Model, UnaryOp, VarId, VariableKind};
+
+impl Model {
+    /// A state in one line: `x=1, b=true, Car#0=drive`.
+    #[must_use]
+    pub fn display_state(&self, state: &[i64]) -> String {
+        let mut text = String::new();
+        for (variable, &value) in self.variables.iter().zip(state) {
+            // The location of an automaton with a single one says nothing.
+            if let VariableKind::Location { names, .. } = &variable.kind
+                && names.len() == 1
+            {
+                continue;
+            }
+            if !text.is_empty() {
+                text.push_str(", ");
+            }
+            let _ = write!(text, "{}={}", variable.name, variable.display_value(value));
+        }
+        text
+    }
+
+    /// A condition as a person would write it.
+    #[must_use]
+    pub fn display_condition(&self, condition: &Condition) -> String {
+        self::condition(self, condition)
+    }
+}
 
 /// A condition with the names of a model.
-pub(crate) fn condition(model: &Model, condition: &Condition) -> String {
+fn condition(model: &Model, condition: &Condition) -> String {
     match condition {
         Condition::True => "true".to_owned(),
         Condition::False => "false".to_owned(),

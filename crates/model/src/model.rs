@@ -1,12 +1,8 @@
 //! The model: variables, labels, and the network of automata that operators are composed from.
 
-use std::fmt::Write as _;
-
 use policert_numeric::{IntBox, IntInterval};
 
-use crate::{
-    Condition, Instance, InstanceId, LabelId, SyncVector, Transient, VarId, Variable, VariableKind,
-};
+use crate::{Condition, Instance, InstanceId, LabelId, SyncVector, Transient, VarId, Variable};
 
 /// The initial values of one variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -152,30 +148,5 @@ impl Model {
             .map(|i| i.edges.iter().filter(|e| e.action.is_none()).count())
             .sum();
         self.vectors.iter().fold(silent as u128, |n, v| n.saturating_add(self.vector_operators(v)))
-    }
-
-    /// A state in one line: `x=1, b=true, Car#0=drive`.
-    #[must_use]
-    pub fn display_state(&self, state: &[i64]) -> String {
-        let mut text = String::new();
-        for (variable, &value) in self.variables.iter().zip(state) {
-            // The location of an automaton with a single one says nothing.
-            if let VariableKind::Location { names, .. } = &variable.kind
-                && names.len() == 1
-            {
-                continue;
-            }
-            if !text.is_empty() {
-                text.push_str(", ");
-            }
-            let _ = write!(text, "{}={}", variable.name, variable.display_value(value));
-        }
-        text
-    }
-
-    /// A condition as a person would write it.
-    #[must_use]
-    pub fn display_condition(&self, condition: &Condition) -> String {
-        crate::display::condition(self, condition)
     }
 }

@@ -41,8 +41,9 @@ mod tests;
 use std::fmt;
 use std::path::Path;
 
-use crate::error::{PolicyError, read_file};
+use crate::error::PolicyError;
 use crate::json::{self, Lines};
+use crate::read::read_file;
 use crate::semantics::{Filter, Ties};
 use crate::trees::Rounds;
 

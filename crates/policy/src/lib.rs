@@ -26,6 +26,7 @@ pub mod nnet;
 pub mod onnx;
 mod policy;
 mod precise;
+mod read;
 pub mod semantics;
 pub mod trees;
 

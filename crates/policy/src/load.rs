@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use policert_model::{LabelId, Model};
 
-use crate::error::{PolicyError, read_metered};
+use crate::error::PolicyError;
 use crate::interface::{
     Expressions, InputCount, Interface, Sizes, VariablesOnly, attach, bind_by_order, computed,
 };
@@ -13,6 +13,7 @@ use crate::network::Network;
 use crate::nnet::parse_nnet_within;
 use crate::onnx::parse_within;
 use crate::policy::Policy;
+use crate::read::read_metered;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
     Classes, IntegerTrees, Questions, Rounds, TreesFile, is_json_ensemble, is_tree_ensemble,

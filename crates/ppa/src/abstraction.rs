@@ -1,17 +1,14 @@
 //! The abstraction before the search: predicates and operators.
 
-use policert_engine_api::{Budget, EngineError, Observer, Question};
+use policert_engine_api::{EngineError, Question};
 use policert_model::{Condition, Predicate, Truth};
 use policert_policy::Policy;
 use policert_symbolic::Operators;
 
 use crate::PredicateSet;
-use crate::cegar::weakest_precondition::{atoms, is_predicate};
 use crate::effects::{Effect, Effects};
 use crate::predicates::require_total;
-use crate::queries::Queries;
 use crate::region::Region;
-use crate::search::{Fragment, Search};
 
 /// The abstraction before the search: predicates and operators, ready to expand single states.
 #[derive(Debug)]
@@ -57,29 +54,14 @@ impl<'a> Abstraction<'a> {
     /// # Errors
     /// None that [`Abstraction::new`] does not have.
     pub fn add_unsafe_atoms(&mut self) -> Result<usize, EngineError> {
-        let property = self.question.property;
-        let mut unsafe_atoms = Vec::new();
-        atoms(&property.unsafe_condition, &mut unsafe_atoms);
-        unsafe_atoms.retain(|atom| is_predicate(self, atom) && !self.predicates.tells(atom));
+        let unsafe_condition = &self.question.property.unsafe_condition;
+        let mut unsafe_atoms = self.predicates.candidates(unsafe_condition);
+        unsafe_atoms.retain(|atom| !self.predicates.tells(atom));
         let text = "the unsafe condition".to_owned();
         let predicate = |condition| Predicate { text: text.clone(), condition };
         let new: Vec<Predicate> = unsafe_atoms.into_iter().map(predicate).collect();
         self.predicates.extend(self.question.model, &new)?;
         Ok(new.len())
-    }
-
-    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that cannot be decided.
-    pub fn build(
-        &self,
-        queries: &mut Queries<'_>,
-        fragment: &mut Fragment,
-        budget: &mut Budget,
-        observer: &mut dyn Observer,
-    ) -> Result<(), EngineError> {
-        Search { abstraction: self, queries, budget, observer }.run(fragment)
     }
 
     /// The effect of outcome number `d` of operator number `o` on the predicates.

@@ -23,10 +23,12 @@ pub(crate) mod path_literals;
 pub(crate) mod policy_choice;
 pub(crate) mod policy_realisability;
 pub(crate) mod preconditions;
+pub(crate) mod predicate_id;
 pub(crate) mod reachability;
 pub(crate) mod realisability;
 pub(crate) mod refinement;
 pub(crate) mod run;
+pub(crate) mod start_list;
 pub(crate) mod start_states;
 pub(crate) mod state_tree;
 pub(crate) mod successors;
@@ -56,7 +58,7 @@ use analysis::{Analysis, Analyst};
 use path::AbstractPath;
 use reachability::Reachability;
 use refinement::Refinement;
-use weakest_precondition::{AtomAtStep, atoms, is_predicate};
+use weakest_precondition::AtomAtStep;
 
 /// What the engine found.
 #[derive(Debug)]
@@ -164,10 +166,8 @@ impl Loop {
             require_total(&predicate.condition, abstraction.predicates.domains(), &predicate.text)?;
             first.push(predicate.condition.clone());
         }
-        let mut unsafe_atoms = Vec::new();
-        atoms(&abstraction.question.property.unsafe_condition, &mut unsafe_atoms);
-        unsafe_atoms.retain(|atom| is_predicate(abstraction, atom));
-        first.extend(unsafe_atoms);
+        let unsafe_condition = &abstraction.question.property.unsafe_condition;
+        first.extend(abstraction.predicates.candidates(unsafe_condition));
         let mut count = 0;
         for condition in &first {
             let (predicate, new) = reachability.tree.predicate(condition);

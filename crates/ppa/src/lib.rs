@@ -7,7 +7,7 @@
 //! | the tests of Section 6 | `queries.rs`, answered in `native.rs`, `branch_and_bound.rs` and `z3.rs`; `solvers.rs` chooses |
 //! | forward search, safety per start state | `search.rs` |
 //! | abstract start states | `start_states.rs` |
-//! | predicates, abstract states, concretisation | `predicates.rs`, `abstract_state.rs`, `region.rs` |
+//! | predicates, abstract states, concretisation | `predicates.rs`, `atoms.rs`, `abstract_state.rs`, `region.rs` |
 //! | predicates and operators together, what outcomes do to predicates | `abstraction.rs`, `effects.rs` |
 //! | predicate sets by binary search | `splits.rs` |
 //! | from an abstract path to a concrete run | `concretise.rs` |
@@ -18,6 +18,7 @@
 
 mod abstract_state;
 mod abstraction;
+mod atoms;
 mod branch_and_bound;
 mod cegar;
 mod concretise;

@@ -1,9 +1,10 @@
 //! The predicate set 𝒫: literals, projection of states, concretisation of abstract states.
 
 use policert_engine_api::EngineError;
-use policert_model::{Condition, Model, Predicate, VarId};
+use policert_model::{Condition, Model, Predicate, Truth, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
+use crate::atoms::atoms;
 use crate::{AbstractState, Layout, PredId, Region};
 
 /// The predicates with both of their literals.
@@ -66,6 +67,25 @@ impl PredicateSet {
     #[must_use]
     pub fn tells(&self, condition: &Condition) -> bool {
         self.literals.iter().any(|literals| literals.contains(condition))
+    }
+
+    /// Whether a condition can be a predicate that says something: it is about states alone, has a
+    /// truth value in each, not the same in all, and is not decided by the locations.
+    pub(crate) fn is_candidate(&self, atom: &Condition) -> bool {
+        let (domains, locations) = (&self.domains, self.layout.locations());
+        let variables = atom.variables();
+        variables.iter().all(|v| v.index() < domains.dimensions())
+            && !variables.iter().all(|v| locations.contains(v))
+            && atom.truth(domains) == Truth::Maybe
+            && require_total(atom, domains, "").is_ok()
+    }
+
+    /// The atoms of a condition that can be predicates.
+    pub(crate) fn candidates(&self, condition: &Condition) -> Vec<Condition> {
+        let mut found = Vec::new();
+        atoms(condition, &mut found);
+        found.retain(|atom| self.is_candidate(atom));
+        found
     }
 
     /// Number of predicates.

@@ -34,7 +34,6 @@ use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 
 use crate::abstraction::Abstraction;
-use crate::cegar::weakest_precondition::{atoms, is_predicate};
 use crate::cegar::{CegarConfig, Origin};
 use crate::config::Config;
 use crate::engine::added_atoms;
@@ -174,9 +173,7 @@ pub fn prob_ppa(
         predicates += u64::from(new);
         mdp.tree.split_everywhere(predicate);
     }
-    let mut unsafe_atoms = Vec::new();
-    atoms(&question.property.unsafe_condition, &mut unsafe_atoms);
-    unsafe_atoms.retain(|atom| is_predicate(&abstraction, atom));
+    let unsafe_atoms = abstraction.predicates.candidates(&question.property.unsafe_condition);
     let mut added = 0;
     for atom in &unsafe_atoms {
         let (predicate, new) = mdp.tree.predicate(atom);

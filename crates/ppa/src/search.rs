@@ -86,6 +86,22 @@ impl Transitions for Found<'_> {
     }
 }
 
+impl Abstraction<'_> {
+    /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn build(
+        &self,
+        queries: &mut Queries<'_>,
+        fragment: &mut Fragment,
+        budget: &mut Budget,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
+        Search { abstraction: self, queries, budget, observer }.run(fragment)
+    }
+}
+
 impl Search<'_, '_, '_> {
     /// Builds the fragment reachable from the abstract start states. What was built before a
     /// stop stays in `fragment`.

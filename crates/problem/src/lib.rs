@@ -20,12 +20,14 @@
 //! ```
 
 pub mod control_loop;
+mod files;
 mod hollow_facts;
 pub mod load;
 mod options;
 pub mod policy;
 mod probability_question;
 mod problem;
+mod semantics;
 mod semantics_record;
 mod state_record;
 mod without_effect;
@@ -33,6 +35,7 @@ mod without_effect;
 pub use policert_policy::{Filter, Numbers, Ties};
 pub use policert_ppa::Splits;
 
+pub use files::Files;
 pub use hollow_facts::HollowFact;
 pub use options::{
     InitialStates, PolicyChoice, Predicates, Probabilities, ProblemOptions, StateSpace,

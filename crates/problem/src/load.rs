@@ -9,16 +9,17 @@ use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewa
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
 };
-use policert_model::{Condition, Expr, InitialValue, LabelId, Model, Observable, SafetyProperty};
+use policert_model::{Condition, Expr, InitialValue, Model, Observable, SafetyProperty};
 use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
+use policert_policy::LoadedPolicy;
 use policert_policy::interface::Expressions;
-use policert_policy::{LoadedPolicy, Policy};
 use policert_ppa::SplitsError;
 
+use crate::files::Files;
+use crate::semantics::semantics;
 use crate::{
     InitialStates, PolicyChoice, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
-    QuestionAim, SemanticsRecord, StartRule, StuckStates, TerminalChoice, is_reachability, policy,
-    reaching, without_effect,
+    QuestionAim, TerminalChoice, is_reachability, policy, reaching, without_effect,
 };
 
 impl Problem {
@@ -70,9 +71,6 @@ impl Problem {
         Ok(problem)
     }
 }
-
-/// The files that were read.
-pub type Files = Vec<(InputRole, PathBuf)>;
 
 fn load(
     options: &ProblemOptions,
@@ -422,40 +420,4 @@ fn remark(
             property.name
         )),
     }
-}
-
-/// What a verdict about a problem will mean; `never` are labels that the policy never chooses.
-pub(crate) fn semantics(
-    options: &ProblemOptions,
-    model: &Model,
-    property: &SafetyProperty,
-    policy: Option<&Policy>,
-    never: &[LabelId],
-    terminal: Option<&Condition>,
-) -> SemanticsRecord {
-    let names = |labels: &[LabelId]| {
-        labels.iter().map(|&label| model.label_name(Some(label)).to_owned()).collect()
-    };
-    let unlearned = policy.map(|policy| policy.unrestricted_labels(model)).unwrap_or_default();
-    let start = match (&property.start, options.initial_states) {
-        (None, _) => StartRule::Initial,
-        (Some(_), InitialStates::Included) => StartRule::PropertyAndInitial,
-        (Some(_), InitialStates::LeftOut) => StartRule::Property,
-    };
-    let shown = |condition: &Condition| model.display_condition(condition);
-    let plain = (QuestionAim::AvoidUnsafe, StuckStates::Allowed);
-    let has_goal = (options.aim, options.stuck) != plain;
-    SemanticsRecord {
-        policy: policy.map(Policy::semantics),
-        domain: options.domain,
-        start,
-        terminal: terminal.map(shown),
-        aim: options.aim,
-        stuck: options.stuck,
-        goal: property.goal.as_ref().filter(|_| has_goal).map(shown),
-        unlearned_labels: names(&unlearned),
-        never_chosen: names(never),
-        text: String::new(),
-    }
-    .with_text()
 }

@@ -8,7 +8,7 @@ use policert_outcome::{Failure, InputRole, metered};
 use policert_policy::interface::Expressions;
 use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
-use crate::load::Files;
+use crate::files::Files;
 use crate::{PolicyChoice, ProblemOptions};
 
 /// Loads the policy that the options name; what they do not name, the property does

@@ -10,7 +10,7 @@ use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::load::semantics;
+use crate::semantics::semantics;
 use crate::{
     Domain, InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StateSpace, StuckStates,
 };

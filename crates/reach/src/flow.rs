@@ -9,9 +9,9 @@
 
 use policert_numeric::Rational;
 
+use crate::component::Component;
 use crate::error::ReachError;
 use crate::expression::{Expressions, NodeId, Tape};
-use crate::post::Component;
 use crate::range::Range;
 use crate::task::{Dynamics, DynamicsKind};
 

@@ -18,6 +18,7 @@
 
 mod aggregate;
 mod analysis;
+mod component;
 mod edge;
 mod error;
 mod expression;
@@ -41,6 +42,7 @@ pub use analysis::{
     Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
     StateRange, UnknownCause, analyse,
 };
+pub use component::Component;
 pub use edge::Edge;
 pub use error::ReachError;
 pub use expression::{ExpressionError, Expressions, Function, Node, NodeId, Tape};
@@ -50,7 +52,7 @@ pub use outcome::{Obstacle, ObstacleKind, Outcome};
 pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };
-pub use post::{Component, Post};
+pub use post::Post;
 pub use range::{ExactRange, Range};
 pub use reachable_sets::{Boxes, Part, ReachableSets, RunOptions};
 pub use region::{Border, Region, Side};

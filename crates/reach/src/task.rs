@@ -1,6 +1,7 @@
 //! A reachability task: a control loop and what is asked about it.
 
 mod boxes;
+mod fields;
 mod formulas;
 mod read;
 mod reader;

@@ -7,8 +7,8 @@ use policert_engine_api::Question;
 use policert_model::{BinaryOp, Condition, Expr, Model, SafetyProperty, State, VarId};
 use policert_policy::Semantics;
 
-use crate::models::Sketch;
 use crate::oracle::Oracle;
+use crate::sketch::Sketch;
 use crate::{PolicyParts, Profile, Random, states};
 
 /// Of a few random policies, the one whose longest shortest path is the longest.

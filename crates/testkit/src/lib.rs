@@ -34,14 +34,16 @@ mod properties;
 mod random;
 mod setting;
 mod shared_folder;
+mod sketch;
 
 pub use case::{Case, LARGEST, cases};
 pub use examples::ExampleFile;
 pub use expressions::{Expressions, Forms, rebuilt};
-pub use models::{Profile, model};
+pub use models::model;
 pub use points::{boolean, integer, points, states, sub_box};
 pub use policies::{PolicyParts, policy, with_trees};
 pub use properties::property;
 pub use random::{Random, case_numbers, slow_tests};
 pub use setting::{Setting, semantics};
 pub use shared_folder::{cases_folder, shared_folder};
+pub use sketch::Profile;

@@ -4,7 +4,7 @@ use policert_model::{
     BinaryOp, Condition, Expr, Model, Predicate, SafetyProperty, Start, State, VarId, VariableKind,
 };
 
-use crate::models::Sketch;
+use crate::sketch::Sketch;
 use crate::{Forms, Profile, Random};
 
 /// A random property.

@@ -11,7 +11,7 @@ use policert_model::SafetyProperty;
 use policert_outcome::{
     ExitStatus, Failure, Finding, InputRole, Outcome, Remarks, digests_if_readable,
 };
-use policert_problem::{ProblemOptions, direction, load, policy};
+use policert_problem::{Files, ProblemOptions, direction, load, policy};
 use serde::Serialize;
 
 pub use policert_model::BY_ZERO;
@@ -56,7 +56,7 @@ struct Check<'a> {
     options: &'a ProblemOptions,
     budget: &'a mut Budget,
     remarks: &'a mut Remarks,
-    files: load::Files,
+    files: Files,
 }
 
 impl Check<'_> {

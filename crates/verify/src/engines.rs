@@ -21,7 +21,7 @@ use policert_engine_api::{
 };
 use policert_outcome::Failure;
 
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 /// Makes an engine of the name of a preset, or a file, and some settings.
 pub type Configure = fn(&str, &[Setting]) -> Result<Box<dyn Engine>, ConfigurationError>;

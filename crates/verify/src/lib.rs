@@ -24,12 +24,14 @@
 //! replayed by `policert-certify`. Stops, errors and panics are no verdicts.
 
 pub mod check;
+mod engine_option;
 mod engine_options;
 mod engines;
 mod hollow;
 pub mod query_log;
 pub mod reach;
 mod report;
+mod request;
 mod start_states;
 mod verify;
 
@@ -41,12 +43,13 @@ pub use policert_evidence::{Evidence, Invariant};
 pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 pub use policert_problem::{PolicyChoice, Problem, ProblemOptions};
 
-pub use engine_options::EngineOption;
+pub use engine_option::EngineOption;
 pub use engines::{Questions, Registration, Registry};
 pub use hollow::{Hollow, HollowCode};
 pub use report::{Report, Statistics, Times};
+pub use request::{ProblemSource, Request};
 pub use start_states::{StartStateRecord, StartStatesRecord};
-pub use verify::{ProblemSource, Request, verify};
+pub use verify::verify;
 
 /// Returns the version, the commit that the program was built from if that is known, and the version
 /// of Z3 if the program has it: `0.1.0 (commit 0123456789ab, Z3 5.4.1.0)`.

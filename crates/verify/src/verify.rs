@@ -2,86 +2,28 @@
 
 mod remarks;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use policert_engine_api::{
-    Aim, BoundedProbability, Budget, CancelFlag, Conclusion, Context, EngineAnswer, Event, Limits,
-    Observer, ProbabilityAim, Question, Recorder, Setting, StopReason, Trace, UnknownReason,
+    Aim, BoundedProbability, Budget, CancelFlag, Conclusion, Context, EngineAnswer, Event,
+    Observer, ProbabilityAim, Question, Recorder, StopReason, Trace, UnknownReason,
 };
 use policert_evidence::{Evidence, Invariant, check_invariant};
-use policert_numeric::Rational;
 use policert_outcome::decimal::outward;
-use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, ReasonCode, VerdictWord};
-use policert_problem::{Problem, ProblemOptions};
+use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
+use policert_problem::Problem;
 use serde_json::Value;
 
-use crate::engine_options::{self, EngineOption};
-use crate::engines::{self, Registration, Registry};
+use crate::engine_option::EngineOption;
+use crate::engine_options;
+use crate::engines::{self, Registration};
 use crate::query_log::QueryLog;
 use crate::report::{Report, Statistics, Times};
+use crate::request::{ProblemSource, Request};
 use crate::start_states::StartStatesRecord;
 
-/// What to verify, and how.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The question.
-    pub problem: ProblemSource,
-    /// The engines that there are. [default: those of this library]
-    pub engines: Registry,
-    /// Name of the engine that answers. [default: auto]
-    pub engine: String,
-    /// Its configuration: name of a preset, or a file. [default: native]
-    pub preset: String,
-    /// Settings that are changed in it. [default: none]
-    pub settings: Vec<Setting>,
-    /// Safe means: the greatest probability of reaching an unsafe state is at most this.
-    /// [default: the engine says what is asked for]
-    pub bound: Option<Rational>,
-    /// Width of the interval of a probability. [default: that of the engine]
-    pub precision: Option<f64>,
-    /// Whether to compute the exact value of a probability. [default: no]
-    pub exact: bool,
-    /// Options that the user named: one that the engine does not use is refused.
-    pub named: Vec<EngineOption>,
-    /// What may be used.
-    pub limits: Limits,
-    /// How many threads may be used. [default: 1]
-    pub threads: u16,
-    /// Where the queries about the policy are written: `docs/formats/queries.md`.
-    pub record_queries: Option<PathBuf>,
-    /// Whether evidence of probabilities is wanted; that of other verdicts comes in any case.
-    pub evidence: bool,
-    /// Whether to say which start states are proved safe.
-    pub start_states: bool,
-    /// All files that are written, also by the caller; none of them may be an input.
-    pub outputs: OutputFiles,
-}
-
 impl Request {
-    /// The request with all defaults, without limits: about a model by its file, about a problem by
-    /// its options, or about one that is loaded.
-    pub fn new(problem: impl Into<ProblemSource>) -> Self {
-        Self {
-            problem: problem.into(),
-            engines: Registry::standard(),
-            engine: "auto".to_owned(),
-            preset: "native".to_owned(),
-            settings: Vec::new(),
-            bound: None,
-            precision: None,
-            exact: false,
-            named: Vec::new(),
-            limits: Limits::default(),
-            threads: 1,
-            record_queries: None,
-            evidence: false,
-            start_states: false,
-            outputs: OutputFiles::default(),
-        }
-    }
-
     /// What the engine is asked about a problem.
     ///
     /// # Errors
@@ -120,50 +62,6 @@ impl Request {
             ..problem.probability_aim(self.bound.clone())?
         };
         Ok(Question { aim: Aim::Probability(aim), ..question })
-    }
-}
-
-/// Where a problem comes from.
-#[derive(Clone, Debug)]
-pub enum ProblemSource {
-    /// From files.
-    Files(Box<ProblemOptions>),
-    /// It is there already.
-    Loaded(Arc<Problem>),
-}
-
-impl ProblemSource {
-    /// Returns the problem in the words of the user.
-    #[must_use]
-    pub fn options(&self) -> &ProblemOptions {
-        match self {
-            Self::Files(options) => options,
-            Self::Loaded(problem) => problem.options(),
-        }
-    }
-}
-
-impl From<&Path> for ProblemSource {
-    fn from(model: &Path) -> Self {
-        ProblemOptions::new(model).into()
-    }
-}
-
-impl From<&str> for ProblemSource {
-    fn from(model: &str) -> Self {
-        Path::new(model).into()
-    }
-}
-
-impl From<ProblemOptions> for ProblemSource {
-    fn from(options: ProblemOptions) -> Self {
-        Self::Files(Box::new(options))
-    }
-}
-
-impl From<Problem> for ProblemSource {
-    fn from(problem: Problem) -> Self {
-        Self::Loaded(Arc::new(problem))
     }
 }
 

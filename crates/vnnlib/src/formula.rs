@@ -2,10 +2,11 @@
 
 use policert_numeric::{LinearInequality, Rational};
 
+use crate::declarations::Declarations;
 use crate::error::Fault;
-use crate::script::Declarations;
 use crate::sexpr::{Sexpr, quoted};
-use crate::term::{LinearTerm, Variable};
+use crate::term::LinearTerm;
+use crate::variable::Variable;
 
 /// A condition without negations. `All` of nothing is true, `Any` of nothing is false.
 #[derive(Clone, PartialEq, Debug)]

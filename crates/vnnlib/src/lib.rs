@@ -13,12 +13,14 @@
 //! | `formula` | conditions in negation normal form |
 //! | `property` | their disjunctive normal form |
 
+mod declarations;
 mod error;
 mod formula;
 mod property;
 mod script;
 mod sexpr;
 mod term;
+mod variable;
 
 #[cfg(test)]
 mod tests;

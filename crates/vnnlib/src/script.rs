@@ -1,11 +1,10 @@
 //! The commands of a file: declarations and assertions.
 
-use std::collections::BTreeMap;
-
+use crate::declarations::Declarations;
 use crate::error::Fault;
 use crate::formula::Formula;
 use crate::sexpr::{Reader, Sexpr, quoted};
-use crate::term::Variable;
+use crate::variable::Variable;
 
 /// What a file says.
 #[derive(Debug)]
@@ -18,37 +17,6 @@ pub(crate) struct Script {
     pub assertions: Formula,
     /// Where the first assertion is.
     pub assertions_at: usize,
-}
-
-/// The variables that are declared, and where.
-#[derive(Debug, Default)]
-pub(crate) struct Declarations(BTreeMap<Variable, usize>);
-
-impl Declarations {
-    pub fn contains(&self, variable: Variable) -> bool {
-        self.0.contains_key(&variable)
-    }
-
-    /// How many inputs and outputs there are; their numbers have no gaps.
-    fn counts(&self) -> Result<(usize, usize), Fault> {
-        let (mut inputs, mut outputs) = (0, 0);
-        for (&variable, &at) in &self.0 {
-            let (next, index) = match variable {
-                Variable::Input(index) => (&mut inputs, index),
-                Variable::Output(index) => (&mut outputs, index),
-            };
-            if index != *next {
-                let missing = match variable {
-                    Variable::Input(_) => Variable::Input(*next),
-                    Variable::Output(_) => Variable::Output(*next),
-                };
-                let message = format!("{missing} is not declared, though {variable} is");
-                return Err(Fault::invalid(at, message));
-            }
-            *next += 1;
-        }
-        Ok((inputs, outputs))
-    }
 }
 
 /// Reads a whole file.
@@ -149,7 +117,7 @@ fn declare(
         );
         return Err(Fault::invalid(variable.at, message));
     };
-    if declared.0.insert(known, variable.at).is_some() {
+    if !declared.add(known, variable.at) {
         return Err(Fault::invalid(variable.at, format!("{known} is declared twice")));
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! The result of a search: verdict, counts, and what to know about them.
 
 use policert_engine_api::{Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
-use policert_model::{ModellingError, OperatorKey, State};
+use policert_model::State;
 
 use super::{NO_PARENT, Search};
+use crate::dropped_outcome::DroppedOutcome;
 use crate::frontier::Frontier;
 use crate::policy_successors::PolicySuccessors;
 use crate::state_table::StateId;
@@ -24,18 +25,6 @@ pub struct Explored {
     pub dropped: Vec<DroppedOutcome>,
     /// Counters and times.
     pub stats: Stats,
-}
-
-/// An operator that dropped an outcome: one that leaves a domain, or writes an array cell that
-/// does not exist.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DroppedOutcome {
-    /// The operator.
-    pub operator: OperatorKey,
-    /// The first state in which it happened.
-    pub state: State,
-    /// What happened there, naming the variable.
-    pub problem: ModellingError,
 }
 
 impl Search<'_> {

@@ -6,7 +6,7 @@ use policert_model::{Condition, Expr, LinearConstraint};
 use policert_numeric::{IntBox, IntInterval};
 
 use super::expression::IntegerExpr;
-use super::value::{Term, fits_i64, terms_of};
+use super::term::{Term, fits_i64, terms_of};
 
 /// A truth value, or none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

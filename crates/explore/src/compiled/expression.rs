@@ -5,7 +5,7 @@ use policert_model::{BinaryOp, Expr, LinearExpr, UnaryOp};
 use policert_numeric::IntBox;
 
 use super::fraction::FractionExpr;
-use super::value::{Term, fits_i64, terms_of};
+use super::term::{Term, fits_i64, terms_of};
 
 /// An expression whose value is an integer wherever it has one.
 #[derive(Clone, Debug)]

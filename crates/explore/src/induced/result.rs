@@ -5,7 +5,7 @@ use policert_mdp::{Direction, Mdp, Reachability, StateSet};
 use policert_model::{Model, State};
 
 use super::Search;
-use crate::breadth_first::DroppedOutcome;
+use crate::dropped_outcome::DroppedOutcome;
 use crate::packing::StatePacking;
 use crate::state_table::{StateId, StateTable};
 use crate::stats::Stats;

@@ -8,7 +8,7 @@ use policert_problem::{Problem, value_record};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::EndingWord;
+use super::ending_word::EndingWord;
 
 /// One run with all its states.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@ use policert_model::{Condition, VarId};
 use policert_numeric::IntInterval;
 
 use super::cell::Literal;
-use super::state_tree::PredicateId;
+use super::predicate_id::PredicateId;
 
 /// Literals in the order of the way; of the bounds of a variable from one side the tightest only.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use policert_model::{Condition, Destination};
 
 use super::cell::Literals;
-use super::state_tree::{PredicateId, StateTree};
+use super::predicate_id::PredicateId;
+use super::state_tree::StateTree;
 
 /// By predicate: its literals before the outcome.
 #[derive(Debug, Default)]

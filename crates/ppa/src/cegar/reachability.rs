@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::config::SearchOrder;
 use super::preconditions::Preconditions;
-use super::start_states::StartList;
+use super::start_list::StartList;
 use super::state_tree::{Arrival, NodeId, StateTree};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;

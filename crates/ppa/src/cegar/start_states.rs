@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use policert_engine_api::{Budget, EngineError, StartStates};
-use policert_model::State;
 use policert_numeric::IntInterval;
 
 use super::cell::Literal;
 use super::reachability::Search;
+use super::start_list::StartList;
 use super::state_tree::{NodeId, StateTree};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
@@ -15,15 +15,6 @@ use crate::region::Region;
 
 /// Up to how many start states are listed one by one, with repetitions.
 const LIST_LIMIT: usize = 1 << 14;
-
-/// The start states one by one, where they are few.
-#[derive(Debug)]
-pub(crate) enum StartList {
-    /// All of them, each once.
-    All(BTreeSet<State>),
-    /// There are too many.
-    TooMany,
-}
 
 impl Search<'_, '_, '_> {
     /// Reaches the abstract start states.

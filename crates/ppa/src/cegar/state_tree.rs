@@ -14,22 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cell::{Cell, Difference, Literal, Literals};
 use super::path_literals::PathLiterals;
+use super::predicate_id::PredicateId;
 use crate::abstraction::Abstraction;
-
-impl PredicateId {
-    /// The position.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// A node of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct NodeId(u32);
-
-/// Position of a predicate among all of the tree.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct PredicateId(u32);
 
 /// A transition that is known or possible.
 #[derive(Clone, Debug)]
@@ -144,7 +134,7 @@ impl StateTree {
         if let Some(&id) = self.ids.get(condition) {
             return (id, false);
         }
-        let id = PredicateId(u32::try_from(self.predicates.len()).unwrap_or(u32::MAX));
+        let id = PredicateId::new(self.predicates.len());
         let negation = condition.negate();
         self.predicates.push(Arc::new([negation.clone(), condition.clone()]));
         self.ids.insert(condition.clone(), id);

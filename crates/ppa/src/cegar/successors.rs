@@ -8,8 +8,9 @@ use policert_model::{State, Truth};
 
 use super::cell::Literals;
 use super::preconditions::Preconditions;
+use super::predicate_id::PredicateId;
 use super::reachability::Search;
-use super::state_tree::{Arrival, Candidate, Found, NodeId, PredicateId};
+use super::state_tree::{Arrival, Candidate, Found, NodeId};
 use crate::region::Region;
 
 /// The transitions of one abstract state by one outcome.

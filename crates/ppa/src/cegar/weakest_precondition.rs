@@ -1,11 +1,10 @@
-//! Predicates by weakest preconditions: the atoms of a condition, and what they are before each
-//! step of a path.
+//! Predicates by weakest preconditions: what the atoms of a condition are before each step of a path.
 
 use policert_model::{Condition, Truth};
 
 use super::path::AbstractPath;
 use crate::abstraction::Abstraction;
-use crate::predicates::require_total;
+use crate::atoms::atoms;
 
 /// The most atoms that are carried back over one step.
 const ATOM_LIMIT: usize = 256;
@@ -17,44 +16,6 @@ pub(crate) struct AtomAtStep {
     pub step: usize,
     /// What it says of the state there.
     pub atom: Condition,
-}
-
-/// The atoms of a condition, each in one of its two polarities, in the order of occurrence.
-pub(crate) fn atoms(condition: &Condition, found: &mut Vec<Condition>) {
-    match condition {
-        Condition::True | Condition::False => {}
-        Condition::And(parts) | Condition::Or(parts) => {
-            parts.iter().for_each(|part| atoms(part, found));
-        }
-        atom => {
-            let atom = oriented(atom);
-            if !found.contains(&atom) {
-                found.push(atom);
-            }
-        }
-    }
-}
-
-/// An atom or its negation, the same for both.
-fn oriented(atom: &Condition) -> Condition {
-    let keep = match atom {
-        Condition::Linear(c) => c.terms.first().is_none_or(|&(_, factor)| factor > 0),
-        Condition::General { positive, .. } => *positive,
-        _ => true,
-    };
-    if keep { atom.clone() } else { atom.negate() }
-}
-
-/// Whether a condition can be a predicate that says something: it is about states alone, has a
-/// truth value in each, not the same in all, and is not decided by the locations.
-pub(crate) fn is_predicate(abstraction: &Abstraction<'_>, atom: &Condition) -> bool {
-    let predicates = &abstraction.predicates;
-    let (domains, locations) = (predicates.domains(), predicates.layout().locations());
-    let variables = atom.variables();
-    variables.iter().all(|v| v.index() < domains.dimensions())
-        && !variables.iter().all(|v| locations.contains(v))
-        && atom.truth(domains) == Truth::Maybe
-        && require_total(atom, domains, "").is_ok()
 }
 
 /// The atoms of a condition on the state after `step` steps, and those of its weakest
@@ -80,7 +41,7 @@ pub(crate) fn propagate(
         wave.retain(|atom| atom.variables().iter().all(|v| v.index() < dimensions));
         wave.retain(|atom| {
             let open = atom.truth(&path.states[at].cell.sides) == Truth::Maybe;
-            if open && is_predicate(abstraction, atom) {
+            if open && abstraction.predicates.is_candidate(atom) {
                 found.push(AtomAtStep { step: at, atom: atom.clone() });
             }
             open || !until_entailed
@@ -94,24 +55,4 @@ pub(crate) fn propagate(
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use policert_model::{BinaryOp, Expr, VarId};
-
-    #[test]
-    fn atoms_come_once_whatever_their_polarity() {
-        let x = || Expr::Var(VarId::new(0));
-        let compare = |op, value| Condition::from_expr(&Expr::binary(op, x(), Expr::int(value)));
-        // x = 3, or not x <= 2: two atoms, x <= 3 and x <= 2.
-        let condition =
-            Condition::or([compare(BinaryOp::Eq, 3), compare(BinaryOp::Le, 2).negate()]);
-        let mut found = Vec::new();
-        atoms(&condition, &mut found);
-        assert_eq!(found, [compare(BinaryOp::Le, 3), compare(BinaryOp::Le, 2)]);
-        atoms(&condition.negate(), &mut found);
-        assert_eq!(found.len(), 2);
-    }
 }

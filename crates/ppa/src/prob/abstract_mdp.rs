@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use super::distribution::{JointOperators, Target, Transition};
 use super::expansion::Expansion;
 use crate::abstraction::Abstraction;
-use crate::cegar::start_states::{StartList, StartSearch};
+use crate::cegar::start_list::StartList;
+use crate::cegar::start_states::StartSearch;
 use crate::cegar::state_tree::{NodeId, StateTree};
 use crate::queries::Queries;
 

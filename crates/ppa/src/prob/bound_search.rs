@@ -30,8 +30,8 @@ use crate::cegar::config::Scope;
 use crate::cegar::path::AbstractPath;
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::refinement::{Origin, Refinement};
-use crate::cegar::start_states::StartList;
-use crate::cegar::weakest_precondition::{AtomAtStep, atoms, is_predicate};
+use crate::cegar::start_list::StartList;
+use crate::cegar::weakest_precondition::AtomAtStep;
 use crate::queries::{Queries, QueryStats};
 use crate::region::Region;
 
@@ -97,10 +97,8 @@ impl<'r> BoundSearch<'r> {
 
     /// The predicates that the abstraction begins with, beside the atoms of the unsafe condition.
     pub fn begin_with(&mut self, mut first: Vec<Condition>) {
-        let mut unsafe_atoms = Vec::new();
-        atoms(&self.abstraction.question.property.unsafe_condition, &mut unsafe_atoms);
-        unsafe_atoms.retain(|atom| is_predicate(self.abstraction, atom));
-        first.extend(unsafe_atoms);
+        let unsafe_condition = &self.abstraction.question.property.unsafe_condition;
+        first.extend(self.abstraction.predicates.candidates(unsafe_condition));
         for condition in &first {
             let (predicate, new) = self.mdp.tree.predicate(condition);
             self.predicates += u64::from(new);

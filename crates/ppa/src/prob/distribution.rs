@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use crate::abstraction::Abstraction;
 use crate::cegar::cell::Literals;
 use crate::cegar::preconditions::Preconditions;
-use crate::cegar::state_tree::{NodeId, PredicateId, StateTree};
+use crate::cegar::predicate_id::PredicateId;
+use crate::cegar::state_tree::{NodeId, StateTree};
 
 /// Where an outcome of an abstract transition leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -299,7 +299,7 @@ impl Expansion<'_, '_, '_> {
         &mut self,
         operator: u32,
         d: usize,
-        predicate: crate::cegar::state_tree::PredicateId,
+        predicate: crate::cegar::predicate_id::PredicateId,
     ) -> Result<crate::cegar::cell::Literals, EngineError> {
         let abstraction = self.abstraction;
         let destination = &abstraction.operators.all()[operator as usize].destinations[d];

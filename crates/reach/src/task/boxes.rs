@@ -2,7 +2,7 @@
 
 use policert_numeric::Rational;
 
-use super::read::{MAX_PARTS, reads_state_from};
+use super::fields::{MAX_PARTS, reads_state_from};
 use super::reader::Section;
 use crate::error::ReachError;
 use crate::grid::{Axis, Grid};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_numeric::Rational;
 
-use super::read::{
+use super::fields::{
     MAX_STEPS, bounds, cell_formula, distances, expression, names, pairs, read_question,
 };
 use super::reader::{Entry, Section};

@@ -8,7 +8,7 @@ use policert_model::{
 };
 use policert_numeric::Rational;
 
-use super::{Profile, Sketch};
+use crate::sketch::{Profile, Sketch};
 use crate::{Forms, Random, rebuilt};
 
 /// Instance number `i`: its location is variable number `i`.

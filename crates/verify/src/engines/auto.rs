@@ -25,7 +25,7 @@ use super::guided::Guided;
 use super::ic3::Ic3;
 use super::prob::{self, Prob};
 use super::{Questions, Registration, attempt, result_text, settled};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "auto",

@@ -8,7 +8,7 @@ use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured, unusual};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "explicit",

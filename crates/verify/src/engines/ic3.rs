@@ -8,7 +8,7 @@ use policert_ic3::{Config, Report, run};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "ic3",

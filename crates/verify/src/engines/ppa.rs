@@ -7,7 +7,7 @@ use policert_ppa::{Config, QueryStats, TestStats, run_recorded};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "ppa",

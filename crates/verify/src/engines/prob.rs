@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured, unusual};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 use filter::Filtered;
 use induced::{Found, Solving};
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, cegar, configured, ppa};
-use crate::engine_options::EngineOption;
+use crate::engine_option::EngineOption;
 
 const OPTIONS: &[EngineOption] = &[
     EngineOption::Predicates,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use policert_convert::{
-    Conversion, ConvertError, PolicyEncoding, Reach, WrittenNetwork, drn_text, jani_text,
+    Conversion, ConvertError, PolicyEncoding, Reach, WrittenAutomata, drn_text, jani_text,
     prism_properties, prism_text,
 };
 use policert_engine_api::{Budget, EngineError, Question, Silent};
@@ -82,17 +82,17 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
     for direction in [Direction::Max, Direction::Min] {
         let reach = Reach { question: question.clone(), stay: Condition::True, direction };
         let written = policy.as_ref().map(|policy| (policy, PolicyEncoding::Discrete(6)));
-        let network = match WrittenNetwork::new(&Conversion { reach, policy: written }) {
-            Ok(network) => network,
+        let automata = match WrittenAutomata::new(&Conversion { reach, policy: written }) {
+            Ok(automata) => automata,
             Err(ConvertError::Unsupported(reason)) => {
                 *tally.refused.entry(reason).or_default() += 1;
                 return;
             }
             Err(error) => panic!("{place}: {error}"),
         };
-        let text = jani_text(&network).unwrap_or_else(|error| panic!("{place}: {error}"));
-        assert!(prism_text(&network).expect("no real numbers").contains("module environment"));
-        assert!(prism_properties(&network).contains("target"));
+        let text = jani_text(&automata).unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert!(prism_text(&automata).expect("no real numbers").contains("module environment"));
+        assert!(prism_properties(&automata).contains("target"));
         let (again, question) = read(&place, &text);
         let question = Question::new(&again, &question);
         let converted = induce(&question, None).unwrap_or_else(|| panic!("{place}: {text}"));

@@ -7,8 +7,7 @@ use policert_testkit::oracle::Oracle;
 use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 use super::*;
-use crate::cegar::start_states::StartList;
-use crate::cegar::weakest_precondition::{atoms, is_predicate};
+use crate::cegar::start_list::StartList;
 use crate::config::Config;
 use crate::prob::abstract_mdp::Expanding;
 use crate::prob::max_prob::{MaxProbMethod, max_prob};
@@ -58,10 +57,8 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let tests = Config::default();
     let mut queries = abstraction.queries(&tests).ok()?;
     let mut mdp = AbstractMdp::new(&abstraction);
-    let mut unsafe_atoms = Vec::new();
-    atoms(&property.unsafe_condition, &mut unsafe_atoms);
-    for atom in unsafe_atoms.iter().filter(|atom| is_predicate(&abstraction, atom)) {
-        let (predicate, _) = mdp.tree.predicate(atom);
+    for atom in abstraction.predicates.candidates(&property.unsafe_condition) {
+        let (predicate, _) = mdp.tree.predicate(&atom);
         mdp.tree.split_everywhere(predicate);
     }
     let budget = &mut Budget::unlimited();
