@@ -33,7 +33,7 @@ pub fn text(metadata: &Value) -> Result<String> {
     Ok(list)
 }
 
-/// What is wrong with the file: a package that it lacks, or that is not contained.
+/// Returns what is wrong with the file: a package that it lacks, or that is not contained.
 pub fn check(root: &Path, metadata: &Value) -> Result<Vec<String>> {
     let text = std::fs::read_to_string(root.join(FILE)).unwrap_or_default();
     let listed: BTreeSet<&str> = text

@@ -35,7 +35,7 @@ fn digest(folder: &Path, path: &Path) -> Option<FileDigest> {
     Some(FileDigest { path: PathBuf::from(path), sha256 })
 }
 
-/// Why a run has to be made again; `None` if it need not.
+/// Returns why a run has to be made again; `None` if it need not.
 pub(crate) fn changed(
     suite: &Suite,
     entry: &Entry,

@@ -9,7 +9,7 @@ use policert_outcome::{Failure, FileDigest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is run.
+/// Says what is run.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct RunKey {
     /// Name of the instance.
@@ -20,14 +20,14 @@ pub struct RunKey {
     pub share: Option<u32>,
 }
 
-/// What came out of a run.
+/// The result of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RunResult {
     /// `safe`, `unsafe`, `unknown`, or what kept it from an answer.
     pub verdict: String,
     /// The exit code; `None` if the process was ended by a signal.
     pub exit_code: Option<i32>,
-    /// Why there is no verdict.
+    /// The reason why there is no verdict.
     pub reason: Option<String>,
     /// Time of the process in seconds.
     pub time_s: f64,

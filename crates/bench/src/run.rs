@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(5);
 /// After the limit of the time, a process gets so long to end by itself.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How to run a suite.
+/// Says how to run a suite.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// The program, `policert`.
@@ -34,7 +34,7 @@ pub struct RunOptions {
     pub time: Option<Duration>,
 }
 
-/// What is told on the way.
+/// Receives what a study does on the way.
 pub trait Progress {
     /// A run begins: the `number`th of `count`.
     fn begins(&mut self, key: &RunKey, number: usize, count: usize);
@@ -44,7 +44,7 @@ pub trait Progress {
     fn finished(&mut self, entry: &Entry);
 }
 
-/// What came of it.
+/// The result of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
     /// Runs of the suite.
@@ -169,7 +169,7 @@ fn run(
     let time = begin.elapsed();
     let message = first_line(&messages);
     if status.code() == Some(WRONG_USAGE) {
-        // The suite is wrong: nothing is kept, so that it can be mended and gone on with.
+        // The suite is wrong: nothing is kept, so that it can be corrected and continued.
         let RunKey { instance, configuration, .. } = key;
         return Err(Failure::Usage(format!("`{instance}` with `{configuration}`: {message}")));
     }

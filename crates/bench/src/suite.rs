@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::journal::{Entry, RunKey};
 
-/// What a study runs: every instance with every configuration.
+/// Holds what a study runs: every instance with every configuration.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
@@ -68,7 +68,7 @@ pub struct Comparison {
     pub y: String,
 }
 
-/// How a question is answered.
+/// Says how a question is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {

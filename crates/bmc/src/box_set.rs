@@ -139,7 +139,7 @@ impl BoxSet {
     }
 }
 
-/// Whether two boxes have a common point.
+/// Returns whether two boxes have a common point.
 fn meet(a: &IntBox, b: &IntBox) -> bool {
     a.sides().iter().zip(b.sides()).all(|(a, b)| a.lo <= b.hi && b.lo <= a.hi)
 }

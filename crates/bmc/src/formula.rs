@@ -114,7 +114,8 @@ impl<'a> Unrolling<'a> {
         Err(EngineError::Internal("the lengths ran out".to_owned()))
     }
 
-    /// Whether there is no path of the current length that matters. If Z3 gives up, there may be.
+    /// Returns whether there is no path of the current length that matters. If Z3 gives up, there
+    /// may be.
     fn is_complete(&mut self, budget: &mut Budget) -> Result<bool, EngineError> {
         match self.check(budget) {
             Ok(path) => Ok(path.is_none()),
@@ -251,7 +252,7 @@ impl<'a> Unrolling<'a> {
     }
 }
 
-/// What an encoding would pass over in silence: values that are no integers, and two different
+/// Refuses what an encoding would pass over in silence: values that are no integers, and two different
 /// ones for one variable.
 fn refuse_errors(question: &Question<'_>, operator: &Operator) -> Result<(), EngineError> {
     let model = question.model;

@@ -6,11 +6,11 @@ use policert_numeric::IntBox;
 #[derive(Debug)]
 pub(crate) struct Found {
     pub sides: IntBox,
-    /// How they are reached; start states have none.
+    /// The way in which they are reached; start states have none.
     pub arrival: Option<Arrival>,
 }
 
-/// How a box is reached.
+/// Says how a box is reached.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     /// The box before.

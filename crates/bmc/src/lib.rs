@@ -20,7 +20,7 @@ use policert_model::DomainRule;
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 
-/// What unrolls.
+/// The solver that unrolls runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BmcSolver {
@@ -31,7 +31,7 @@ pub enum BmcSolver {
     Z3,
 }
 
-/// How runs are unrolled.
+/// Says how runs are unrolled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct BmcConfig {
@@ -73,7 +73,7 @@ impl Configuration for BmcConfig {
     }
 }
 
-/// What bounded model checking found.
+/// Holds what bounded model checking found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct BmcReport {
     /// The answer. Unsafe comes with a path of shortest length, unless a choice of the policy on
@@ -88,7 +88,7 @@ pub struct BmcReport {
     pub stats: BmcStats,
 }
 
-/// What a search by length came to: the first unsafe path stands whatever ended the search.
+/// Reports what a search by length came to: the first unsafe path stands whatever ended the search.
 fn report(
     ended: Result<Verdict, EngineError>,
     first_unsafe: Option<Trace>,
@@ -109,7 +109,7 @@ fn report(
     Ok(BmcReport { verdict, counts, stopped, stats })
 }
 
-/// How far the unrolling came, and what it took.
+/// Says how far the unrolling came, and what it took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BmcStats {
     /// The greatest length of which it is known whether there is an unsafe path; `None` if it is

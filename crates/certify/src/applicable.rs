@@ -7,7 +7,7 @@ use policert_model::{
     Semantics, SyncVector,
 };
 
-/// Whether `label` is applicable in `state`.
+/// Returns whether `label` is applicable in `state`.
 ///
 /// # Errors
 /// An operator whose guard has no truth value, under [`DomainRule::Error`].

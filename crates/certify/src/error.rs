@@ -3,7 +3,7 @@
 use policert_model::{ComposeError, ModellingError};
 use thiserror::Error;
 
-/// Why a trace is no evidence. Steps count from 0; states and operators are written as for a
+/// Says why a trace is no evidence. Steps count from 0; states and operators are written as for a
 /// person.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[non_exhaustive]
@@ -27,7 +27,7 @@ pub enum ReplayError {
     NoOperator {
         /// The step.
         step: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         error: ComposeError,
     },
     /// The operator has another label.
@@ -85,7 +85,7 @@ pub enum ReplayError {
     Modelling {
         /// The step.
         step: usize,
-        /// What is wrong.
+        /// The problem in words.
         error: Box<ModellingError>,
     },
     /// A run goes on in the state in which it is to be stuck.

@@ -94,7 +94,7 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
     }
 }
 
-/// At most so many units the score of an output of a tree ensemble is above that of another one,
+/// At most this many units the score of an output of a tree ensemble is above that of another one,
 /// for inputs in these ranges: the sum of what each tree can add.
 fn greatest_lead(trees: &IntegerTrees, inputs: &[IntInterval], a: usize, b: usize) -> i128 {
     let base = trees.base()[a] - trees.base()[b];
@@ -103,7 +103,7 @@ fn greatest_lead(trees: &IntegerTrees, inputs: &[IntInterval], a: usize, b: usiz
     greatest.fold(base, i128::saturating_add)
 }
 
-/// What the subtree of a node can add to it.
+/// Returns what the subtree of a node can add to it.
 fn greatest_in(
     tree: &IntegerTree,
     node: usize,

@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::applicable::is_applicable;
 use crate::scores::{Contest, Scorer};
 
-/// Why boxes are no inductive invariant.
+/// Says why boxes are no inductive invariant.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[non_exhaustive]
 pub enum InvariantError {
@@ -43,13 +43,13 @@ pub enum InvariantError {
     Engine(#[from] EngineError),
 }
 
-/// Whether an output competes with the others everywhere in a box.
+/// Says whether an output competes with the others everywhere in a box.
 pub type Competing<'a> = &'a dyn Fn(usize) -> bool;
 
 /// Refutes labels in boxes of states.
 pub trait ChoicesInBoxes {
-    /// Whether the policy is proved to choose an output nowhere in a box. `competing` tells the
-    /// outputs that compete everywhere in it; the others may or may not.
+    /// Returns whether the policy is proved to choose an output nowhere in a box. `competing` tells
+    /// the outputs that compete everywhere in it; the others may or may not.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -155,7 +155,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether one of the boxes includes a whole one.
+    /// Returns whether one of the boxes includes a whole one.
     fn is_inside(&self, sides: &IntBox) -> bool {
         let includes = |b: &IntBox| {
             let mut pairs = b.sides().iter().zip(sides.sides());
@@ -288,7 +288,7 @@ impl Check<'_> {
         self.question.terminal.as_ref().map_or(Truth::False, |c| c.truth(sides))
     }
 
-    /// Whether an output competes everywhere in a box.
+    /// Returns whether an output competes everywhere in a box.
     fn competes(&self, output: usize, sides: &IntBox) -> bool {
         let Some(policy) = self.policy else { return false };
         policy.semantics().filter == Filter::None
@@ -386,7 +386,7 @@ impl Check<'_> {
     }
 }
 
-/// Which part of a side lies in another one.
+/// Returns which part of a side lies in another one.
 #[expect(clippy::cast_precision_loss, reason = "a heuristic")]
 fn shared(a: IntInterval, side: IntInterval) -> f64 {
     let common = a.intersect(side);

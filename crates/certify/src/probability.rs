@@ -23,12 +23,12 @@ use moves::{Move, Taken};
 
 pub use paths::{WitnessPath, WitnessStep};
 
-/// What the bounds are about.
+/// Says what the bounds are about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbabilityClaim<'a> {
     /// Model, start states and target: its unsafe states.
     pub question: &'a Question<'a>,
-    /// What has to hold until the target is reached.
+    /// The condition that has to hold until the target is reached.
     pub stay: &'a Condition,
     /// The policy; all actions are allowed without.
     pub policy: Option<&'a Policy>,
@@ -52,7 +52,7 @@ pub struct CertifiedProbability {
     pub paths: Vec<WitnessPath>,
 }
 
-/// Why values are no bounds.
+/// Says why values are no bounds.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[non_exhaustive]
 pub enum ProbabilityError {
@@ -82,7 +82,7 @@ pub enum ProbabilityError {
 }
 
 impl ProbabilityError {
-    /// Whether it is a stop of the budget, which says nothing about the values.
+    /// Returns whether it is a stop of the budget, which says nothing about the values.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(self, Self::Engine(EngineError::Stop(_)))
@@ -143,7 +143,7 @@ struct Check<'a> {
     places: BTreeMap<&'a [i64], usize>,
 }
 
-/// Where a state stands.
+/// Says where a state stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Target,

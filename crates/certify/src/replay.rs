@@ -16,11 +16,11 @@ use crate::stuck::check_stuck;
 pub struct Replayed {
     /// One entry for each step of the trace.
     pub steps: Vec<ReplayedStep>,
-    /// How it ends.
+    /// The way in which it ends.
     pub end: TraceEnd,
 }
 
-/// How a run ends that does not do what the question asks.
+/// Says how a run ends that does not do what the question asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceEnd {
     /// In an unsafe state.
@@ -156,7 +156,7 @@ impl<'a> Replay<'a> {
         Ok(TraceEnd::Loop { back_to })
     }
 
-    /// Whether the operator of a step can lead to its state whatever chance does.
+    /// Checks whether the operator of a step can lead to its state whatever chance does.
     fn check_without_chance(
         &self,
         number: usize,
@@ -234,7 +234,7 @@ impl<'a> Replay<'a> {
         Ok(ReplayedStep { policy })
     }
 
-    /// Whether a label is chosen by the policy, if it is one of the policy's at all.
+    /// Returns whether a label is chosen by the policy, if it is one of the policy's at all.
     fn check_choice(
         &self,
         number: usize,

@@ -41,7 +41,8 @@ impl<'p> Scorer<'p> {
         Self { policy, exact: policy.network().and_then(ExactEvaluator::new) }
     }
 
-    /// Whether `output` is chosen among the `competing` outputs, with the scores that say so.
+    /// Returns whether `output` is chosen among the `competing` outputs, with the scores that say
+    /// so.
     pub(crate) fn contest(
         &self,
         output: usize,
@@ -91,7 +92,7 @@ impl<'p> Scorer<'p> {
         competing.iter().map(contest).collect()
     }
 
-    /// What the tie rule requires of the chosen output against each other one.
+    /// Returns what the tie rule requires of the chosen output against each other one.
     fn won(
         &self,
         output: usize,

@@ -10,7 +10,7 @@ pub struct WrittenAutomata {
     pub(crate) variables: Vec<Variable>,
     pub(crate) automata: Vec<Automaton>,
     pub(crate) actions: Vec<Action>,
-    /// What start states satisfy; `None` if the initial values are all.
+    /// The condition that start states satisfy; `None` if the initial values are all.
     pub(crate) initial: Option<Expr>,
     pub(crate) stay: Expr,
     pub(crate) target: Expr,

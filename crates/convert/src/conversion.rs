@@ -17,13 +17,13 @@ use crate::policy_automaton::{PolicyEncoding, add_policy};
 pub struct Reach<'m> {
     /// Model, start states and target: its unsafe states.
     pub question: Question<'m>,
-    /// What has to hold until the target is reached.
+    /// The condition that has to hold until the target is reached.
     pub stay: Condition,
     /// The best probability.
     pub direction: Direction,
 }
 
-/// What is converted.
+/// Says what is converted.
 #[derive(Clone, Debug)]
 pub struct Conversion<'a> {
     /// The question.

@@ -185,7 +185,8 @@ impl Builder<'_> {
     }
 }
 
-/// Whether the cells that an expression reads are known to exist where `guard` holds within `sides`.
+/// Returns whether the cells that an expression reads are known to exist where `guard` holds within
+/// `sides`.
 fn cells_exist(expr: &Expr, guard: &Condition, sides: &IntBox) -> bool {
     let exist = Condition::from_expr(&expr.cells_exist(sides));
     let missing = Condition::and([guard.clone(), exist.negate()]);
@@ -194,7 +195,7 @@ fn cells_exist(expr: &Expr, guard: &Condition, sides: &IntBox) -> bool {
     sides.is_empty() || missing.truth(&sides) == Truth::False
 }
 
-/// What start states satisfy, and initial values by variable: one of them.
+/// Returns what start states satisfy, and initial values by variable: one of them.
 fn start_states(question: &Question<'_>) -> Result<(Option<Expr>, Vec<Option<i64>>), ConvertError> {
     let model = question.model;
     let mut sources = question.start_states();

@@ -3,7 +3,7 @@
 use policert_engine_api::EngineError;
 use thiserror::Error;
 
-/// Why there is no conversion.
+/// Says why there is no conversion.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[non_exhaustive]
 pub enum ConvertError {

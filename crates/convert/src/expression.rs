@@ -5,8 +5,8 @@ use policert_numeric::Rational;
 
 use crate::error::{ConvertError, unsupported};
 
-/// Whether an expression has a value everywhere, but for array cells that do not exist, so that it does
-/// not matter how others evaluate it.
+/// Checks whether an expression has a value everywhere, but for array cells that do not exist, so
+/// that it does not matter how others evaluate it.
 pub(crate) fn check_expression(expr: &Expr) -> Result<(), ConvertError> {
     use policert_model::BinaryOp::{Div, Mod, Pow};
     match expr {

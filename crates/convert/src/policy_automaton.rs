@@ -15,7 +15,7 @@ use crate::layers::{Clip, Layer, layers};
 /// The place of the policy among the automata.
 const POLICY: usize = 1;
 
-/// How the policy is written.
+/// Says how the policy is written.
 ///
 /// The automaton of the policy computes one layer a step and then takes part in every step of the
 /// model. Deviations from the paper:
@@ -133,7 +133,7 @@ fn edge(action: Option<usize>, guard: Expr, updates: Vec<(usize, Expr)>) -> Edge
     Edge { action, guard, destinations }
 }
 
-/// Whether an operator of a label is enabled.
+/// Returns whether an operator of a label is enabled.
 fn applicable(written: &WrittenAutomata, labels: &[LabelId], label: LabelId) -> Expr {
     let action = labels.iter().position(|&known| known == label);
     let edges = written.automata[0].edges.iter();
@@ -142,8 +142,8 @@ fn applicable(written: &WrittenAutomata, labels: &[LabelId], label: LabelId) -> 
     balanced(BinaryOp::Or, guards).unwrap_or_else(|| Expr::bool(false))
 }
 
-/// Whether an output is chosen: against every other one, it has the better score, or the other does
-/// not compete.
+/// Returns whether an output is chosen: against every other one, it has the better score, or the
+/// other does not compete.
 fn chosen(policy: &Policy, output: usize, scores: &[Expr], flags: Option<usize>) -> Expr {
     let others = (0..scores.len()).filter(|&other| other != output).map(|other| {
         let (own, rival) = (scores[output].clone(), scores[other].clone());
@@ -159,7 +159,7 @@ fn chosen(policy: &Policy, output: usize, scores: &[Expr], flags: Option<usize>)
     balanced(BinaryOp::And, others.collect()).unwrap_or_else(|| Expr::bool(true))
 }
 
-/// How numbers of the network are written.
+/// Says how numbers of the network are written.
 struct Arithmetic {
     /// The denominator; none for real numbers.
     denominator: Option<Rational>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-/// Why an engine stopped before it had an answer.
+/// Says why an engine stopped before it had an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum StopReason {
@@ -50,7 +50,7 @@ impl CancelFlag {
         let _ = self.0.compare_exchange(GOES_ON, code, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Why it was raised, if it was.
+    /// Returns why it was raised, if it was.
     #[must_use]
     pub fn reason(&self) -> Option<StopReason> {
         match self.0.load(Ordering::Relaxed) {
@@ -61,13 +61,13 @@ impl CancelFlag {
         }
     }
 
-    /// Whether it was raised.
+    /// Returns whether it was raised.
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.reason().is_some()
     }
 
-    /// Whether to go on.
+    /// Checks whether to go on.
     ///
     /// # Errors
     /// The reason to stop.
@@ -76,7 +76,7 @@ impl CancelFlag {
     }
 }
 
-/// What an engine may use.
+/// Says what an engine may use.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
     /// Wall-clock time from the start of the budget. [default: none]
@@ -130,7 +130,7 @@ impl Budget {
         Self::new(Limits { time, ..self.limits.clone() }, self.cancel.clone())
     }
 
-    /// The same with at most so many states.
+    /// The same with at most this many states.
     #[must_use]
     pub fn with_states(mut self, states: u64) -> Self {
         self.limits.states = Some(self.limits.states.map_or(states, |limit| limit.min(states)));
@@ -167,7 +167,7 @@ impl Budget {
         &self.limits
     }
 
-    /// Whether to go on. Call at loop heads.
+    /// Checks whether to go on. Call at loop heads.
     ///
     /// # Errors
     /// The reason to stop.
@@ -198,7 +198,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether so many bytes more are within the limit of memory: before they are asked for.
+    /// Checks whether this many bytes more are within the limit of memory: before they are asked for.
     ///
     /// # Errors
     /// [`StopReason::Memory`] beyond it.
@@ -211,7 +211,7 @@ impl Budget {
         }
     }
 
-    /// Whether `stored` states are within the limit.
+    /// Checks whether `stored` states are within the limit.
     ///
     /// # Errors
     /// [`StopReason::States`] beyond it.

@@ -221,8 +221,8 @@ pub fn unknown_key(key: &str, known: &[String]) -> String {
     }
 }
 
-/// How many letters have to be replaced, added or left out to make one word of the other; none for
-/// the part of a word.
+/// Returns how many letters have to be replaced, added or left out to make one word of the other;
+/// none for the part of a word.
 fn distance(a: &str, b: &str) -> usize {
     if b.split(['-', '.']).any(|part| part == a) || b.ends_with(a) {
         return 0;

@@ -23,21 +23,21 @@ pub trait Engine: Send + Sync {
         context: &mut Context<'_>,
     ) -> Result<Conclusion, EngineError>;
 
-    /// Why a limit on states has no effect on it, if so.
+    /// Returns why a limit on states has no effect on it, if so.
     fn idle_state_limit(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// What an engine gets beside the question.
+/// Holds what an engine gets besides the question.
 pub struct Context<'a> {
-    /// What it may use.
+    /// The budget that it may use.
     pub budget: Budget,
     /// Is told of progress.
     pub observer: &'a mut dyn Observer,
     /// Is told of the queries about the policy.
     pub recorder: Option<&'a mut dyn Recorder>,
-    /// How many threads may be used.
+    /// The greatest number of threads that may be used.
     pub threads: u16,
     /// Whether evidence of probabilities is wanted, which takes time to collect.
     pub evidence: bool,
@@ -58,7 +58,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What an engine found.
+/// Holds what an engine found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conclusion {
     /// Name of the engine; of a portfolio, that of the member that the answer comes from.
@@ -75,9 +75,9 @@ pub struct Conclusion {
     pub start_states: Option<Vec<StartRegion>>,
     /// Numbers of this engine alone.
     pub numbers: Value,
-    /// What to know before trusting the answer.
+    /// Warnings to read before trusting the answer.
     pub warnings: Vec<String>,
-    /// What is worth knowing.
+    /// Notes that are worth knowing.
     pub notes: Vec<String>,
     /// The engines that a portfolio considered, in order.
     pub attempts: Vec<Attempt>,
@@ -140,7 +140,7 @@ pub struct BoundedProbability {
     pub holds: Option<bool>,
     /// Whether there is no start state.
     pub vacuous: bool,
-    /// Why this is not what was asked for, if it is not.
+    /// The reason why this is not what was asked for, if it is not.
     pub unknown: Option<UnknownReason>,
     /// Bounds of single states for evidence, or why there are none.
     pub values: Result<Vec<ValuedState>, String>,
@@ -148,7 +148,7 @@ pub struct BoundedProbability {
     pub rounded: bool,
 }
 
-/// Which counts an engine has.
+/// Says which counts an engine has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
     /// Start states.

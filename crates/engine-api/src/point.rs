@@ -22,8 +22,8 @@ pub fn point_of(
     })
 }
 
-/// Whether `sides` has a point that satisfies `condition`; `None` if that is open after so many steps
-/// of the search. A possible answer comes with the point.
+/// Returns whether `sides` has a point that satisfies `condition`; `None` if that is open after so
+/// many steps of the search. A possible answer comes with the point.
 ///
 /// # Errors
 /// As [`point_of`].

@@ -4,7 +4,7 @@ use policert_model::{Comparison, Condition, FilterFunction, Relation, State};
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
 
-/// Which probability over all schedulers.
+/// Says which probability over all schedulers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// The greatest.
@@ -14,7 +14,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether `a` is better than `b`.
+    /// Returns whether `a` is better than `b`.
     #[inline]
     #[must_use]
     pub fn is_better<T: PartialOrd + ?Sized>(self, a: &T, b: &T) -> bool {
@@ -25,7 +25,7 @@ impl Direction {
     }
 }
 
-/// Which number the greatest probabilities from the start states make.
+/// Says which number the greatest probabilities from the start states make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverStarts {
@@ -96,7 +96,7 @@ impl Bounds {
         &self.hi - &self.lo
     }
 
-    /// Whether they are at most this far apart.
+    /// Returns whether they are at most this far apart.
     #[must_use]
     pub fn is_narrow(&self, precision: f64) -> bool {
         Rational::from_f64(precision).is_some_and(|precision| self.width() <= precision)
@@ -124,14 +124,14 @@ pub struct ValuedState {
 /// A question about the probability of reaching an unsafe state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbabilityAim {
-    /// What has to hold until an unsafe state is reached; a run that comes to another state before
-    /// has failed.
+    /// The condition that has to hold until an unsafe state is reached; a run that comes to another
+    /// state before has failed.
     pub stay: Condition,
     /// The best probability of reaching it.
     pub direction: Direction,
     /// Whether the probability asked for is that of not reaching it.
     pub complement: bool,
-    /// What becomes of the probabilities of the start states.
+    /// The function that is applied to the probabilities of the start states.
     pub function: FilterFunction,
     /// What each of them is compared with.
     pub comparison: Option<Comparison>,
@@ -162,9 +162,9 @@ impl ProbabilityAim {
         }
     }
 
-    /// Which number the probabilities from the start states make; of a comparison, that of the start
-    /// state that decides it: the hardest one where it is to hold for all, the easiest one where one
-    /// suffices.
+    /// Returns which number the probabilities from the start states make; of a comparison, that of
+    /// the start state that decides it: the hardest one where it is to hold for all, the easiest
+    /// one where one suffices.
     #[must_use]
     pub fn over_starts(&self) -> OverStarts {
         let is_above = |comparison: &Comparison| match comparison.relation {
@@ -194,7 +194,7 @@ impl ProbabilityAim {
         }
     }
 
-    /// Whether numbers are compared for being equal: no start state alone decides that.
+    /// Returns whether numbers are compared for being equal: no start state alone decides that.
     #[must_use]
     pub fn compares_equal(&self) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| match comparison.relation {

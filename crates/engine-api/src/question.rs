@@ -10,7 +10,7 @@ use policert_policy::Policy;
 
 use crate::{Budget, EngineError, ProbabilityAim, point_of};
 
-/// What a question asks of the runs.
+/// Says what a question asks of the runs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Aim {
     /// That none reaches an unsafe state.
@@ -22,7 +22,7 @@ pub enum Aim {
     Probability(ProbabilityAim),
 }
 
-/// What a state without successors is, if it is neither terminal nor a goal state.
+/// Says what a state without successors is, if it is neither terminal nor a goal state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StuckRule {
     /// The end of a run.
@@ -41,15 +41,15 @@ pub struct Question<'m> {
     pub property: &'m SafetyProperty,
     /// The policy; `None` allows all actions.
     pub policy: Option<&'m Policy>,
-    /// What becomes of updates that leave a domain.
+    /// The rule for updates that leave a domain.
     pub domain_rule: DomainRule,
-    /// States without successors by decree, beside unsafe ones; `None` for none.
+    /// States without successors declared terminal, besides unsafe ones; `None` for none.
     pub terminal: Option<Condition>,
-    /// What is asked of the runs.
+    /// The question about the runs.
     pub aim: Aim,
     /// What states without successors are.
     pub stuck: StuckRule,
-    /// Whether the model's own initial states are start states beside those that the property
+    /// Whether the model's own initial states are start states besides those that the property
     /// names. Without a start in the property they are the start states in any case.
     pub initial_states: bool,
     /// Whether the search goes on after the first unsafe state, to all reachable states.
@@ -60,7 +60,7 @@ pub struct Question<'m> {
     pub build_all: bool,
 }
 
-/// Where start states come from.
+/// Says where start states come from.
 #[derive(Clone, Debug)]
 pub enum StartStates<'m> {
     /// All points of the box that satisfy the condition.
@@ -185,7 +185,7 @@ impl<'m> Question<'m> {
         }
     }
 
-    /// What an engine says that does not answer the question.
+    /// Returns what an engine says that does not answer the question.
     #[must_use]
     pub fn refused_by(&self, engine: &str) -> EngineError {
         let what = match &self.aim {
@@ -198,25 +198,27 @@ impl<'m> Question<'m> {
         EngineError::Unsupported(format!("engine {engine} does not answer {what}"))
     }
 
-    /// Whether `state` is unsafe. A condition without truth value does not hold.
+    /// Returns whether `state` is unsafe. A condition without truth value does not hold.
     #[must_use]
     pub fn is_unsafe(&self, state: &[i64]) -> bool {
         self.property.unsafe_condition.holds(state) == Ok(true)
     }
 
-    /// Whether `state` is a goal state of the property. A condition without truth value does not hold.
+    /// Returns whether `state` is a goal state of the property. A condition without truth value
+    /// does not hold.
     #[must_use]
     pub fn is_goal(&self, state: &[i64]) -> bool {
         self.property.goal.as_ref().is_some_and(|c| c.holds(state) == Ok(true))
     }
 
-    /// Whether `state` is one where a run must not get stuck.
+    /// Returns whether `state` is one where a run must not get stuck.
     #[must_use]
     pub fn must_go_on(&self, state: &[i64]) -> bool {
         self.stuck == StuckRule::Unsafe && !self.is_terminal(state) && !self.is_goal(state)
     }
 
-    /// Whether `state` is terminal by decree. A condition without truth value does not hold.
+    /// Returns whether `state` is declared terminal. A condition without truth value does not
+    /// hold.
     #[must_use]
     pub fn is_terminal(&self, state: &[i64]) -> bool {
         self.terminal.as_ref().is_some_and(|c| c.holds(state) == Ok(true))

@@ -38,7 +38,7 @@ impl<I: Id, T> SideTable<I, T> {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -18,7 +18,7 @@ pub struct TraceStep {
     pub label: Option<LabelId>,
     /// The operator that fires.
     pub operator: OperatorKey,
-    /// Which of its outcomes happens.
+    /// The position of the outcome that happens.
     pub destination: usize,
     /// The values of the outcome's free choices.
     pub choices: Vec<i64>,

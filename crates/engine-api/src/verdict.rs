@@ -18,7 +18,7 @@ pub enum Verdict {
     Unknown(UnknownReason),
 }
 
-/// Why the answer is not known.
+/// Says why the answer is not known.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum UnknownReason {
@@ -105,7 +105,7 @@ pub enum Answer<W> {
 }
 
 impl<W> Answer<W> {
-    /// Whether it is proved impossible.
+    /// Returns whether it is proved impossible.
     #[must_use]
     pub fn refuted(&self) -> bool {
         matches!(self, Self::Refuted)

@@ -21,16 +21,16 @@ use serde_json::{Value, json};
 use crate::check_bounds;
 use file::{File, Kind};
 
-/// Which evidence is checked.
+/// Says which evidence is checked.
 #[derive(Clone, Debug)]
 pub struct CertifyRequest {
     /// The file.
     pub evidence: PathBuf,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
 }
 
-/// What `policert certify --json` writes.
+/// The report that `policert certify --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct CertifyReport {
     /// The evidence.
@@ -49,7 +49,7 @@ pub struct CertifyReport {
     pub boxes: Option<usize>,
     /// Number of start states.
     pub start_states: u64,
-    /// What the bounds mean.
+    /// The meaning of the bounds.
     pub semantics: Option<SemanticsRecord>,
 }
 

@@ -17,7 +17,7 @@ pub use from_bounds::check as check_bounds;
 /// Version of the schema of evidence files.
 pub const EVIDENCE_VERSION: u32 = 1;
 
-/// What `policert verify --evidence` writes.
+/// The evidence that `policert verify --evidence` writes.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Evidence {
     /// [`EVIDENCE_VERSION`].
@@ -30,7 +30,7 @@ pub struct Evidence {
     pub engine: String,
     /// The question, as it was asked.
     pub task: ProblemRecord,
-    /// What the verdict means.
+    /// The meaning of the verdict.
     pub semantics: SemanticsRecord,
     /// The files that were read.
     pub inputs: Vec<Input>,
@@ -41,7 +41,7 @@ pub struct Evidence {
     pub proof: Proof,
 }
 
-/// What shows a verdict.
+/// Says what shows a verdict.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Proof {
@@ -53,7 +53,7 @@ pub enum Proof {
         start: Map<String, Value>,
         /// The steps in order.
         trace: Vec<StepRecord>,
-        /// How it ends.
+        /// The way in which it ends.
         #[serde(default)]
         end: EndRecord,
     },
@@ -106,7 +106,7 @@ pub struct WitnessStepRecord {
     pub label: Option<String>,
     /// The operator.
     pub operator: OperatorRecord,
-    /// Which of its outcomes happens, from 0.
+    /// The position of the outcome that happens, from 0.
     pub outcome: usize,
     /// The values of the outcome's free choices.
     pub choices: Vec<i64>,
@@ -116,7 +116,7 @@ pub struct WitnessStepRecord {
     pub state: Map<String, Value>,
 }
 
-/// How a run ends that does not do what is asked.
+/// Says how a run ends that does not do what is asked.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct EndRecord {
     /// In which way.
@@ -155,7 +155,7 @@ pub struct StepRecord {
     pub policy: Option<PolicyRecord>,
     /// The operator that fires.
     pub operator: OperatorRecord,
-    /// Which of its outcomes happens, from 0.
+    /// The position of the outcome that happens, from 0.
     pub outcome: usize,
     /// The probability of the outcome as a fraction: below 1, chance decides.
     #[serde(default)]
@@ -183,7 +183,7 @@ pub enum Mover {
     Anyone,
 }
 
-/// What the policy says in a state.
+/// Holds what the policy says in a state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PolicyRecord {
     /// The labels that it may choose; `null` where that is not decided, which is possible in

@@ -17,7 +17,7 @@ const LEAST_TIME: Duration = Duration::from_millis(250);
 /// Boxes after which a question to the oracle is given up; the part of the state space is cut then.
 const BOXES: u64 = 256;
 
-/// How an invariant was checked.
+/// Says how an invariant was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CheckedBy {
     /// By code that shares nothing with the engines.
@@ -27,7 +27,7 @@ pub enum CheckedBy {
 }
 
 impl CheckedBy {
-    /// What to tell the user.
+    /// Returns what to tell the user.
     #[must_use]
     pub fn note(self, boxes: usize) -> String {
         let how = match self {

@@ -51,7 +51,7 @@ pub fn explicit(
     }
 }
 
-/// Which transitions the search follows, see the [module](self).
+/// Says which transitions the search follows, see the [module](self).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Decided,
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether a state that is not expanded yet may turn out to be stuck, nearer than the
+    /// Returns whether a state that is not expanded yet may turn out to be stuck, nearer than the
     /// counterexample.
     fn may_be_shorter(&self) -> bool {
         let waits =
@@ -173,8 +173,8 @@ impl<'a> Search<'a> {
         expand(self, &ids, budget)
     }
 
-    /// Whether a run may get stuck in the state of this row: the environment has no successor, and
-    /// the policy may choose something that has none, or chooses nothing.
+    /// Returns whether a run may get stuck in the state of this row: the environment has no
+    /// successor, and the policy may choose something that has none, or chooses nothing.
     fn is_stuck(&self, row: usize) -> bool {
         let Some(choosable) = self.frontier.labels.choosable(row) else {
             return self.served.is_empty();

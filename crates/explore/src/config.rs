@@ -6,7 +6,7 @@ use policert_engine_api::configuration::zero_is_none;
 use policert_engine_api::{Configuration, Preset};
 use serde::{Deserialize, Serialize};
 
-/// How the explicit search works. No setting changes the answer.
+/// Says how the explicit search works. No setting changes the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ExplicitConfig {

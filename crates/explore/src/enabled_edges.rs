@@ -247,7 +247,8 @@ fn single_variable(condition: &Condition) -> Option<VarId> {
     }
 }
 
-/// Where a condition on one variable holds, by its values; `None` if it is not to be indexed.
+/// Returns where a condition on one variable holds, by its values; `None` if it is not to be
+/// indexed.
 fn truths(
     condition: &Condition,
     variable: VarId,

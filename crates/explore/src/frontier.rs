@@ -48,14 +48,14 @@ pub(crate) struct Frontier<'a> {
     packed: Vec<u64>,
 }
 
-/// What a search does with the states of its frontier.
+/// Says what a search does with the states of its frontier.
 pub(crate) trait Sink<'a> {
     fn frontier(&mut self) -> &mut Frontier<'a>;
 
     /// Puts a state into the batch, unless it is not to be expanded.
     fn load(&mut self, id: StateId);
 
-    /// Which labels count as chosen where the policy's choice is undecided.
+    /// Returns which labels count as chosen where the policy's choice is undecided.
     fn undecided(&self) -> Undecided;
 
     /// Computes the successors of a state of the batch; after an error none of them waits.
@@ -67,12 +67,12 @@ pub(crate) trait Sink<'a> {
     /// Stores the successors that wait.
     fn store(&mut self, budget: &Budget) -> Result<(), EngineError>;
 
-    /// Whether the search ends here.
+    /// Returns whether the search ends here.
     fn is_answered(&self) -> bool {
         false
     }
 
-    /// Whether what was found counts more than an error in a later state.
+    /// Returns whether what was found counts more than an error in a later state.
     fn outranks_errors(&self) -> bool {
         self.is_answered()
     }
@@ -221,7 +221,7 @@ impl<'a> Frontier<'a> {
     }
 }
 
-/// Whether a condition holds in a state; one without truth value does not.
+/// Returns whether a condition holds in a state; one without truth value does not.
 pub(crate) fn holds(condition: &CompiledCondition, state: &[i64]) -> bool {
     condition.truth(state) == Kleene::True
 }

@@ -22,7 +22,7 @@ use crate::policy_successors::{PolicySuccessors, Stuck};
 use crate::state_table::{StateId, StateTable};
 use graph::{Edge, Graph, Lasso};
 
-/// What the search found.
+/// Holds what the search found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoalSearched {
     /// The answer.
@@ -67,7 +67,7 @@ pub fn reach_goal(
     Ok(GoalSearched { verdict, counts: search.counts, goal_states: search.goal_states })
 }
 
-/// Progress is told after so many states.
+/// Progress is told after this many states.
 const REPORT_EVERY: u64 = 1024;
 
 /// New states of an expansion, roughly, for the memory limit.

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::policy_successors::{PolicySuccessors, Stuck};
 
-/// What the guided search found.
+/// Holds what the guided search found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Guided {
     /// A run to an unsafe state.
@@ -31,7 +31,7 @@ pub struct Guided {
 /// States take part in the order of distance, then of meeting.
 type Waiting = Reverse<(u64, u32)>;
 
-/// Progress is told after so many states.
+/// Progress is told after this many states.
 const REPORT_EVERY: u64 = 1024;
 
 /// Searches until it meets an unsafe state, or `states` states.

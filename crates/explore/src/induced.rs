@@ -1,4 +1,4 @@
-//! The Markov decision process that a policy leaves: what it does not decide stays open.
+//! The Markov decision process induced by a policy: what the policy does not decide stays open.
 //!
 //! Input: a question about reaching a target, perhaps a policy. Output: the states reached, their
 //! choices with exact probabilities, and which states are in the target or have failed.
@@ -33,7 +33,8 @@ pub use result::Induced;
 pub struct ReachQuestion<'m> {
     /// Model, start and target. A terminal state has no choices, unless it is in the target.
     pub question: Question<'m>,
-    /// What has to hold until the target is reached; a state where it does not has failed.
+    /// The condition that has to hold until the target is reached; a state where it does not has
+    /// failed.
     pub stay: Condition,
 }
 

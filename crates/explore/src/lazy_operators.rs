@@ -34,7 +34,7 @@ pub(crate) struct LazyOperators<'m> {
     key: Vec<u32>,
 }
 
-/// What an edge does: it runs alone, or it is one choice of an (instance, action).
+/// Says what an edge does: it runs alone, or it is one choice of an (instance, action).
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Silent,
@@ -354,7 +354,7 @@ impl Slots {
         }
     }
 
-    /// Whether every participant has an enabled edge.
+    /// Returns whether every participant has an enabled edge.
     #[inline]
     fn serve(&self, vector: &Vector) -> bool {
         vector.slots.iter().all(|&slot| !self.choices[slot as usize].is_empty())

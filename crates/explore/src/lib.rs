@@ -5,7 +5,7 @@
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`Rollout`] runs single states at random,
 //! for training; [`Simulation`] does so under a policy, to the end. [`induced_mdp`] builds the Markov
-//! decision process that the policy leaves.
+//! decision process induced by the policy.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.

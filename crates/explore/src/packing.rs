@@ -2,7 +2,7 @@
 
 use policert_numeric::IntBox;
 
-/// Where a variable stands in a packed state.
+/// Says where a variable stands in a packed state.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     word: usize,

@@ -31,7 +31,7 @@ struct Learned<'p> {
     allowed: LabelSets,
 }
 
-/// What becomes of choices that are undecided.
+/// Says what becomes of choices that are undecided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Undecided {
     /// None of the labels that compete is allowed.
@@ -72,12 +72,12 @@ impl<'p> PolicyLabels<'p> {
         Self { learned }
     }
 
-    /// Whether there is a policy.
+    /// Returns whether there is a policy.
     pub(crate) fn restrict(&self) -> bool {
         self.learned.is_some()
     }
 
-    /// Whether a label is one of the policy's.
+    /// Returns whether a label is one of the policy's.
     pub(crate) fn learn(&self, label: LabelId) -> bool {
         self.learned.as_ref().is_some_and(|l| l.output_of[label.index()].is_some())
     }
@@ -153,7 +153,7 @@ impl<'p> PolicyLabels<'p> {
         })
     }
 
-    /// Whether the policy's choice in the state of this row is undecided.
+    /// Returns whether the policy's choice in the state of this row is undecided.
     #[inline]
     pub(crate) fn is_undecided(&self, row: usize) -> bool {
         self.learned.as_ref().is_some_and(|l| l.choices[row] == Choice::Undecided)

@@ -16,7 +16,7 @@ pub struct PolicySuccessor {
     pub label: Option<LabelId>,
     /// The operator, see [`PolicySuccessors::operator`].
     pub operator: OpId,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub destination: usize,
     /// The values of the outcome's free choices.
     pub choices: Vec<i64>,
@@ -39,7 +39,7 @@ pub struct StateSuccessors {
     pub choice: Option<PolicyChoice>,
 }
 
-/// What a policy may choose in a state.
+/// Says what a policy may choose in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PolicyChoice {
     /// Its labels, applicable or not; where the choice is undecided, all that compete.
@@ -48,7 +48,7 @@ pub struct PolicyChoice {
     pub is_undecided: bool,
 }
 
-/// Whether a run may end in a state for want of a successor.
+/// Says whether a run may end in a state for want of a successor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stuck {
     /// There is always one.
@@ -60,7 +60,8 @@ pub enum Stuck {
 }
 
 impl StateSuccessors {
-    /// Whether a run may get stuck here. A policy that may choose several labels may choose each.
+    /// Returns whether a run may get stuck here. A policy that may choose several labels may choose
+    /// each.
     #[must_use]
     pub fn stuck(&self) -> Stuck {
         let Some(choice) = &self.choice else {

@@ -23,21 +23,21 @@ use crate::random::Random;
 pub use number::StateNumber;
 pub use start::StartSampler;
 
-/// What a step did.
+/// Says what a step did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
     /// An operator fired.
     Moved {
         /// Which, see [`Rollout::operator`].
         operator: OpId,
-        /// Which of its outcomes.
+        /// The position of the outcome among those of the operator.
         destination: usize,
     },
     /// The outcome that was drawn is no transition: the run ends.
     Dropped {
         /// The operator.
         operator: OpId,
-        /// Which of its outcomes.
+        /// The position of the outcome among those of the operator.
         destination: usize,
     },
     /// No operator may fire: the label that was chosen is not applicable, or none was, and the
@@ -144,20 +144,20 @@ impl<'m> Rollout<'m> {
         &self.applicable
     }
 
-    /// Whether the current state is unsafe. A condition without truth value does not hold.
+    /// Returns whether the current state is unsafe. A condition without truth value does not hold.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
         self.unsafe_condition.truth(&self.point) == Kleene::True
     }
 
-    /// Whether the current state is one of the property's goal.
+    /// Returns whether the current state is one of the property's goal.
     #[must_use]
     pub fn is_goal(&self) -> bool {
         self.goal.truth(&self.point) == Kleene::True
     }
 
-    /// Whether the current state is terminal by decree: no run leaves it, but [`step`](Self::step)
-    /// leaves that to the caller.
+    /// Returns whether the current state is declared terminal: no run leaves it, but
+    /// [`step`](Self::step) leaves that to the caller.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.terminal.truth(&self.point) == Kleene::True

@@ -13,14 +13,14 @@ use crate::rollout::{Rollout, Step};
 
 pub use statistics::{EndingCount, SimulationStatistics};
 
-/// How a run ends.
+/// Says how a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Ending {
     /// In an unsafe state.
     Unsafe,
     /// In a state of the goal.
     Goal,
-    /// In a state that is terminal by decree.
+    /// In a state that is declared terminal.
     Terminal,
     /// Where no operator may fire.
     Stuck,
@@ -48,7 +48,7 @@ impl Ending {
 /// One run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// How it ended.
+    /// The way in which it ended.
     pub ending: Ending,
     /// Number of transitions, those of the environment included.
     pub steps: u32,
@@ -58,7 +58,7 @@ pub struct Run {
     pub chosen: Option<LabelId>,
 }
 
-/// How far runs go.
+/// Says how far runs go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimulationConfig {
     /// After how many steps a run is cut off.
@@ -67,7 +67,7 @@ pub struct SimulationConfig {
     pub past_goal: bool,
 }
 
-/// What is told of each transition of a run.
+/// Says what is told of each transition of a run.
 #[derive(Debug)]
 pub struct Transition<'a> {
     /// The operator that fired.
@@ -152,7 +152,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether a run ends in the current state, whatever is chosen there.
+    /// Returns whether a run ends in the current state, whatever is chosen there.
     fn ending(&self, steps: u32) -> Option<Ending> {
         let rollout = &self.rollout;
         if rollout.is_unsafe() {

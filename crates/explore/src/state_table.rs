@@ -122,7 +122,7 @@ impl StateTable {
         Ok((StateId(id), true))
     }
 
-    /// Whether the table may grow by `more` states within the memory limit.
+    /// Checks whether the table may grow by `more` states within the memory limit.
     pub(crate) fn check_growth(&self, more: usize, budget: &Budget) -> Result<(), StopReason> {
         let growth = self.growth(more);
         match budget.limits().memory {
@@ -137,7 +137,7 @@ impl StateTable {
         }
     }
 
-    /// How many bytes more it takes to insert `more` states.
+    /// Returns how many bytes more it takes to insert `more` states.
     fn growth(&self, more: usize) -> usize {
         let mut slots = self.slots.len();
         while (self.len + more) * 8 > slots * 5 {

@@ -28,7 +28,7 @@ pub struct Stats {
     pub times: PhaseTimes,
 }
 
-/// Where the time went.
+/// Says where the time went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PhaseTimes {
     /// Enumerating start states.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Whether a path names a regular file, or a link to one.
+/// Checks whether a path names a regular file, or a link to one.
 ///
 /// # Errors
 /// What it is instead, or why the system does not tell.

@@ -75,7 +75,7 @@ pub fn placed(text: &str, offset: Option<usize>, message: &str) -> String {
     format!("line {line}, column {column}: {message}")
 }
 
-/// Whether a character has a glyph of its own, so that it is shown as it is.
+/// Returns whether a character has a glyph of its own, so that it is shown as it is.
 #[must_use]
 pub fn is_plain(c: char) -> bool {
     matches!(c, '\'' | '"' | '\\') || c.escape_debug().len() == 1

@@ -206,7 +206,8 @@ impl Beluga {
         edges
     }
 
-    /// What was requested is delivered; the lines that miss cargo are equally likely to be next.
+    /// Adds the edges that deliver what was requested; the lines that miss cargo are equally likely
+    /// to be next.
     fn send(&self, i: i64, edges: &mut Vec<Edge>) {
         let (mine, next) = (i % self.lines, self.after(i));
         let others: Vec<i64> = (0..self.lines).filter(|&k| k != mine).collect();

@@ -25,7 +25,7 @@ pub struct Blocksworld {
     pub blocks: i64,
     /// Most blocks that the table may bear, 1 to `blocks - 1`; that by default.
     pub table_limit: Option<i64>,
-    /// How moves fail.
+    /// The way in which moves fail.
     pub failing: Failing,
     /// How often moves of one block may fail, 1 to 1000.
     pub cost_bound: i64,

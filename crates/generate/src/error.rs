@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why an instance cannot be generated.
+/// Says why an instance cannot be generated.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -31,7 +31,7 @@ pub enum GenerateError {
     Track {
         /// Line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The problem in words.
         what: String,
     },
     /// A model whose states are to be drawn, and whose variables are of no known domain.

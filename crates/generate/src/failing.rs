@@ -6,7 +6,7 @@ use crate::Probability;
 use crate::instance::{Destination, Edge};
 use crate::jani::{all, at_most, minus, name, plus};
 
-/// How actions fail.
+/// Says how actions fail.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Failing {
     /// They may fail or not, nothing is said about how often: one more operator for each.
@@ -20,7 +20,7 @@ pub enum Failing {
 pub(crate) const FAILING_PROBABILITY: &str = "failing_probability";
 
 impl Failing {
-    /// Whether an action can fail.
+    /// Returns whether an action can fail.
     pub(crate) fn is_possible(&self) -> bool {
         !matches!(self, Self::Probability(probability) if probability.is_zero())
     }

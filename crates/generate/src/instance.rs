@@ -61,7 +61,7 @@ pub(crate) enum StartSet {
     States { variables: Vec<String>, states: Vec<Vec<i64>> },
 }
 
-/// How the policy will look that an instance is generated for.
+/// Says how the policy will look that an instance is generated for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PolicyShape {
     /// Sizes of the hidden layers.

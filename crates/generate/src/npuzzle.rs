@@ -27,7 +27,7 @@ pub struct NPuzzle {
     pub columns: i64,
     /// Tile and position that must not come together; drawn by the seed if it is empty.
     pub unsafe_pairs: Vec<(i64, i64)>,
-    /// How moves fail.
+    /// The way in which moves fail.
     pub failing: Failing,
     /// How often moves of one tile may fail, 1 to 1000.
     pub cost_bound: i64,

@@ -26,7 +26,7 @@ impl Probability {
         written.parse().map(Self).map_err(|_| error())
     }
 
-    /// Whether it is 0.
+    /// Returns whether it is 0.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.0.to_string() == "0"

@@ -17,7 +17,7 @@ use npuzzle::Tiles;
 use racetrack::Race;
 use transport::Road;
 
-/// What draws the states of a model.
+/// Draws the states of a model.
 #[derive(Clone, Debug)]
 pub struct Picture(Scene);
 
@@ -62,9 +62,9 @@ impl Names<'_> {
 }
 
 impl Picture {
-    /// What draws the states of a model with these variables (name, least and greatest value).
-    /// A racetrack has its walls from `track`, else from the built-in map that the model is named
-    /// after; without both only the car is drawn.
+    /// Returns what draws the states of a model with these variables (name, least and greatest
+    /// value). A racetrack has its walls from `track`, else from the built-in map that the model is
+    /// named after; without both only the car is drawn.
     ///
     /// # Errors
     /// A model of no domain that is known; a map for a model that is no racetrack.

@@ -6,7 +6,7 @@
 
 use crate::GenerateError;
 
-/// What is on a place of a map.
+/// Says what is on a place of a map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cell {
     /// A wall.
@@ -129,7 +129,7 @@ impl Track {
         self.rows.first().map_or(0, |row| i64::try_from(row.len()).unwrap_or(i64::MAX))
     }
 
-    /// What is at a place; absent outside of the map.
+    /// Returns what is at a place; absent outside of the map.
     #[must_use]
     pub fn at(&self, x: i64, y: i64) -> Option<Cell> {
         self.rows.get(usize::try_from(y).ok()?)?.get(usize::try_from(x).ok()?).copied()

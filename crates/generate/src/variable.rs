@@ -29,7 +29,7 @@ impl Variable {
     }
 }
 
-/// What predicates are made of a variable.
+/// Says what predicates are made of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// Predicates from the first set on.

@@ -36,7 +36,7 @@ use crate::outcome::Outcome;
 use crate::search_statistics::SearchStatistics;
 use crate::{Frames, SubProcedures};
 
-/// How to search.
+/// Says how to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SearchSettings {
     /// Whether a blocked state is asked about again with one more step.

@@ -3,7 +3,7 @@
 use policert_engine_api::{Configuration, ConfigurationError, Preset, Setting};
 use serde::{Deserialize, Serialize};
 
-/// What a reason may be.
+/// Says what a reason may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reasons {
@@ -16,7 +16,7 @@ pub enum Reasons {
     States,
 }
 
-/// How the policy frame transition problem is decided.
+/// Says how the policy frame transition problem is decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameTransition {
@@ -28,7 +28,7 @@ pub enum FrameTransition {
     Decoupled,
 }
 
-/// Who answers questions about the environment alone.
+/// Says who answers questions about the environment alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnvironmentSolver {
@@ -54,7 +54,7 @@ pub enum VariableOrder {
     Learned,
 }
 
-/// Whether a state that is blocked is asked about again with one more step.
+/// Says whether a state that is blocked is asked about again with one more step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rescheduling {
@@ -65,7 +65,7 @@ pub enum Rescheduling {
     Off,
 }
 
-/// How far a new reason goes.
+/// Says how far a new reason goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pushing {
@@ -76,7 +76,7 @@ pub enum Pushing {
     Asked,
 }
 
-/// What the states of a reason may do.
+/// Says what the states of a reason may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Induction {

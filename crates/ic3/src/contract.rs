@@ -71,8 +71,8 @@ pub(crate) fn check_propagation<P: SubProcedures>(
     Ok(())
 }
 
-/// Whether the corners of a box are outside of ℱ₀ and without transitions into a frame. A modelling
-/// error there is none of the run's: the state need not be reachable.
+/// Checks whether the corners of a box are outside of ℱ₀ and without transitions into a frame. A
+/// modelling error there is none of the run's: the state need not be reachable.
 fn check_corners<P: SubProcedures>(
     system: &mut P,
     frames: &Frames,

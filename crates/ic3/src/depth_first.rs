@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::search_statistics::SearchStatistics;
 use crate::{Frames, Generalized, SubProcedures, Succession};
 
-/// A state that the search has reached from the present start state.
+/// A state that the search has reached from the current start state.
 struct Visited<S> {
     state: State,
     /// The step into it.
@@ -40,7 +40,7 @@ struct Search<S> {
     positions: FxHashMap<State, usize>,
 }
 
-/// How a search from one start state ended.
+/// Says how a search from one start state ended.
 enum End<S> {
     /// The start state is in a reason now.
     Blocked,
@@ -129,7 +129,7 @@ fn side_by_side<P: SubProcedures>(
     Ok(ends)
 }
 
-/// What a search from one start state works on.
+/// Holds what a search from one start state works on.
 struct SearchFrom<'r, P> {
     system: &'r mut P,
     frames: &'r mut Frames,
@@ -210,7 +210,8 @@ impl<S: Clone> Search<S> {
         self.path.push(at);
     }
 
-    /// Whether the transitions of a state were not looked at yet; they count as looked at then.
+    /// Returns whether the transitions of a state were not looked at yet; they count as looked at
+    /// then.
     fn is_new(&mut self, at: usize) -> bool {
         let is_new = self.open[at].low == usize::MAX;
         if is_new {
@@ -245,7 +246,7 @@ impl<S: Clone> Search<S> {
         states
     }
 
-    /// The steps of the present path and one more.
+    /// The steps of the current path and one more.
     fn path_to(&self, last: Succession<S>) -> Vec<(S, State)> {
         let visited = self.path.iter().map(|&at| &self.open[at]);
         let steps = visited.filter_map(|v| Some((v.step.clone()?, v.state.clone())));

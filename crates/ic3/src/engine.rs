@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::policy_system::{PolicyStep, PolicySystem, SystemStatistics};
 use crate::search_statistics::SearchStatistics;
 
-/// What the engine found.
+/// Holds what the engine found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
     /// The answer.
@@ -32,7 +32,7 @@ pub struct Report {
 /// Searches for a path to an unsafe state, and for an invariant that excludes all.
 ///
 /// A stop of the budget is a verdict *unknown*. Without policy every label is allowed. Reasons are
-/// generalised by so many threads.
+/// generalised by this many threads.
 ///
 /// # Errors
 /// What the engine cannot take, and modelling errors in reachable states.

@@ -23,7 +23,7 @@ pub(crate) struct Environment<'a> {
     pub operators: Operators,
     /// By operator: what questions about regions need.
     pub prepared: Vec<Prepared>,
-    /// That a state is not terminal by decree.
+    /// That a state is not declared terminal.
     pub not_terminal: Vec<Arc<Condition>>,
     /// The box of all states.
     pub domains: IntBox,
@@ -47,7 +47,7 @@ impl Prepared {
 
 /// Answers (5.1), the environment's part of APFT, in place of interval reasoning.
 pub(crate) trait EnvironmentTransition {
-    /// Whether some state of a region leads by an outcome into the target.
+    /// Returns whether some state of a region leads by an outcome into the target.
     fn is_possible(
         &mut self,
         outcome: &Outcome,
@@ -74,14 +74,14 @@ impl<'f> Into<'f> {
         own.or_else(|| self.frames.blocking(self.frame, state))
     }
 
-    /// Whether one box without targets includes a whole one, n ≥ 1.
+    /// Returns whether one box without targets includes a whole one, n ≥ 1.
     fn excludes(&self, sides: &IntBox) -> bool {
         self.but.iter().any(|own| own.includes(sides))
             || self.frames.including(self.frame, sides).is_some()
     }
 }
 
-/// What answers the parts of the problem.
+/// Answers the parts of the problem.
 pub(crate) struct Solvers<'s, 'p> {
     pub method: FrameTransition,
     /// The policy; without one the environment chooses.
@@ -123,7 +123,7 @@ impl<'a> Environment<'a> {
         Ok(Self { question, operators, prepared, not_terminal, domains })
     }
 
-    /// Whether some state of `reason` has a transition to a target under the policy. A
+    /// Returns whether some state of `reason` has a transition to a target under the policy. A
     /// witness is such a state; without one it is not known.
     ///
     /// A state in which an operator that may be taken breaks the model's rules counts as one with
@@ -198,7 +198,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Whether an outcome leads from a region of states into a frame.
+/// Returns whether an outcome leads from a region of states into a frame.
 fn outcome_into(
     outcome: &Outcome,
     applicable: &Region,
@@ -230,8 +230,8 @@ fn outcome_into(
     outside_of_reasons(outcome, region, output, into, solvers, budget)
 }
 
-/// Whether an outcome leads from a region to a state of ℱₙ, n ≥ 1, that no reason holds in: parts
-/// of the region that lead into a reason are cut away until nothing is left.
+/// Returns whether an outcome leads from a region to a state of ℱₙ, n ≥ 1, that no reason holds in:
+/// parts of the region that lead into a reason are cut away until nothing is left.
 fn outside_of_reasons(
     outcome: &Outcome,
     region: Region,
@@ -263,7 +263,8 @@ fn outside_of_reasons(
     Ok(Answer::Refuted)
 }
 
-/// Whether a region has a state in which the policy chooses an output; without an output, any.
+/// Returns whether a region has a state in which the policy chooses an output; without an output,
+/// any.
 fn is_taken(
     region: &Region,
     output: Option<usize>,

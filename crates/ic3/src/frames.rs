@@ -1,4 +1,4 @@
-//! Frames: what is known of the states that reach an unsafe state within so many steps.
+//! Frames: what is known of the states that reach an unsafe state within a number of steps.
 
 mod index;
 
@@ -54,7 +54,7 @@ pub struct Escape {
 }
 
 impl Reason {
-    /// Whether a state of the model satisfies it.
+    /// Returns whether a state of the model satisfies it.
     fn contains(&self, state: &[i64]) -> bool {
         self.bounds.iter().all(|&(d, side)| side.contains(state[d]))
     }
@@ -66,7 +66,7 @@ impl Reason {
         lacking.next().is_none().then_some(first)
     }
 
-    /// Whether a box of states of the model lies in it.
+    /// Returns whether a box of states of the model lies in it.
     fn includes(&self, sides: &IntBox) -> bool {
         self.bounds.iter().all(|&(d, side)| side.includes(sides[d])) || sides.is_empty()
     }

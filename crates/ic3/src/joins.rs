@@ -1,6 +1,6 @@
 //! What is known of whether it helps to widen reasons together.
 
-/// How often it helped to widen other reasons with one, by variable; old times count less.
+/// Says how often it helped to widen other reasons with one, by variable; old times count less.
 #[derive(Debug)]
 pub(crate) struct Joins {
     tried: Vec<f64>,
@@ -21,7 +21,7 @@ impl Joins {
         Self { tried: vec![0.0; variables], helped: vec![0.0; variables] }
     }
 
-    /// Whether it is worth a try. Where it is not, tries become rare, and are not given up.
+    /// Returns whether it is worth a try. Where it is not, tries become rare, and are not given up.
     pub fn pay(&mut self, variable: usize) -> bool {
         let pay = self.helped[variable] >= WORTHWHILE * (self.tried[variable] - FREE_TRIES);
         if !pay {

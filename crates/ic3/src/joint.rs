@@ -21,7 +21,7 @@ pub(crate) struct JointReasons {
     finished: Vec<bool>,
 }
 
-/// What came of an attempt to widen a reason.
+/// The result of an attempt to widen a reason.
 #[derive(Debug)]
 pub(crate) enum Attempt {
     /// All reasons with the wider one.
@@ -30,7 +30,7 @@ pub(crate) enum Attempt {
     Obstacle(Option<i64>),
 }
 
-/// Why a box cannot be part of a reason.
+/// Says why a box cannot be part of a reason.
 enum Obstacle {
     None,
     /// A state with transitions into the frame.
@@ -74,7 +74,7 @@ impl JointReasons {
     }
 }
 
-/// Where a reason is.
+/// Says where a reason is.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Own(usize),
@@ -148,7 +148,7 @@ impl PolicySystem<'_> {
         Ok(Attempt::Fits(trial))
     }
 
-    /// What keeps a box from being part of reasons.
+    /// Returns what keeps a box from being part of reasons.
     fn obstacle(
         &mut self,
         part: &IntBox,

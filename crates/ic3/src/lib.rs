@@ -1,7 +1,7 @@
 //! IC3 for policies (POLIC3).
 //!
 //! [`ic3`] is the generic algorithm over a trait of four [sub-procedures](SubProcedures); frames
-//! are sets of reasons, boxes of states that reach no unsafe state within so many steps.
+//! are sets of reasons, boxes of states that reach no unsafe state within a number of steps.
 //! [`PolicySystem`] is its instance for a model under a policy, and [`run`] the engine.
 //!
 //! **Architecture invariant**: "selection not possible" is proved. A reason never reaches beyond

@@ -1,5 +1,5 @@
 //! Obligations: states of which it is to be found out whether they reach an unsafe state within
-//! so many steps.
+//! a number of steps.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,7 +45,7 @@ impl<S: Clone> Obligations<S> {
         self.queue.push((Reverse(steps_left), id));
     }
 
-    /// Adds a state again, with so many steps.
+    /// Adds a state again, with this many steps left.
     pub fn insert_again(&mut self, id: usize, steps_left: usize) {
         self.queue.push((Reverse(steps_left), id));
     }

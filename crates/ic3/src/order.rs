@@ -85,7 +85,7 @@ impl Ordering {
         }
     }
 
-    /// How much the scores change when a variable alone goes to either end of its domain.
+    /// Returns how much the scores change when a variable alone goes to either end of its domain.
     fn influence(&mut self, state: &[i64], domains: &IntBox) -> Vec<f64> {
         let mut influence = vec![0.0; state.len()];
         let Some((evaluator, inputs)) = &mut self.evaluator else { return influence };

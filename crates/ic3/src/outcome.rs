@@ -3,7 +3,7 @@
 use policert_model::State;
 use policert_numeric::IntBox;
 
-/// What the algorithm found.
+/// Says what the algorithm found.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome<S> {
     /// A path from a start state to an unsafe state: the start state, and each step with the

@@ -17,7 +17,7 @@ use crate::start_states::StartSelection;
 /// A step of a path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PolicyStep {
-    /// What happens.
+    /// The step that happens.
     pub step: TraceStep,
     /// The state before it, if the policy's choice there is undecided.
     pub undecided: Option<State>,

@@ -2,7 +2,7 @@
 
 use crate::frames::{FOREVER, Frames};
 
-/// How far the algorithm came, and what it took.
+/// Says how far the algorithm came, and what it took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SearchStatistics {
     /// N at the end; 0 for ∞.

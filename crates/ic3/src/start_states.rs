@@ -49,7 +49,7 @@ impl StartSelection {
         Ok(Self { open: all.clone(), all, frame: 1 })
     }
 
-    /// Whether there is a start state at all.
+    /// Returns whether there is a start state at all.
     ///
     /// # Errors
     /// A stop of the budget.

@@ -23,13 +23,13 @@ pub struct Succession<S> {
 ///
 /// [`is_target`]: SubProcedures::is_target
 pub trait SubProcedures {
-    /// What a path says about a step.
+    /// Says what a path says about a step.
     type Step: Clone + Send;
 
     /// The box of all states.
     fn domains(&self) -> IntBox;
 
-    /// Whether a state satisfies ℱ₀.
+    /// Returns whether a state satisfies ℱ₀.
     fn is_target(&self, state: &[i64]) -> bool;
 
     /// *Assertion 1.*
@@ -45,7 +45,7 @@ pub trait SubProcedures {
         budget: &mut Budget,
     ) -> Result<Option<State>, EngineError>;
 
-    /// How many threads may work on it side by side.
+    /// Returns how many threads may work on it side by side.
     fn threads(&self) -> usize {
         1
     }

@@ -107,12 +107,12 @@ fn probes(part: &IntBox) -> Vec<State> {
     states
 }
 
-/// Whether a successor of a state is a target.
+/// Returns whether a successor of a state is a target.
 pub(crate) fn escapes_into(question: &Question<'_>, escape: &Escape, into: Into<'_>) -> bool {
     escape.successors.iter().any(|next| is_target(question, into, next))
 }
 
-/// Whether a state is one that transitions are looked for into.
+/// Returns whether a state is one that transitions are looked for into.
 pub(crate) fn is_target(question: &Question<'_>, into: Into<'_>, state: &[i64]) -> bool {
     match into.frame {
         0 => question.is_unsafe(state),

@@ -2,7 +2,7 @@
 
 use crate::Frames;
 
-/// What transitions of a reason's states may not lead into.
+/// Says what transitions of a reason's states may not lead into.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'f> {
     pub frames: &'f Frames,

@@ -13,8 +13,8 @@ use crate::successors::escapes_into;
 use crate::target::Target;
 
 impl PolicySystem<'_> {
-    /// Whether some state of a box, part of one of some reasons, has a transition into ℱₙ; with
-    /// relative induction those into the reasons themselves do not count.
+    /// Returns whether some state of a box, part of one of some reasons, has a transition into ℱₙ;
+    /// with relative induction those into the reasons themselves do not count.
     ///
     /// # Errors
     /// A stop of the budget.

@@ -54,12 +54,12 @@ pub enum Binary {
     Power,
 }
 
-/// What is wrong, and at which piece of the text.
+/// Says what is wrong, and at which piece of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
     /// Number of the piece.
     pub at: usize,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
 }
 
@@ -71,10 +71,10 @@ impl Problem {
     }
 }
 
-/// What expressions stand for. Places are numbers of pieces: that of the operator, of the name, of the
-/// opening bracket.
+/// Says what expressions stand for. Places are numbers of pieces: that of the operator, of the
+/// name, of the opening bracket.
 pub trait Meaning {
-    /// What an expression stands for: numbers and truth values alike.
+    /// Says what an expression stands for: numbers and truth values alike.
     type Value;
 
     /// A number.

@@ -7,13 +7,13 @@ use policert_numeric::Rational;
 /// A piece of the text.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Where it is, in bytes.
     pub span: Range<usize>,
 }
 
-/// What a piece is.
+/// Says what a piece is.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A decimal number.
@@ -36,7 +36,7 @@ const SIGNS: [&str; 35] = [
     "·", "=", "<", ">", "!", "&", "|", "+", "-", "*", "/", "%", "^", "(", ")", "[", "]", ",",
 ];
 
-/// Whether a name is read as one without further knowledge.
+/// Returns whether a name is read as one without further knowledge.
 #[must_use]
 pub fn is_plain_name(name: &str) -> bool {
     name_length(name) == name.len() && !name.is_empty()

@@ -21,7 +21,7 @@ use crate::{names::Symbol, source::At};
 pub struct Name {
     /// The name.
     pub symbol: Symbol,
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
 }
 
@@ -65,7 +65,7 @@ impl ModelType {
         Self::ALL.iter().find(|(_, ty)| *ty == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether time plays no part: `lts`, `dtmc` and `mdp`.
+    /// Returns whether time plays no part: `lts`, `dtmc` and `mdp`.
     #[must_use]
     pub fn is_untimed(self) -> bool {
         matches!(self, Self::Lts | Self::Dtmc | Self::Mdp)
@@ -91,16 +91,16 @@ pub struct Model {
     pub variables: Vec<Variable>,
     /// Its global functions.
     pub functions: Vec<Function>,
-    /// What initial states must satisfy.
+    /// The condition that initial states must satisfy.
     pub restrict_initial: Option<Expr>,
     /// Its automata.
     pub automata: Vec<Automaton>,
-    /// How they are composed.
+    /// The way in which they are composed.
     pub system: System,
 }
 
 impl Model {
-    /// Whether time plays no part; so it is taken to be where the type is not known.
+    /// Returns whether time plays no part; so it is taken to be where the type is not known.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
         self.ty.is_none_or(|(ty, _)| ty.is_untimed())
@@ -121,13 +121,13 @@ pub struct Constant {
 /// A type.
 #[derive(Clone, Debug)]
 pub struct Type {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
-    /// What it is.
+    /// Its kind.
     pub kind: TypeKind,
 }
 
-/// What a type is.
+/// Says what a type is.
 #[derive(Clone, Debug)]
 pub enum TypeKind {
     /// Truth values.
@@ -194,7 +194,7 @@ pub struct Automaton {
     pub locations: Vec<Location>,
     /// Names of its initial locations.
     pub initial_locations: Vec<Name>,
-    /// What its initial states must satisfy.
+    /// The condition that its initial states must satisfy.
     pub restrict_initial: Option<Expr>,
     /// Its edges.
     pub edges: Edges,
@@ -222,9 +222,9 @@ pub struct Edges {
 pub struct ActionEdges {
     /// The action as the first of them names it; `None` for silent edges.
     pub action: Option<Name>,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
-    /// How many of them lead somewhere.
+    /// The number of those that lead somewhere.
     pub leading: usize,
 }
 
@@ -279,7 +279,7 @@ pub struct TransientValue {
 /// An edge.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// The location in which it starts.
     pub location: Name,
@@ -309,7 +309,7 @@ pub struct Destination {
 /// An assignment.
 #[derive(Clone, Debug)]
 pub struct Assignment {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// What is written: a variable, or a cell of an array.
     pub target: Expr,
@@ -349,7 +349,7 @@ pub struct Element {
 /// A synchronisation vector.
 #[derive(Clone, Debug)]
 pub struct Sync {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// The action of each instance; `None` if it takes no part.
     pub synchronise: Vec<Option<Name>>,

@@ -48,7 +48,7 @@ pub(crate) enum Value {
 pub(crate) struct Checked {
     /// The abstract syntax.
     pub ast: Arc<ast::Model>,
-    /// What names mean.
+    /// The meaning of names.
     pub scope: Scope,
     /// Values of the constants, by position, or why there is none.
     pub constants: Vec<Result<Value, Trouble>>,

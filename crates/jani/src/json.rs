@@ -45,7 +45,7 @@ fn position(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// What a value is.
+/// Says what a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `null`
@@ -77,19 +77,19 @@ impl Kind {
     }
 }
 
-/// Why a text is no JSON.
+/// Says why a text is no JSON.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{message}")]
 pub struct JsonError {
     /// Byte offset into the text.
     pub offset: usize,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
     /// Whether it is only nested too deeply for this reader.
     pub too_deep: bool,
 }
 
-/// What is known about one text.
+/// Holds what is known about one text.
 #[derive(Clone, Debug)]
 pub struct Document(Content);
 

@@ -24,7 +24,7 @@ use crate::{
     summary::Summary,
 };
 
-/// What came of loading a model.
+/// The result of loading a model.
 #[derive(Debug)]
 pub struct Loaded {
     path: PathBuf,
@@ -53,7 +53,7 @@ struct Task {
     lowered: LoweredModel,
 }
 
-/// What came of loading a property.
+/// The result of loading a property.
 #[derive(Clone, Debug)]
 pub struct LoadedProperty {
     /// The property, if there is nothing wrong with it.
@@ -62,7 +62,7 @@ pub struct LoadedProperty {
     pub rewards: TrainingRewards,
     /// What was found: about this property alone.
     pub diagnostics: Vec<Diagnostic>,
-    /// The files that were read for it, beside the model.
+    /// The files that were read for it, besides the model.
     pub files: Vec<PathBuf>,
     /// Whether reading was stopped before its end.
     pub stopped: bool,
@@ -164,7 +164,7 @@ impl Loaded {
         self.task.as_ref().map(|task| &task.lowered.model)
     }
 
-    /// What the transient variables of the model are in states.
+    /// Returns what the transient variables of the model are in states.
     #[must_use]
     pub fn observables(&self) -> Vec<Observable> {
         let Some(task) = &self.task else { return Vec::new() };
@@ -177,7 +177,8 @@ impl Loaded {
         self.task.map(|task| task.lowered.model)
     }
 
-    /// Whether loading was stopped before its end: then there is nothing, and no diagnostic either.
+    /// Returns whether loading was stopped before its end: then there is nothing, and no diagnostic
+    /// either.
     #[must_use]
     pub fn was_stopped(&self) -> bool {
         self.stopped
@@ -195,7 +196,7 @@ impl Loaded {
         self.summary.as_ref()
     }
 
-    /// What was found: errors, then warnings, then notes. Properties have their own.
+    /// Returns what was found: errors, then warnings, then notes. Properties have their own.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
@@ -207,7 +208,7 @@ impl Loaded {
         &self.own
     }
 
-    /// Which property `text` means, see [`Selector::parse`].
+    /// Returns which property `text` means, see [`Selector::parse`].
     #[must_use]
     pub fn selector(&self, text: &str) -> Selector {
         let names: Vec<String> = self.own.iter().map(|p| p.name.clone()).collect();
@@ -337,7 +338,7 @@ impl Loaded {
     }
 }
 
-/// What else a number could have meant: the name of another property, or another position.
+/// Returns what else a number could have meant: the name of another property, or another position.
 fn other_meaning(key: &PropertyKey, taken: usize, properties: &[Json<'_>]) -> Option<String> {
     let name_of = |at: usize| properties.get(at)?.get("name")?.as_str();
     match key {
@@ -360,7 +361,7 @@ fn other_meaning(key: &PropertyKey, taken: usize, properties: &[Json<'_>]) -> Op
     }
 }
 
-/// What was read over a model, or why not.
+/// Holds what was read over a model, or why not.
 struct Read<T> {
     value: Option<T>,
     diagnostics: Vec<Diagnostic>,
@@ -369,7 +370,8 @@ struct Read<T> {
 }
 
 impl Task {
-    /// What expressions may name: variables in both ways, constants, functions and locations.
+    /// Returns what expressions may name: variables in both ways, constants, functions and
+    /// locations.
     fn known_names(&self) -> Vec<String> {
         let ast = &self.checked.ast;
         let symbols = (self.checked.variables.iter().map(|v| v.name))

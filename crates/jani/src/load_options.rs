@@ -2,7 +2,7 @@
 
 use crate::stop::StopCheck;
 
-/// What the caller decides about loading.
+/// Says what the caller decides about loading.
 #[derive(Clone, Default, Debug)]
 pub struct LoadOptions {
     /// Values for constants, name and text (`("N", "3")`); they replace those of the file.

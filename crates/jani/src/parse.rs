@@ -79,7 +79,7 @@ impl Parser {
         value
     }
 
-    /// What must be a string.
+    /// Returns what must be a string.
     fn string<'s>(&mut self, json: Json<'s>) -> Option<Cow<'s, str>> {
         let string = json.as_str();
         if string.is_none() {
@@ -88,7 +88,7 @@ impl Parser {
         string
     }
 
-    /// What must be a truth value.
+    /// Returns what must be a truth value.
     fn flag(&mut self, json: Json<'_>) -> Option<bool> {
         if let Kind::Bool(value) = json.kind() {
             return Some(value);
@@ -97,7 +97,7 @@ impl Parser {
         None
     }
 
-    /// What must be an integer of 64 bits.
+    /// Returns what must be an integer of 64 bits.
     fn integer(&mut self, json: Json<'_>) -> Option<i64> {
         let value = match json.kind() {
             Kind::Number => json.text().parse().ok(),
@@ -109,7 +109,7 @@ impl Parser {
         value
     }
 
-    /// What must be a string that names something.
+    /// Returns what must be a string that names something.
     fn name(&mut self, json: Json<'_>) -> Option<Name> {
         let name = self.string(json)?;
         Some(Name { symbol: self.names.intern(&name), at: json.at() })
@@ -121,7 +121,8 @@ impl Parser {
         self.name(name)
     }
 
-    /// What must be an array, element by element; elements that cannot be read are left out.
+    /// Returns what must be an array, element by element; elements that cannot be read are left
+    /// out.
     fn list<T>(
         &mut self,
         json: Json<'_>,

@@ -24,8 +24,8 @@ impl Property {
     }
 }
 
-/// What the objective of a safety property says for training, beside the goal. Whatever cannot be
-/// read is left out.
+/// Holds what the objective of a safety property says for training, besides the goal. Whatever
+/// cannot be read is left out.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TrainingRewards {
     /// Grows towards the goal.
@@ -39,7 +39,7 @@ pub struct TrainingRewards {
 pub struct StandardProperty {
     /// Its name.
     pub name: String,
-    /// What becomes of the values of the states.
+    /// The function that is applied to the values of the states.
     pub function: FilterFunction,
     /// The states: those that satisfy the condition; `None` for the initial ones.
     pub states: Option<Condition>,
@@ -51,7 +51,7 @@ pub struct StandardProperty {
     pub comparison: Option<Comparison>,
 }
 
-/// What is asked of paths from a state.
+/// Says what is asked of paths from a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// Whether there is such a path.

@@ -61,7 +61,7 @@ impl Source {
         Self { id, text, document: Document::of_spans(spans) }
     }
 
-    /// Which of the files it is.
+    /// Returns which of the files it is.
     #[must_use]
     pub fn id(&self) -> SourceId {
         self.id

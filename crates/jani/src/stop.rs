@@ -54,7 +54,7 @@ impl Watch {
         self.stopped
     }
 
-    /// Whether it was stopped.
+    /// Returns whether it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.stopped
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use table::Table;
 
-/// Which states, and where they go.
+/// Says which states, and where they go.
 #[derive(Clone, Debug)]
 pub struct DatasetRequest {
     /// Model, property and policy.
@@ -28,7 +28,7 @@ pub struct DatasetRequest {
     pub states: Option<PathBuf>,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
     /// The CSV file that is written.
     pub output: PathBuf,
@@ -50,7 +50,7 @@ impl DatasetRequest {
     }
 }
 
-/// What `policert dataset --json` writes.
+/// The report that `policert dataset --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct DatasetReport {
     /// Name of the model.
@@ -178,7 +178,7 @@ impl Asking<'_> {
         Ok(None)
     }
 
-    /// What the policy chooses in the current state, and a row for it.
+    /// Returns what the policy chooses in the current state, and a row for it.
     fn ask(&mut self, report: &mut DatasetReport) -> Option<usize> {
         let state = self.rollout.state();
         self.inputs.clear();
@@ -201,7 +201,7 @@ impl Asking<'_> {
     }
 }
 
-/// Where a problem of a list of states is.
+/// Returns where a problem of a list of states is.
 fn problem(path: &Path, line: usize, what: &str) -> Failure {
     Failure::invalid(format!("{}:{line}: {what}", path.display()))
 }

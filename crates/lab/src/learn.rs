@@ -22,7 +22,7 @@ use crate::train;
 
 pub use files::LearntFiles;
 
-/// What to train, and how.
+/// Says what to train, and how.
 #[derive(Clone, Debug)]
 pub struct LearnRequest {
     /// Model and property, which has an objective with a goal. Its policy does not matter.
@@ -41,7 +41,7 @@ pub struct LearnRequest {
     pub potential: Option<f64>,
     /// Weight of the objective's step reward; else that of `config`.
     pub step_cost: Option<f64>,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
     /// The files that are written; else those beside the interface, which names the network.
     pub out: Option<LearntFiles>,
@@ -51,7 +51,7 @@ pub struct LearnRequest {
     pub resume: Option<PathBuf>,
 }
 
-/// How a network does in random runs.
+/// Says how a network does in random runs.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct RunsRecord {
     /// Runs.
@@ -86,7 +86,7 @@ impl From<&Score> for RunsRecord {
     }
 }
 
-/// What `policert train MODEL --json` writes.
+/// The report that `policert train MODEL --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct LearnReport {
     /// Name of the model, and of the property.
@@ -224,7 +224,7 @@ fn run(
     })
 }
 
-/// What is rewarded.
+/// Returns what is rewarded.
 ///
 /// # Errors
 /// The weight of something that the objective does not have.
@@ -333,7 +333,7 @@ fn train_failure(error: TrainError, request: &LearnRequest) -> Failure {
 struct Events<'a> {
     observer: &'a mut dyn Observer,
     checkpoint: Option<&'a Path>,
-    /// Why the last checkpoint is missing, if it is: training goes on without.
+    /// The reason why the last checkpoint is missing, if it is: training goes on without.
     unwritten: Option<Failure>,
 }
 

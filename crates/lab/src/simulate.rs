@@ -20,7 +20,7 @@ pub use trace::{
     SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceRecord, TraceStepRecord,
 };
 
-/// What is simulated.
+/// Says what is simulated.
 #[derive(Clone, Debug)]
 pub struct SimulateRequest {
     /// Model, property and policy; without policy labels are drawn uniformly.
@@ -35,7 +35,7 @@ pub struct SimulateRequest {
     pub seed: u64,
     /// Which run is told step by step.
     pub trace: Option<TraceChoice>,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
 }
 
@@ -55,7 +55,7 @@ impl SimulateRequest {
     }
 }
 
-/// Which run is told step by step.
+/// Says which run is told step by step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceChoice {
     /// The first one.

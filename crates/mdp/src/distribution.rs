@@ -88,7 +88,7 @@ impl Distributions {
         &self.entries[self.range(id)]
     }
 
-    /// Whether a distribution sums up to 1.
+    /// Returns whether a distribution sums up to 1.
     #[must_use]
     #[inline]
     pub fn is_complete(&self, id: DistributionId) -> bool {
@@ -101,7 +101,7 @@ impl Distributions {
         self.factors.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.factors.is_empty()

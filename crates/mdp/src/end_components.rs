@@ -47,7 +47,7 @@ struct Search<'m> {
 }
 
 impl Search<'_> {
-    /// Whether a choice stays in its piece, with all of its probability.
+    /// Returns whether a choice stays in its piece, with all of its probability.
     fn stays(&self, choice: u32, piece: u32) -> bool {
         self.mdp.distributions().is_complete(self.mdp.distribution(choice))
             && self.mdp.successors(choice).iter().all(|&s| self.piece[s as usize] == piece)

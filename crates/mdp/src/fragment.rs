@@ -111,7 +111,7 @@ impl Fragment {
         Ok(())
     }
 
-    /// Whether the choices of a state are known.
+    /// Returns whether the choices of a state are known.
     pub(crate) fn is_expanded(&self, state: u32) -> bool {
         self.expanded.contains(state)
     }
@@ -147,7 +147,7 @@ impl Fragment {
         &self.successors[self.starts[choice]..self.starts[choice + 1]]
     }
 
-    /// Whether a choice can neither leave a block nor lose anything.
+    /// Returns whether a choice can neither leave a block nor lose anything.
     pub(crate) fn stays(&self, choice: u32, leader: u32) -> bool {
         self.distributions.is_complete(self.distribution[choice as usize])
             && self.successors(choice).iter().all(|&to| self.find(to) == leader)
@@ -180,7 +180,7 @@ impl Fragment {
         [div_down(lo, leaves[1]).clamp(0.0, 1.0), hi]
     }
 
-    /// Whether nothing of a choice is lost.
+    /// Returns whether nothing of a choice is lost.
     pub(crate) fn is_complete(&self, choice: u32) -> bool {
         self.distributions.is_complete(self.distribution[choice as usize])
     }
@@ -284,7 +284,7 @@ impl Fragment {
         *value = [value[0].max(lo), value[1].min(hi)];
     }
 
-    /// What was built as an explicit MDP, without blocks.
+    /// Returns what was built as an explicit MDP, without blocks.
     fn explicit(&self) -> Result<Mdp, MdpError> {
         let mut owned: Vec<Vec<u32>> = vec![Vec::new(); self.states()];
         for (leader, choices) in self.choices.iter().enumerate() {

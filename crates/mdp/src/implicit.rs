@@ -5,7 +5,7 @@ use policert_numeric::Rational;
 
 use crate::{Direction, Reachability};
 
-/// How a state stands to the target.
+/// Says how a state stands to the target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// It is in the target.
@@ -28,7 +28,7 @@ pub trait ImplicitMdp {
     /// A stop of the budget, or what is wrong with the model.
     fn initial_states(&mut self, budget: &mut Budget) -> Result<Vec<u32>, EngineError>;
 
-    /// How a state that was named before stands.
+    /// Returns how a state that was named before stands.
     ///
     /// # Errors
     /// A stop of the budget, or what is wrong with the model.

@@ -219,7 +219,7 @@ impl<'q> IntervalIteration<'q> {
         width
     }
 
-    /// How many sweeps an exact solution is worth; `None` for large components.
+    /// Returns how many sweeps an exact solution is worth; `None` for large components.
     fn exact_cost(&self, members: &[u32]) -> Option<f64> {
         let mdp = &self.quotient.mdp;
         let transitions = members.iter().map(|&block| mdp.all_successors(block).len());
@@ -227,7 +227,7 @@ impl<'q> IntervalIteration<'q> {
         (transitions <= EXACT_TRANSITIONS).then(|| EXACT_SWEEPS * f64::from(transitions).powf(0.7))
     }
 
-    /// Guesses upper bounds this much above the lower ones, and iterates from there for so many
+    /// Guesses upper bounds this much above the lower ones, and iterates from there for this many
     /// sweeps. If one raises none of them, what it ends with does not grow under Bellman's
     /// operator, and is an upper bound (Hartmanns and Kaminski, *Optimistic value iteration*).
     fn guess_upper_bounds(
@@ -276,8 +276,8 @@ impl<'q> IntervalIteration<'q> {
     }
 }
 
-/// How many sweeps it takes until bounds of some width are as narrow as asked for, by their widths
-/// before and after some sweeps. Only an estimate.
+/// Returns how many sweeps it takes until bounds of some width are as narrow as asked for, by their
+/// widths before and after some sweeps. Only an estimate.
 fn remaining_sweeps(sweeps: u64, before: f64, width: f64, goal: f64) -> f64 {
     let rate = (width / before).ln();
     if rate >= 0.0 {

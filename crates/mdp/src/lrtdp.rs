@@ -12,14 +12,14 @@ use crate::fragment::Fragment;
 use crate::implicit::{ImplicitMdp, Standing};
 use crate::traps::traps;
 
-/// What the search on the fly found.
+/// Holds what the search on the fly found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnTheFly {
     /// Bounds of the greatest probability from an initial state; without any, 0.
     pub bounds: Bounds,
     /// By state: bounds of its greatest probability.
     pub values: Vec<[f64; 2]>,
-    /// Why it ended early; the bounds stand nevertheless.
+    /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
     /// States that were named.
     pub states: usize,
@@ -186,7 +186,7 @@ impl<M: ImplicitMdp> Search<'_, M> {
         Ok(())
     }
 
-    /// Whether nothing more is to be done in a state.
+    /// Returns whether nothing more is to be done in a state.
     fn is_solved(&self, state: u32) -> bool {
         let leader = self.fragment.find(state);
         let [lo, hi] = self.fragment.value(leader);
@@ -250,8 +250,8 @@ impl<M: ImplicitMdp> Search<'_, M> {
         best.map(|(_, to)| to)
     }
 
-    /// Whether all that best choices lead to is consistent; labels it as solved if so, and improves
-    /// it if not.
+    /// Returns whether all that best choices lead to is consistent; labels it as solved if so, and
+    /// improves it if not.
     fn check_solved(&mut self, start: u32, budget: &mut Budget) -> Result<bool, EngineError> {
         let mut consistent = true;
         let mut closed: Vec<u32> = Vec::new();

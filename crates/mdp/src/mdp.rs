@@ -113,7 +113,7 @@ pub struct MdpBuilder {
     greatest: u32,
 }
 
-/// Up to so many outcomes, equal successors are found by comparing all.
+/// Up to this many outcomes, equal successors are found by comparing all.
 const FEW: usize = 16;
 
 impl Default for MdpBuilder {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How upper bounds are found. Both are proved.
+/// Says how upper bounds are found. Both are proved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
@@ -14,12 +14,12 @@ pub enum Method {
     Optimistic,
 }
 
-/// How a problem is solved.
+/// Says how a problem is solved.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SolveOptions {
     /// Width of the bounds of the initial states. \[default: 1e-6\]
     pub precision: f64,
-    /// How upper bounds are found. \[default: interval iteration\]
+    /// The way in which upper bounds are found. \[default: interval iteration\]
     pub method: Method,
     /// Whether to compute exact values. \[default: no\]
     pub exact: bool,

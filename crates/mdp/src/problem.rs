@@ -20,7 +20,7 @@ pub struct Reachability<'m> {
 }
 
 impl Reachability<'_> {
-    /// Whether a run goes on in this state.
+    /// Returns whether a run goes on in this state.
     #[inline]
     pub(crate) fn is_open(&self, state: u32) -> bool {
         !self.target.contains(state) && !self.avoid.contains(state)

@@ -257,7 +257,7 @@ impl<'a> Component<'a> {
         greatest
     }
 
-    /// How much a step changes the values: one of the policy, or a better one.
+    /// Returns how much a step changes the values: one of the policy, or a better one.
     fn error(
         &self,
         direction: Direction,

@@ -42,7 +42,7 @@ pub fn qualitative(
     }
 }
 
-/// Whether nothing of a distribution is lost.
+/// Returns whether nothing of a distribution is lost.
 fn loses_nothing(mdp: &Mdp, choice: u32) -> bool {
     mdp.distributions().is_complete(mdp.distribution(choice))
 }

@@ -90,7 +90,7 @@ impl Quotient {
     }
 }
 
-/// What the initial states reach through states whose value is not known.
+/// Returns what the initial states reach through states whose value is not known.
 fn reachable(
     problem: &Reachability<'_>,
     known: &Qualitative,

@@ -10,12 +10,12 @@ use crate::options::SolveOptions;
 use crate::qualitative::{Qualitative, qualitative};
 use crate::quotient::Quotient;
 
-/// What was found about a problem.
+/// Holds what was found about a problem.
 #[derive(Debug)]
 pub struct Solution {
     /// Bounds of the values of the initial states, in their order.
     pub initial: Vec<Bounds>,
-    /// Why it ended early; the bounds stand nevertheless.
+    /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
     /// What the work was.
     pub statistics: SolveStatistics,
@@ -27,7 +27,7 @@ pub struct Solution {
     pub(crate) exact: Option<Vec<Rational>>,
 }
 
-/// What solving took.
+/// Says what solving took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SolveStatistics {
     /// States with value 0 by the graph.

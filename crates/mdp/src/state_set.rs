@@ -44,7 +44,7 @@ impl StateSet {
         self.words.resize(self.states.div_ceil(64), 0);
     }
 
-    /// Whether `state` is in it. A state that it is not over is not.
+    /// Returns whether `state` is in it. A state that it is not over is not.
     #[must_use]
     #[inline]
     pub fn contains(&self, state: u32) -> bool {
@@ -79,7 +79,7 @@ impl StateSet {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)

@@ -8,7 +8,7 @@ use policert_numeric::IntBox;
 use crate::{BinaryOp, Condition, Expr, Truth, UnaryOp};
 
 impl Expr {
-    /// Whether an array of `cells` cells has one at `index`.
+    /// Returns whether an array of `cells` cells has one at `index`.
     #[must_use]
     pub fn cell_exists(index: &Self, cells: usize) -> Self {
         let cells = Self::int(i64::try_from(cells).unwrap_or(i64::MAX));
@@ -23,8 +23,8 @@ impl Expr {
         Self::and(exists, Self::binary(BinaryOp::Eq, floor, index.clone()))
     }
 
-    /// Whether it has a value, as far as that depends on the cells that it reads, in states within
-    /// `sides`. What is known to hold there is left out.
+    /// Returns whether it has a value, as far as that depends on the cells that it reads, in states
+    /// within `sides`. What is known to hold there is left out.
     #[must_use]
     pub fn cells_exist(&self, sides: &IntBox) -> Self {
         if !self.reads_cells() {
@@ -57,7 +57,7 @@ impl Expr {
         }
     }
 
-    /// Whether it has a value, which is `positive`, as far as that depends on cells.
+    /// Returns whether it has a value, which is `positive`, as far as that depends on cells.
     fn is_known(&self, positive: bool, sides: &IntBox) -> Self {
         match self {
             Self::Unary(UnaryOp::Not, operand) if self.reads_cells() => {

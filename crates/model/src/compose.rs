@@ -12,14 +12,14 @@ use effect::Effect;
 
 use crate::{Condition, Edge, EdgeDestination, InstanceId, Model, OpId, Operator, OperatorKey};
 
-/// Why an operator, or all of them, cannot be composed.
+/// Says why an operator, or all of them, cannot be composed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ComposeError {
     /// More operators than the limit.
     #[error("the composed model has {count} operators, more than the limit of {limit}")]
     TooManyOperators {
-        /// How many there are.
+        /// Their number.
         count: u128,
         /// The limit asked for.
         limit: usize,

@@ -176,7 +176,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds in `state`.
+    /// Returns whether it holds in `state`.
     ///
     /// # Errors
     /// Where it has no truth value.

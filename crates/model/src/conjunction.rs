@@ -9,7 +9,7 @@ use policert_numeric::{IntBox, IntInterval};
 use crate::propagate::SWEEPS;
 use crate::{Condition, EvalError, VarId};
 
-/// What a box does not say of a condition yet. A copy is cheap.
+/// Holds what a box does not say of a condition yet. A copy is cheap.
 #[derive(Clone, Debug)]
 pub struct Conjunction {
     parts: Vec<Part>,
@@ -65,7 +65,7 @@ impl Conjunction {
         self.parts.iter().map(Part::condition)
     }
 
-    /// Whether the box says everything.
+    /// Returns whether the box says everything.
     #[must_use]
     pub fn is_true(&self) -> bool {
         self.parts.is_empty()
@@ -82,7 +82,7 @@ impl Conjunction {
         self
     }
 
-    /// Whether it holds at a point.
+    /// Returns whether it holds at a point.
     pub(crate) fn holds(&self, point: &[i64]) -> Result<bool, EvalError> {
         let mut undefined = None;
         for condition in self.conditions() {
@@ -170,7 +170,7 @@ impl Conjunction {
     }
 }
 
-/// What came of a reduction.
+/// The result of a reduction.
 enum Reduced {
     Nothing,
     Something,
@@ -198,7 +198,8 @@ impl Stamps {
         }
     }
 
-    /// Whether a conjunct has to be swept: it is new, or a side of its variables has changed since.
+    /// Returns whether a conjunct has to be swept: it is new, or a side of its variables has
+    /// changed since.
     fn is_due(&self, i: usize, part: &Part) -> bool {
         part.is_new && self.swept[i] == 0
             || part.variables().iter().any(|&d| self.changed[d] > self.swept[i])

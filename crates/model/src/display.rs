@@ -71,7 +71,8 @@ fn bracketed(model: &Model, part: &Condition) -> String {
     }
 }
 
-/// Whether a constraint `Σ ≤ u` with the negation `−Σ ≤ −u − 1` and `other` say `Σ = u` together.
+/// Returns whether a constraint `Σ ≤ u` with the negation `−Σ ≤ −u − 1` and `other` say `Σ = u`
+/// together.
 fn is_opposite(negation: &LinearConstraint, other: &LinearConstraint) -> bool {
     negation.terms == other.terms && negation.upper.checked_add(1) == Some(other.upper)
 }

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::{BinaryOp, Expr, UnaryOp};
 
-/// Why an expression has no value in a state.
+/// Says why an expression has no value in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EvalError {

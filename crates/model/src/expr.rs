@@ -58,7 +58,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// Whether the result is a truth value.
+    /// Returns whether the result is a truth value.
     #[must_use]
     pub fn is_boolean(self) -> bool {
         use BinaryOp::{And, Eq, Implies, Le, Lt, Ne, Or};
@@ -88,7 +88,7 @@ pub enum Expr {
     Cell {
         /// The cells' expressions.
         cells: Vec<Expr>,
-        /// Which cell.
+        /// The index of the cell.
         index: Box<Expr>,
     },
 }
@@ -197,7 +197,8 @@ impl Expr {
         self
     }
 
-    /// Whether the operator at the top yields a truth value whatever the types of variables.
+    /// Returns whether the operator at the top yields a truth value whatever the types of
+    /// variables.
     #[must_use]
     pub fn is_boolean_operator(&self) -> bool {
         match self {
@@ -208,7 +209,7 @@ impl Expr {
         }
     }
 
-    /// Whether it has a value in every state, as far as its form shows: no cell access by a
+    /// Returns whether it has a value in every state, as far as its form shows: no cell access by a
     /// computed index, no division by anything but a non-zero constant, no power.
     #[must_use]
     pub fn is_total(&self) -> bool {
@@ -224,7 +225,7 @@ impl Expr {
         }
     }
 
-    /// Whether its value is an integer wherever it has one, as far as its form shows.
+    /// Returns whether its value is an integer wherever it has one, as far as its form shows.
     #[must_use]
     pub fn is_integral(&self) -> bool {
         match self {

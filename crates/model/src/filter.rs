@@ -2,7 +2,7 @@
 
 use policert_numeric::Rational;
 
-/// What a filter makes of the values.
+/// Says what a filter makes of the values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the names are those of the format")]
 pub enum FilterFunction {
@@ -68,7 +68,7 @@ impl Relation {
         }
     }
 
-    /// Whether it holds.
+    /// Returns whether it holds.
     #[must_use]
     pub fn holds(self, left: &Rational, right: &Rational) -> bool {
         match self {

@@ -79,7 +79,7 @@ impl Model {
         never
     }
 
-    /// Whether some state of the domains satisfies a condition.
+    /// Returns whether some state of the domains satisfies a condition.
     pub fn satisfiable(
         &self,
         condition: &Condition,
@@ -88,8 +88,8 @@ impl Model {
         decided(find_point(condition, &self.domains(), &mut || step()))
     }
 
-    /// Whether there is a start state: one of a property's, or of the model's own initial states
-    /// where `initial_states` or the property names none.
+    /// Returns whether there is a start state: one of a property's, or of the model's own initial
+    /// states where `initial_states` or the property names none.
     pub fn has_start_state(
         &self,
         start: Option<&Start>,

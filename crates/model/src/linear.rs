@@ -109,7 +109,7 @@ pub struct LinearConstraint {
 }
 
 impl LinearConstraint {
-    /// Whether `state` satisfies it.
+    /// Returns whether `state` satisfies it.
     #[must_use]
     pub fn holds(&self, state: &[i64]) -> bool {
         let mut sum = 0i128;
@@ -151,7 +151,7 @@ impl LinearConstraint {
     }
 }
 
-/// What a comparison with zero of a linear form becomes.
+/// Says what a comparison with zero of a linear form becomes.
 pub(crate) enum Comparison {
     /// Decided, whatever the state.
     Constant(bool),

@@ -33,7 +33,7 @@ pub struct Model {
     pub vectors: Vec<SyncVector>,
     /// Initial values by variable.
     pub initial_values: Vec<InitialValue>,
-    /// What initial states must satisfy besides.
+    /// The condition that initial states must satisfy besides.
     pub initial_condition: Condition,
 }
 

@@ -31,7 +31,7 @@ pub struct Edge {
     pub guard: Condition,
     /// Where it may lead.
     pub destinations: Vec<EdgeDestination>,
-    /// Where it stands in the file, for messages.
+    /// Its place in the file, for messages.
     pub place: EdgePlace,
 }
 
@@ -122,7 +122,7 @@ pub struct Assignment {
     pub index: i64,
 }
 
-/// What an assignment writes.
+/// Says what an assignment writes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Target {
     /// A state variable.
@@ -133,14 +133,14 @@ pub enum Target {
     Cell {
         /// The cells.
         cells: Arc<[VarId]>,
-        /// Which cell.
+        /// The index of the cell.
         index: Box<Expr>,
     },
     /// One of several transient variables, the cells of a transient array.
     TransientCell {
         /// The cells.
         cells: Arc<[TransientId]>,
-        /// Which cell.
+        /// The index of the cell.
         index: Box<Expr>,
     },
 }
@@ -185,14 +185,14 @@ pub struct ValueBounds {
 }
 
 impl ValueBounds {
-    /// Whether a value lies between them.
+    /// Returns whether a value lies between them.
     #[must_use]
     pub fn contains(&self, value: &Rational) -> bool {
         self.lower.as_ref().is_none_or(|lower| lower <= value)
             && self.upper.as_ref().is_none_or(|upper| value <= upper)
     }
 
-    /// Whether all values of a range lie between them, and all exist.
+    /// Returns whether all values of a range lie between them, and all exist.
     #[must_use]
     pub fn contain_all(&self, range: &Range) -> bool {
         let above = |lower| range.lo.as_ref().is_some_and(|least| lower <= least);
@@ -229,7 +229,8 @@ impl std::fmt::Display for ValueBounds {
     }
 }
 
-/// What a transient variable, or a cell of a transient array, is in states: a function of the state.
+/// Says what a transient variable, or a cell of a transient array, is in states: a function of the
+/// state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observable {
     /// Its name, as that of a state variable.

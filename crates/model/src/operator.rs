@@ -7,7 +7,7 @@ use crate::{
     ValueBounds, VarId, Variable,
 };
 
-/// How an operator is composed: by a silent edge alone, or by one edge per participant of a
+/// Says how an operator is composed: by a silent edge alone, or by one edge per participant of a
 /// synchronisation vector.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct OperatorKey {
@@ -20,7 +20,7 @@ pub struct OperatorKey {
 /// An operator (g, l, u) of the composed model, with several probabilistic outcomes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operator {
-    /// How it is composed.
+    /// The way in which it is composed.
     pub key: OperatorKey,
     /// Its label; `None` for a silent operator, which belongs to the environment.
     pub label: Option<LabelId>,
@@ -74,7 +74,7 @@ pub struct TransientValue {
     pub bounds: ValueBounds,
 }
 
-/// Where an outcome writes two different values to one variable at one index.
+/// Says where an outcome writes two different values to one variable at one index.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conflict {
     /// Where it happens.

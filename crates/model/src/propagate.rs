@@ -54,7 +54,7 @@ impl LinearConstraint {
         }
     }
 
-    /// What is known of it over `sides`.
+    /// Returns what is known of it over `sides`.
     #[must_use]
     pub fn truth(&self, sides: &IntBox) -> Truth {
         if let Some((d, bound)) = self.unit_bound() {
@@ -131,7 +131,7 @@ impl LinearConstraint {
 }
 
 impl Condition {
-    /// What is known of it over `sides`: `True` and `False` mean at every point.
+    /// Returns what is known of it over `sides`: `True` and `False` mean at every point.
     #[must_use]
     pub fn truth(&self, sides: &IntBox) -> Truth {
         match self {
@@ -147,7 +147,7 @@ impl Condition {
         }
     }
 
-    /// Whether it is known to have a truth value at every point of `sides`.
+    /// Returns whether it is known to have a truth value at every point of `sides`.
     #[must_use]
     pub fn is_total(&self, sides: &IntBox) -> bool {
         match self {
@@ -223,7 +223,7 @@ impl Condition {
     }
 }
 
-/// Whether some operand has no value somewhere, as far as ranges tell.
+/// Returns whether some operand has no value somewhere, as far as ranges tell.
 fn is_partial(expr: &Expr, sides: &IntBox) -> bool {
     // A truth value that is undecided counts as partial in ranges, so look at the operands of
     // comparisons and logical operators one by one.

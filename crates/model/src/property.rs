@@ -19,7 +19,7 @@ pub enum Start {
 /// A predicate for abstraction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Predicate {
-    /// How a person would write it.
+    /// Its text as a person would write it.
     pub text: String,
     /// What it says.
     pub condition: Condition,
@@ -30,7 +30,7 @@ pub struct Predicate {
 pub struct SafetyProperty {
     /// Its name.
     pub name: String,
-    /// Start states beside the model's own initial ones; `None` for those alone.
+    /// Start states besides the model's own initial ones; `None` for those alone.
     pub start: Option<Start>,
     /// φ_U: what must not be reached.
     pub unsafe_condition: Condition,

@@ -16,7 +16,7 @@ pub struct Range {
     pub partial: bool,
 }
 
-/// What is known about a truth value over a box.
+/// Says what is known about a truth value over a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Truth {
     /// True at every point.

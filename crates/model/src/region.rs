@@ -43,13 +43,13 @@ impl<C: Borrow<Condition> + Clone> Region<C> {
         region
     }
 
-    /// Whether it is seen to be empty.
+    /// Returns whether it is seen to be empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sides.is_empty()
     }
 
-    /// Whether every point of the box belongs to it.
+    /// Returns whether every point of the box belongs to it.
     #[must_use]
     pub fn is_box(&self) -> bool {
         self.conditions.is_empty()

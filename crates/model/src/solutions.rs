@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::conjunction::Conjunction;
 use crate::{Condition, EvalError};
 
-/// Why an enumeration ended early.
+/// Says why an enumeration ended early.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SolutionsError {
@@ -21,7 +21,7 @@ pub enum SolutionsError {
     Eval(#[from] EvalError),
 }
 
-/// What the visitor of an enumeration is asked about.
+/// Says what the visitor of an enumeration is asked about.
 #[derive(Clone, Copy, Debug)]
 pub enum Visit<'a> {
     /// A point that satisfies the condition; each exactly once, in lexicographic order.

@@ -11,8 +11,8 @@ use crate::{
     OperatorKey, Probability, State, TransientValue, UpdateValue, ValueBounds, VarId,
 };
 
-/// What becomes of an update that leaves the domain of a variable, or touches an array cell that
-/// does not exist.
+/// Says what becomes of an update that leaves the domain of a variable, or touches an array cell
+/// that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DomainRule {
     /// That outcome is no transition.
@@ -26,7 +26,7 @@ pub enum DomainRule {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{problem} (in state {state}, by {operator})")]
 pub struct ModellingError {
-    /// What is wrong.
+    /// The problem in words.
     pub problem: ModellingProblem,
     /// The state, as a person would write it.
     pub state: String,
@@ -34,7 +34,7 @@ pub struct ModellingError {
     pub operator: String,
 }
 
-/// What is wrong with a model in a state.
+/// Says what is wrong with a model in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ModellingProblem {
@@ -119,7 +119,7 @@ pub enum ModellingProblem {
 /// One successor of a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Successor {
-    /// Which outcome of the operator.
+    /// The position of the outcome among those of the operator.
     pub destination: usize,
     /// The values of its free choices.
     pub choices: Vec<i64>,
@@ -142,13 +142,13 @@ pub struct Successors {
 pub struct Semantics<'m> {
     /// The model.
     pub model: &'m Model,
-    /// What becomes of updates that leave a domain.
+    /// The rule for updates that leave a domain.
     pub rule: DomainRule,
 }
 
 impl Semantics<'_> {
-    /// Whether the guard of `operator` holds in `state`. A guard without value does not hold
-    /// under [`DomainRule::Drop`].
+    /// Returns whether the guard of `operator` holds in `state`. A guard without value does not
+    /// hold under [`DomainRule::Drop`].
     ///
     /// # Errors
     /// A guard without value under [`DomainRule::Error`].
@@ -337,7 +337,8 @@ impl Semantics<'_> {
         Ok(Ok(next))
     }
 
-    /// Which cell does not exist, or which transient variable leaves its bounds, for a message.
+    /// Returns which cell does not exist, or which transient variable leaves its bounds, for a
+    /// message.
     fn why_undefined(destination: &Destination, point: &[i64]) -> ModellingProblem {
         for write in &destination.cell_writes {
             let last = i64::try_from(write.cells).unwrap_or(i64::MAX) - 1;
@@ -366,8 +367,8 @@ impl Semantics<'_> {
         ModellingProblem::Impossible
     }
 
-    /// Whether state-dependent probabilities form a distribution (constants were checked when
-    /// the model was read, and rounded ones scaled).
+    /// Checks whether state-dependent probabilities form a distribution (constants were checked
+    /// when the model was read, and rounded ones scaled).
     fn check_distribution(&self, operator: &Operator, state: &[i64]) -> Result<(), ModellingError> {
         if operator.destinations.iter().all(|d| matches!(d.probability, Probability::Constant(_))) {
             return Ok(());

@@ -4,7 +4,7 @@ use policert_numeric::IntInterval;
 
 use crate::InstanceId;
 
-/// What the values of a variable stand for.
+/// Says what the values of a variable stand for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum VariableKind {
     /// An integer.
@@ -33,7 +33,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// How a person would write `value`: a truth value, a location's name, or the number.
+    /// Returns how a person would write `value`: a truth value, a location's name, or the number.
     #[must_use]
     pub fn display_value(&self, value: i64) -> String {
         match &self.kind {
@@ -46,7 +46,7 @@ impl Variable {
         }
     }
 
-    /// Whether it is the location of an instance.
+    /// Returns whether it is the location of an instance.
     #[must_use]
     pub fn is_location(&self) -> bool {
         matches!(self.kind, VariableKind::Location { .. })

@@ -35,7 +35,7 @@ impl LinearInequality {
         Self { terms, upper, strict }
     }
 
-    /// Whether a point satisfies it.
+    /// Returns whether a point satisfies it.
     ///
     /// # Panics
     /// If the point lacks one of the variables.

@@ -33,31 +33,31 @@ impl IntInterval {
         Self { lo: value, hi: value }
     }
 
-    /// Whether no integer lies in it.
+    /// Returns whether no integer lies in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.lo > self.hi
     }
 
-    /// Whether exactly one integer lies in it.
+    /// Returns whether exactly one integer lies in it.
     #[must_use]
     pub const fn is_point(self) -> bool {
         self.lo == self.hi
     }
 
-    /// Whether both ends are finite.
+    /// Returns whether both ends are finite.
     #[must_use]
     pub const fn is_bounded(self) -> bool {
         self.lo != Self::UNBOUNDED_BELOW && self.hi != Self::UNBOUNDED_ABOVE
     }
 
-    /// Whether `value` lies in it.
+    /// Returns whether `value` lies in it.
     #[must_use]
     pub const fn contains(self, value: i64) -> bool {
         self.lo <= value && value <= self.hi
     }
 
-    /// Whether all of `other` lies in it; true for an empty `other`.
+    /// Returns whether all of `other` lies in it; true for an empty `other`.
     #[must_use]
     pub const fn includes(self, other: Self) -> bool {
         other.is_empty() || (self.lo <= other.lo && other.hi <= self.hi)
@@ -176,32 +176,32 @@ impl IntBox {
         self.0.truncate(dimensions);
     }
 
-    /// Whether it holds no point.
+    /// Returns whether it holds no point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.iter().any(|side| side.is_empty())
     }
 
-    /// Whether it holds exactly one point.
+    /// Returns whether it holds exactly one point.
     #[must_use]
     pub fn is_point(&self) -> bool {
         self.0.iter().all(|side| side.is_point())
     }
 
-    /// Whether every side is bounded.
+    /// Returns whether every side is bounded.
     #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.0.iter().all(|side| side.is_bounded())
     }
 
-    /// Whether `point` lies in it (`point` may have more coordinates than the box).
+    /// Returns whether `point` lies in it (`point` may have more coordinates than the box).
     #[must_use]
     #[inline]
     pub fn contains(&self, point: &[i64]) -> bool {
         self.0.iter().zip(point).all(|(side, &value)| side.contains(value))
     }
 
-    /// Whether all of `other` lies in it.
+    /// Returns whether all of `other` lies in it.
     #[must_use]
     #[inline]
     pub fn includes(&self, other: &Self) -> bool {

@@ -103,21 +103,21 @@ impl Interval {
         self.lo.abs().max(self.hi.abs())
     }
 
-    /// Whether `value` lies inside.
+    /// Returns whether `value` lies inside.
     #[must_use]
     #[inline]
     pub fn contains(self, value: f64) -> bool {
         self.lo <= value && value <= self.hi
     }
 
-    /// Whether an exact number lies inside.
+    /// Returns whether an exact number lies inside.
     #[must_use]
     pub fn contains_exact(self, value: &Rational) -> bool {
         let above = Rational::from_f64(self.lo).is_none_or(|lo| lo <= *value);
         above && Rational::from_f64(self.hi).is_none_or(|hi| hi >= *value)
     }
 
-    /// Whether all of `other` lies inside.
+    /// Returns whether all of `other` lies inside.
     #[must_use]
     #[inline]
     pub fn includes(self, other: Interval) -> bool {

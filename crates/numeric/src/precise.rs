@@ -100,13 +100,13 @@ impl Enclosure {
         Interval::enclosing(&self.lower()).hull(Interval::enclosing(&self.upper()))
     }
 
-    /// Whether an exact number lies inside.
+    /// Returns whether an exact number lies inside.
     #[must_use]
     pub fn contains(&self, value: &Rational) -> bool {
         self.lower() <= *value && *value <= self.upper()
     }
 
-    /// How the number compares with 0; `None` if the enclosure does not tell.
+    /// Returns how the number compares with 0; `None` if the enclosure does not tell.
     #[must_use]
     pub fn sign(&self) -> Option<Ordering> {
         if self.lo > IBig::ZERO {

@@ -86,7 +86,7 @@ impl Rational {
         }
     }
 
-    /// Whether the number is an integer.
+    /// Returns whether the number is an integer.
     #[must_use]
     #[inline]
     pub fn is_integer(&self) -> bool {
@@ -96,7 +96,7 @@ impl Rational {
         }
     }
 
-    /// Whether the number is 0.
+    /// Returns whether the number is 0.
     #[must_use]
     #[inline]
     pub fn is_zero(&self) -> bool {

@@ -28,7 +28,7 @@ pub trait Number: Clone {
     /// `self / divisor`; the divisor is not 0.
     #[must_use]
     fn over(&self, divisor: &Self) -> Self;
-    /// How it compares with 0, up to rounding errors.
+    /// Returns how it compares with 0, up to rounding errors.
     fn sign(&self) -> Ordering;
 }
 
@@ -96,7 +96,7 @@ pub struct Row<N> {
     pub strict: bool,
 }
 
-/// What was found.
+/// Says what was found.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Feasibility<N> {
     /// This point satisfies everything.

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use crate::Failure;
 
-/// Where a text goes.
+/// Says where a text goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Destination {
     /// Standard output, written as `-`.
@@ -110,7 +110,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// What went wrong, without the name of a temporary file.
+/// Returns what went wrong, without the name of a temporary file.
 pub(crate) fn without_name(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

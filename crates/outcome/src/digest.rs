@@ -29,7 +29,7 @@ pub struct FileDigest {
     pub sha256: String,
 }
 
-/// What a file was read as.
+/// Says what a file was read as.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputRole {
@@ -45,7 +45,7 @@ pub enum InputRole {
     Network,
 }
 
-/// Why there is no digest of a file.
+/// Says why there is no digest of a file.
 #[derive(Debug, Error)]
 pub enum DigestError {
     /// It cannot be read.

@@ -2,7 +2,7 @@
 
 use policert_engine_api::{StopReason, UnknownReason};
 
-/// How a run ended.
+/// Says how a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum ExitStatus {

@@ -20,7 +20,7 @@ pub enum Failure {
     Expression {
         /// The option.
         option: &'static str,
-        /// What is wrong with it.
+        /// The problem with it.
         findings: Vec<Finding>,
     },
     /// A file that the command line names for output must not be written, or cannot be; nothing is
@@ -35,7 +35,7 @@ pub enum Failure {
     Output {
         /// The file.
         what: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// Evidence that does not show what it claims.

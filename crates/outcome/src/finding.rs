@@ -14,7 +14,7 @@ use crate::ExitStatus;
 pub struct Finding {
     /// Whether the input is wrong, or uses what is not supported.
     pub kind: FindingKind,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
     /// The rule that is broken, for the formats that name their rules.
     pub code: Option<String>,
@@ -31,7 +31,7 @@ pub struct Finding {
     pub rendered: String,
 }
 
-/// Whether an input is wrong, or uses what is not supported.
+/// Says whether an input is wrong, or uses what is not supported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {

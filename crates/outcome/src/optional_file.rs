@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::{Failure, write_json};
 
-/// What became of a file that was asked for.
+/// Says what became of a file that was asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileRecord {
     /// The file; `-` is standard output.
     pub path: PathBuf,
     /// Whether it was written.
     pub written: bool,
-    /// Why it was not.
+    /// The reason why it was not.
     pub reason: Option<String>,
     /// Whether an older file of that name was removed.
     pub removed_older: bool,

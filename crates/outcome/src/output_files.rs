@@ -40,7 +40,7 @@ impl OutputFiles {
         self
     }
 
-    /// Whether all can be written, and none is another one or one of these inputs.
+    /// Checks whether all can be written, and none is another one or one of these inputs.
     ///
     /// # Errors
     /// What is wrong with one: wrong usage. Nothing may be written then.
@@ -58,7 +58,7 @@ impl OutputFiles {
         self.check_inputs(inputs)
     }
 
-    /// Whether none of them is one of these inputs.
+    /// Checks whether none of them is one of these inputs.
     ///
     /// # Errors
     /// Which one is: wrong usage. Nothing may be written then.
@@ -90,7 +90,7 @@ fn refused(file: &OutputFile, what: &str) -> Failure {
     Failure::Refused(format!("{} {}: {what}", file.option, file.path.display()))
 }
 
-/// What keeps a file from being written, if something does.
+/// Fails with what keeps a file from being written, if something does.
 fn writable(file: &OutputFile) -> Result<(), String> {
     let path = &file.path;
     let metadata = std::fs::metadata(path).ok();
@@ -129,7 +129,7 @@ fn writable(file: &OutputFile) -> Result<(), String> {
     probe.map(drop).map_err(failed)
 }
 
-/// What tells files apart, whatever their names; `None` for what is no file.
+/// Says what tells files apart, whatever their names; `None` for what is no file.
 #[derive(PartialEq, Eq, Debug)]
 enum Identity {
     /// Device and number.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{ExitStatus, Failure};
 
-/// Why there is no conclusive answer.
+/// Says why there is no conclusive answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -16,7 +16,7 @@ pub(super) struct Axis {
 
 /// A logarithmic axis of more decades has a tick at each of them only.
 const DECADES: f64 = 2.5;
-/// About so many ticks.
+/// About this many ticks.
 const TICKS: f64 = 9.0;
 
 impl Axis {
@@ -47,7 +47,7 @@ impl Axis {
         Self { name: name.to_owned(), low, high, ticks, logarithmic: true }
     }
 
-    /// What it shows.
+    /// Returns what it shows.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -67,7 +67,7 @@ impl Axis {
         if self.logarithmic { value.max(f64::MIN_POSITIVE).log10() } else { value }
     }
 
-    /// What stands at a position.
+    /// Returns what stands at a position.
     pub fn label(&self, position: f64) -> String {
         if self.logarithmic && self.high - self.low > DECADES {
             return power_of_ten(position);

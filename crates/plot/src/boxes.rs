@@ -208,7 +208,7 @@ fn corners(sides: &Sides) -> [(f64, f64); 2] {
     [(sides[0], sides[2]), (sides[1], sides[3])]
 }
 
-/// How many states of a trajectory are shown: where it ends in the goal, up to there.
+/// Returns how many states of a trajectory are shown: where it ends in the goal, up to there.
 fn shown(task: &Task, path: &Path) -> usize {
     let question = task.question;
     let ends = question.goal == GoalRule::Each && question.after_goal == AfterGoal::Stop;

@@ -15,7 +15,7 @@ use policert_outcome::Failure;
 
 use super::axis::Axis;
 
-/// What a file with a picture contains.
+/// Says what a file with a picture contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageFormat {
     /// Scalable vector graphics.
@@ -42,7 +42,7 @@ impl ImageFormat {
     }
 }
 
-/// Where is drawn.
+/// The area that is drawn on.
 pub(crate) type Area<B> = DrawingArea<B, Shift>;
 /// A pair of axes.
 pub(super) type Plane = Cartesian2d<Axis, Axis>;
@@ -59,7 +59,7 @@ pub(crate) trait Picture {
     fn paint<B: DrawingBackend>(&self, area: &Area<B>, unit: u32) -> Result<(), Failure>;
 }
 
-/// Coordinates of the drawing are whole numbers: so many make a unit of length.
+/// Coordinates of the drawing are whole numbers: this many make a unit of length.
 const SVG_UNIT: u32 = 10;
 const PNG_UNIT: u32 = 2;
 

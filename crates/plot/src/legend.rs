@@ -9,7 +9,7 @@ use policert_outcome::Failure;
 
 use super::canvas::{Area, FONT, defect, pixels};
 
-/// How something looks.
+/// Says how something looks.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Mark {
     /// A line.

@@ -11,10 +11,10 @@ use super::legend::{Legend, Mark};
 
 const SIZE: (u32, u32) = (800, 500);
 
-/// What is drawn.
+/// Holds what is drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LinesPlot {
-    /// What stands above.
+    /// The text above the plot.
     pub title: String,
     /// What the points' first numbers are.
     pub x: String,

@@ -25,10 +25,10 @@ pub struct TimePair {
     pub y: Option<f64>,
 }
 
-/// What is drawn.
+/// Holds what is drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PairsPlot {
-    /// What stands above.
+    /// The text above the plot.
     pub title: String,
     /// What the first times are, in seconds.
     pub x: String,

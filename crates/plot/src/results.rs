@@ -19,11 +19,11 @@ pub struct ReachResult {
     pub verdict: String,
     /// The exit code.
     pub exit_code: u8,
-    /// How boxes were merged.
+    /// The way in which boxes were merged.
     pub aggregation: Option<String>,
     /// Widths of the cells.
     pub granularity: Option<Vec<String>>,
-    /// What was done.
+    /// The counts of what was done.
     pub statistics: Option<ReachNumbers>,
 }
 
@@ -62,7 +62,7 @@ impl ReachResult {
         Ok(result)
     }
 
-    /// Whether a limit or the user stopped the run.
+    /// Returns whether a limit or the user stopped the run.
     pub(super) fn is_stopped(&self) -> bool {
         (30..40).contains(&self.exit_code)
     }
@@ -82,8 +82,8 @@ impl ReachResult {
     }
 }
 
-/// What tells results apart: the first of task, aggregation, granularity by which they all differ,
-/// else their names.
+/// Returns what tells results apart: the first of task, aggregation, granularity by which they all
+/// differ, else their names.
 pub(super) fn labels(results: &[ReachResult]) -> Vec<String> {
     let aggregation = |result: &ReachResult| {
         Some(match result.aggregation.as_deref()? {

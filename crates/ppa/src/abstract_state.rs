@@ -28,7 +28,7 @@ impl Id for AbstractStateId {
     }
 }
 
-/// How abstract states are laid out: one bit per predicate, then one word per location.
+/// Says how abstract states are laid out: one bit per predicate, then one word per location.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     predicate_words: usize,
@@ -155,7 +155,7 @@ impl StateTable {
         self.len
     }
 
-    /// Whether none was met.
+    /// Returns whether none was met.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -191,7 +191,7 @@ impl StateTable {
     }
 }
 
-/// Where to look first, before the number of slots is taken into account.
+/// Returns where to look first, before the number of slots is taken into account.
 fn first_slot(packed: &[u64]) -> usize {
     let hash = packed.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |hash, word| {
         let product = u128::from(hash ^ word) * 0xd6e8_feb8_6659_fd93;

@@ -79,15 +79,15 @@ impl<'a> Abstraction<'a> {
         applicable.extend(sides).restrict(&self.effect(o, d).validity)
     }
 
-    /// Whether an outcome without free choices may leave a domain, or not exist, as far as bounds tell:
-    /// then it is no transition.
+    /// Returns whether an outcome without free choices may leave a domain, or not exist, as far as
+    /// bounds tell: then it is no transition.
     #[must_use]
     pub fn may_drop(&self, applicable: &Region<'_>, o: usize, d: usize) -> bool {
         self.operators.all()[o].destinations[d].choices.is_empty()
             && self.effect(o, d).validity.iter().any(|c| c.truth(&applicable.sides) != Truth::True)
     }
 
-    /// That a state is not terminal by decree.
+    /// That a state is not declared terminal.
     #[must_use]
     pub fn not_terminal(&self) -> &Condition {
         &self.not_terminal

@@ -60,7 +60,7 @@ use reachability::Reachability;
 use refinement::Refinement;
 use weakest_precondition::AtomAtStep;
 
-/// What the engine found.
+/// Holds what the engine found.
 #[derive(Debug)]
 pub struct CegarReport {
     /// The verdict.
@@ -77,7 +77,7 @@ pub struct CegarReport {
     pub predicates: BTreeMap<Origin, u64>,
     /// Cuts on the policy's choice by variables whose value the path fixes.
     pub entailed_cuts: u64,
-    /// What the user should know besides.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 

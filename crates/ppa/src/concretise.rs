@@ -20,7 +20,7 @@ const LAYER_LIMIT: usize = 4096;
 /// The most start states that are looked at.
 const START_LIMIT: usize = 1 << 20;
 
-/// What became of an abstract unsafe path.
+/// Says what became of an abstract unsafe path.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Concretised {
     /// A run that follows it.
@@ -31,7 +31,7 @@ pub enum Concretised {
     Undecided,
 }
 
-/// What concretisation works with.
+/// Holds what concretisation works with.
 #[derive(Debug)]
 pub struct Concretisation<'a> {
     abstraction: &'a Abstraction<'a>,
@@ -39,7 +39,7 @@ pub struct Concretisation<'a> {
     policy: Option<PolicyChoice<'a>>,
 }
 
-/// How a concrete state was reached.
+/// Says how a concrete state was reached.
 type Arrival = (usize, TraceStep);
 
 /// The concrete states of a layer in the order of finding, each with its arrival from the layer

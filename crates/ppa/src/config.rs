@@ -3,7 +3,7 @@
 use policert_engine_api::{Configuration, ConfigurationError, Preset, Setting};
 use serde::{Deserialize, Serialize};
 
-/// Who answers the tests about the environment alone.
+/// Says who answers the tests about the environment alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnvironmentSolver {
@@ -15,7 +15,7 @@ pub enum EnvironmentSolver {
     Z3,
 }
 
-/// Who answers the exact tests about the policy.
+/// Says who answers the exact tests about the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicySolver {
@@ -31,7 +31,7 @@ pub enum PolicySolver {
     Z3FixedPhases,
 }
 
-/// Who answers the relaxed tests about the policy.
+/// Says who answers the relaxed tests about the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RelaxedSolver {
@@ -42,7 +42,7 @@ pub enum RelaxedSolver {
     Z3,
 }
 
-/// Whether an optional test runs.
+/// Says whether an optional test runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
@@ -53,7 +53,7 @@ pub enum Test {
 }
 
 impl Test {
-    /// Whether it runs.
+    /// Returns whether it runs.
     #[must_use]
     pub fn is_on(self) -> bool {
         self == Self::On
@@ -121,7 +121,7 @@ impl Configuration for Config {
 }
 
 impl Config {
-    /// Whether some test is answered by Z3 alone.
+    /// Returns whether some test is answered by Z3 alone.
     #[must_use]
     pub fn needs_z3(&self) -> bool {
         self.environment == EnvironmentSolver::Z3

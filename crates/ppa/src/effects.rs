@@ -11,11 +11,11 @@ use crate::{PredId, PredicateSet};
 #[derive(Debug)]
 pub struct Effects(Vec<Vec<OnceCell<Effect>>>);
 
-/// What an outcome does to the predicates.
+/// Says what an outcome does to the predicates.
 #[derive(Debug)]
 pub struct Effect {
-    /// What must hold before, and of the choices, that the outcome exists and stays inside all
-    /// domains.
+    /// The conditions that must hold before, and of the choices, that the outcome exists and stays
+    /// inside all domains.
     pub validity: Vec<Condition>,
     /// The locations that it sets: position in the layout, new value.
     pub locations: Vec<(usize, i64)>,

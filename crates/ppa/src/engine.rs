@@ -19,7 +19,7 @@ use crate::search::{Fragment, StateInfo};
 /// The most abstract unsafe states whose paths are tried for a concrete run.
 const PATHS_TRIED: usize = 64;
 
-/// What the engine found.
+/// Holds what the engine found.
 #[derive(Debug)]
 pub struct Report {
     /// The verdict.
@@ -30,7 +30,7 @@ pub struct Report {
     pub queries: QueryStats,
     /// The abstract start states; `None` where the fragment is not complete.
     pub start_states: Option<Vec<StartRegion>>,
-    /// What the user should know besides.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ pub fn run_recorded(
     Ok(Report { verdict, counts: fragment.counts, queries, start_states, notes })
 }
 
-/// What a user should know of predicates that no one listed.
+/// Returns what a user should know of predicates that no one listed.
 pub(crate) fn added_atoms(count: usize) -> Option<String> {
     (count > 0).then(|| {
         format!("the predicates do not tell all unsafe states: atoms of the unsafe condition added: {count}")

@@ -33,13 +33,13 @@ use crate::region::Region;
 
 /// Receives the transitions of a state.
 pub trait Transitions {
-    /// Whether the transition to `target` is known already.
+    /// Returns whether the transition to `target` is known already.
     fn is_known(&self, target: &AbstractState) -> bool;
     /// A transition to `target`, by outcome `destination` of operator number `operator`.
     fn add(&mut self, target: &AbstractState, operator: usize, destination: usize);
 }
 
-/// What the expansion of one state works with.
+/// Holds what the expansion of one state works with.
 #[derive(Debug)]
 pub struct Expansion<'a, 's, 'q> {
     /// 𝒫 and 𝒪.
@@ -52,7 +52,7 @@ pub struct Expansion<'a, 's, 'q> {
     pub may_drop: u64,
 }
 
-/// What the enumeration of targets works on.
+/// Holds what the enumeration of targets works on.
 struct Enumeration<'a, 't> {
     operator: usize,
     destination: usize,
@@ -256,7 +256,7 @@ impl<'a> Expansion<'a, '_, '_> {
     }
 }
 
-/// Whether a literal bounds a single variable: then boxes are exact.
+/// Returns whether a literal bounds a single variable: then boxes are exact.
 fn is_bound(literal: &Condition) -> bool {
     matches!(literal, Condition::Linear(c) if c.terms.len() == 1)
 }

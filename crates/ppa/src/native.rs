@@ -13,7 +13,7 @@ use crate::region::Region;
 pub struct NativeEnvironment;
 
 impl NativeEnvironment {
-    /// The answer, or `None` after so many steps of bisection.
+    /// The answer, or `None` after this many steps of bisection.
     ///
     /// # Errors
     /// A stop of the budget.

@@ -63,14 +63,14 @@ impl PredicateSet {
         Ok(())
     }
 
-    /// Whether a condition is a literal of some predicate.
+    /// Returns whether a condition is a literal of some predicate.
     #[must_use]
     pub fn tells(&self, condition: &Condition) -> bool {
         self.literals.iter().any(|literals| literals.contains(condition))
     }
 
-    /// Whether a condition can be a predicate that says something: it is about states alone, has a
-    /// truth value in each, not the same in all, and is not decided by the locations.
+    /// Returns whether a condition can be a predicate that says something: it is about states
+    /// alone, has a truth value in each, not the same in all, and is not decided by the locations.
     pub(crate) fn is_candidate(&self, atom: &Condition) -> bool {
         let (domains, locations) = (&self.domains, self.layout.locations());
         let variables = atom.variables();
@@ -94,7 +94,7 @@ impl PredicateSet {
         self.literals.len()
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.literals.is_empty()
@@ -111,7 +111,7 @@ impl PredicateSet {
         &self.literals[predicate.index()][usize::from(value)]
     }
 
-    /// How abstract states are laid out.
+    /// Returns how abstract states are laid out.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout

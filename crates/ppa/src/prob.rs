@@ -49,7 +49,7 @@ use max_prob::max_prob;
 /// Options of the probabilistic engines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ProbConfig {
-    /// How the greatest abstract probability is found.
+    /// The way in which the greatest abstract probability is found.
     pub method: MaxProbMethod,
     /// Width of the interval: of the abstract probability for given predicates, of the whole
     /// answer (p_Δ) where predicates are found.
@@ -68,7 +68,7 @@ pub struct ProbConfig {
     pub cegar: CegarConfig,
 }
 
-/// What a refinement is learnt from.
+/// Says what a refinement is learnt from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterexampleAnalysis {
@@ -94,7 +94,7 @@ impl Default for ProbConfig {
     }
 }
 
-/// What a probabilistic engine found.
+/// Holds what a probabilistic engine found.
 #[derive(Debug)]
 pub struct ProbReport {
     /// Bounds of the greatest probability of reaching an unsafe state, proved whatever ended the
@@ -102,7 +102,7 @@ pub struct ProbReport {
     pub bounds: Bounds,
     /// Whether there is no start state.
     pub vacuous: bool,
-    /// Why it ended before it had what was asked for.
+    /// The reason why it ended before it had what was asked for.
     pub unknown: Option<UnknownReason>,
     /// Counts of the last abstraction.
     pub counts: Counts,
@@ -116,11 +116,11 @@ pub struct ProbReport {
     pub refinements: BTreeMap<Origin, u64>,
     /// What the counterexamples were.
     pub spurious: Spurious,
-    /// What the user should know besides.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// Why counterexamples were spurious, and how often they were real.
+/// Says why counterexamples were spurious, and how often they were real.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Spurious {
     /// (i-a) A path has no run in the environment.
@@ -312,7 +312,7 @@ fn notes(mdp: &AbstractMdp) -> Vec<String> {
     }
 }
 
-/// What the abstract MDP is solved with.
+/// Returns what the abstract MDP is solved with.
 fn solve_options(precision: f64) -> SolveOptions {
     SolveOptions { precision, ..SolveOptions::default() }
 }

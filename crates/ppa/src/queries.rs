@@ -42,7 +42,7 @@ pub trait Selection {
     /// Tests about parts of this region follow: those about one abstract state.
     fn enter(&mut self, states: &Region<'_>);
 
-    /// Gives up exact tests after so many boxes that bounds leave open, where the solver works
+    /// Gives up exact tests after this many boxes that bounds leave open, where the solver works
     /// with boxes; `None` for never. A test that is given up is possible, without a witness.
     fn limit_boxes(&mut self, limit: Option<u64>);
 
@@ -423,7 +423,7 @@ impl<'a> Queries<'a> {
         answer
     }
 
-    /// Whether a region has a point at all: entailment tests, abstract unsafe states.
+    /// Returns whether a region has a point at all: entailment tests, abstract unsafe states.
     ///
     /// # Errors
     /// A stop of the budget, or a construct that the solver cannot take.

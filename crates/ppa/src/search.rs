@@ -11,7 +11,7 @@ use crate::queries::Queries;
 use crate::start_states::abstract_start_states;
 use crate::{AbstractState, AbstractStateId, StateTable};
 
-/// What is known of an abstract state that was met.
+/// Holds what is known of an abstract state that was met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateInfo {
     /// Whether it is an abstract start state.
@@ -20,7 +20,7 @@ pub struct StateInfo {
     pub is_unsafe: bool,
     /// Number of transitions from a start state.
     pub depth: u32,
-    /// How it was reached first.
+    /// The way in which it was reached first.
     pub parent: Option<Step>,
 }
 
@@ -31,7 +31,7 @@ pub struct Step {
     pub source: AbstractStateId,
     /// Position of the operator.
     pub operator: usize,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub destination: usize,
 }
 

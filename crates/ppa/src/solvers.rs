@@ -126,7 +126,7 @@ impl<'a> Abstraction<'a> {
     }
 }
 
-/// How Z3 gets the activations of the network.
+/// Says how Z3 gets the activations of the network.
 #[derive(Clone, Copy, Debug)]
 enum Phases {
     /// As case distinctions.

@@ -14,7 +14,7 @@ use thiserror::Error;
 /// The most predicates that are made.
 const PREDICATE_LIMIT: u128 = 100_000;
 
-/// How much of the maximal predicate set is taken.
+/// Says how much of the maximal predicate set is taken.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Splits {
     /// Percent of the maximal set. [range: 0..=100]
@@ -63,7 +63,7 @@ impl Splits {
         Ok(predicates)
     }
 
-    /// How many thresholds each variable gets.
+    /// Returns how many thresholds each variable gets.
     fn counts(&self, model: &Model) -> Result<Vec<usize>, SplitsError> {
         if self.percent > 100 {
             return Err(SplitsError::Percent(self.percent));
@@ -125,8 +125,8 @@ fn at_least(v: VarId, threshold: i64) -> Condition {
     Condition::from_expr(&Expr::binary(BinaryOp::Le, Expr::int(threshold), Expr::Var(v)))
 }
 
-/// Whether a name is like a pattern: `*` stands for any text, `?` for one character, everything
-/// else for itself.
+/// Returns whether a name is like a pattern: `*` stands for any text, `?` for one character,
+/// everything else for itself.
 fn matches_pattern(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());

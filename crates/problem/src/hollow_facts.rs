@@ -43,8 +43,8 @@ pub enum HollowFact {
 }
 
 impl HollowFact {
-    /// Whether it alone makes the verdict hold, whatever the policy does. Other facts are faults of
-    /// the inputs that may be the reason of the verdict.
+    /// Returns whether it alone makes the verdict hold, whatever the policy does. Other facts are
+    /// faults of the inputs that may be the reason of the verdict.
     #[must_use]
     pub fn decides(&self) -> bool {
         match self {

@@ -9,7 +9,8 @@ use policert_outcome::Failure;
 use crate::Problem;
 
 impl Problem {
-    /// What is asked about a probability; `bound`: whether the greatest one is at most that.
+    /// Returns what is asked about a probability; `bound`: whether the greatest one is at most
+    /// that.
     ///
     /// # Errors
     /// A standard property that is not supported, or one together with a bound.
@@ -48,7 +49,7 @@ fn aim_of(property: &StandardProperty) -> Result<ProbabilityAim, Failure> {
     })
 }
 
-/// Which probability a standard property asks for, if it is one that is supported.
+/// Returns which probability a standard property asks for, if it is one that is supported.
 ///
 /// # Errors
 /// What is not supported of it.
@@ -88,9 +89,10 @@ pub fn direction(property: &StandardProperty) -> Result<Direction, Failure> {
     Ok(direction)
 }
 
-/// Whether a standard property asks for reachability, as a safety property does: whether a state is
-/// reachable from some initial state (`∃ F`), or whether all reachable states satisfy a condition
-/// (`∀ G`). The unsafe states are then those that are looked for, or those that do not satisfy it.
+/// Returns whether a standard property asks for reachability, as a safety property does: whether a
+/// state is reachable from some initial state (`∃ F`), or whether all reachable states satisfy a
+/// condition (`∀ G`). The unsafe states are then those that are looked for, or those that do not
+/// satisfy it.
 #[must_use]
 pub fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> bool {
     let (wanted, plain) = match (property.quantity, &property.path) {
@@ -133,7 +135,7 @@ pub fn reaching(property: &StandardProperty) -> SafetyProperty {
     }
 }
 
-/// Where a condition does not hold.
+/// Returns where a condition does not hold.
 fn fails(condition: &Condition) -> Condition {
     condition.negate()
 }

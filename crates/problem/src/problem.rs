@@ -32,7 +32,7 @@ pub struct Problem {
     pub rewards: TrainingRewards,
     /// The policy; `None` allows all actions.
     pub policy: Option<Policy>,
-    /// What the verdict will mean.
+    /// The meaning that the verdict will have.
     pub semantics: SemanticsRecord,
     /// The question as it was asked.
     pub record: ProblemRecord,

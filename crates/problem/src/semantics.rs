@@ -5,7 +5,8 @@ use policert_policy::Policy;
 
 use crate::{InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StartRule, StuckStates};
 
-/// What a verdict about a problem will mean; `never` are labels that the policy never chooses.
+/// Returns what a verdict about a problem will mean; `never` are labels that the policy never
+/// chooses.
 pub(crate) fn semantics(
     options: &ProblemOptions,
     model: &Model,

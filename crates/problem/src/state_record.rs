@@ -42,7 +42,7 @@ pub fn read_value(variable: &Variable, value: &Value) -> Option<i64> {
     }
 }
 
-/// Whether a variable is the location of an automaton that has a single one.
+/// Returns whether a variable is the location of an automaton that has a single one.
 fn says_nothing(variable: &Variable) -> bool {
     match &variable.kind {
         VariableKind::Location { names, .. } => names.len() == 1,

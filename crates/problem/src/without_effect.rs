@@ -51,7 +51,7 @@ pub(crate) fn refuse(
     Ok(())
 }
 
-/// Whether goal states make a difference to a verdict.
+/// Returns whether goal states make a difference to a verdict.
 fn asks_for_goal(options: &ProblemOptions) -> bool {
     options.aim == QuestionAim::ReachGoal
         || options.stuck == StuckStates::Unsafe

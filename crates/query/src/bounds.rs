@@ -7,8 +7,8 @@ use policert_numeric::{LinearInequality, Rational};
 /// A bound, and whether it is strict.
 type Bound = (Rational, bool);
 
-/// Whether the inequalities with a single variable have no common solution. If not, all of them
-/// together may still have none.
+/// Returns whether the inequalities with a single variable have no common solution. If not, all of
+/// them together may still have none.
 pub(super) fn contradict(inequalities: &[LinearInequality]) -> bool {
     let mut bounds: BTreeMap<usize, [Option<Bound>; 2]> = BTreeMap::new();
     for inequality in inequalities {

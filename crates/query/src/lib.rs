@@ -40,14 +40,14 @@ pub use report::{
 };
 use witness::Scores;
 
-/// What to decide.
+/// Says what to decide.
 #[derive(Clone, Debug)]
 pub struct QueryRequest {
     /// The network's file, `.onnx` or `.nnet`.
     pub network: PathBuf,
     /// The property's file.
     pub property: PathBuf,
-    /// What may be used; states do not count here.
+    /// The limits of what may be used; states do not count here.
     pub limits: Limits,
 }
 
@@ -136,7 +136,7 @@ fn run(
     })
 }
 
-/// Whether network and property speak of the same inputs and outputs.
+/// Checks whether network and property speak of the same inputs and outputs.
 fn fit(request: &QueryRequest, network: &Network, property: &Property) -> Result<(), Failure> {
     let name = |path: &Path| path.display().to_string();
     let mut findings = Vec::new();
@@ -186,10 +186,10 @@ fn undecided_reason(undecided: Undecided) -> (ReasonCode, String) {
 }
 
 /// How many disjuncts share the time: so that one that is hard does not keep others waiting, and
-/// memory is needed for so many at once only.
+/// memory is needed for this many at once only.
 const GROUP: usize = 256;
 
-/// How a question ends, unless it is stopped.
+/// Says how a question ends, unless it is stopped.
 enum Decided {
     Sat(Box<Witness>),
     Unsat { vacuous: bool },
@@ -236,8 +236,8 @@ impl Decision<'_> {
         })
     }
 
-    /// Whether no inputs satisfy the conditions on the inputs of any disjunct. If that does not
-    /// become clear, the answer is no.
+    /// Returns whether no inputs satisfy the conditions on the inputs of any disjunct. If that does
+    /// not become clear, the answer is no.
     fn is_vacuous(&mut self) -> bool {
         let inputs = self.property.inputs;
         self.property.disjuncts.iter().all(|disjunct| {

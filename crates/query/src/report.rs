@@ -12,7 +12,7 @@ use serde::Serialize;
 const SEMANTICS: &str = "the network is the real-valued function that its stored weights define; \
                          inputs are real numbers; every comparison is exact, with tolerance 0";
 
-/// What `policert query --json` writes.
+/// The report that `policert query --json` writes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct QueryReport {
     /// The answer; `null` where the inputs are wrong.
@@ -23,13 +23,13 @@ pub struct QueryReport {
     pub vacuous: bool,
     /// Inputs and outputs that satisfy the property.
     pub witness: Option<Witness>,
-    /// What the answer means.
+    /// The meaning of the answer.
     pub semantics: &'static str,
     /// The network in numbers.
     pub network: Option<NetworkSummary>,
     /// The property in numbers.
     pub property: Option<VnnlibSummary>,
-    /// What was done.
+    /// The counts of what was done.
     pub statistics: Option<QueryStatistics>,
 }
 
@@ -141,7 +141,7 @@ impl VnnlibSummary {
     }
 }
 
-/// What was done.
+/// Says what was done.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct QueryStatistics {
     /// Questions to the decision oracle.

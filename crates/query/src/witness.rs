@@ -67,7 +67,7 @@ impl<'n> Scores<'n> {
     }
 }
 
-/// Whether all inequalities hold, whatever the outputs are within their bounds.
+/// Returns whether all inequalities hold, whatever the outputs are within their bounds.
 fn satisfied(
     inputs: &[Rational],
     outputs: &[(Rational, Rational)],

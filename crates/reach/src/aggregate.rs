@@ -25,7 +25,7 @@ use policert_numeric::Interval;
 
 use crate::range::Range;
 
-/// Which relations make boxes adjacent.
+/// Says which relations make boxes adjacent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Relations {
     /// As the paper means them.
@@ -42,7 +42,7 @@ const INDEX_FROM: usize = 16;
 const PAIRS_PER_POLL: usize = 1 << 14;
 
 impl Relations {
-    /// Whether two boxes are adjacent.
+    /// Returns whether two boxes are adjacent.
     #[inline]
     #[must_use]
     pub fn adjacent(self, a: &[Interval], b: &[Interval], distances: &[f64]) -> bool {
@@ -105,7 +105,7 @@ fn adjacent_as_written(a: &[Interval], b: &[Interval], distances: &[f64]) -> boo
     })
 }
 
-/// Which boxes are adjacent.
+/// Says which boxes are adjacent.
 #[derive(Clone, Copy, Debug)]
 pub struct Adjacency<'a> {
     /// For each variable, how far apart boxes may be.

@@ -20,7 +20,7 @@ use crate::reachable_sets::{ReachableSets, RunOptions};
 use crate::task::{Controller, DynamicsKind, Task};
 use crate::trajectory::ViolationKind;
 
-/// How to answer.
+/// Says how to answer.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Threads that work on parts of the initial box. [default: 1]
@@ -28,7 +28,7 @@ pub struct Config {
     /// How often a part that is not verified is halved at most. [default: until the budget runs out,
     /// or it is clear that halving does not help]
     pub refinements: Option<u32>,
-    /// How networks are evaluated. [default: double precision, as computed]
+    /// The way in which networks are evaluated. [default: double precision, as computed]
     pub arithmetic: NetworkArithmetic,
     /// Whether unsafe states between samples count. [default: no]
     pub between_samples: bool,
@@ -100,7 +100,7 @@ pub struct Path {
     pub actions: Vec<StateBox>,
 }
 
-/// Why the answer is not known.
+/// Says why the answer is not known.
 #[derive(Clone, PartialEq, Debug)]
 pub enum UnknownCause {
     /// A box stands against *safe*, and no trajectory shows *unsafe*.
@@ -113,7 +113,7 @@ pub enum UnknownCause {
         state: StateBox,
         /// The part of the initial box that it comes from.
         part: Vec<(Rational, Rational)>,
-        /// Why the part was not halved any more.
+        /// The reason why the part was not halved any more.
         end: RefinementEnd,
     },
     /// No step has all boxes in the goal, and halving ended.
@@ -122,7 +122,7 @@ pub enum UnknownCause {
     Stopped(StopReason),
 }
 
-/// Why a part of the initial box is not halved any more.
+/// Says why a part of the initial box is not halved any more.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RefinementEnd {
     /// It was halved as often as was asked for.
@@ -191,13 +191,13 @@ pub fn analyse(
     }
 }
 
-/// Whether every operation of a task is one of exact rational arithmetic.
+/// Returns whether every operation of a task is one of exact rational arithmetic.
 fn is_exact(task: &Task) -> bool {
     matches!(task.controller, Controller::CellFormula { .. }) && has_exact_points(task)
 }
 
-/// Whether the operations on single states are those of exact rational arithmetic, once an action is
-/// chosen: a network that reads cells gives doubles.
+/// Returns whether the operations on single states are those of exact rational arithmetic, once an
+/// action is chosen: a network that reads cells gives doubles.
 fn has_exact_points(task: &Task) -> bool {
     let rational = |graph: &Expressions, roots: &[_]| roots.iter().all(|&r| graph.is_rational(r));
     let chooses = match &task.controller {

@@ -47,7 +47,8 @@ impl<R: Range> Component<R> {
         Self { value, registers, repeated, slopes, variables }
     }
 
-    /// Whether the natural extension of the expression may be too wide, so that its slopes are used.
+    /// Returns whether the natural extension of the expression may be too wide, so that its slopes
+    /// are used.
     pub(crate) fn has_slopes(&self) -> bool {
         self.slopes.is_some()
     }

@@ -42,7 +42,7 @@ impl Edge {
         self.ceil
     }
 
-    /// How a double compares with the number; NaN counts as less.
+    /// Returns how a double compares with the number; NaN counts as less.
     #[must_use]
     #[inline]
     pub fn compare(&self, value: f64) -> Ordering {

@@ -13,7 +13,7 @@ pub enum ReachError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The task breaks the rules of its format.
@@ -25,7 +25,7 @@ pub enum ReachError {
         line: usize,
         /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// The problem in words.
         message: String,
     },
     /// The task asks for something that does not exist.

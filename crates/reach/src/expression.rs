@@ -334,8 +334,8 @@ impl Expressions {
         roots.iter().map(|root| own[root.index()]).collect()
     }
 
-    /// How often a variable is read when the expression is written out as text (equal parts count
-    /// each time), up to a bound.
+    /// Returns how often a variable is read when the expression is written out as text (equal parts
+    /// count each time), up to a bound.
     #[must_use]
     pub fn occurrences(&self, root: NodeId, variable: usize) -> u32 {
         let mut counts: Vec<u32> = Vec::with_capacity(root.index() + 1);
@@ -350,7 +350,7 @@ impl Expressions {
         counts[root.index()]
     }
 
-    /// Whether only operations of exact rational arithmetic occur.
+    /// Returns whether only operations of exact rational arithmetic occur.
     #[must_use]
     pub fn is_rational(&self, root: NodeId) -> bool {
         self.reachable(root).all(|node| match node {
@@ -359,7 +359,8 @@ impl Expressions {
         })
     }
 
-    /// Whether the expression is differentiable as often as one likes wherever it has a value.
+    /// Returns whether the expression is differentiable as often as one likes wherever it has a
+    /// value.
     #[must_use]
     pub fn is_smooth(&self, root: NodeId) -> bool {
         self.reachable(root).all(|node| {
@@ -379,7 +380,7 @@ impl Expressions {
         self.nodes.iter().zip(needed).filter_map(|(node, needed)| needed.then_some(node))
     }
 
-    /// Which nodes are needed for some others.
+    /// Returns which nodes are needed for some others.
     fn needed(&self, roots: &[NodeId]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for root in roots {

@@ -66,7 +66,7 @@ impl Axis {
         self.edges.len() - 1
     }
 
-    /// Whether there are no cells, which never happens.
+    /// Returns whether there are no cells, which never happens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -178,7 +178,7 @@ impl Grid {
             .try_fold(1u64, |count, axis| count.checked_mul(u64::try_from(axis.len()).ok()?))
     }
 
-    /// Whether [`Grid::number_of`] tells all cells apart.
+    /// Returns whether [`Grid::number_of`] tells all cells apart.
     #[must_use]
     pub fn has_numbers(&self) -> bool {
         let product = |count: u128, axis: &Axis| count.checked_mul(axis.len() as u128);

@@ -98,7 +98,7 @@ impl Journal {
         Ok(Self { path: path.to_owned(), file, known, failure: None })
     }
 
-    /// What is known about a part.
+    /// Returns what is known about a part.
     #[must_use]
     pub fn outcome<R: Range>(&self, part: &Part) -> Option<Outcome<R>> {
         let record = self.known.get(&key(part))?;
@@ -129,7 +129,7 @@ impl Journal {
         }
     }
 
-    /// Whether all was written.
+    /// Checks whether all was written.
     ///
     /// # Errors
     /// The first failure.

@@ -20,7 +20,7 @@ use crate::range::Range;
 use crate::task::{Dynamics, DynamicsKind};
 use crate::zonotope::{LinearMap, Zonotope};
 
-/// A zonotope has at most so many generators for each variable.
+/// A zonotope has at most this many generators for each variable.
 const GENERATORS_PER_VARIABLE: usize = 40;
 
 /// The reachable set of one part, step by step.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::range::Range;
 use crate::task::Task;
 
-/// What stands against a verdict *safe*.
+/// Says what stands against a verdict *safe*.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObstacleKind {
@@ -79,12 +79,12 @@ impl<R: Range> Outcome<R> {
         place.get_or_insert(obstacle);
     }
 
-    /// Whether the run of the part has ended early.
+    /// Returns whether the run of the part has ended early.
     pub(crate) fn has_ended(&self) -> bool {
         self.obstacle.is_some() || self.cut_off.is_some()
     }
 
-    /// Whether all boxes are in the goal at a step that counts.
+    /// Returns whether all boxes are in the goal at a step that counts.
     pub(crate) fn is_in_goal_at(&self, step: u32) -> bool {
         self.goal_steps.get(step as usize).copied().unwrap_or(false)
     }

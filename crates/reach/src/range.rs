@@ -55,15 +55,15 @@ pub trait Range: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn min(&self, other: &Self) -> Self;
     /// The larger of a number of each.
     fn max(&self, other: &Self) -> Self;
-    /// Whether a < b for all members, or for none; `None` if it depends.
+    /// Returns whether a < b for all members, or for none; `None` if it depends.
     fn less(&self, other: &Self) -> Option<bool>;
-    /// Whether a ≤ b for all members, or for none; `None` if it depends.
+    /// Returns whether a ≤ b for all members, or for none; `None` if it depends.
     fn at_most(&self, other: &Self) -> Option<bool>;
 
     /// The least range around both.
     fn hull(&self, other: &Self) -> Self;
-    /// What both contain; `self` if that is nothing, which only rounding can cause where both
-    /// contain one number.
+    /// Returns what both contain; `self` if that is nothing, which only rounding can cause where
+    /// both contain one number.
     fn tightened(&self, other: &Self) -> Self;
     /// The lower bound alone.
     fn at_lower(&self) -> Self;
@@ -74,20 +74,20 @@ pub trait Range: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// From the lower bound of one to the upper bound of another; their hull if they are apart
     /// the wrong way round.
     fn from_to(lower: &Self, upper: &Self) -> Self;
-    /// Whether no member is negative.
+    /// Returns whether no member is negative.
     fn is_nonnegative(&self) -> bool;
-    /// Whether no member is positive.
+    /// Returns whether no member is positive.
     fn is_nonpositive(&self) -> bool;
-    /// Whether it is a single number.
+    /// Returns whether it is a single number.
     fn is_point(&self) -> bool;
-    /// Whether both bounds are finite.
+    /// Returns whether both bounds are finite.
     fn is_bounded(&self) -> bool;
-    /// Whether all of `other` lies inside.
+    /// Returns whether all of `other` lies inside.
     fn includes(&self, other: &Self) -> bool;
 
-    /// How the lower bound compares with an exact number.
+    /// Returns how the lower bound compares with an exact number.
     fn lower_cmp(&self, edge: &Edge) -> Ordering;
-    /// How the upper bound compares with an exact number.
+    /// Returns how the upper bound compares with an exact number.
     fn upper_cmp(&self, edge: &Edge) -> Ordering;
     /// The members between two exact numbers, outwards rounded; it must meet them.
     fn clipped(&self, lower: &Edge, upper: &Edge) -> Self;

@@ -47,7 +47,7 @@ impl<R> Default for Boxes<R> {
     }
 }
 
-/// What to keep and what to look at besides the question.
+/// Says what to keep and what to look at besides the question.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOptions {
     /// Keep the boxes of every step.
@@ -56,7 +56,7 @@ pub struct RunOptions {
     pub between_samples: bool,
     /// Which relations merge boxes.
     pub relations: Relations,
-    /// Stop with memory as the reason beyond so many boxes of one part at one step.
+    /// Stop with memory as the reason beyond this many boxes of one part at one step.
     pub box_limit: Option<u64>,
 }
 
@@ -64,7 +64,7 @@ pub struct RunOptions {
 #[derive(Clone, Debug)]
 pub struct ReachableSets<'a, R> {
     task: &'a Task,
-    /// What chooses the actions.
+    /// Chooses the actions.
     pub controls: Controls<'a, R>,
     /// The dynamics.
     pub post: Post<R>,
@@ -180,8 +180,8 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         Ok(outcome)
     }
 
-    /// Whether the answer is there: all of the initial box is in the goal at once, and that ends
-    /// all runs. With several parts, others may need more steps.
+    /// Returns whether the answer is there: all of the initial box is in the goal at once, and that
+    /// ends all runs. With several parts, others may need more steps.
     fn is_done(&self, part: &Part, step: u32, outcome: &Outcome<R>) -> bool {
         let whole = *part == self.task.initial;
         whole && self.task.may_end_before() && outcome.is_in_goal_at(step)
@@ -259,7 +259,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         Ok(None)
     }
 
-    /// Which boxes are merged, if some are.
+    /// Returns which boxes are merged, if some are.
     fn adjacency(&self) -> Option<Adjacency<'a>> {
         let relations = self.options.relations;
         let distances = self.task.aggregation.as_ref()?;
@@ -354,7 +354,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         obstacle
     }
 
-    /// What the boxes of the last step say about the goal.
+    /// Notes what the boxes of the last step say about the goal.
     fn finish(&self, current: &Boxes<R>, outcome: &mut Outcome<R>) {
         if self.task.goal.is_none() || self.task.question.goal == GoalRule::AllAtOnce {
             return;

@@ -7,7 +7,7 @@ use policert_numeric::Rational;
 use crate::edge::Edge;
 use crate::range::{ExactRange, Range};
 
-/// Whether the border belongs to a region.
+/// Says whether the border belongs to a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Border {
@@ -54,13 +54,13 @@ impl Region {
         &self.sides
     }
 
-    /// Whether its border belongs to it.
+    /// Returns whether its border belongs to it.
     #[must_use]
     pub fn border(&self) -> Border {
         self.border
     }
 
-    /// Whether all of a box lies in it.
+    /// Returns whether all of a box lies in it.
     #[inline]
     pub fn contains<R: Range>(&self, state: &[R]) -> bool {
         self.sides.iter().all(|side| {
@@ -93,7 +93,7 @@ impl Region {
         self.contains(&exact).then_some(state)
     }
 
-    /// Whether part of a box may lie in it.
+    /// Returns whether part of a box may lie in it.
     #[inline]
     pub fn meets<R: Range>(&self, state: &[R]) -> bool {
         self.sides.iter().all(|side| {

@@ -22,7 +22,8 @@ pub struct Trajectory<R> {
 }
 
 impl<R: Range> Trajectory<R> {
-    /// Whether the state of a step certainly lies in a region. The start is compared exactly.
+    /// Returns whether the state of a step certainly lies in a region. The start is compared
+    /// exactly.
     fn is_in(&self, region: &Region, step: usize) -> bool {
         match self.states.get(step) {
             Some(_) if step == 0 => region.contains(&exact(&self.start)),
@@ -31,7 +32,7 @@ impl<R: Range> Trajectory<R> {
         }
     }
 
-    /// Whether the state of a step certainly lies outside of a region.
+    /// Returns whether the state of a step certainly lies outside of a region.
     fn is_outside(&self, region: &Region, step: usize) -> bool {
         match self.states.get(step) {
             Some(_) if step == 0 => !region.meets(&exact(&self.start)),
@@ -51,11 +52,11 @@ fn exact(state: &[Rational]) -> Vec<ExactRange> {
 pub struct Simulator<'a, 'b, R> {
     /// The task.
     pub task: &'a Task,
-    /// What chooses the actions.
+    /// Chooses the actions.
     pub controls: &'a mut Controls<'b, R>,
     /// The dynamics.
     pub post: &'a mut Post<R>,
-    /// What may be used.
+    /// The limits of what may be used.
     pub budget: &'a mut Budget,
 }
 
@@ -172,7 +173,7 @@ impl<R: Range> Simulator<'_, '_, R> {
         Ok(None)
     }
 
-    /// Whether a trajectory certainly breaks the question about each.
+    /// Returns whether a trajectory certainly breaks the question about each.
     fn violates_each(&self, trajectory: &Trajectory<R>) -> Option<ViolationKind> {
         let mut certain_outside = true;
         for step in 0..trajectory.states.len() {
@@ -207,7 +208,7 @@ impl<R: Range> Simulator<'_, '_, R> {
         self.task.goal.as_ref().is_some_and(|goal| trajectory.is_outside(goal, step))
     }
 
-    /// Whether at each step before `at` some trajectory is outside the goal.
+    /// Returns whether at each step before `at` some trajectory is outside the goal.
     fn outside_before(&self, outside: &[bool], trajectory: &Trajectory<R>, at: u32) -> bool {
         (0..at as usize).all(|step| outside[step] || self.is_outside(trajectory, step))
     }
@@ -225,7 +226,7 @@ impl<R: Range> Simulator<'_, '_, R> {
     }
 }
 
-/// What trajectories show.
+/// Says what trajectories show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ViolationKind {
     /// The first one is in the unsafe set at a step that counts.
@@ -246,7 +247,7 @@ pub struct Violation<R> {
     pub trajectories: Vec<Trajectory<R>>,
 }
 
-/// At most so many corners of a box are tried.
+/// At most this many corners of a box are tried.
 const MAX_CORNERS: usize = 64;
 
 /// Start states in a part of the initial box that are tried first: one that is unsafe itself, if

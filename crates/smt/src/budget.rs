@@ -25,8 +25,8 @@ pub fn check_within(
     }
 }
 
-/// Whether what was asserted can be satisfied, with the integers that `symbols` stand for in a
-/// witness, within what is left of `budget`.
+/// Returns whether what was asserted can be satisfied, with the integers that `symbols` stand for
+/// in a witness, within what is left of `budget`.
 ///
 /// # Errors
 /// As [`check_within`].

@@ -5,7 +5,7 @@ use std::time::Duration;
 use policert_engine_api::{EngineError, StopReason};
 use thiserror::Error;
 
-/// Why a question has no answer. None of these says anything about satisfiability.
+/// Says why a question has no answer. None of these says anything about satisfiability.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SmtError {

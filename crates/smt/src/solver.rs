@@ -50,7 +50,7 @@ impl CheckResult {
     }
 }
 
-/// How long a check may go on.
+/// Says how long a check may go on.
 #[derive(Clone, Copy, Default)]
 pub struct Limits<'a> {
     /// Wall-clock time. [default: none]
@@ -86,7 +86,7 @@ pub trait Solver {
     /// Closes the innermost scope, with its assertions and symbols; without one it does nothing.
     fn pop(&mut self);
 
-    /// Whether the assertions of all open scopes have a common solution.
+    /// Returns whether the assertions of all open scopes have a common solution.
     ///
     /// # Errors
     /// Whenever there is no definite answer.

@@ -28,7 +28,7 @@ pub struct Z3Solver {
     scopes: Vec<Scope>,
 }
 
-/// What was there when a scope was opened.
+/// Holds what was there when a scope was opened.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     symbols: usize,
@@ -61,7 +61,7 @@ impl Z3Solver {
         self.solver.to_smt2()
     }
 
-    /// Why a check ended without an answer.
+    /// Returns why a check ended without an answer.
     fn reason(&self, limits: &Limits, start: Instant, stopped: bool) -> SmtError {
         let reason = self.solver.get_reason_unknown().unwrap_or_default();
         match limits.time {

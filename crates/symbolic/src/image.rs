@@ -10,7 +10,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 
 use crate::partition::{halves, narrowest, partition};
 
-/// What the images under an operator's outcomes need.
+/// Holds what the images under an operator's outcomes need.
 #[derive(Debug)]
 pub struct Images {
     /// By outcome: where it leads to a state.
@@ -30,7 +30,7 @@ pub struct Image {
     pub image: IntBox,
 }
 
-/// What came of a box.
+/// The result of a box.
 enum Attempt<T> {
     Done(T),
     /// A dimension has to be cut first.

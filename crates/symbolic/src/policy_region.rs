@@ -50,7 +50,7 @@ impl<'p> PolicyRegion<'p> {
         self.policy
     }
 
-    /// Where each output is applicable; empty if choices do not depend on it.
+    /// Returns where each output is applicable; empty if choices do not depend on it.
     #[must_use]
     pub fn applicable(&self) -> &[Condition] {
         &self.applicable
@@ -62,13 +62,14 @@ impl<'p> PolicyRegion<'p> {
         self.map = None;
     }
 
-    /// Gives up questions after so many boxes that bounds leave open; see [`Oracle::limit_boxes`].
+    /// Gives up questions after this many boxes that bounds leave open; see [`Oracle::limit_boxes`].
     pub fn limit_boxes(&mut self, limit: Option<u64>) {
         self.oracle.limit_boxes(limit);
     }
 
-    /// Whether the policy chooses an output somewhere in a region. Neither a refutation nor a witness
-    /// means that it is not decided; for a single state it always is, unless its choice is undecided.
+    /// Returns whether the policy chooses an output somewhere in a region. Neither a refutation nor
+    /// a witness means that it is not decided; for a single state it always is, unless its choice
+    /// is undecided.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -125,7 +126,7 @@ impl<'p> PolicyRegion<'p> {
         Ok(self.oracle.decide_relaxed(&query, budget)?)
     }
 
-    /// What the policy chooses in each of some states; a few cost as much as one.
+    /// Returns what the policy chooses in each of some states; a few cost as much as one.
     pub fn choices<'s>(&mut self, states: impl IntoIterator<Item = &'s [i64]>) -> Vec<Choice> {
         let (mut inputs, mut mask) = (Vec::new(), Vec::new());
         for state in states {
@@ -138,7 +139,7 @@ impl<'p> PolicyRegion<'p> {
         choices
     }
 
-    /// What the policy chooses in a state.
+    /// Returns what the policy chooses in a state.
     pub fn choice(&mut self, state: &[i64]) -> Choice {
         let inputs: Vec<i64> = self.policy.inputs().iter().map(|v| state[v.index()]).collect();
         let applicable = self.applicable.iter();

@@ -9,7 +9,7 @@ use crate::operators::{LabelGroup, Operators};
 /// A transition of a state.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Step {
-    /// What happens.
+    /// The step that happens.
     pub step: TraceStep,
     /// Whether the policy certainly chooses its label; if not, its choice in the state is undecided.
     pub is_certain: bool,

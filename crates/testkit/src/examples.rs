@@ -54,7 +54,7 @@ fn network(layers: &[Layer<'_>]) -> Network {
     builder.finish(node, ElementType::F32)
 }
 
-/// What the policies of one example have in common.
+/// Holds what the policies of one example have in common.
 struct Interface<'a> {
     folder: &'a str,
     inputs: &'a [(&'a str, (i64, i64))],

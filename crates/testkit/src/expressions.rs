@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 
 use crate::Random;
 
-/// What a generator of expressions may use.
+/// Says what a generator of expressions may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forms {
     /// Sums of variables with small coefficients; conditions that compare them.

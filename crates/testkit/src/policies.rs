@@ -12,7 +12,7 @@ use policert_policy::{
 
 use crate::Random;
 
-/// What a policy is made of, without its semantics.
+/// Holds what a policy is made of, without its semantics.
 #[derive(Clone, Debug)]
 pub struct PolicyParts {
     /// The network.
@@ -41,7 +41,7 @@ impl PolicyParts {
     }
 }
 
-/// How the weights of a network are drawn.
+/// Says how the weights of a network are drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Weights {
     /// −2 to 2: many exact ties.

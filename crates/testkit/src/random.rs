@@ -74,7 +74,7 @@ impl Random {
     }
 }
 
-/// Whether tests that take long run, too: if the environment variable `SLOW_TESTS` is 1.
+/// Returns whether tests that take long run, too: if the environment variable `SLOW_TESTS` is 1.
 #[must_use]
 pub fn slow_tests() -> bool {
     std::env::var_os("SLOW_TESTS").is_some_and(|value| value == "1")

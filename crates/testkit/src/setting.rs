@@ -20,7 +20,7 @@ pub fn semantics(random: &mut Random) -> Semantics {
 pub struct Setting {
     /// The case.
     pub case: Case,
-    /// How the policy chooses.
+    /// The way in which the policy chooses.
     pub semantics: Semantics,
     /// Whether the policy acts.
     pub with_policy: bool,

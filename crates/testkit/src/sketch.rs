@@ -5,7 +5,7 @@ use policert_numeric::IntInterval;
 
 use crate::{Expressions, Forms};
 
-/// How rich the conditions and updates of a case are.
+/// Says how rich the conditions and updates of a case are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
     /// Predicates and guards bound single variables; updates are `v := c` and `v := w + c`.
@@ -19,7 +19,7 @@ pub enum Profile {
     General,
 }
 
-/// What the parts of a model are generated from.
+/// Holds what the parts of a model are generated from.
 pub(crate) struct Sketch {
     pub(crate) profile: Profile,
     pub(crate) size: usize,

@@ -37,7 +37,7 @@ impl Actor {
         Self { observation, perceptron, ranges, inputs: Vec::new(), trace: Trace::default() }
     }
 
-    /// What it reads.
+    /// Returns what it reads.
     #[must_use]
     pub fn observation(&self) -> &Observation {
         &self.observation

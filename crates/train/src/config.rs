@@ -80,7 +80,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How far noise and margin have decayed after some runs: from 0 to 1.
+    /// Returns how far noise and margin have decayed after some runs: from 0 to 1.
     pub(crate) fn decayed(&self, runs: u32) -> f64 {
         (f64::from(runs) / f64::from(self.decay.max(1))).min(1.0)
     }
@@ -138,7 +138,7 @@ const MAX_WEIGHTS: usize = 4_000_000;
 pub(crate) const TOO_MANY_WEIGHTS: &str =
     "there are at most 4 000 000 weights between hidden layers";
 
-/// Whether there are not too many weights between layers of these widths.
+/// Returns whether there are not too many weights between layers of these widths.
 pub(crate) fn are_small(widths: &[usize]) -> bool {
     widths.windows(2).map(|pair| pair[0].saturating_mul(pair[1])).sum::<usize>() <= MAX_WEIGHTS
 }

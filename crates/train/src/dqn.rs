@@ -34,7 +34,7 @@ pub use environment::Objective;
 pub use label_network::LabelNetwork;
 pub use score::Score;
 
-/// How training ended.
+/// Says how training ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DqnEnding {
     /// All steps were made, or an evaluation and the last one were perfect.
@@ -52,7 +52,7 @@ pub struct DqnTrained {
     pub seed: u64,
     /// Its score in runs other than those of the evaluations.
     pub score: Score,
-    /// How training ended.
+    /// The way in which training ended.
     pub ending: DqnEnding,
     /// Steps of the policy in the model over all seeds, without evaluations.
     pub steps: u64,
@@ -60,7 +60,7 @@ pub struct DqnTrained {
     pub updates: u64,
 }
 
-/// Where training stands, after each evaluation.
+/// Says where training stands, after each evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DqnProgress {
     /// The seed.
@@ -75,12 +75,12 @@ pub struct DqnProgress {
     pub best: Score,
 }
 
-/// What training tells while it runs.
+/// Receives what training tells while it runs.
 pub trait DqnObserver {
     /// Called after each evaluation.
     fn progress(&mut self, progress: &DqnProgress);
 
-    /// Whether [`checkpoint`](Self::checkpoint) is to be called.
+    /// Returns whether [`checkpoint`](Self::checkpoint) is to be called.
     fn wants_checkpoints(&self) -> bool {
         false
     }
@@ -100,7 +100,7 @@ impl<F: FnMut(&DqnProgress)> DqnObserver for F {
     }
 }
 
-/// What is trained for: a question with a goal, and what the network sees and does.
+/// Holds what is trained for: a question with a goal, and what the network sees and does.
 #[derive(Clone, Copy, Debug)]
 pub struct DqnTask<'m> {
     /// The question; its property has a goal.

@@ -3,7 +3,7 @@
 use policert_engine_api::EngineError;
 use policert_policy::PolicyError;
 
-/// Why there is no trained network.
+/// Says why there is no trained network.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainError {

@@ -1,9 +1,9 @@
 //! Training of network policies: for the labels of models, and for control loops.
 //!
-//! [`train_dqn`] learns a network that chooses labels by deep Q-learning, in random runs through the
+//! [`train_dqn`] trains a network that chooses labels by deep Q-learning, in random runs through the
 //! compiled model.
 //!
-//! [`train`] learns a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
+//! [`train`] trains a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
 //! network reads the state, or the cell that contains it ([`Observation`]): then all states of a
 //! cell get one action, and reachable boxes can be computed without looking into the network. The
 //! result is an [`Actor`], which is written as an ONNX file with weights in single precision.

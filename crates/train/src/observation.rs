@@ -2,7 +2,7 @@
 
 use crate::error::TrainError;
 
-/// What the network reads.
+/// Says what the network reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Observation {
     /// The state itself.

@@ -8,7 +8,7 @@ use self::kernel::{Affine, ByWeights};
 use crate::Random;
 use crate::error::TrainError;
 
-/// What a layer applies to its sums.
+/// Says what a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Activation {
     /// Nothing.
@@ -109,13 +109,13 @@ impl Perceptron {
         self.parameters.len()
     }
 
-    /// Whether it has no parameters.
+    /// Returns whether it has no parameters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parameters.is_empty()
     }
 
-    /// Whether all parameters are numbers of single precision.
+    /// Returns whether all parameters are numbers of single precision.
     pub(crate) fn is_finite(&self) -> bool {
         self.parameters.iter().all(|&parameter| single(parameter).is_finite())
     }

@@ -1,4 +1,4 @@
-//! What is controlled: dynamics, where a run starts, where it shall lead and what it shall avoid.
+//! What is controlled: dynamics, where a run starts, where it is to lead and what it is to avoid.
 
 /// Bounds of one variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,13 +44,13 @@ impl Region {
         &self.sides
     }
 
-    /// Whether a state lies in it.
+    /// Returns whether a state lies in it.
     #[must_use]
     pub fn contains(&self, state: &[f64]) -> bool {
         self.sides.iter().all(|side| (side.lower..=side.upper).contains(&state[side.variable]))
     }
 
-    /// Whether it has a state in common with another region.
+    /// Returns whether it has a state in common with another region.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         self.sides.iter().all(|side| {
@@ -79,7 +79,7 @@ pub trait Plant {
     /// Number of state variables.
     fn dimension(&self) -> usize;
 
-    /// Where a run starts: lower and upper bound of each variable.
+    /// Returns where a run starts: lower and upper bound of each variable.
     fn initial(&self) -> &[(f64, f64)];
 
     /// The range of each output of the network.
@@ -88,10 +88,10 @@ pub trait Plant {
     /// The last step of a run.
     fn horizon(&self) -> u32;
 
-    /// What a run shall reach at some step; without it, a run has to avoid only.
+    /// Returns what a run is to reach at some step; without it, a run has to avoid only.
     fn goal(&self) -> Option<&Region>;
 
-    /// What it shall avoid up to that step.
+    /// Returns what it is to avoid up to that step.
     fn avoid(&self) -> Option<&Region>;
 
     /// The first step at which [`Plant::avoid`] counts.

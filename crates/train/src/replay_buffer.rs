@@ -2,7 +2,7 @@
 
 use crate::Random;
 
-/// What happened in one step.
+/// Says what happened in one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Transition<'a> {
     /// The state before.
@@ -42,7 +42,7 @@ impl ReplayBuffer {
         self.rows.len() / self.width
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()

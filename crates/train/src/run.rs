@@ -15,7 +15,7 @@ const DISTANCE_COST: f64 = 0.1;
 /// What counted distances tend to, in units, so that one variable never hides the others.
 const MAX_DISTANCE: f64 = 5.0;
 
-/// What a step leads to.
+/// Says what a step leads to.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrival {
     pub(crate) reward: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Arrival {
     pub(crate) is_lost: bool,
 }
 
-/// What is wanted of runs: the regions of a plant with a margin.
+/// Holds what is wanted of runs: the regions of a plant with a margin.
 #[derive(Clone, Debug)]
 pub(crate) struct Aim {
     goal: Option<Region>,
@@ -106,7 +106,7 @@ fn widened_avoid(avoid: &Region, goal: Option<&Region>, margin: f64) -> Region {
     if widened.meets(goal) { avoid.clone() } else { widened }
 }
 
-/// How a network does.
+/// Says how a network does.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Evaluation {
     /// Runs that reach the goal and avoid the unsafe set up to then, both with what is left of the
@@ -119,7 +119,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Whether every run is as wanted, and there is one.
+    /// Returns whether every run is as wanted, and there is one.
     #[must_use]
     pub fn is_solved(&self) -> bool {
         self.solved == self.runs && self.runs > 0

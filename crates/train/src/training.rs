@@ -13,7 +13,7 @@ use crate::plant::Plant;
 use crate::replay_buffer::{ReplayBuffer, Transition};
 use crate::run::{Aim, Evaluation, evaluate, start_states};
 
-/// How training ended.
+/// Says how training ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// Every run of the last evaluation is as wanted.
@@ -31,7 +31,7 @@ pub struct Trained {
     pub actor: Actor,
     /// That evaluation.
     pub evaluation: Evaluation,
-    /// How training ended.
+    /// The way in which training ended.
     pub ending: Ending,
     /// Attempts begun.
     pub attempts: u32,
@@ -41,7 +41,7 @@ pub struct Trained {
     pub steps: u64,
 }
 
-/// Where training stands, after each evaluation.
+/// Says where training stands, after each evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// The attempt, from 1.

@@ -21,7 +21,7 @@ use domain_exits::domain_exits;
 pub use domain_exits::{DomainExit, DomainExits};
 pub use sizes::{LabelSummary, ModelSummary, OperatorCount, PolicySummary, PropertySummary};
 
-/// What `policert check --json` writes.
+/// The report that `policert check --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct CheckReport {
     /// The model in numbers.

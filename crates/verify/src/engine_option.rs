@@ -46,7 +46,7 @@ impl EngineOption {
         Self::Threads,
     ];
 
-    /// How it is written, without the dashes before it.
+    /// Returns how it is written, without the dashes before it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -43,8 +43,8 @@ pub(crate) fn configure(
     }
 }
 
-/// Why the search that uses an option or a setting is not part of the answer to a question, in
-/// engines that answer questions about runs.
+/// Returns why the search that uses an option or a setting is not part of the answer to a question,
+/// in engines that answer questions about runs.
 fn left_out(
     name: &str,
     is_option: bool,
@@ -105,7 +105,8 @@ pub(crate) fn check(request: &Request, engine: &Registration) -> Result<(), Fail
     )))
 }
 
-/// Whether a setting is one of a member of a portfolio that has no part in the answer of `engine`.
+/// Returns whether a setting is one of a member of a portfolio that has no part in the answer of
+/// `engine`.
 fn is_idle(request: &Request, engine: &Registration, setting: &Setting) -> bool {
     let portfolio = request.engines.iter().find(|engine| engine.name == request.engine);
     let Some(other) = portfolio.and_then(|portfolio| portfolio.passes_on) else { return false };

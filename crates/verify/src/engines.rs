@@ -45,7 +45,7 @@ pub struct Registration {
     pub configure: Configure,
 }
 
-/// Which questions an engine answers.
+/// Says which questions an engine answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Questions {
     /// Whether an unsafe state is reachable.

@@ -19,7 +19,7 @@ const MOST_STATES: u64 = 20_000;
 /// How long that may take.
 const MOST_TIME: Duration = Duration::from_millis(500);
 
-/// Why a verdict is hollow.
+/// Says why a verdict is hollow.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Hollow {
     /// The reason for programs.
@@ -28,7 +28,7 @@ pub struct Hollow {
     pub text: String,
 }
 
-/// Why a verdict is hollow, for programs.
+/// Says why a verdict is hollow, for programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HollowCode {
@@ -74,8 +74,8 @@ impl Hollow {
     }
 }
 
-/// Why a verdict that no run breaks the property is hollow, if it is. `is_vacuous`: there is no start
-/// state; `is_still`: it is known that there is no transition.
+/// Returns why a verdict that no run breaks the property is hollow, if it is. `is_vacuous`: there
+/// is no start state; `is_still`: it is known that there is no transition.
 pub(crate) fn reasons(
     problem: &Problem,
     is_vacuous: bool,
@@ -111,7 +111,7 @@ pub(crate) fn reasons(
     moves.into_iter().chain(facts).collect()
 }
 
-/// What the search for a step found.
+/// Says what the search for a step found.
 enum Found {
     /// A step of the policy that changes the state; without policy, any step that does.
     Step,
@@ -242,7 +242,7 @@ impl<'q> Probe<'q> {
         }
     }
 
-    /// What it means that there is no step.
+    /// Returns what it means that there is no step.
     fn hollow(self) -> Option<Hollow> {
         let start = if self.starts == 1 { "the only start state" } else { "every start state" };
         let (code, text) = if self.starts == 0 {

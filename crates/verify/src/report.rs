@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{Hollow, StartStatesRecord};
 
-/// What `policert verify --json` writes.
+/// The report that `policert verify --json` writes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The verdict in a word.

@@ -11,7 +11,7 @@ use policert_problem::{Problem, ProblemOptions};
 use crate::engine_option::EngineOption;
 use crate::engines::Registry;
 
-/// What to verify, and how.
+/// Says what to verify, and how.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The question.
@@ -71,7 +71,7 @@ impl Request {
     }
 }
 
-/// Where a problem comes from.
+/// Says where a problem comes from.
 #[derive(Clone, Debug)]
 pub enum ProblemSource {
     /// From files.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct StartStatesRecord {
     /// Version of this format.
     pub schema_version: u32,
-    /// How many are proved safe.
+    /// The number of those that are proved safe.
     pub proved_safe: usize,
     /// All of them, in the order in which they were found.
     pub start_states: Vec<StartStateRecord>,

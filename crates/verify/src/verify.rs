@@ -24,7 +24,7 @@ use crate::request::{ProblemSource, Request};
 use crate::start_states::StartStatesRecord;
 
 impl Request {
-    /// What the engine is asked about a problem.
+    /// Returns what the engine is asked about a problem.
     ///
     /// # Errors
     /// A question that the engine does not answer.
@@ -173,13 +173,13 @@ fn run(
     Ok(status)
 }
 
-/// What an answer rests on.
+/// Holds what an answer rests on.
 #[derive(Default)]
 struct Proved {
     evidence: Option<Evidence>,
     no_evidence: String,
     notes: Vec<String>,
-    /// Why a check of the evidence did not end.
+    /// The reason why a check of the evidence did not end.
     unconfirmed: Option<StopReason>,
 }
 
@@ -267,8 +267,8 @@ fn ended(answer: &EngineAnswer) -> (VerdictWord, ExitStatus, Option<&UnknownReas
     }
 }
 
-/// Whether an answer may be hollow, that nothing bad is reached: if so, whether there is no start
-/// state.
+/// Returns whether an answer may be hollow, that nothing bad is reached: if so, whether there is no
+/// start state.
 fn is_hollow(answer: &EngineAnswer) -> Option<bool> {
     match answer {
         EngineAnswer::Safe { vacuous, .. } => Some(*vacuous),

@@ -19,7 +19,7 @@ impl Declarations {
         self.0.contains_key(&variable)
     }
 
-    /// How many inputs and outputs there are; their numbers have no gaps.
+    /// Returns how many inputs and outputs there are; their numbers have no gaps.
     pub fn counts(&self) -> Result<(usize, usize), Fault> {
         let (mut inputs, mut outputs) = (0, 0);
         for (&variable, &at) in &self.0 {

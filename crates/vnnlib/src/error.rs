@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a property cannot be used.
+/// Says why a property cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VnnlibError {
@@ -11,7 +11,7 @@ pub enum VnnlibError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -50,7 +50,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong at a position of a text whose name is not known yet.
+/// Says what is wrong at a position of a text whose name is not known yet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     /// Offset in bytes.

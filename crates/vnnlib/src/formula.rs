@@ -23,7 +23,7 @@ pub(crate) enum Formula {
 const TRUE: Formula = Formula::All(Vec::new());
 const FALSE: Formula = Formula::Any(Vec::new());
 
-/// How two terms are compared.
+/// Says how two terms are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     LessOrEqual,
@@ -141,7 +141,7 @@ pub(crate) fn inequality(term: &LinearTerm, strict: bool, inputs: usize) -> Line
     LinearInequality { terms: terms.collect(), upper: -&term.constant, strict }
 }
 
-/// What is wrong with an expression where a condition is expected.
+/// Returns what is wrong with an expression where a condition is expected.
 fn no_condition(expression: &Sexpr<'_>) -> Fault {
     let supported = "and, or, not, <=, <, >=, > and = are";
     let head = expression.list().and_then(|items| items.first());

@@ -10,7 +10,7 @@ use crate::term::LinearTerm;
 /// A disjunctive normal form may have this many inequalities in all.
 pub const MAX_INEQUALITIES: usize = 1_000_000;
 
-/// What is looked for: inputs and outputs of a network that satisfy one of the disjuncts.
+/// Says what is looked for: inputs and outputs of a network that satisfy one of the disjuncts.
 ///
 /// Variables are numbers: those below `inputs` are the inputs X_0, X_1, …, those from `inputs` on
 /// the outputs Y_0, Y_1, ….
@@ -46,7 +46,7 @@ impl Property {
         Ok(Self { inputs, outputs, disjuncts: disjuncts.into_iter().map(inequalities).collect() })
     }
 
-    /// Whether inputs and outputs, one after the other, satisfy one of the disjuncts.
+    /// Returns whether inputs and outputs, one after the other, satisfy one of the disjuncts.
     ///
     /// # Panics
     /// If there are not as many values as variables.

@@ -6,7 +6,7 @@ use crate::formula::Formula;
 use crate::sexpr::{Reader, Sexpr, quoted};
 use crate::variable::Variable;
 
-/// What a file says.
+/// Holds what a file says.
 #[derive(Debug)]
 pub(crate) struct Script {
     /// Number of inputs.
@@ -123,7 +123,7 @@ fn declare(
     Ok(())
 }
 
-/// What is wrong with a command that is not read.
+/// Returns what is wrong with a command that is not read.
 fn no_command(at: usize, name: &str) -> Fault {
     let supported = "declare-const, declare-fun, assert and check-sat are";
     match name {

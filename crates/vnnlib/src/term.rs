@@ -159,13 +159,13 @@ fn too_long(number: &Rational) -> bool {
     numerator.as_sign_words().1.len() + denominator.as_words().len() > MAX_WORDS
 }
 
-/// Whether an atom is meant as a number.
+/// Returns whether an atom is meant as a number.
 fn looks_like_number(atom: &str) -> bool {
     let digits = atom.trim_start_matches(['+', '-']);
     digits.starts_with(|c: char| c == '.' || c.is_ascii_digit())
 }
 
-/// What is wrong with `(name …)` where a term is expected.
+/// Returns what is wrong with `(name …)` where a term is expected.
 fn no_term(at: usize, name: &str) -> Fault {
     let supported = "+, -, * and / are";
     match name {

@@ -90,7 +90,7 @@ impl Levels {
         self.0.get(name).copied()
     }
 
-    /// Why `from` may not depend on `to`, if so.
+    /// Returns why `from` may not depend on `to`, if so.
     fn breach(&self, from: &str, to: &str, in_tests: bool) -> Option<String> {
         if to == TESTKIT {
             return (!in_tests)

@@ -47,7 +47,7 @@ fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
-/// Whether a code span in a table is meant as a path from the root.
+/// Returns whether a code span in a table is meant as a path from the root.
 fn is_path(span: &str) -> bool {
     const ROOTS: [&str; 6] = ["crates/", "docs/", "examples/", "xtask/", "configs/", "benches/"];
     ROOTS.iter().any(|root| span.starts_with(root)) && !span.contains([' ', '*', '<'])
@@ -72,7 +72,7 @@ fn expand_braces(span: &str) -> Vec<String> {
 mod tests {
     use super::{File, check};
 
-    /// Which paths are asked for.
+    /// Returns which paths are asked for.
     fn missing(path: &str, text: &str) -> Vec<String> {
         let file = File { path: path.to_owned(), text: text.to_owned() };
         let findings = check(&file, &|path| path.ends_with("/there.rs"));

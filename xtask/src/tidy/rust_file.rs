@@ -90,7 +90,7 @@ fn parse_exceptions(list: &File) -> (BTreeMap<&str, usize>, Vec<Finding>) {
     (paths, findings)
 }
 
-/// Whether a whole file is tests or benchmarks.
+/// Returns whether a whole file is tests or benchmarks.
 fn is_test(path: &str) -> bool {
     path.ends_with("/tests.rs")
         || path.split('/').any(|folder| folder == "tests" || folder == "benches")

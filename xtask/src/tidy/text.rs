@@ -2,7 +2,7 @@
 
 use super::{File, Finding};
 
-/// Whether a file is written by hand, so that the rules for text hold. Models, policies and
+/// Returns whether a file is written by hand, so that the rules for text hold. Models, policies and
 /// recorded outputs are data: their bytes are their own affair.
 pub fn is_prose_or_code(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -39,8 +39,8 @@ pub fn check(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Whether a line holds an absolute path into one of the foreign folders: the slash that starts it
-/// does not continue another path.
+/// Returns whether a line holds an absolute path into one of the foreign folders: the slash that
+/// starts it does not continue another path.
 fn names_machine_path(line: &str) -> bool {
     FOREIGN.iter().any(|folder| {
         let needle = format!("/{folder}/");

@@ -76,7 +76,7 @@ fn has_verdict(entry: &Entry) -> bool {
     matches!(&*entry.result.verdict, "safe" | "unsafe" | "probability")
 }
 
-/// What a run was asked beside its instance: whatever changes what the answer means.
+/// Returns what a run was asked beside its instance: whatever changes what the answer means.
 fn question(entry: &Entry) -> (Option<&str>, Option<&str>) {
     let arguments = &entry.arguments;
     let bound = arguments.iter().enumerate().find_map(|(at, argument)| match argument.as_str() {
@@ -86,7 +86,7 @@ fn question(entry: &Entry) -> (Option<&str>, Option<&str>) {
     (entry.result.semantics.as_deref(), bound)
 }
 
-/// Whether two answers to one question contradict each other.
+/// Returns whether two answers to one question contradict each other.
 fn contradict(a: &RunResult, b: &RunResult) -> bool {
     let words = [&*a.verdict, &*b.verdict];
     let bounds = |result: &RunResult| {

@@ -18,8 +18,8 @@ pub(super) struct Move {
     outcomes: Vec<Outcome>,
 }
 
-/// What a scheduler takes: an operator and, where an outcome has values that are chosen freely, one
-/// of those with the greatest lower bound.
+/// Says what a scheduler takes: an operator and, where an outcome has values that are chosen
+/// freely, one of those with the greatest lower bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Taken {
     pub operator: usize,
@@ -63,14 +63,14 @@ impl Move {
         mean
     }
 
-    /// Whether some of the probability is lost.
+    /// Returns whether some of the probability is lost.
     pub(super) fn loses(&self) -> bool {
         let sum: Rational = self.outcomes.iter().map(|o| o.probability.clone()).sum();
         sum < Rational::ONE
     }
 
-    /// Where it may lead to if its lower bound is kept: by outcome, the options with the greatest
-    /// lower bound.
+    /// Returns where it may lead to if its lower bound is kept: by outcome, the options with the
+    /// greatest lower bound.
     pub(super) fn ways<'m>(
         &'m self,
         check: &'m Check<'_>,
@@ -112,7 +112,7 @@ fn value(check: &Check<'_>, place: Place, side: usize) -> Rational {
 }
 
 impl Check<'_> {
-    /// What may happen in a state.
+    /// Returns what may happen in a state.
     pub(super) fn moves(&self, state: &State) -> Result<Vec<Move>, ProbabilityError> {
         let allowed = self.allowed(state)?;
         let mut moves = Vec::new();
@@ -161,7 +161,7 @@ impl Check<'_> {
         Ok(moves)
     }
 
-    /// What the policy says about those of its outputs that compete.
+    /// Returns what the policy says about those of its outputs that compete.
     fn allowed(&self, state: &State) -> Result<Vec<(usize, Contest)>, ProbabilityError> {
         let (Some(policy), Some(scorer)) = (self.claim.policy, &self.scorer) else {
             return Ok(Vec::new());

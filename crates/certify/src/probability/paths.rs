@@ -29,7 +29,7 @@ pub struct WitnessPath {
 pub struct WitnessStep {
     /// The operator.
     pub operator: OperatorKey,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub destination: usize,
     /// The values of free choices.
     pub choices: Vec<i64>,

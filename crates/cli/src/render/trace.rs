@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::line;
 
-/// Runs of up to so many steps are shown whole.
+/// Runs of up to this many steps are shown whole.
 const WHOLE: usize = 12;
 /// Steps of a longer run that are shown at its beginning, and at its end.
 const ENDS: usize = 5;

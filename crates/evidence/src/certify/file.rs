@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::EVIDENCE_VERSION;
 
-/// What a file is evidence of.
+/// Says what a file is evidence of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Probability,
@@ -44,7 +44,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What the file is evidence of: what it says, which has to be what it shows.
+    /// Returns what the file is evidence of: what it says, which has to be what it shows.
     pub fn kind(&self) -> Result<Kind, Failure> {
         let shown = [
             ("values", Kind::Probability, "probability"),
@@ -121,7 +121,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Where two values differ, in words.
+/// Returns where two values differ, in words.
 fn difference(said: &Value, right: &Value, place: &str) -> Option<String> {
     match (said, right) {
         (Value::Object(said), Value::Object(right)) => of_objects(said, right, place),

@@ -64,7 +64,7 @@ fn probability(model: &Model, step: &TraceStep, state: &[i64]) -> Option<String>
     outcome.probability.in_state(state).ok().map(|p| p.to_string())
 }
 
-/// How many operators with this label, or silent ones, are enabled in a state.
+/// Returns how many operators with this label, or silent ones, are enabled in a state.
 fn enabled_operators(model: &Model, label: Option<LabelId>, state: &[i64]) -> u64 {
     let alone = |instance: InstanceId| enabled_edges(model, instance, None, state);
     let instances = (0..model.instances.len()).map(InstanceId::new);
@@ -80,8 +80,8 @@ fn enabled_operators(model: &Model, label: Option<LabelId>, state: &[i64]) -> u6
     joint.fold(silent, u64::saturating_add)
 }
 
-/// How many edges of an instance with this action, or silent ones, are enabled in a state. A guard
-/// without value does not hold.
+/// Returns how many edges of an instance with this action, or silent ones, are enabled in a state.
+/// A guard without value does not hold.
 fn enabled_edges(
     model: &Model,
     instance: InstanceId,
@@ -156,7 +156,7 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// Whether an operator of this label is enabled.
+/// Returns whether an operator of this label is enabled.
 fn is_applicable(model: &Model, label: LabelId, state: &[i64]) -> bool {
     enabled_operators(model, Some(label), state) > 0
 }

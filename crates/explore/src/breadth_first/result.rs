@@ -10,15 +10,15 @@ use crate::policy_successors::PolicySuccessors;
 use crate::state_table::StateId;
 use crate::stats::Stats;
 
-/// What an explicit search found.
+/// Holds what an explicit search found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explored {
     /// The answer. Unsafe comes with a shortest counterexample.
     pub verdict: Verdict,
     /// Counts; of what was reached until the end of the search, see [`Explored::stopped`].
     pub counts: Counts,
-    /// Why the search ended before everything that was asked for was built. A verdict that does
-    /// not depend on the rest stands nevertheless.
+    /// The reason why the search ended before everything that was asked for was built. A verdict
+    /// that does not depend on the rest stands nevertheless.
     pub stopped: Option<StopReason>,
     /// Operators that dropped an outcome, in the order in which they first did; as many as
     /// [`ExplicitConfig::drop_examples`](crate::ExplicitConfig::drop_examples) says.

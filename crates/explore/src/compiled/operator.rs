@@ -48,7 +48,7 @@ struct CompiledUpdate {
     value: CompiledValue,
 }
 
-/// Where successors go.
+/// Says where successors go.
 #[derive(Debug)]
 pub(crate) struct Outcomes<'a> {
     /// The layout of states.
@@ -63,7 +63,7 @@ pub(crate) struct Outcomes<'a> {
     pub(crate) dropped: u64,
 }
 
-/// Why the fast path gives up.
+/// Says why the fast path gives up.
 enum Unsettled {
     /// It cannot tell what happens: an error, or a case that is too rare to compile.
     Unknown,

@@ -25,7 +25,7 @@ pub(crate) fn terms_of(terms: &[(VarId, i64)]) -> Box<[Term]> {
         .collect()
 }
 
-/// Whether no partial sum of the terms and the constant leaves `i64`, in whatever order.
+/// Returns whether no partial sum of the terms and the constant leaves `i64`, in whatever order.
 pub(crate) fn fits_i64(terms: &[(VarId, i64)], constant: i64, domains: &IntBox) -> bool {
     let mut size = i128::from(constant).abs();
     for &(variable, coefficient) in terms {

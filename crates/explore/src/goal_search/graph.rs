@@ -42,7 +42,7 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    /// Whether the state was no start state before.
+    /// Returns whether the state was no start state before.
     pub fn add_start(&mut self, id: u32) -> bool {
         self.reserve(id);
         let is_new = self.found_from[id as usize].is_none();
@@ -73,7 +73,7 @@ impl Graph {
         targets.len() as u64
     }
 
-    /// Whether a state was found by decided choices.
+    /// Returns whether a state was found by decided choices.
     pub fn is_certain(&self, id: u32) -> bool {
         self.found_from[id as usize].is_some()
     }

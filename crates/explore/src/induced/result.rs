@@ -25,7 +25,7 @@ pub struct Induced {
     pub unexplored: StateSet,
     /// Whether all start states were found.
     pub starts_complete: bool,
-    /// Why the search ended early.
+    /// The reason why the search ended early.
     pub stopped: Option<StopReason>,
     /// The first state in which the choice of the policy could not be decided; every label that
     /// competes is a choice in such states.

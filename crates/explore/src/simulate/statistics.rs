@@ -2,7 +2,7 @@
 
 use super::{Ending, Run};
 
-/// How many runs ended in one way.
+/// Says how many runs ended in one way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct EndingCount {
     /// Number of runs.

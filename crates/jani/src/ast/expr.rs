@@ -8,9 +8,9 @@ use crate::{names::Symbol, source::At};
 /// An expression with its place.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
-    /// What it is.
+    /// Its kind.
     pub kind: ExprKind,
 }
 
@@ -42,7 +42,7 @@ impl Expr {
     }
 }
 
-/// What an expression is.
+/// Says what an expression is.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// A truth value.
@@ -194,19 +194,19 @@ impl BinaryOp {
         Self::ALL.iter().find(|(_, op)| *op == self).map_or("", |(sign, _)| sign)
     }
 
-    /// Whether operands are truth values: ∨, ∧ and ⇒.
+    /// Returns whether operands are truth values: ∨, ∧ and ⇒.
     #[must_use]
     pub fn is_logical(self) -> bool {
         matches!(self, Self::Or | Self::And | Self::Implies)
     }
 
-    /// Whether numbers are compared by size: <, ≤, > and ≥.
+    /// Returns whether numbers are compared by size: <, ≤, > and ≥.
     #[must_use]
     pub fn is_order(self) -> bool {
         matches!(self, Self::Lt | Self::Le | Self::Gt | Self::Ge)
     }
 
-    /// Whether things are compared: =, ≠, <, ≤, > and ≥.
+    /// Returns whether things are compared: =, ≠, <, ≤, > and ≥.
     #[must_use]
     pub fn is_comparison(self) -> bool {
         self.is_order() || matches!(self, Self::Eq | Self::Ne)

@@ -10,15 +10,15 @@ use crate::source::At;
 /// A property.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// Its name.
     pub name: String,
-    /// What it asks.
+    /// The question that it asks.
     pub kind: PropertyKind,
 }
 
-/// What a property asks.
+/// Says what a property asks.
 #[derive(Clone, Debug)]
 pub enum PropertyKind {
     /// `PA`: whether a policy is safe.
@@ -29,12 +29,12 @@ pub enum PropertyKind {
     Broken,
 }
 
-/// Whether a policy is safe.
+/// Says whether a policy is safe.
 #[derive(Clone, Debug)]
 pub struct PolicyProperty {
     /// The policy interface.
     pub interface: Option<PathBuf>,
-    /// Where runs start, beside the initial states.
+    /// Where runs start, besides the initial states.
     pub start: Option<StateSet>,
     /// What must not be reached.
     pub reach: Option<StateSet>,
@@ -56,7 +56,7 @@ pub enum StateSet {
     },
     /// A list of states.
     Values {
-        /// Where it stands.
+        /// Its place in the text.
         at: At,
         /// The states.
         states: Vec<StateValues>,
@@ -68,7 +68,7 @@ pub enum StateSet {
 /// A location of an instance.
 #[derive(Clone, Debug)]
 pub struct LocationRef {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// Name of the automaton.
     pub automaton: Name,
@@ -81,7 +81,7 @@ pub struct LocationRef {
 /// A state: what is not named keeps its initial value.
 #[derive(Clone, Debug)]
 pub struct StateValues {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
     /// Locations.
     pub locations: Vec<LocationRef>,
@@ -89,7 +89,7 @@ pub struct StateValues {
     pub variables: Vec<(Expr, Expr)>,
 }
 
-/// What a policy is to do.
+/// Says what a policy is to do.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// What is to be reached.
@@ -112,13 +112,13 @@ pub struct Label {
 /// A formula of a standard property.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    /// Where it stands.
+    /// Its place in the text.
     pub at: At,
-    /// What it is.
+    /// Its kind.
     pub kind: FormulaKind,
 }
 
-/// What a formula is.
+/// Says what a formula is.
 #[derive(Clone, Debug)]
 pub enum FormulaKind {
     /// A filter over states.
@@ -155,7 +155,7 @@ pub enum FormulaKind {
 /// A filter.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// What becomes of the values.
+    /// The function that is applied to the values.
     pub function: FilterFunction,
     /// The values.
     pub values: Formula,

@@ -43,7 +43,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a path of calls leads from one function to another.
+/// Returns whether a path of calls leads from one function to another.
 fn reaches(calls: &[Vec<usize>], from: usize, to: usize) -> bool {
     let mut seen = vec![false; calls.len()];
     let mut open = vec![from];

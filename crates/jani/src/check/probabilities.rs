@@ -10,8 +10,8 @@ use crate::{
     parse::Parser,
 };
 
-/// How far a sum of probabilities may be from 1 because its terms are rounded decimals: official
-/// models are written with seven places.
+/// Returns how far a sum of probabilities may be from 1 because its terms are rounded decimals:
+/// official models are written with seven places.
 pub(crate) fn rounding() -> Rational {
     Rational::new(1, 1_000_000).unwrap_or(Rational::ZERO)
 }

@@ -20,7 +20,7 @@ pub(crate) struct FunctionId {
     pub index: usize,
 }
 
-/// What a name in an expression stands for.
+/// Says what a name in an expression stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Entity {
     /// A constant, by position.
@@ -46,7 +46,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// What `name` means inside an automaton, or outside of all.
+    /// Returns what `name` means inside an automaton, or outside of all.
     pub fn entity(&self, name: Symbol, automaton: Option<usize>) -> Option<Entity> {
         let local = automaton.and_then(|a| self.locals.get(a)?.get(&name));
         local.or_else(|| self.globals.get(&name)).copied()

@@ -37,7 +37,7 @@ impl Type {
         }
     }
 
-    /// Whether a value of this type may stand where `expected` is.
+    /// Returns whether a value of this type may stand where `expected` is.
     pub fn fits(&self, expected: &Self) -> bool {
         match (self, expected) {
             (Self::Unknown, _) | (_, Self::Unknown) | (Self::Int, Self::Real) => true,

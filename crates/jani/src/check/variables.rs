@@ -28,7 +28,7 @@ pub(crate) struct Variable {
     pub shape: Vec<usize>,
 }
 
-/// What kind of quantity a variable is.
+/// Says what kind of quantity a variable is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sort {
     Discrete,

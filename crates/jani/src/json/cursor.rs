@@ -25,7 +25,7 @@ impl<'s> Json<'s> {
         Self { source, node, end }
     }
 
-    /// Where it stands.
+    /// Returns where it stands.
     #[must_use]
     pub fn at(self) -> At {
         At { source: self.source.id(), node: self.node }
@@ -37,7 +37,7 @@ impl<'s> Json<'s> {
         self.source
     }
 
-    /// What it is.
+    /// Returns what it is.
     #[must_use]
     pub fn kind(self) -> Kind {
         if let Content::Pieces(_) = self.source.document().0 {
@@ -125,7 +125,7 @@ impl<'s> Json<'s> {
         self.members().filter(|(k, _)| k.is_key(key)).map(|(_, value)| value).last()
     }
 
-    /// Whether it is a string, and this one.
+    /// Returns whether it is a string, and this one.
     #[must_use]
     pub fn is_key(self, key: &str) -> bool {
         let (bytes, key) = (self.bytes(), key.as_bytes());

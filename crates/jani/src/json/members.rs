@@ -60,15 +60,15 @@ impl<'s> Members<'s> {
     }
 }
 
-/// Whether one word may be a misspelling of the other.
+/// Returns whether one word may be a misspelling of the other.
 fn is_near(key: &str, word: &str) -> bool {
     // A long word may be long on purpose, and comparing it is slow.
     let (length, other) = (key.len(), word.len());
     other <= 2 * length && distance(key, word) <= 1 + usize::from(length > 4) + length / 10
 }
 
-/// How many letters must be changed, left out, put in, or exchanged with the next one, to make one
-/// word of the other; capitals and separators do not matter.
+/// Returns how many letters must be changed, left out, put in, or exchanged with the next one, to
+/// make one word of the other; capitals and separators do not matter.
 fn distance(a: &str, b: &str) -> usize {
     let letters = |word: &str| -> Vec<char> {
         word.chars()

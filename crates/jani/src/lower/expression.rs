@@ -23,7 +23,7 @@ const MAX_NODES: u64 = 5_000_000;
 /// Nodes for each value of the file.
 const NODES_PER_VALUE: u64 = 8;
 
-/// What variables an expression may read, and what they become.
+/// Says what variables an expression may read, and what they become.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reading<'c> {
     /// None: it must be constant.
@@ -34,7 +34,7 @@ pub(crate) enum Reading<'c> {
     Transition(&'c Layout),
 }
 
-/// How much was lowered so far.
+/// Says how much was lowered so far.
 #[derive(Debug)]
 pub(crate) struct Effort {
     spent: Cell<u64>,

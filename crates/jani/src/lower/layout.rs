@@ -13,7 +13,7 @@ use crate::{
     names::Names,
 };
 
-/// Where a variable of the file is kept.
+/// Says where a variable of the file is kept.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage {
     /// In the state, from this variable on.
@@ -30,7 +30,7 @@ pub(crate) enum Storage {
     Missing,
 }
 
-/// Where all variables are kept.
+/// Says where all variables are kept.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Layout {
     /// By variable; by instance for local variables, else one entry.
@@ -158,7 +158,7 @@ impl Layout {
         self.initial_values.push(initial.map_or(InitialValue::Any, InitialValue::Fixed));
     }
 
-    /// Where a variable is kept; `instance` is needed for local ones.
+    /// Returns where a variable is kept; `instance` is needed for local ones.
     pub fn storage(&self, v: VariableId, instance: Option<usize>) -> &Storage {
         let entry = match self.owners.get(v.0) {
             Some(Some(_)) => instance,
@@ -179,7 +179,7 @@ impl Layout {
         }
     }
 
-    /// What transient variables, and cells of transient arrays, are in states.
+    /// Returns what transient variables, and cells of transient arrays, are in states.
     pub fn observables(&self, checked: &Checked, names: &Names) -> Vec<Observable> {
         let mut observables = Vec::new();
         for (v, entries) in self.storage.iter().enumerate() {

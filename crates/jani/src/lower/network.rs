@@ -224,7 +224,7 @@ impl<'c> Network<'c, '_> {
         }
     }
 
-    /// Whether an assignment writes a transient variable that no assignment reads.
+    /// Returns whether an assignment writes a transient variable that no assignment reads.
     fn is_idle(&self, automaton: usize, assignment: &ast::Assignment) -> bool {
         let Some((name, _)) = transients::target(&assignment.target) else { return false };
         match self.checked.scope.entity(name, Some(automaton)) {
@@ -235,7 +235,7 @@ impl<'c> Network<'c, '_> {
         }
     }
 
-    /// What the restrictions of initial states demand, of the model and of each instance.
+    /// Returns what the restrictions of initial states demand, of the model and of each instance.
     fn initial_condition(&mut self) -> Condition {
         let mut parts = Vec::new();
         let reading = Reading::State(self.layout);

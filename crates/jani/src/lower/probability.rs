@@ -45,8 +45,8 @@ fn sum(mut terms: Vec<Expr>) -> Option<Expr> {
     terms.pop()
 }
 
-/// Whether all numbers in an expression are integers and fractions of small denominators, which
-/// nobody rounds.
+/// Returns whether all numbers in an expression are integers and fractions of small denominators,
+/// which nobody rounds.
 fn has_plain_numbers(expr: &Expr) -> bool {
     let mut plain = true;
     expr.for_each_constant(&mut |number| {

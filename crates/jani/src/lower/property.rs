@@ -69,7 +69,8 @@ impl<'c> PropertyLowerer<'c> {
         })
     }
 
-    /// What the objective says for training; what is wrong with it does not matter for safety.
+    /// Returns what the objective says for training; what is wrong with it does not matter for
+    /// safety.
     pub fn rewards(&mut self, property: &ast::Property) -> TrainingRewards {
         let PropertyKind::Policy(policy) = &property.kind else {
             return TrainingRewards::default();
@@ -234,8 +235,8 @@ impl<'c> PropertyLowerer<'c> {
     }
 }
 
-/// What names mean in properties besides global variables and constants: local variables of a
-/// single instance, and the model's own names of its variables (`A[2]`, `Car#0.v`, `Car#0`).
+/// Returns what names mean in properties besides global variables and constants: local variables of
+/// a single instance, and the model's own names of its variables (`A[2]`, `Car#0.v`, `Car#0`).
 fn find(
     checked: &Checked,
     names: &Names,

@@ -78,7 +78,7 @@ impl Scalar {
     }
 }
 
-/// What an expression becomes.
+/// Says what an expression becomes.
 #[derive(Clone, Debug)]
 pub(crate) enum Lowered {
     Scalar(Scalar),

@@ -20,7 +20,7 @@ use crate::{
     source::At,
 };
 
-/// What edges do with variables.
+/// Holds what edges do with variables.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Uses {
     /// Those that they write.

@@ -6,7 +6,7 @@ use crate::{
     source::At,
 };
 
-/// Why an expression cannot be lowered.
+/// Says why an expression cannot be lowered.
 #[derive(Clone, Debug)]
 pub(crate) enum Trouble {
     /// It needs something about which a diagnostic was given already.
@@ -20,12 +20,12 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
-    /// What does not fit, although types were checked: only after an error elsewhere.
+    /// Returns what does not fit, although types were checked: only after an error elsewhere.
     pub fn ill_typed(at: At) -> Self {
         Self::Invalid(at, Code::Type, "types do not fit".to_owned())
     }
 
-    /// What it is, in a few words.
+    /// Returns what it is, in a few words.
     pub fn text(&self, names: &Names) -> String {
         match self {
             Self::Known => "it has no initial value".to_owned(),

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{LearnReport, RunsRecord};
 use crate::train::failure;
 
-/// Where the files of a network go: one name with different endings.
+/// Says where the files of a network go: one name with different endings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LearntFiles {
     /// The network as NNet text; the interface names it.
@@ -128,7 +128,7 @@ pub(super) fn write(
     Ok(Ok(()))
 }
 
-/// Whether there is something at a path, be it a link that leads nowhere.
+/// Returns whether there is something at a path, be it a link that leads nowhere.
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
@@ -140,7 +140,7 @@ fn text(value: &Value) -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// What does not depend on the machine: the same seed gives the same bytes.
+/// Returns what does not depend on the machine: the same seed gives the same bytes.
 fn card(
     problem: &Problem,
     config: &DqnConfig,

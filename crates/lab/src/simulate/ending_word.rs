@@ -3,7 +3,7 @@
 use policert_explore::Ending;
 use serde::Serialize;
 
-/// How a run ends, as data.
+/// Says how a run ends, as data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndingWord {

@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use super::{SimulatedModel, SimulatedRun, TraceRecord};
 
-/// What `policert simulate --json` writes.
+/// The report that `policert simulate --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct SimulateReport {
     /// Name of the model.
     pub model: Option<String>,
     /// The question, as it was asked.
     pub task: Option<ProblemRecord>,
-    /// What the runs mean.
+    /// The meaning of the runs.
     pub semantics: Option<SemanticsRecord>,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -27,7 +27,7 @@ pub struct SimulateReport {
     pub runs: u64,
     /// Runs on which there is a state of the goal.
     pub reached_goal: u64,
-    /// How the runs ended.
+    /// The way in which the runs ended.
     pub endings: EndingsRecord,
     /// Steps of all runs; `null` without runs.
     pub length: Option<LengthRecord>,

@@ -19,13 +19,13 @@ pub struct SimulatedRun {
     pub start: State,
     /// The steps in order.
     pub steps: Vec<SimulatedStep>,
-    /// How it ends.
+    /// The way in which it ends.
     pub ending: Ending,
     /// The label that was chosen in the last state, if one was.
     pub chosen: Option<String>,
 }
 
-/// What the runs are runs of.
+/// Says what the runs are runs of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SimulatedModel {
     /// Its name.
@@ -77,7 +77,7 @@ impl SimulatedVariable {
         Self { name: variable.name.clone(), lower, upper, names }
     }
 
-    /// Whether it has a single value.
+    /// Returns whether it has a single value.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.lower == self.upper
@@ -133,7 +133,7 @@ pub struct TraceRecord {
     pub start: Map<String, Value>,
     /// The steps in order.
     pub steps: Vec<TraceStepRecord>,
-    /// How it ends.
+    /// The way in which it ends.
     pub ending: EndingWord,
     /// The label that was chosen in the last state; `null` if none was.
     pub chosen: Option<String>,

@@ -5,7 +5,7 @@ use policert_outcome::Failure;
 use policert_reach::{DynamicsKind, Region, Tape, Task};
 use policert_train::{self as train, Plant, Side};
 
-/// The plant of a task. States are doubles: where training goes is no part of any proof.
+/// The plant of a task. States are doubles: where training goes is not part of any proof.
 pub(super) struct TaskPlant {
     tape: Tape<Interval>,
     registers: Vec<Interval>,

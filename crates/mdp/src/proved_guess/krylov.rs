@@ -76,7 +76,7 @@ fn add(x: &mut [f64], factor: f64, d: &[f64]) {
     }
 }
 
-/// How good a solution has to be.
+/// Says how good a solution has to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Accuracy {
     /// Good enough to find better choices.

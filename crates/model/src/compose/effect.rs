@@ -157,7 +157,7 @@ impl<'m> Effect<'m> {
         expr.substitute(&|v| self.values.get(&v).cloned(), &|t| Some(self.transient(t)))
     }
 
-    /// What a transient variable holds so far.
+    /// Returns what a transient variable holds so far.
     fn transient(&self, t: TransientId) -> Expr {
         let written = self.transients.get(&t);
         written.unwrap_or_else(|| &self.model.transients[t.index()].initial).clone()

@@ -40,7 +40,7 @@ fn tolerance() -> Rational {
     Rational::integer(2).pow(-300).expect("defined")
 }
 
-/// Whether the enclosure meets the interval of `tolerance` around `value`.
+/// Returns whether the enclosure meets the interval of `tolerance` around `value`.
 fn near(x: &Enclosure, value: &Rational) -> bool {
     let slack = tolerance() * (value.abs() + Rational::ONE);
     x.lower() <= value + &slack && value - &slack <= x.upper()

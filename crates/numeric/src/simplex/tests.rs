@@ -28,7 +28,7 @@ fn problem() -> impl Strategy<Value = (Vec<Rational>, Vec<Rational>, Vec<Row<Rat
     })
 }
 
-/// Whether a point satisfies everything.
+/// Returns whether a point satisfies everything.
 fn holds(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], point: &[Rational]) -> bool {
     zip(zip(lo, hi), point).all(|((lo, hi), x)| lo <= x && x <= hi)
         && rows.iter().all(|row| {
@@ -37,7 +37,7 @@ fn holds(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], point: &[Rati
         })
 }
 
-/// Whether the rows' sum with these factors is satisfied nowhere in the box.
+/// Returns whether the rows' sum with these factors is satisfied nowhere in the box.
 fn refutes(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], by: &[Rational]) -> bool {
     let least: Rational = (0..lo.len())
         .map(|at| {

@@ -16,7 +16,7 @@ use super::run::{End, Follower, Run};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
-/// What became of an abstract unsafe path.
+/// Says what became of an abstract unsafe path.
 pub(crate) enum Analysis {
     /// A run that follows it.
     Run(Trace),
@@ -26,7 +26,7 @@ pub(crate) enum Analysis {
     Undecided(State),
 }
 
-/// What became of an abstract unsafe path in the environment.
+/// Says what became of an abstract unsafe path in the environment.
 pub(crate) enum InEnvironment {
     /// It can be followed from this start state, with these free choices.
     Point(State),
@@ -34,7 +34,7 @@ pub(crate) enum InEnvironment {
     Spurious(Refinement),
 }
 
-/// What a path is analysed with.
+/// Holds what a path is analysed with.
 pub(crate) struct Analyst<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub path: &'r AbstractPath,
@@ -44,7 +44,7 @@ pub(crate) struct Analyst<'r, 's, 'q> {
 }
 
 impl<'r, 's> Analyst<'r, 's, '_> {
-    /// Whether the path is spurious, and what to learn from it.
+    /// Returns whether the path is spurious, and what to learn from it.
     ///
     /// # Errors
     /// A stop of the budget, a query that is not decided, or a modelling error.
@@ -98,7 +98,8 @@ impl<'r, 's> Analyst<'r, 's, '_> {
         Ok(InEnvironment::Point(point))
     }
 
-    /// How far the path can be followed in the environment from some part of the start states.
+    /// Returns how far the path can be followed in the environment from some part of the start
+    /// states.
     fn furthest_prefix(
         &mut self,
         encoding: &PathCondition,

@@ -18,7 +18,7 @@ pub(crate) struct Literal {
 }
 
 impl Literal {
-    /// What it says.
+    /// Returns what it says.
     pub fn condition(&self) -> &Condition {
         &self.literals[usize::from(self.value)]
     }
@@ -40,7 +40,7 @@ impl Cell {
         Region { sides: self.sides.clone(), conditions }
     }
 
-    /// Whether a state belongs to it.
+    /// Returns whether a state belongs to it.
     pub fn contains(&self, state: &[i64]) -> bool {
         self.sides.contains(state)
             && self.others.iter().all(|literal| literal.condition().holds(state) == Ok(true))
@@ -61,7 +61,7 @@ impl Cell {
     }
 }
 
-/// What a cell has beyond the cell that it is a part of.
+/// Holds what a cell has beyond the cell that it is a part of.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
     /// The sides that are smaller, by dimension.

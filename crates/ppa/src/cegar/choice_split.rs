@@ -53,7 +53,7 @@ impl Cut {
     }
 }
 
-/// What cuts are chosen with.
+/// Holds what cuts are chosen with.
 #[derive(Debug)]
 pub(crate) struct ChoiceSplit<'r, 'p, 'f, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
@@ -281,7 +281,7 @@ impl ChoiceSplit<'_, '_, '_, '_, '_> {
         })
     }
 
-    /// Whether the output is chosen for certain.
+    /// Returns whether the output is chosen for certain.
     fn is_chosen(&mut self, state: &State, output: usize) -> Result<bool, EngineError> {
         Ok(self.policy.chooses(self.abstraction, state, output)? == Some(true))
     }

@@ -3,7 +3,7 @@
 use policert_engine_api::configuration::zero_is_none;
 use serde::{Deserialize, Serialize};
 
-/// How a variable is selected for a split on the policy's choice, among those in which the
+/// Says how a variable is selected for a split on the policy's choice, among those in which the
 /// concretisation and the witness differ. Variables whose value the path fixes come first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,7 +17,7 @@ pub enum SplitVariable {
     First,
 }
 
-/// Where a variable is split, between the values of concretisation and witness.
+/// Says where a variable is split, between the values of concretisation and witness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitPoint {
@@ -34,7 +34,7 @@ pub enum SplitPoint {
     Witness,
 }
 
-/// How much one split on the policy's choice excludes.
+/// Says how much one split on the policy's choice excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitUntil {
@@ -60,7 +60,7 @@ pub struct SplitConfig {
     pub until: SplitUntil,
 }
 
-/// Where a predicate is applied.
+/// Says where a predicate is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -71,7 +71,7 @@ pub enum Scope {
     Local,
 }
 
-/// Which requirements of a path that cannot be met give predicates.
+/// Says which requirements of a path that cannot be met give predicates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BrokenRequirements {

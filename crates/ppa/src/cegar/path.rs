@@ -33,13 +33,13 @@ pub(crate) struct PathState {
 pub(crate) struct PathStep {
     /// Position of the operator.
     pub operator: usize,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub destination: usize,
     /// The policy's output for its label; `None` where the environment chooses.
     pub output: Option<usize>,
 }
 
-/// What a condition on a step comes from.
+/// Says what a condition on a step comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RequirementKind {
     /// The state is not terminal.
@@ -60,9 +60,9 @@ pub(crate) enum RequirementKind {
 pub(crate) struct Requirement {
     /// Which step; the number of steps for the last state.
     pub step: usize,
-    /// What it comes from.
+    /// Its origin.
     pub kind: RequirementKind,
-    /// What has to hold.
+    /// The condition that has to hold.
     pub condition: Condition,
 }
 
@@ -99,8 +99,8 @@ impl AbstractPath {
         &self.operator(abstraction, step).destinations[self.steps[step].destination]
     }
 
-    /// What step number `step` requires, in the order in which it is checked; for the number of
-    /// steps, that the last state is unsafe.
+    /// Returns what step number `step` requires, in the order in which it is checked; for the
+    /// number of steps, that the last state is unsafe.
     pub fn requirements(&self, abstraction: &Abstraction<'_>, step: usize) -> Vec<Requirement> {
         let mut all = Vec::new();
         let mut add = |kind, condition: &Condition| match condition {

@@ -44,7 +44,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// What a variable, or a choice of the step that begins here, is in the encoding.
+    /// Returns what a variable, or a choice of the step that begins here, is in the encoding.
     pub fn value(&self, variable: VarId) -> Option<Expr> {
         match self.values.get(variable.index()) {
             Some(value) => value.clone(),

@@ -15,7 +15,7 @@ pub(crate) struct PolicyChoice<'p> {
     scorer: Scorer<'p>,
 }
 
-/// What tells scores in double precision.
+/// Computes scores in double precision.
 #[derive(Debug)]
 enum Scorer<'p> {
     Network(Box<Evaluator>, Vec<f64>),
@@ -36,7 +36,7 @@ impl<'p> PolicyChoice<'p> {
         }
     }
 
-    /// Whether the policy chooses an output in a state; `None` if that cannot be told.
+    /// Returns whether the policy chooses an output in a state; `None` if that cannot be told.
     ///
     /// # Errors
     /// A modelling error in the state.

@@ -23,7 +23,7 @@ const BOX_LIMIT: usize = 64;
 /// How often a box is asked for another run before it is split.
 const TRIES: usize = 4;
 
-/// What the search works on.
+/// Holds what the search works on.
 #[derive(Debug)]
 pub(crate) struct PolicyRealisability<'r, 'p, 'f, 's, 'q> {
     pub follower: &'f mut Follower<'r, 'p>,
@@ -115,7 +115,7 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Where in a box the policy may choose the label at which a run ended.
+    /// Returns where in a box the policy may choose the label at which a run ended.
     fn other_start(
         &mut self,
         part: &Region<'_>,
@@ -154,8 +154,8 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
         })
     }
 
-    /// Where to split a box: the widest dimension that the choice at the end of the run depends
-    /// on, or that of the steps before; `None` if all of them are points.
+    /// Returns where to split a box: the widest dimension that the choice at the end of the run
+    /// depends on, or that of the steps before; `None` if all of them are points.
     fn cut(&self, run: &Run, sides: &IntBox) -> Option<(usize, i64)> {
         let mut reads = Vec::new();
         for moment in self.follower.encoding.moments.iter().take(run.steps() + 1) {
@@ -172,7 +172,7 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
     }
 }
 
-/// Where else a label may be chosen.
+/// Says where else a label may be chosen.
 #[derive(Debug)]
 enum Elsewhere {
     /// Nowhere in the box.
@@ -183,7 +183,8 @@ enum Elsewhere {
     Unknown,
 }
 
-/// Whether a run is better to refine on than another: it comes further, and its end is decided.
+/// Returns whether a run is better to refine on than another: it comes further, and its end is
+/// decided.
 fn is_better(run: &Run, known: &Run) -> bool {
     let rank = |run: &Run| match run.end {
         End::Unsafe => (2, 0),

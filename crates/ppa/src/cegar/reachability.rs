@@ -19,7 +19,7 @@ use super::state_tree::{Arrival, NodeId, StateTree};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
-/// What the searches of all iterations share.
+/// Holds what the searches of all iterations share.
 #[derive(Debug)]
 pub(crate) struct Reachability {
     pub tree: StateTree,

@@ -28,7 +28,7 @@ impl StartPart {
     }
 }
 
-/// How far the requirements of a path can be met.
+/// Says how far the requirements of a path can be met.
 #[derive(Debug)]
 pub(crate) struct Prefix {
     /// Position of the first requirement that cannot be met together with all before; their

@@ -17,7 +17,7 @@ use super::weakest_precondition::{AtomAtStep, propagate};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
-/// What a predicate, or a refinement, comes from.
+/// Says what a predicate, or a refinement, comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
     /// The unsafe condition, or the property's own list.
@@ -49,7 +49,7 @@ impl Origin {
 /// Predicates that refine an abstraction.
 #[derive(Clone, Debug)]
 pub(crate) struct Refinement {
-    /// What it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// The predicates, each with the abstract state of the path that it is for.
     pub predicates: Vec<AtomAtStep>,
@@ -57,7 +57,7 @@ pub(crate) struct Refinement {
     pub entailed_cuts: usize,
 }
 
-/// What refinements are computed with.
+/// Holds what refinements are computed with.
 #[derive(Debug)]
 pub(crate) struct Refiner<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,

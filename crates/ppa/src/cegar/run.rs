@@ -12,7 +12,7 @@ use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
 
-/// Where a run along a path ends.
+/// Says where a run along a path ends.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     /// It follows the whole path: the last state is unsafe.
@@ -32,7 +32,7 @@ pub(crate) struct Run {
     pub states: Vec<State>,
     /// The free choices of the steps taken.
     pub choices: Vec<Vec<i64>>,
-    /// Why it ends there.
+    /// The reason why it ends there.
     pub end: End,
 }
 
@@ -65,7 +65,7 @@ impl Run {
     }
 }
 
-/// What runs are followed with.
+/// Holds what runs are followed with.
 #[derive(Debug)]
 pub(crate) struct Follower<'r, 'p> {
     pub abstraction: &'r Abstraction<'r>,

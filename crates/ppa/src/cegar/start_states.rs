@@ -34,7 +34,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// What looks for the leaves that hold start states.
+/// Looks for the leaves that hold start states.
 pub(crate) struct StartSearch<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub tree: &'q mut StateTree,

@@ -26,7 +26,7 @@ pub(crate) struct NodeId(u32);
 pub(crate) struct Candidate {
     /// Position of the operator.
     pub operator: u32,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub destination: u32,
     /// Where it may lead: a leaf, or a node that was split since.
     pub target: NodeId,
@@ -34,7 +34,7 @@ pub(crate) struct Candidate {
     pub found: Found,
 }
 
-/// What is known of a transition.
+/// Says what is known of a transition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Found {
     /// Nothing: it was not tested.
@@ -45,7 +45,7 @@ pub(crate) enum Found {
     Possible,
 }
 
-/// How a leaf was reached first in the latest search.
+/// Says how a leaf was reached first in the latest search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
     pub source: NodeId,
@@ -86,7 +86,7 @@ pub(crate) struct Node {
     pub distance: Option<u32>,
 }
 
-/// One node of so many on a path has a landmark.
+/// One node of this many on a path has a landmark.
 const LANDMARK_EVERY: u32 = 16;
 
 /// The states of a node in full.
@@ -353,7 +353,7 @@ impl Node {
         self.parent.map(|(parent, ..)| parent)
     }
 
-    /// Whether it has a start state of a source, as far as it is known.
+    /// Returns whether it has a start state of a source, as far as it is known.
     pub fn holds_start(&self, source: usize) -> Option<bool> {
         let bit = 1u64.checked_shl(u32::try_from(source).ok()?)?;
         if self.start & bit != 0 { Some(true) } else { (self.no_start & bit != 0).then_some(false) }

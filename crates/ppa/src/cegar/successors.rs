@@ -320,7 +320,7 @@ impl Outgoing {
     }
 }
 
-/// Whether a state without free choices belongs to a region.
+/// Returns whether a state without free choices belongs to a region.
 pub(crate) fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
     region.sides.dimensions() == state.len()
         && region.sides.contains(state)

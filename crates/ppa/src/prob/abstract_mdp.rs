@@ -96,7 +96,7 @@ impl AbstractMdp {
         self.choices.get(state as usize)?.as_ref().map(|all| &all[..])
     }
 
-    /// Whether a state is unsafe, as far as that was asked.
+    /// Returns whether a state is unsafe, as far as that was asked.
     pub fn is_unsafe(&self, state: u32) -> bool {
         self.tree.node(self.node(state)).is_unsafe == Some(true)
     }
@@ -180,7 +180,7 @@ impl Expanding<'_, '_, '_> {
         Ok(all)
     }
 
-    /// Whether no target was split since.
+    /// Returns whether no target was split since.
     fn is_current(&mut self, transition: &Transition) -> bool {
         transition.targets.iter().all(|target| match target {
             Target::Node(node) => self.mdp.tree.open(*node).is_none(),

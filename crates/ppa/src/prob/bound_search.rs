@@ -95,7 +95,7 @@ impl<'r> BoundSearch<'r> {
         }
     }
 
-    /// The predicates that the abstraction begins with, beside the atoms of the unsafe condition.
+    /// The predicates that the abstraction begins with, besides the atoms of the unsafe condition.
     pub fn begin_with(&mut self, mut first: Vec<Condition>) {
         let unsafe_condition = &self.abstraction.question.property.unsafe_condition;
         first.extend(self.abstraction.predicates.candidates(unsafe_condition));
@@ -165,8 +165,8 @@ impl<'r> BoundSearch<'r> {
         }
     }
 
-    /// How precisely abstract probabilities are computed in this iteration: not much more than
-    /// the interval is wide.
+    /// Returns how precisely abstract probabilities are computed in this iteration: not much more
+    /// than the interval is wide.
     fn solving(&self) -> SolveOptions {
         let gap = (&self.upper - &self.lower).to_f64_interval().0;
         let precision = if self.is_rough {
@@ -177,7 +177,7 @@ impl<'r> BoundSearch<'r> {
         SolveOptions { precision, ..self.solving }
     }
 
-    /// Whether the interval tells what was asked.
+    /// Returns whether the interval tells what was asked.
     fn is_settled(&self) -> bool {
         match &self.config.bound {
             Some(bound) => self.upper <= *bound || self.lower > *bound,

@@ -36,7 +36,7 @@ pub(crate) struct Divergence {
     pub weight: f64,
 }
 
-/// What the runs from a start state show.
+/// Holds what the runs from a start state show.
 #[derive(Debug)]
 pub(crate) struct ConcreteRuns {
     /// A proved lower bound of the greatest probability from the start state.
@@ -47,7 +47,7 @@ pub(crate) struct ConcreteRuns {
     pub is_complete: bool,
 }
 
-/// What runs are followed with.
+/// Holds what runs are followed with.
 pub(crate) struct Runner<'r, 'p, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub mdp: &'q mut AbstractMdp,
@@ -55,7 +55,7 @@ pub(crate) struct Runner<'r, 'p, 'q> {
     pub policy: Option<&'q mut PolicyChoice<'p>>,
     /// The most states that are looked at.
     pub limit: usize,
-    /// How the small MDP is solved.
+    /// The way in which the small MDP is solved.
     pub solving: SolveOptions,
 }
 
@@ -74,7 +74,7 @@ struct Met {
     waiting: BinaryHeap<(Weight, std::cmp::Reverse<u32>)>,
 }
 
-/// How a state was reached, and how probably.
+/// Says how a state was reached, and how probably.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     probability: f64,

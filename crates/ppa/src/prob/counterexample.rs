@@ -32,7 +32,7 @@ use crate::cegar::refinement::{Origin, Refinement};
 use crate::cegar::weakest_precondition::AtomAtStep;
 use crate::queries::Queries;
 
-/// What is wrong with an abstract counterexample.
+/// Says what is wrong with an abstract counterexample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spuriousness {
     /// (i-a)
@@ -45,7 +45,7 @@ pub(crate) enum Spuriousness {
     SetUnderPolicy,
 }
 
-/// What an analysis found.
+/// Says what an analysis found.
 pub(crate) enum Finding {
     /// The counterexample is spurious; a refinement along a path.
     Spurious(Spuriousness, Box<(AbstractPath, Refinement)>),
@@ -53,7 +53,7 @@ pub(crate) enum Finding {
     Real(State, Rational),
     /// The policy's choice cannot be told in some state.
     Undecided,
-    /// Nothing can be said with so many paths.
+    /// Nothing can be said with this many paths.
     TooManyPaths,
 }
 
@@ -186,7 +186,7 @@ impl<'m, 'r> CeAna<'m, 'r> {
         Ok(self.spurious_set(Spuriousness::SetUnderPolicy, &start, &followed, &others))
     }
 
-    /// Whether paths that were not collected can make up for what is lacking to the bound.
+    /// Returns whether paths that were not collected can make up for what is lacking to the bound.
     fn can_add(&self, bound: &Rational) -> bool {
         &self.at_most + &self.unused > *bound
     }

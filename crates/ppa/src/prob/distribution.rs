@@ -14,7 +14,7 @@ use crate::cegar::preconditions::Preconditions;
 use crate::cegar::predicate_id::PredicateId;
 use crate::cegar::state_tree::{NodeId, StateTree};
 
-/// Where an outcome of an abstract transition leads.
+/// Says where an outcome of an abstract transition leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Target {
     /// Not told yet.
@@ -51,7 +51,7 @@ pub(crate) struct JointOutcome {
     pub probability: Rational,
     /// The dimensions that its free choices are shifted by.
     offset: usize,
-    /// What must hold that it exists and stays inside all domains.
+    /// The conditions that must hold so that it exists and stays inside all domains.
     pub validity: Vec<Condition>,
     /// Holds where it does not; `None` where no condition says so.
     pub invalidity: Option<Condition>,
@@ -138,7 +138,7 @@ impl JointOperator {
 }
 
 impl JointOutcome {
-    /// Whether it exists everywhere in a box, as far as bounds tell.
+    /// Returns whether it exists everywhere in a box, as far as bounds tell.
     pub fn is_certain(&self, destination: &Destination, sides: &IntBox) -> bool {
         destination.choices.is_empty()
             && self.validity.iter().all(|c| c.truth(sides) == Truth::True)

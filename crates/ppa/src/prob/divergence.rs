@@ -26,10 +26,10 @@ pub(crate) fn path_step(abstraction: &Abstraction<'_>, operator: u32, d: usize) 
     PathStep { operator, destination: d, output: abstraction.operators.output_of(operator) }
 }
 
-/// What separates the state of a divergence from those that have the abstract transition; with
-/// the path along which the predicates were found. `None` if nothing is to be separated. Only if
-/// `thoroughly`, thresholds around the state do where the reason of the divergence does not: what
-/// was split since may have settled it.
+/// Returns what separates the state of a divergence from those that have the abstract transition;
+/// with the path along which the predicates were found. `None` if nothing is to be separated. Only
+/// if `thoroughly`, thresholds around the state do where the reason of the divergence does not:
+/// what was split since may have settled it.
 ///
 /// # Errors
 /// A stop of the budget, or a query that is not decided.

@@ -40,7 +40,7 @@ use crate::region::Region;
 use policert_engine_api::Budget;
 use policert_symbolic::LabelGroup;
 
-/// What the expansion of abstract states works with.
+/// Holds what the expansion of abstract states works with.
 pub(crate) struct Expansion<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub tree: &'q mut StateTree,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::abstract_mdp::{AbstractMdp, Expanding};
 use super::distribution::{Target, Transition};
 
-/// How the greatest abstract probability is found.
+/// Says how the greatest abstract probability is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MaxProbMethod {
@@ -31,7 +31,7 @@ pub enum MaxProbMethod {
 pub(crate) struct MaxProb {
     /// They hold for the abstract MDP; the upper one holds for the model too.
     pub bounds: Bounds,
-    /// Why it ended early; the bounds stand nevertheless.
+    /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
 }
 
@@ -105,7 +105,7 @@ fn expand_all(
     Ok(())
 }
 
-/// What is known of the abstract MDP in this iteration, as an explicit one.
+/// Holds what is known of the abstract MDP in this iteration, as an explicit one.
 pub(crate) struct Known {
     mdp: Mdp,
     target: StateSet,

@@ -39,7 +39,7 @@ pub(crate) struct MaximalRealisation {
     pub probability: Rational,
 }
 
-/// What start states are compared with.
+/// Holds what start states are compared with.
 pub(crate) struct Realiser<'r, 's, 'q> {
     pub abstraction: &'r Abstraction<'r>,
     pub paths: &'q [CollectedPath],

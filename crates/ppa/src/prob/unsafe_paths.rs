@@ -103,7 +103,7 @@ impl<'m> UnsafePaths<'m> {
     }
 }
 
-/// Where the adversary goes on from a state: operator, outcome, state, probability.
+/// Returns where the adversary goes on from a state: operator, outcome, state, probability.
 fn outcomes<'m>(
     mdp: &'m AbstractMdp,
     adversary: &Adversary,

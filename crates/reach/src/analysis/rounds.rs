@@ -25,7 +25,7 @@ use crate::trajectory::{Simulator, Trajectory, Violation, middle, random_state, 
 const FIRST_STARTS: usize = 3;
 /// So many parts that are not verified are searched for counterexamples in each round, …
 const SEARCHED_PARTS: usize = 24;
-/// … with so many random trajectories each.
+/// … with this many random trajectories each.
 const RANDOM_STARTS: usize = 12;
 
 /// Parts that are halved this often, and single states in them are not decided either, are given up.

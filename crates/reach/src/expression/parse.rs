@@ -9,13 +9,13 @@ use thiserror::Error;
 
 use super::{Expressions, Function, NodeId};
 
-/// What is wrong with an expression, and where.
+/// Says what is wrong with an expression, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{message}")]
 pub struct ExpressionError {
     /// Position in the text, in bytes from 0.
     pub at: usize,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
 }
 
@@ -54,7 +54,7 @@ impl Expressions {
     }
 }
 
-/// What a name means.
+/// Says what a name means.
 type Names<'a> = &'a dyn Fn(&str, &mut Expressions) -> Option<NodeId>;
 
 /// Makes nodes of a graph.

@@ -117,7 +117,7 @@ impl<'a, R: Range> Controls<'a, R> {
         }
     }
 
-    /// What the dynamics take for an action; `None` if the controller has no value there.
+    /// Returns what the dynamics take for an action; `None` if the controller has no value there.
     #[inline]
     #[must_use]
     pub fn action(&self, number: u32) -> Option<&[R]> {
@@ -130,8 +130,8 @@ impl<'a, R: Range> Controls<'a, R> {
         }
     }
 
-    /// What the dynamics take for about the action in a state, all errors left out; `None` if the
-    /// controller reads cells, whose actions are known once for all.
+    /// Returns what the dynamics take for about the action in a state, all errors left out; `None`
+    /// if the controller reads cells, whose actions are known once for all.
     pub fn rough_action(&mut self, state: &[f64]) -> Option<Vec<R>> {
         let Kind::State { controller, .. } = &mut self.0 else { return None };
         let mut actions = Vec::new();

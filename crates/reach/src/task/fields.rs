@@ -148,7 +148,7 @@ pub(super) fn pairs(entry: &Entry<'_, '_>, n: usize) -> Result<Vec<(Edge, Edge)>
     items.iter().map(|item| bounds(item, &item.exactly(2)?)).collect()
 }
 
-/// Whether the network reads the state, not its cell.
+/// Returns whether the network reads the state, not its cell.
 pub(super) fn reads_state_from(entry: &Entry<'_, '_>) -> Result<bool, ReachError> {
     match entry.text()? {
         "state" => Ok(true),

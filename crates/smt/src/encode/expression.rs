@@ -7,7 +7,7 @@ use crate::{Formula, SmtError, Term};
 /// Powers with a larger exponent are not encoded: each is a chain of products.
 const MAX_EXPONENT: u32 = 16;
 
-/// What an expression stands for as a number.
+/// Says what an expression stands for as a number.
 struct Number {
     /// Its value wherever it has one.
     term: Term,
@@ -15,7 +15,7 @@ struct Number {
     defined: Formula,
 }
 
-/// What an expression stands for as a truth value. Neither holds where it has no value.
+/// Says what an expression stands for as a truth value. Neither holds where it has no value.
 pub struct Truth {
     /// Holds where the expression is true.
     pub holds: Formula,

@@ -55,7 +55,7 @@ fn tree_scores(trees: &IntegerTrees, inputs: &[Term]) -> Result<Scores, SmtError
     Ok(Scores { outputs: outputs.collect(), constraint: Formula::Constant(true) })
 }
 
-/// What the subtree of a node adds to an output, in units.
+/// Returns what the subtree of a node adds to an output, in units.
 fn value(tree: &IntegerTree, node: usize, output: usize, inputs: &[Term]) -> Term {
     match &tree.nodes[node] {
         IntegerNode::Leaf(values) => {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Writer;
 
-/// What an expression stands for: JANI does not mix the two.
+/// Says what an expression stands for: JANI does not mix the two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Number,

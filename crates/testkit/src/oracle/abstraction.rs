@@ -27,7 +27,7 @@ pub struct AbstractGraph {
     pub abstract_states: BTreeMap<AbstractState, Projection>,
 }
 
-/// What is true of the concrete states of one abstract state together.
+/// Says what is true of the concrete states of one abstract state together.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Projection {
     /// Number of concrete states.
@@ -41,8 +41,8 @@ pub struct Projection {
     pub no_answer: Option<NoAnswer>,
 }
 
-/// What is reachable in the abstraction, if abstract states with an unsafe concrete state are not
-/// expanded.
+/// Holds what is reachable in the abstraction, if abstract states with an unsafe concrete state are
+/// not expanded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AbstractReachable {
     /// The reachable abstract states with their distance from a start state.
@@ -101,7 +101,7 @@ impl Oracle<'_> {
 }
 
 impl AbstractGraph {
-    /// What is reachable from the abstract start states.
+    /// Returns what is reachable from the abstract start states.
     #[must_use]
     pub fn reachable(&self) -> AbstractReachable {
         let mut result = AbstractReachable::default();

@@ -60,7 +60,7 @@ pub fn chosen_labels(ties: Ties, best: &[LabelId]) -> Vec<LabelId> {
     }
 }
 
-/// Whether `a` ≥ `b`. The same interval that is no point decides nothing.
+/// Returns whether `a` ≥ `b`. The same interval that is no point decides nothing.
 fn at_least(a: &Score, b: &Score) -> Result<bool, Undecided> {
     if std::ptr::eq(a, b) || a.lo >= b.hi {
         Ok(true)

@@ -20,7 +20,7 @@ pub struct Oracle<'a> {
     joint_edges: Vec<JointEdge<'a>>,
 }
 
-/// Why there is no answer in some state.
+/// Says why there is no answer in some state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoAnswer {
     /// The model is wrong there.
@@ -48,7 +48,7 @@ pub struct Transition {
     pub label: Option<LabelId>,
     /// The operator.
     pub operator: OperatorKey,
-    /// What happens.
+    /// The step that happens.
     pub step: Step,
 }
 
@@ -67,7 +67,7 @@ pub struct Expansion {
     pub tied: bool,
 }
 
-/// What is reachable.
+/// Holds what is reachable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reachable {
     /// The start states.
@@ -87,7 +87,7 @@ pub struct Reachable {
 }
 
 impl Reachable {
-    /// Whether no unsafe state is reachable, as far as there is an answer everywhere.
+    /// Returns whether no unsafe state is reachable, as far as there is an answer everywhere.
     #[must_use]
     pub fn is_safe(&self) -> bool {
         self.unsafe_states.is_empty()
@@ -167,8 +167,8 @@ impl<'a> Oracle<'a> {
         Ok(expansion)
     }
 
-    /// Whether a run may get stuck in a state: the environment has no transition, and the policy may
-    /// choose a label that has none, or chooses none.
+    /// Returns whether a run may get stuck in a state: the environment has no transition, and the
+    /// policy may choose a label that has none, or chooses none.
     ///
     /// # Errors
     /// As [`Oracle::expand`].
@@ -188,7 +188,7 @@ impl<'a> Oracle<'a> {
         Ok(chosen.is_empty() || !chosen.iter().all(leads_on))
     }
 
-    /// Whether the question lets `state` have successors.
+    /// Returns whether the question lets `state` have successors.
     #[must_use]
     pub fn is_expanded(&self, state: &[i64]) -> bool {
         let question = &self.question;

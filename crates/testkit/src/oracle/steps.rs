@@ -9,7 +9,7 @@ use policert_numeric::Rational;
 /// Edges that fire together: a silent one alone, or one for each participant of a vector.
 #[derive(Clone, Debug)]
 pub struct JointEdge<'m> {
-    /// How it is named.
+    /// Its name.
     pub key: OperatorKey,
     /// The label of the joint transition.
     pub label: Option<LabelId>,
@@ -30,7 +30,7 @@ pub struct Step {
     pub state: State,
 }
 
-/// What one joint edge does in a state.
+/// Says what one joint edge does in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Steps {
     /// The transitions.
@@ -85,7 +85,7 @@ pub fn joint_edges(model: &Model) -> Vec<JointEdge<'_>> {
     all
 }
 
-/// Whether every participant is in the source location of its edge and every guard holds.
+/// Returns whether every participant is in the source location of its edge and every guard holds.
 ///
 /// # Errors
 /// By [`DomainRule::Error`], if that depends on a guard without value.
@@ -187,7 +187,7 @@ pub fn steps(
     Ok(steps)
 }
 
-/// How the execution of assignments ends.
+/// Says how the execution of assignments ends.
 enum Execution {
     /// One more choice is needed: a value between these, if there is one; or one of the bounds has
     /// no value.
@@ -200,7 +200,7 @@ enum Execution {
     Ends(State),
 }
 
-/// What assignments write.
+/// Says what assignments write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Slot {
     Var(VarId),
@@ -311,7 +311,7 @@ fn execute(
     if nowhere { Execution::Nowhere } else { Execution::Ends(next) }
 }
 
-/// Whether a target may write a transient variable.
+/// Returns whether a target may write a transient variable.
 fn writes_transient(target: &Target, id: TransientId) -> bool {
     match target {
         Target::Var(_) | Target::Cell { .. } => false,
@@ -320,7 +320,7 @@ fn writes_transient(target: &Target, id: TransientId) -> bool {
     }
 }
 
-/// What a target writes to; `None` for a cell that does not exist.
+/// Returns what a target writes to; `None` for a cell that does not exist.
 fn written(memory: &Memory, target: &Target) -> Option<Slot> {
     let at = |index: &Expr| usize::try_from(memory.value(index)?.to_i64()?).ok();
     match target {
@@ -333,7 +333,7 @@ fn written(memory: &Memory, target: &Target) -> Option<Slot> {
     }
 }
 
-/// Whether a condition holds; one without truth value does not.
+/// Returns whether a condition holds; one without truth value does not.
 #[must_use]
 pub fn holds(condition: &Condition, state: &[i64]) -> bool {
     condition.holds(state) == Ok(true)

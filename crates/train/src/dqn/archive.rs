@@ -45,7 +45,7 @@ impl<'b> Archive<'b> {
         }
     }
 
-    /// Whether everything was read.
+    /// Returns whether everything was read.
     pub(crate) fn is_at_end(&self) -> bool {
         matches!(self, Self::Reader([]))
     }

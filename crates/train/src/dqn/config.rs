@@ -3,7 +3,7 @@
 use crate::config::{MAX_WIDTH, TOO_MANY_WEIGHTS, are_small};
 use crate::error::TrainError;
 
-/// What is rewarded. Values are of the order of 1.
+/// Says what is rewarded. Values are of the order of 1.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rewards {
     /// Reaching the goal, which ends a run. [default: 1]
@@ -112,7 +112,7 @@ impl Default for DqnConfig {
 }
 
 impl DqnConfig {
-    /// How much of `span` of all steps is over: from 0 to 1.
+    /// Returns how much of `span` of all steps is over: from 0 to 1.
     fn over(&self, step: u64, span: f64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a share")]
         let share = step as f64 / self.steps.max(1) as f64;

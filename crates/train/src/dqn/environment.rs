@@ -8,7 +8,8 @@ use policert_numeric::IntBox;
 use super::config::Rewards;
 use crate::error::TrainError;
 
-/// What the network reads and chooses, and what the property's objective says beside the goal.
+/// Holds what the network reads and chooses, and what the property's objective says besides the
+/// goal.
 #[derive(Clone, Debug, Default)]
 pub struct Objective {
     /// The variables of the inputs.
@@ -21,7 +22,7 @@ pub struct Objective {
     pub step_reward: Option<Expr>,
 }
 
-/// How a run ends.
+/// Says how a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
     Goal,
@@ -32,7 +33,7 @@ pub(crate) enum End {
     CutOff,
 }
 
-/// What a step of the policy led to.
+/// Says what a step of the policy led to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub reward: f64,
@@ -110,7 +111,7 @@ impl<'m> Environment<'m> {
         (self.rollout.state(), self.steps)
     }
 
-    /// Whether these are values of the model's variables.
+    /// Returns whether these are values of the model's variables.
     pub(crate) fn is_state(&self, state: &[i64]) -> bool {
         let sides = self.domains.sides();
         sides.len() == state.len() && sides.iter().zip(state).all(|(side, &x)| side.contains(x))

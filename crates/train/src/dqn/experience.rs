@@ -2,7 +2,7 @@
 
 use super::masks::Masks;
 
-/// What is kept of a step beside states and masks.
+/// Holds what is kept of a step besides states and masks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Outcome {
     pub output: u32,
@@ -60,12 +60,12 @@ impl Experience {
         self.outcomes[at]
     }
 
-    /// Whether a label was applicable before the step.
+    /// Returns whether a label was applicable before the step.
     pub(crate) fn applicable(&self, at: usize, output: usize) -> bool {
         self.masks.get(2 * at, output)
     }
 
-    /// Whether a label is applicable after the step.
+    /// Returns whether a label is applicable after the step.
     pub(crate) fn applicable_next(&self, at: usize, output: usize) -> bool {
         self.masks.get(2 * at + 1, output)
     }
@@ -77,7 +77,7 @@ impl Experience {
         (&mut self.states, &mut self.outcomes, self.masks.words(), &mut self.next)
     }
 
-    /// Whether the parts fit together.
+    /// Returns whether the parts fit together.
     pub(crate) fn is_consistent(&mut self) -> bool {
         let count = self.outcomes.len();
         let words = 2 * count * self.masks.row_words();

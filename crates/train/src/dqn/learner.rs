@@ -14,10 +14,10 @@ use crate::perceptron::{Activation, Perceptron, Trace};
 
 /// Errors beyond this count linearly.
 const HUBER: f64 = 1.0;
-/// By how much labels that are not applicable shall be below the best one that is.
+/// The distance by which labels that are not applicable are to be below the best one that is.
 const MARGIN: f64 = 0.2;
 
-/// What is learnt.
+/// Holds what is learnt.
 #[derive(Clone, Debug)]
 pub(crate) struct Learner {
     pub online: Perceptron,

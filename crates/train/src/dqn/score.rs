@@ -8,7 +8,7 @@ use super::environment::{End, Environment};
 use super::label_network::LabelNetwork;
 use crate::error::TrainError;
 
-/// How a network does in random runs from start states.
+/// Says how a network does in random runs from start states.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Score {
     /// Runs.
@@ -34,16 +34,16 @@ impl Score {
         f64::from(self.goal) / f64::from(self.runs.max(1))
     }
 
-    /// Whether every run reaches the goal.
+    /// Returns whether every run reaches the goal.
     #[must_use]
     pub fn is_perfect(&self) -> bool {
         self.goal == self.runs
     }
 
-    /// Which is better: a competent one; of two such, that with fewer unsafe runs; then that with
-    /// more runs that reach the goal, then with the greater return. Of two that are not competent,
-    /// unsafe runs count only after those that reach the goal, or a network that does nothing would
-    /// be the best.
+    /// Returns which is better: a competent one; of two such, that with fewer unsafe runs; then
+    /// that with more runs that reach the goal, then with the greater return. Of two that are not
+    /// competent, unsafe runs count only after those that reach the goal, or a network that does
+    /// nothing would be the best.
     pub(crate) fn compare(&self, other: &Self, competent: f64) -> Ordering {
         let is_competent = |score: &Self| score.success() >= competent;
         let safer = other.unsafe_runs.cmp(&self.unsafe_runs);

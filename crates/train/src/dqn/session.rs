@@ -38,7 +38,7 @@ pub(crate) struct Session<'m> {
     buffers: Buffers,
 }
 
-/// What belongs to one seed.
+/// Holds what belongs to one seed.
 struct Run {
     random: Random,
     learner: Learner,
@@ -62,7 +62,7 @@ struct Buffers {
     mask: Vec<bool>,
 }
 
-/// What comes of an evaluation.
+/// Says what comes of an evaluation.
 enum Assessment {
     GoOn,
     /// Nothing is left to be learnt.
@@ -152,7 +152,7 @@ impl<'m> Session<'m> {
         })
     }
 
-    /// Why training stopped early, if it did.
+    /// Returns why training stopped early, if it did.
     fn train(
         &mut self,
         budget: &mut Budget,
@@ -306,7 +306,7 @@ impl<'m> Session<'m> {
         evaluate(&mut self.judge, network, self.config.mask, stuck, runs, random, go_on)
     }
 
-    /// What training can be continued from.
+    /// Returns what training can be continued from.
     fn checkpoint(&mut self) -> Result<Vec<u8>, TrainError> {
         let mut archive = Archive::writer();
         self.describe(&mut archive)?;

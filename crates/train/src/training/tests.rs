@@ -8,7 +8,7 @@ use super::*;
 use crate::observation::Cells;
 use crate::plant::{Region, Side};
 
-/// A cart that moves by its action; it shall get to the other side of 0 and not beyond −1.5.
+/// A cart that moves by its action; it is to get to the other side of 0 and not beyond −1.5.
 struct Cart {
     initial: Vec<(f64, f64)>,
     ranges: Vec<(f64, f64)>,

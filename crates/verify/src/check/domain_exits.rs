@@ -28,7 +28,7 @@ const OPERATORS: usize = 50_000;
 pub struct DomainExit {
     /// The operator: its label and the edges that it takes.
     pub operator: String,
-    /// Which of its outcomes.
+    /// The position of the outcome among those of the operator.
     pub outcome: usize,
     /// The variable, or the array.
     pub variable: String,
@@ -38,7 +38,7 @@ pub struct DomainExit {
     pub state: String,
 }
 
-/// What was found, and how far the search went.
+/// Holds what was found, and how far the search went.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct DomainExits {
     /// The operators that can leave a domain.
@@ -254,7 +254,7 @@ fn bounds_of(interval: IntInterval) -> ValueBounds {
     }
 }
 
-/// What free choices must satisfy. Choice `k` is the `k`-th variable after those
+/// Returns what free choices must satisfy. Choice `k` is the `k`-th variable after those
 /// of the state.
 fn choice_bounds(model: &Model, choices: &[Choice]) -> Condition {
     let le = |a: Expr, b: Expr| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));

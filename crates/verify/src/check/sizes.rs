@@ -26,9 +26,9 @@ pub struct ModelSummary {
     pub model_type: String,
     /// State variables, array cells one by one, locations not counted.
     pub variables: usize,
-    /// How many of them are truth values.
+    /// The number of those that are truth values.
     pub boolean_variables: usize,
-    /// How many of them have an unbounded side.
+    /// The number of those that have an unbounded side.
     pub unbounded_variables: usize,
     /// Transient variables that assignments write.
     pub transient_variables: usize,
@@ -102,7 +102,7 @@ pub struct PropertySummary {
     pub name: String,
     /// What it asks: `safety`, `greatest probability` or `least probability`.
     pub asks: &'static str,
-    /// How its start states are given: `condition`, `list` or `initial`.
+    /// The way in which its start states are given: `condition`, `list` or `initial`.
     pub start: &'static str,
     /// Start states of a list, with repetitions.
     pub listed_start_states: Option<usize>,

@@ -127,7 +127,7 @@ const DEFAULT_MEMORY: u64 = 2_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Member {
     Guided,
-    /// Explicit search of at most so many states.
+    /// Explicit search of at most this many states.
     Explicit(u64),
     Cegar,
     Ic3,
@@ -244,12 +244,12 @@ fn of_memory(mut run: Conclusion, member: Member, budget: &Budget) -> Conclusion
     run
 }
 
-/// Whether the time of the whole run has passed.
+/// Returns whether the time of the whole run has passed.
 fn is_over(budget: &Budget) -> bool {
     budget.remaining().is_some_and(|left| left.is_zero())
 }
 
-/// Whether to go on.
+/// Says whether to go on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Continue,
@@ -328,8 +328,8 @@ impl Portfolio {
     }
 }
 
-/// How many states explicit search may store: half of the memory that may be used, by an estimate
-/// of what a state takes.
+/// Returns how many states explicit search may store: half of the memory that may be used, by an
+/// estimate of what a state takes.
 fn states_in_memory(model: &Model, budget: &Budget) -> u64 {
     let free = available_memory().unwrap_or(DEFAULT_MEMORY);
     let memory = budget.limits().memory.map_or(free, |limit| limit.min(free));

@@ -61,7 +61,7 @@ impl Engine for Bmc {
     }
 }
 
-/// Which lengths were checked, where the verdict does not say it.
+/// Returns which lengths were checked, where the verdict does not say it.
 fn notes(report: &BmcReport, keep_going: bool) -> Vec<String> {
     let Some(length) = report.stats.checked else { return Vec::new() };
     match (&report.verdict, &report.stopped) {

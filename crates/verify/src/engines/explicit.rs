@@ -62,7 +62,7 @@ impl Explicit {
     }
 }
 
-/// Whether every run reaches a goal state.
+/// Returns whether every run reaches a goal state.
 fn goal(question: &Question<'_>, context: &mut Context<'_>) -> Result<Conclusion, EngineError> {
     let (budget, observer, _) = context.parts();
     let found = reach_goal(question, question.policy, budget, observer)?;

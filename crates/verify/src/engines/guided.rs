@@ -6,7 +6,7 @@ use policert_engine_api::{
 use policert_explore::guided;
 use serde_json::json;
 
-/// Looks at so many states at most.
+/// Looks at this many states at most.
 const STATES: u32 = 20_000;
 
 /// Looks for unsafe states where they seem near.

@@ -56,7 +56,7 @@ impl Engine for Ic3 {
     }
 }
 
-/// How far the search came, and the questions that it asked.
+/// Returns how far the search came, and the questions that it asked.
 fn numbers(report: &Report) -> Value {
     let (search, queries) = (&report.search, &report.queries);
     json!({

@@ -1,4 +1,4 @@
-//! Bounds of probabilities by explicit search: the Markov decision process that the policy leaves is
+//! Bounds of probabilities by explicit search: the Markov decision process induced by the policy is
 //! built state by state, and solved with bounds from both sides. Where a limit stops that, what is not
 //! known counts as 0 for the lower bound and as 1 for the upper one.
 
@@ -36,7 +36,7 @@ pub(super) const REGISTRATION: Registration = Registration {
     configure: |preset, settings| configured(preset, settings, Prob),
 };
 
-/// How probabilities are computed.
+/// Says how probabilities are computed.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Settings {
     method: Method,
@@ -106,7 +106,7 @@ impl Engine for Prob {
     }
 }
 
-/// Why what was found is not what was asked for, if it is not.
+/// Returns why what was found is not what was asked for, if it is not.
 fn unknown(
     question: &Question<'_>,
     solving: &Solving<'_>,

@@ -68,7 +68,7 @@ pub struct QueryRecord {
     /// The sides of the variables, then of free choices where there are any.
     #[serde(rename = "box")]
     pub sides: Vec<SideRecord>,
-    /// What must hold besides.
+    /// The conditions that must hold besides.
     pub conditions: Vec<ConditionRecord>,
     /// The answer.
     pub answer: AnswerRecord,

@@ -5,7 +5,7 @@ use policert_reach::{
     Config, ObstacleKind, ReachStatistics, RefinementEnd, Rounding, Task, UnknownCause,
 };
 
-/// Why the answer is not known, in a sentence.
+/// Returns why the answer is not known, in a sentence.
 pub(super) fn reason(task: &Task, cause: &UnknownCause) -> String {
     let (kind, step, state) = match cause {
         UnknownCause::Obstacle { kind, step, state, .. } => (kind, step, state),
@@ -31,7 +31,7 @@ pub(super) fn reason(task: &Task, cause: &UnknownCause) -> String {
     format!("at step {step}, a box {what}: {}", sides.join(", "))
 }
 
-/// What would help after a stop.
+/// Returns what would help after a stop.
 pub(super) fn after_stop(stop: StopReason, counted: &ReachStatistics) -> String {
     let limit = match stop {
         StopReason::Time => "a longer --timeout",
@@ -48,7 +48,7 @@ pub(super) fn after_stop(stop: StopReason, counted: &ReachStatistics) -> String 
     format!("{so_far}; {limit} or more --threads may decide it, --journal keeps finished parts")
 }
 
-/// What would help where boxes stand against *safe*.
+/// Returns what would help where boxes stand against *safe*.
 pub(super) fn hint(task: &Task, config: &Config, cause: &UnknownCause) -> String {
     let (kind, end) = match cause {
         UnknownCause::Obstacle { kind, end, .. } => (Some(kind), end),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::Drawable;
 use super::explanation::{after_stop, hint, reason};
 
-/// What `policert reach --json` writes.
+/// The report that `policert reach --json` writes.
 #[derive(Debug, Serialize)]
 pub struct ReachReport {
     /// Name of the task or of its instance.
@@ -26,13 +26,13 @@ pub struct ReachReport {
     pub counterexample: Option<CounterexampleRecord>,
     /// The box that stands against *safe*, where the answer is not known.
     pub obstacle: Option<ObstacleRecord>,
-    /// What the verdict means.
+    /// The meaning of the verdict.
     pub semantics: Option<ReachSemantics>,
-    /// How boxes were merged: `task`, `as-written` or `none`.
+    /// The way in which boxes were merged: `task`, `as-written` or `none`.
     pub aggregation: Option<&'static str>,
     /// Width of the cells along each variable, exact; `null` if they are not of one width.
     pub granularity: Option<Vec<String>>,
-    /// What was done.
+    /// The counts of what was done.
     pub statistics: Option<ReachStatisticsRecord>,
     /// The boxes of every step, if they are wanted.
     pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
@@ -93,7 +93,7 @@ pub struct ObstacleRecord {
     pub part: Vec<[String; 2]>,
 }
 
-/// What a verdict means.
+/// Says what a verdict means.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct ReachSemantics {
     /// The two switches of the question.
@@ -114,7 +114,7 @@ pub struct ReachSemantics {
     pub bounds: &'static str,
 }
 
-/// What was done.
+/// Says what was done.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ReachStatisticsRecord {
     /// Boxes at each step, summed over the parts of the initial box.

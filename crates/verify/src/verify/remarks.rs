@@ -34,7 +34,7 @@ pub(super) fn say_hollow(
     remarks.warnings.splice(0..0, warnings.collect::<Vec<_>>());
 }
 
-/// Why an answer has no evidence, if it has none.
+/// Returns why an answer has no evidence, if it has none.
 pub(super) fn no_evidence(found: &Conclusion) -> String {
     match &found.answer {
         EngineAnswer::Safe { vacuous: true, .. } => "there is no start state".to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn refuse_probability(
     }
 }
 
-/// Where to ask how likely a run is, if chance has a part in the model.
+/// Returns where to ask how likely a run is, if chance has a part in the model.
 pub(super) fn chance_note(problem: &Problem, evidence: &Evidence) -> Option<String> {
     let mut edges = problem.model.instances.iter().flat_map(|instance| &instance.edges);
     let has_chance = edges.any(|edge| edge.destinations.len() > 1);

@@ -7,9 +7,9 @@ use policert_verify::reach::{BoundRecord, CounterexampleRecord, PathRecord};
 
 use crate::render::Detail;
 
-/// Trajectories of at most so many steps are shown whole.
+/// Trajectories of at most this many steps are shown whole.
 const WHOLE: usize = 20;
-/// Of longer ones so many steps at either end.
+/// Of longer ones this many steps at either end.
 const ENDS: usize = 8;
 
 /// Prints the trajectories of a counterexample.

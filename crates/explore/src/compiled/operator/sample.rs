@@ -6,7 +6,7 @@ use super::{CompiledDestination, CompiledOperator};
 use crate::compiled::Kleene;
 use crate::random::Random;
 
-/// What came of a drawn outcome.
+/// The result of a drawn outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Drawn {
     /// The values after it were written; the number of the outcome.
@@ -111,7 +111,7 @@ fn by_reference(
 }
 
 impl CompiledDestination {
-    /// Whether the outcome is a transition, whose values are written; `None` where only the
+    /// Returns whether the outcome is a transition, whose values are written; `None` where only the
     /// reference knows.
     #[inline]
     fn draw(

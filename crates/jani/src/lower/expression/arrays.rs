@@ -106,7 +106,7 @@ impl ExprLowerer<'_> {
     }
 }
 
-/// Whether two numbers or arrays are equal.
+/// Returns whether two numbers or arrays are equal.
 pub(super) fn equal(left: Lowered, right: Lowered, at: At) -> Result<Scalar, Trouble> {
     match (left, right) {
         (Lowered::Scalar(a), Lowered::Scalar(b)) => Ok(Scalar::binary(Op::Eq, a, b)),

@@ -11,7 +11,7 @@ const FAR: i64 = 1 << 40;
 
 /// A point is looked for at which `condition` holds and `happens` is true.
 pub(super) struct Wanted<'a> {
-    /// What must hold.
+    /// The condition that must hold.
     pub condition: &'a Condition,
     /// The variables that all of it depends on; the others keep any value.
     pub reads: &'a [VarId],
@@ -21,7 +21,7 @@ pub(super) struct Wanted<'a> {
     pub happens: &'a dyn Fn(&[i64]) -> bool,
 }
 
-/// What came of a search.
+/// The result of a search.
 pub(super) enum Found {
     /// A witness.
     Point(Vec<i64>),

@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 
 use super::induced::Found;
 
-/// What the filter makes of the bounds of the start states.
+/// Says what the filter makes of the bounds of the start states.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Filtered {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
@@ -61,7 +61,7 @@ fn number(over: OverStarts, values: &[Bounds]) -> Bounds {
     Bounds { lo: over.of(&lo), hi: over.of(&hi) }
 }
 
-/// Whether some truth value is true; `None` where that is open.
+/// Returns whether some truth value is true; `None` where that is open.
 fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(false);
     for truth in truths {
@@ -74,7 +74,7 @@ fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     all
 }
 
-/// Whether a comparison holds for a number between bounds.
+/// Returns whether a comparison holds for a number between bounds.
 fn truth(comparison: &Comparison, bounds: &Bounds) -> Option<bool> {
     let Comparison { relation, bound } = comparison;
     let (lo, hi) = (relation.holds(&bounds.lo, bound), relation.holds(&bounds.hi, bound));

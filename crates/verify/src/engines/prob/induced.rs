@@ -17,14 +17,14 @@ use policert_model::State;
 use super::path::ProbablePath;
 use super::{path, valued_states};
 
-/// What was found out about the start states.
+/// Holds what was found out about the start states.
 #[derive(Debug)]
 pub(super) struct Found {
     /// Bounds of the probability of reaching the target, by start state.
     pub reached: Vec<Bounds>,
     /// Whether these are all start states.
     pub starts_complete: bool,
-    /// Why it ended early.
+    /// The reason why it ended early.
     pub stopped: Option<StopReason>,
     /// A state in which the policy's choice is not decided.
     pub undecided: Option<State>,
@@ -51,13 +51,13 @@ const BUILDING: f64 = 0.8;
 /// Blocks up to which a comparison that bounds leave open is decided exactly.
 const EXACT_BLOCKS: usize = 20_000;
 
-/// How the process is solved, and for what.
+/// Says how the process is solved, and for what.
 pub(super) struct Solving<'a> {
     /// What is asked for.
     pub aim: &'a ProbabilityAim,
     /// Width of the interval.
     pub precision: f64,
-    /// How upper bounds are found.
+    /// The way in which upper bounds are found.
     pub method: Method,
     /// Whether evidence is wanted.
     pub evidence: bool,
@@ -157,7 +157,7 @@ fn solve_bounds(
     Ok(Solved { path, values, reached: initial, stopped, statistics })
 }
 
-/// Whether the bounds of some start state leave open what is compared.
+/// Returns whether the bounds of some start state leave open what is compared.
 fn is_open(asked: &ProbabilityAim, solution: &Solution) -> bool {
     asked.comparison.as_ref().is_some_and(|comparison| {
         solution.initial.iter().any(|reached| {

@@ -16,7 +16,7 @@ pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState>
     known.map(|(id, bounds)| ValuedState { state: induced.state(id), bounds }).collect()
 }
 
-/// Why there is no evidence for a question, if there is none.
+/// Returns why there is no evidence for a question, if there is none.
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
     if aim.direction == Direction::Min || aim.complement {
         Some("there is some for greatest probabilities only")

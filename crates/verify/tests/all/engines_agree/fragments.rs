@@ -19,7 +19,7 @@ use policert_testkit::oracle::AbstractState;
 
 use super::Tally;
 
-/// Presets that need no Z3 and decide transitions exactly, beside the default.
+/// Presets that need no Z3 and decide transitions exactly, besides the default.
 pub const EXACT: [&str; 6] = [
     "bnb-mar",
     "no-sel-no-app",
