@@ -32,6 +32,7 @@ mod bind;
 mod classes;
 pub(crate) mod computed;
 mod read;
+mod similar_names;
 mod sources;
 mod write;
 

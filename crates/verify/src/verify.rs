@@ -2,6 +2,7 @@
 
 mod remarks;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use policert_engine_api::{
 use policert_evidence::{Evidence, Invariant, check_invariant};
 use policert_outcome::decimal::outward;
 use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
-use policert_problem::Problem;
+use policert_problem::{Problem, ProblemOptions};
 use serde_json::Value;
 
 use crate::engine_option::EngineOption;

@@ -1,9 +1,10 @@
 //! Finding the variables and labels of an interface in a model.
 
-use policert_model::{LabelId, Model, Observable, VarId, VariableKind};
+use policert_model::{LabelId, Model, VarId, VariableKind};
 
+use super::similar_names::near;
 use super::sources::{Expressions, InputSource, Names, VariablesOnly};
-use super::{GroupFeed, InputItem, InstanceItem, Interface};
+use super::{GroupFeed, Interface};
 use crate::error::PolicyError;
 
 /// What the inputs and outputs of a policy are in a model.
@@ -197,58 +198,6 @@ impl Interface {
     }
 }
 
-pub(super) fn find_input(
-    model: &Model,
-    observables: &[Observable],
-    item: &InputItem,
-) -> Result<InputSource, String> {
-    let instance = match item {
-        InputItem::Location(instance) => Some(instance),
-        InputItem::Variable { instance, .. } => instance.as_ref(),
-        InputItem::Expression(_) | InputItem::Normalised { .. } => None,
-    };
-    if let Some(instance) = instance {
-        check_instance(model, instance)?;
-    }
-    let name = item.to_string();
-    let is_location = matches!(item, InputItem::Location(_));
-    let same_kind = |variable: &policert_model::Variable| variable.is_location() == is_location;
-    let found = model.variables.iter().position(|v| same_kind(v) && v.name == name);
-    if let Some(variable) = found {
-        return Ok(InputSource::Variable(VarId::new(variable)));
-    }
-    match observables.iter().find(|observable| !is_location && observable.name == name) {
-        Some(Observable { value: Ok(value), .. }) => Ok(InputSource::Computed(value.clone())),
-        Some(Observable { value: Err(why), .. }) => {
-            Err(format!("`{name}` is a transient variable without a known value in states: {why}"))
-        }
-        None => {
-            let variables = model.variables.iter().filter(|v| same_kind(v));
-            let names = variables.map(|v| v.name.as_str());
-            let transients = observables.iter().map(|observable| observable.name.as_str());
-            let near = near(&name, names.chain(transients.filter(|_| !is_location)));
-            Err(format!("the model has no variable `{name}`{near}"))
-        }
-    }
-}
-
-/// Checks that the instance is one of the system, of this automaton.
-fn check_instance(model: &Model, item: &InstanceItem) -> Result<(), String> {
-    match model.instances.get(item.index) {
-        Some(instance) if instance.automaton == item.automaton => Ok(()),
-        Some(instance) => Err(format!(
-            "element {} of the system is automaton `{}`, not `{}`",
-            item.index, instance.automaton, item.automaton
-        )),
-        None => Err(format!(
-            "the system has no element {} (automaton `{}`); it has {}",
-            item.index,
-            item.automaton,
-            model.instances.len()
-        )),
-    }
-}
-
 /// Binds a function without interface by the order of variables and actions, where the numbers
 /// allow it: all variables but locations, and all labels of operators (or all actions).
 ///
@@ -292,62 +241,5 @@ pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyErro
             }
             Err(PolicyError::Mismatch { file: String::new(), problems })
         }
-    }
-}
-
-/// Names that differ little, as a clause to append.
-pub(super) fn near<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    /// At most this many are listed.
-    const MANY: usize = 3;
-    let limit = 2.max(name.chars().count() / 3);
-    let with_distance = candidates.map(|candidate| (distance(name, candidate), candidate));
-    let mut close: Vec<_> = with_distance.filter(|(distance, _)| *distance <= limit).collect();
-    close.sort_unstable();
-    close.truncate(MANY);
-    if close.is_empty() {
-        return String::new();
-    }
-    let names: Vec<String> = close.iter().map(|(_, name)| format!("`{name}`")).collect();
-    format!("; did you mean {}?", names.join(" or "))
-}
-
-/// Number of insertions, deletions and replacements between two names (Levenshtein).
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances() {
-        for (a, b, expected) in [
-            ("", "", 0),
-            ("abc", "abc", 0),
-            ("abc", "", 3),
-            ("kitten", "sitting", 3),
-            ("é", "e", 1),
-        ] {
-            assert_eq!(distance(a, b), expected);
-            assert_eq!(distance(b, a), expected);
-        }
-    }
-
-    #[test]
-    fn near_names() {
-        let names = ["speed_x", "speed_y", "x", "position"];
-        assert_eq!(near("speedx", names.into_iter()), "; did you mean `speed_x` or `speed_y`?");
-        assert_eq!(near("unlike", names.into_iter()), "");
     }
 }

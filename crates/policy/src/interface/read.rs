@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::bind::distance;
+use super::similar_names::distance;
 use super::{GroupFeed, InputGroup, InputItem, InstanceItem, Interface, Statistics};
 use crate::error::PolicyError;
 use crate::json::{Lines, escaped};

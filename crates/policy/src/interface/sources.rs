@@ -4,8 +4,8 @@ use policert_infix::{Kind, is_plain_name, tokens};
 use policert_model::{EvalError, Expr, Model, Observable, VarId};
 use policert_numeric::{IntBox, IntInterval, Rational};
 
-use super::InputItem;
-use super::bind::{find_input, near};
+use super::similar_names::near;
+use super::{InputItem, InstanceItem};
 
 /// More inputs of one item are a mistake.
 const MOST_INPUTS: i64 = 4096;
@@ -286,5 +286,58 @@ impl Names<'_> {
             return Err(format!("the model has no array `{array}`{}", near(array, arrays)));
         }
         cells.into_iter().map(|cell| Ok(InputSource::of(self.expression(cell)?))).collect()
+    }
+}
+
+/// Finds the variable that an item names, or the transient variable whose value in a state it is.
+pub(super) fn find_input(
+    model: &Model,
+    observables: &[Observable],
+    item: &InputItem,
+) -> Result<InputSource, String> {
+    let instance = match item {
+        InputItem::Location(instance) => Some(instance),
+        InputItem::Variable { instance, .. } => instance.as_ref(),
+        InputItem::Expression(_) | InputItem::Normalised { .. } => None,
+    };
+    if let Some(instance) = instance {
+        check_instance(model, instance)?;
+    }
+    let name = item.to_string();
+    let is_location = matches!(item, InputItem::Location(_));
+    let same_kind = |variable: &policert_model::Variable| variable.is_location() == is_location;
+    let found = model.variables.iter().position(|v| same_kind(v) && v.name == name);
+    if let Some(variable) = found {
+        return Ok(InputSource::Variable(VarId::new(variable)));
+    }
+    match observables.iter().find(|observable| !is_location && observable.name == name) {
+        Some(Observable { value: Ok(value), .. }) => Ok(InputSource::Computed(value.clone())),
+        Some(Observable { value: Err(why), .. }) => {
+            Err(format!("`{name}` is a transient variable without a known value in states: {why}"))
+        }
+        None => {
+            let variables = model.variables.iter().filter(|v| same_kind(v));
+            let names = variables.map(|v| v.name.as_str());
+            let transients = observables.iter().map(|observable| observable.name.as_str());
+            let near = near(&name, names.chain(transients.filter(|_| !is_location)));
+            Err(format!("the model has no variable `{name}`{near}"))
+        }
+    }
+}
+
+/// Checks that the instance is one of the system, of this automaton.
+fn check_instance(model: &Model, item: &InstanceItem) -> Result<(), String> {
+    match model.instances.get(item.index) {
+        Some(instance) if instance.automaton == item.automaton => Ok(()),
+        Some(instance) => Err(format!(
+            "element {} of the system is automaton `{}`, not `{}`",
+            item.index, instance.automaton, item.automaton
+        )),
+        None => Err(format!(
+            "the system has no element {} (automaton `{}`); it has {}",
+            item.index,
+            item.automaton,
+            model.instances.len()
+        )),
     }
 }
