@@ -8,6 +8,7 @@ mod dataset;
 mod engine;
 mod generate;
 mod idle;
+mod interface;
 mod plot;
 mod probability;
 mod query;
@@ -33,6 +34,7 @@ pub use check::CheckArgs;
 pub use convert::ConvertArgs;
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
+pub use interface::InterfaceArgs;
 pub use plot::{PictureArg, PlotArgs};
 pub use probability::ProbabilityArgs;
 pub use query::QueryArgs;
@@ -72,6 +74,8 @@ pub enum Command {
     Verify(Box<VerifyArgs>),
     /// Check a model, property and policy: sizes, features, and what does not fit together
     Check(Box<CheckArgs>),
+    /// Write a first interface for a model and a policy: which inputs and outputs are which
+    Interface(InterfaceArgs),
     /// Find an input that satisfies a VNN-LIB property of a network, or prove that there is none
     Query(Box<QueryArgs>),
     /// Prove that a control loop reaches its goal and avoids its unsafe set, by reachable boxes

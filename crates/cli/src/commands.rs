@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod dataset;
 mod generate;
+mod interface;
 mod plot;
 mod query;
 mod reach;
@@ -39,6 +40,7 @@ pub fn run(command_line: CommandLine, engines: Registry) -> ExitStatus {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, engines),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Interface(arguments) => interface::run(&arguments),
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),

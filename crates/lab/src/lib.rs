@@ -23,6 +23,7 @@ mod convert;
 mod dataset;
 mod learn;
 mod simulate;
+mod skeleton;
 mod train;
 
 pub use policert_convert::PolicyEncoding;
@@ -37,4 +38,5 @@ pub use simulate::{
     SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord,
     TraceStepRecord, simulate,
 };
+pub use skeleton::{SkeletonRequest, WrittenSkeleton, write_skeleton};
 pub use train::{HiddenActivation, ObservationChoice, TrainReport, TrainRequest, train_network};

@@ -33,6 +33,7 @@ mod classes;
 pub(crate) mod computed;
 mod read;
 mod similar_names;
+mod skeleton;
 mod sources;
 mod write;
 
@@ -50,6 +51,7 @@ use crate::trees::Rounds;
 
 pub use bind::{Binding, InputCount, Sizes, bind_by_order};
 pub(crate) use classes::attach;
+pub use skeleton::Skeleton;
 pub use sources::{Expressions, InputSource, Normalised, VariablesOnly};
 
 /// An interface file.

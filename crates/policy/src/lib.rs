@@ -16,6 +16,7 @@ mod choice;
 mod error;
 mod evaluate;
 mod exact;
+mod format;
 pub mod interface;
 mod json;
 mod load;
@@ -37,7 +38,7 @@ pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
 pub use load::{
     LoadedPolicy, NetworkFile, PolicyOptions, is_policy_file, load_computing, load_policy,
-    read_network, read_network_within, read_trees,
+    policy_sizes, read_network, read_network_within, read_trees,
 };
 pub use matrix::Matrix;
 pub use meter::Meter;

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use policert_model::{LabelId, Model};
 
 use crate::error::PolicyError;
+use crate::format::Format;
 use crate::interface::{
-    Expressions, InputCount, Interface, Sizes, VariablesOnly, attach, bind_by_order, computed,
+    Expressions, GroupFeed, InputCount, Interface, Sizes, VariablesOnly, attach, bind_by_order,
+    computed,
 };
 use crate::meter::Meter;
 use crate::network::Network;
@@ -16,8 +18,8 @@ use crate::policy::Policy;
 use crate::read::read_metered;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
-    Classes, IntegerTrees, Questions, Rounds, TreesFile, is_json_ensemble, is_tree_ensemble,
-    parse_onnx_trees, parse_trees, with_constant_leaves,
+    Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
+    parse_trees, with_constant_leaves,
 };
 
 /// What a network file contains.
@@ -61,7 +63,7 @@ pub struct LoadedPolicy {
     pub notes: Vec<String>,
 }
 
-/// Reads a tree ensemble if the file is one: by its content, `.onnx` files by their operators.
+/// Reads a tree ensemble if the file is one, by its content.
 /// `rounds` says which rounds of training count, where the file names the best one.
 ///
 /// # Errors
@@ -79,74 +81,52 @@ fn read_trees_within(
     rounds: Rounds,
     meter: &mut Meter,
 ) -> Result<Option<TreesFile>, PolicyError> {
-    let read = |meter: &mut Meter| {
-        let bytes = read_metered(path, meter)?;
-        meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
-        Ok::<_, PolicyError>(bytes)
-    };
     let name = path.display().to_string();
-    match Format::of(path) {
-        Some(Format::Nnet) | None => Ok(None),
-        Some(Format::Onnx) => {
-            let bytes = read_metered(path, meter)?;
-            if is_tree_ensemble(&bytes) {
-                meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
-                parse_onnx_trees(&name, &bytes).map(Some)
-            } else {
-                Ok(None)
-            }
-        }
-        Some(Format::Json | Format::Trees) => parse_trees(&name, &read(meter)?, rounds).map(Some),
+    let bytes = read_metered(path, meter)?;
+    let format = Format::of(path, &bytes).map_err(|error| error.in_file(&name))?;
+    let is_ensemble = match format {
+        Format::Nnet => false,
+        Format::Onnx => is_tree_ensemble(&bytes),
+        Format::Json | Format::Trees => true,
+    };
+    if !is_ensemble {
+        return Ok(None);
+    }
+    meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
+    if format == Format::Onnx {
+        parse_onnx_trees(&name, &bytes).map(Some)
+    } else {
+        parse_trees(&name, &bytes, rounds).map(Some)
     }
 }
 
-/// The format of a policy file, as the ending of its name says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    Nnet,
-    /// A network or a tree ensemble.
-    Onnx,
-    /// A tree ensemble, or no policy at all.
-    Json,
-    /// A tree ensemble of another format.
-    Trees,
-}
-
-impl Format {
-    fn of(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        match ending.as_str() {
-            "nnet" => Some(Self::Nnet),
-            "onnx" => Some(Self::Onnx),
-            "json" => Some(Self::Json),
-            "ubj" | "txt" => Some(Self::Trees),
-            _ => None,
-        }
-    }
-}
-
-/// Whether a file is a policy itself and no interface: by the ending of its name, JSON by what is
-/// in it.
+/// Whether a file is a policy itself and no interface, by its content; of a file that cannot be read, by
+/// the ending of its name.
 ///
 /// # Errors
 /// [`PolicyError::Stopped`] at a limit.
 pub fn is_policy_file(path: &Path, meter: &mut Meter) -> Result<bool, PolicyError> {
-    match Format::of(path) {
-        Some(Format::Nnet | Format::Onnx | Format::Trees) => Ok(true),
-        Some(Format::Json) => match read_metered(path, meter) {
-            Ok(bytes) => {
-                meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
-                Ok(is_json_ensemble(&bytes))
-            }
-            Err(PolicyError::Stopped) => Err(PolicyError::Stopped),
-            // The reader of interfaces says what is wrong.
-            Err(_) => Ok(false),
-        },
-        None => Ok(false),
+    match read_metered(path, meter) {
+        Ok(bytes) => {
+            meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
+            Ok(Format::is_policy(path, &bytes))
+        }
+        Err(PolicyError::Stopped) => Err(PolicyError::Stopped),
+        // Whoever reads it says what is wrong.
+        Err(_) => Ok(Format::is_policy(path, &[])),
     }
 }
 
-/// Reads a network by the ending of its name: `.nnet` or `.onnx`.
+/// The sizes of the function in a policy file, for an interface that is to be written.
+///
+/// # Errors
+/// If the file cannot be read, breaks its format, or has something that is not supported; and
+/// [`PolicyError::Stopped`] at a limit.
+pub fn policy_sizes(path: &Path, meter: &mut Meter) -> Result<Sizes, PolicyError> {
+    Ok(Read::file(path, None, meter)?.function.sizes(0))
+}
+
+/// Reads a network in NNet or ONNX, by its content.
 ///
 /// # Errors
 /// If the file cannot be read, breaks its format, or has something that is not supported.
@@ -160,20 +140,16 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    match Format::of(path) {
-        Some(Format::Nnet) => {
-            let bytes = read_metered(path, meter)?;
-            parse_nnet_within(&name, &bytes, meter)
-        }
-        Some(Format::Onnx) => {
-            let network = parse_within(&name, read_metered(path, meter)?, meter)?;
+    let bytes = read_metered(path, meter)?;
+    match Format::of(path, &bytes).map_err(|error| error.in_file(&name))? {
+        Format::Nnet => parse_nnet_within(&name, &bytes, meter),
+        Format::Onnx => {
+            let network = parse_within(&name, bytes, meter)?;
             Ok(NetworkFile { network, notes: Vec::new() })
         }
-        Some(Format::Json | Format::Trees) | None => {
-            let message = "policies of this format are not supported; networks in NNet (.nnet) and \
-                           ONNX (.onnx) are, and tree ensembles in ONNX (.onnx), in JSON (.json) of \
-                           Veritas, XGBoost and LightGBM, UBJSON (.ubj) of XGBoost and text (.txt) \
-                           of LightGBM";
+        Format::Json | Format::Trees => {
+            let message =
+                "this is no network; a network in NNet (.nnet) or ONNX (.onnx) is needed here";
             Err(PolicyError::unsupported("", message).in_file(&name))
         }
     }
@@ -337,12 +313,18 @@ pub fn load_computing(
 
 /// Refuses an interface that names inputs and outputs of a graph.
 fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
-    let (place, what) = match (interface.groups.is_empty(), &interface.scores) {
-        (true, None) => return Ok(()),
-        (false, _) => ("/input", "inputs"),
-        (true, Some(_)) => ("/scores", "outputs"),
+    let masked = interface.groups.iter().any(|group| group.feed == GroupFeed::Applicable);
+    let (place, message) = match (masked, &interface.scores) {
+        (false, None) => return Ok(()),
+        (true, _) => (
+            "/input",
+            "policies that read a mask are not supported; export one without, and use \
+             \"filter\": true",
+        ),
+        (false, Some(_)) => {
+            ("/scores", "policies with several outputs are not supported; export one with one")
+        }
     };
-    let message = format!("policies with several {what} are not supported; export one with one");
     Err(PolicyError::unsupported(place, message).in_file(&interface.name))
 }
 
@@ -409,6 +391,7 @@ impl Function {
                 inputs: InputCount::Exactly(network.input_width()),
                 input_names: Vec::new(),
                 outputs: network.output_width(),
+                groups: Vec::new(),
                 classes: Vec::new(),
                 hidden: network.hidden_sizes(),
             },
@@ -420,6 +403,7 @@ impl Function {
                 },
                 input_names: trees.features.names.clone(),
                 outputs: trees.outputs_for(listed),
+                groups: Vec::new(),
                 classes: trees.classes.as_ref().map(Classes::shown).unwrap_or_default(),
                 hidden: None,
             },

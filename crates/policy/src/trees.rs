@@ -40,6 +40,7 @@ pub(crate) use linear_leaves::with_constant_leaves;
 pub(crate) use onnx_ml::is_tree_ensemble;
 pub(crate) use question::Questions;
 pub use rule::{Comparison, Missing, Precision, Rule};
+pub(crate) use ubjson::is_likely as is_ubjson;
 
 /// A tree ensemble and what its file says beside the trees.
 #[derive(Clone, PartialEq, Debug)]
@@ -168,7 +169,7 @@ pub fn parse_onnx_trees(name: &str, bytes: &[u8]) -> Result<TreesFile, PolicyErr
 }
 
 fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
-    if bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n") {
+    if is_lightgbm_text(bytes) {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| PolicyError::invalid("", format!("no UTF-8 text: {error}")))?;
         return lightgbm::parse_text(text, rounds);
@@ -186,6 +187,11 @@ fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
 /// Whether the bytes of a file are JSON of a tree ensemble, as far as its first keys tell.
 pub(crate) fn is_json_ensemble(bytes: &[u8]) -> bool {
     json::parse(bytes).is_ok_and(|value| library(&value).is_some())
+}
+
+/// Whether the bytes of a file begin as the text format of LightGBM does.
+pub(crate) fn is_lightgbm_text(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n")
 }
 
 /// What wrote a JSON file.

@@ -21,7 +21,7 @@ pub struct ProblemOptions {
     pub policy: PolicyChoice,
     /// Which labels compete. [default: as the interface says]
     pub filter: Option<Filter>,
-    /// What is chosen at ties. [default: first]
+    /// What is chosen at ties. [default: as the interface says, else first]
     pub ties: Option<Ties>,
     /// In which arithmetic scores are meant. [default: real]
     pub numbers: Option<Numbers>,

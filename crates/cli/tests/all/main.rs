@@ -8,6 +8,7 @@ mod endless_inputs;
 mod engine_options;
 mod exit_codes;
 mod forged_screen;
+mod interfaces;
 mod never_chosen;
 #[cfg(unix)]
 mod output_files;

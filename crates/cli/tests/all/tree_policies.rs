@@ -21,6 +21,11 @@ fn tree(id: usize, input: usize, threshold: f64, below: f64, above: f64, feature
 /// Two rounds with one score, where a negative one means `go`: the first alone goes below 5, both
 /// together below 8.
 fn xgboost(features: usize) -> Value {
+    with_thresholds([5.0, 8.0], features)
+}
+
+/// The same two rounds with other thresholds.
+pub fn with_thresholds([first, second]: [f64; 2], features: usize) -> Value {
     json!({
         "learner": {
             "attributes": {}, "feature_names": [], "feature_types": [],
@@ -29,8 +34,8 @@ fn xgboost(features: usize) -> Value {
                 "model": {
                     "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": "2"},
                     "iteration_indptr": [0, 1, 2], "tree_info": [0, 0],
-                    "trees": [tree(0, 0, 5.0, -1.0, 1.0, features),
-                              tree(1, 0, 8.0, -3.0, 1.0, features)]
+                    "trees": [tree(0, 0, first, -1.0, 1.0, features),
+                              tree(1, 0, second, -3.0, 1.0, features)]
                 }
             },
             "learner_model_param": {"base_score": "[0E0]", "boost_from_average": "1",

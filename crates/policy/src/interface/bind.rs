@@ -4,7 +4,7 @@ use policert_model::{LabelId, Model, VarId, VariableKind};
 
 use super::similar_names::near;
 use super::sources::{Expressions, InputSource, Names, VariablesOnly};
-use super::{GroupFeed, Interface};
+use super::{GroupFeed, InputGroup, Interface};
 use crate::error::PolicyError;
 
 /// What the inputs and outputs of a policy are in a model.
@@ -50,6 +50,8 @@ pub struct Sizes {
     pub input_names: Vec<String>,
     /// The number of outputs.
     pub outputs: usize,
+    /// The inputs of a graph that has several: names and widths.
+    pub groups: Vec<(String, usize)>,
     /// The classes that its file names for the outputs; empty if it names none.
     pub classes: Vec<String>,
     /// The sizes of the hidden layers of a network that is a chain of layers.
@@ -71,10 +73,16 @@ impl Interface {
         let names = Names { model, expressions };
         let (found, wrong) = self.find_inputs(&names);
         let mut problems = Vec::new();
+        let found = match wrong.is_empty() && !self.groups.is_empty() {
+            true => self.in_order(found, &sizes.groups, &mut problems),
+            false => found.into_iter().flatten().collect(),
+        };
         let kind = sizes.kind;
         // What is missing has one input each, as far as that can be said.
         let listed = found.len() + wrong.len();
         match sizes.inputs {
+            // What is wrong with each input of the graph was said.
+            _ if !self.groups.is_empty() => {}
             InputCount::Exactly(width) if listed != width => {
                 problems
                     .push(format!("the interface lists {listed} inputs, the {kind} has {width}"));
@@ -137,15 +145,56 @@ impl Interface {
     /// All names that the model does not have.
     pub fn bind_names(&self, model: &Model) -> Result<Binding, PolicyError> {
         let (found, problems) = self.find_inputs(&Names { model, expressions: &VariablesOnly });
-        self.find(model, found, problems)
+        self.find(model, found.into_iter().flatten().collect(), problems)
     }
 
-    /// The sources of the inputs that are found, and what is wrong with the others.
-    fn find_inputs(&self, names: &Names<'_>) -> (Vec<InputSource>, Vec<String>) {
+    /// The sources of each input in the order of the graph's inputs.
+    fn in_order(
+        &self,
+        found: Vec<Vec<InputSource>>,
+        graph: &[(String, usize)],
+        problems: &mut Vec<String>,
+    ) -> Vec<InputSource> {
+        let mut found = found.into_iter();
+        let mut given: Vec<(&InputGroup, Vec<InputSource>)> = Vec::new();
+        for group in &self.groups {
+            if let GroupFeed::Inputs(count) = group.feed {
+                given.push((group, found.by_ref().take(count).flatten().collect()));
+            }
+        }
+        let names: Vec<&str> = graph.iter().map(|(name, _)| name.as_str()).collect();
+        let mut inputs = Vec::new();
+        for (name, width) in graph {
+            let at = given.iter().position(|(group, _)| group.name == *name);
+            let Some((group, sources)) = at.map(|at| given.swap_remove(at)) else {
+                problems
+                    .push(format!("/input: the policy has an input `{name}`, which is not listed"));
+                continue;
+            };
+            if sources.len() != *width {
+                let listed = sources.len();
+                let message = format!("{listed} inputs are listed, the policy has {width}");
+                problems.push(format!("{}: {message}", group.pointer()));
+            }
+            inputs.extend(sources);
+        }
+        for (group, _) in given {
+            let names = match names.as_slice() {
+                [] => "its file names none".to_owned(),
+                names => format!("its inputs are {}", names.join(", ")),
+            };
+            let message = format!("the policy has no input `{}`; {names}", group.name);
+            problems.push(format!("{}: {message}", group.pointer()));
+        }
+        inputs
+    }
+
+    /// The sources of each input that is found, and what is wrong with the others.
+    fn find_inputs(&self, names: &Names<'_>) -> (Vec<Vec<InputSource>>, Vec<String>) {
         let (mut found, mut problems) = (Vec::with_capacity(self.inputs.len()), Vec::new());
         for (i, item) in self.inputs.iter().enumerate() {
             match names.sources(item) {
-                Ok(sources) => found.extend(sources),
+                Ok(sources) => found.push(sources),
                 Err(problem) => {
                     // A part of the item is named by a pointer of its own.
                     let sign = if problem.starts_with('/') { "" } else { ": " };

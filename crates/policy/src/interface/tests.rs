@@ -204,3 +204,45 @@ fn problems_are_named_with_their_lines() {
     ];
     assert_eq!(error, format!("p.json: {}", lines.join("\n")));
 }
+
+#[test]
+fn inputs_of_a_graph_are_found_by_their_names() {
+    use policert_model::{Model, VarId};
+
+    let model = Model {
+        name: "m".to_owned(),
+        variables: ["x", "y", "z"].map(|name| policert_testkit::integer(name, 0, 3)).to_vec(),
+        initial_values: Vec::new(),
+        transients: Vec::new(),
+        labels: vec!["a".to_owned()],
+        instances: Vec::new(),
+        vectors: Vec::new(),
+        initial_condition: policert_model::Condition::True,
+    };
+    let text = r#"{"version": 2, "input": {"world": ["y", "z"], "cart": ["x"]}, "output": ["a"]}"#;
+    let interface = Interface::parse("p.json", text.as_bytes()).expect("valid");
+    let bound = |groups: &[(&str, usize)]| {
+        let sizes = Sizes {
+            kind: "network",
+            inputs: InputCount::Exactly(3),
+            input_names: Vec::new(),
+            outputs: 1,
+            groups: groups.iter().map(|&(name, width)| (name.to_owned(), width)).collect(),
+            classes: Vec::new(),
+            hidden: None,
+        };
+        let binding = interface.bind(&model, &VariablesOnly, &sizes);
+        binding.map(|binding| binding.variables()).map_err(|error| error.to_string())
+    };
+    let order = [0, 1, 2].map(VarId::new).to_vec();
+    assert_eq!(bound(&[("cart", 1), ("world", 2)]), Ok(Some(order)));
+    for (groups, expected) in [
+        (&[("cart", 2), ("world", 2)][..], "/input/cart: 1 inputs are listed, the policy has 2"),
+        (&[("cart", 1), ("word", 2)], "/input: the policy has an input `word`"),
+        (&[("cart", 1)], "/input/world: the policy has no input `world`; its inputs are cart"),
+        (&[], "/input/world: the policy has no input `world`; its file names none"),
+    ] {
+        let error = bound(groups).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+    }
+}

@@ -9,7 +9,7 @@ use crate::json::twice;
 const DEPTH: usize = 128;
 
 /// Whether the bytes look like UBJSON: an object whose first key has a binary length.
-pub(super) fn is_likely(bytes: &[u8]) -> bool {
+pub(crate) fn is_likely(bytes: &[u8]) -> bool {
     matches!(bytes, [b'{', b'i' | b'U' | b'I' | b'l' | b'L' | b'$' | b'#' | b'N', ..])
 }
 

@@ -1,0 +1,53 @@
+//! Arguments of `policert interface`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{ColorWhen, Constants};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 written; 40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
+
+/// Arguments of `policert interface`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct InterfaceArgs {
+    /// The model: a JANI file
+    #[arg(value_name = "MODEL")]
+    pub model: PathBuf,
+
+    /// The policy: a network or a tree ensemble
+    #[arg(value_name = "POLICY")]
+    pub policy: PathBuf,
+
+    /// Where the interface goes [default: beside the policy, with the ending .interface.json]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Replace a file that is there
+    #[arg(long, help_heading = "Output")]
+    pub force: bool,
+
+    /// Values for the model's constants; may be repeated
+    #[arg(
+        long = "const",
+        value_name = "NAME=VALUE,…",
+        value_parser = Constants::read,
+        help_heading = "Model and policy"
+    )]
+    pub constants: Vec<Constants>,
+
+    /// Whether to use colours
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t = ColorWhen::Auto,
+        default_missing_value = "always",
+        num_args = 0..=1,
+        require_equals = true,
+        help_heading = "Output"
+    )]
+    pub color: ColorWhen,
+}

@@ -1,0 +1,82 @@
+//! `policert interface`: a first interface for a model and a policy.
+
+use std::path::{Path, PathBuf};
+
+use policert_engine_api::Budget;
+use policert_outcome::{Failure, OutputFiles, Remarks, metered, write_text};
+use policert_policy::interface::Skeleton;
+use policert_policy::{PolicyOptions, load_computing, policy_sizes};
+use policert_problem::ProblemOptions;
+use policert_problem::load::{ModelExpressions, model};
+
+/// Which interface to write, and where.
+#[derive(Clone, Debug)]
+pub struct SkeletonRequest {
+    /// The model file.
+    pub model: PathBuf,
+    /// Values for its constants.
+    pub constants: Vec<(String, String)>,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// The interface file that is written.
+    pub output: PathBuf,
+    /// Whether a file that is there may be replaced.
+    pub force: bool,
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct WrittenSkeleton {
+    /// What was guessed, and what is missing.
+    pub notes: Vec<String>,
+    /// Why the policy cannot be read with this interface yet, if so.
+    pub misfit: Option<String>,
+}
+
+/// Writes an interface with what the sizes and the names in the policy file suggest.
+///
+/// # Errors
+/// A model or a policy that cannot be read, and a file that cannot be written or is there already.
+pub fn write_skeleton(request: &SkeletonRequest) -> Result<WrittenSkeleton, Failure> {
+    let SkeletonRequest { policy, output, .. } = request;
+    if output.exists() && !request.force {
+        let what = format!("{} is there already; --force replaces it", output.display());
+        return Err(Failure::Refused(what));
+    }
+    let outputs = OutputFiles::new([("--output", Some(output.as_path()))]);
+    outputs.check([request.model.as_path(), policy.as_path()])?;
+    let (budget, mut remarks) = (Budget::unlimited(), Remarks::default());
+    let mut options = ProblemOptions::new(&request.model);
+    options.constants.clone_from(&request.constants);
+    let source = model(&options, &budget, &mut remarks)?;
+    let expressions = ModelExpressions::new(&source);
+    let Some(model) = source.model() else {
+        return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
+    };
+    let sizes = metered(&budget, |meter| policy_sizes(policy, meter))?;
+    let Skeleton { interface, notes } =
+        Skeleton::new(model, &expressions, &sizes, file_name(policy, output));
+    let mut text = serde_json::to_string_pretty(&interface.to_json())
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    text.push('\n');
+    write_text(output, &text)?;
+    let rules = PolicyOptions::default();
+    let files = (Some(policy.as_path()), Some(output.as_path()));
+    let loaded = metered(&budget, |meter| {
+        load_computing(model, &expressions, files.0, files.1, &rules, meter)
+    });
+    let misfit = loaded.err().map(|failure| failure.to_string());
+    Ok(WrittenSkeleton { notes, misfit })
+}
+
+/// The policy file as the interface names it: relative to its folder where both are in one.
+fn file_name(policy: &Path, interface: &Path) -> String {
+    let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+    if folder(policy) == folder(interface)
+        && let Some(name) = policy.file_name()
+    {
+        return name.to_string_lossy().into_owned();
+    }
+    let whole = policy.canonicalize().unwrap_or_else(|_| policy.to_path_buf());
+    whole.display().to_string()
+}
