@@ -5,7 +5,7 @@ The tests of the readers of tree ensembles compare with the files that this writ
 crates/policy/tests/golden/trees: a folder for each ensemble, with its files and golden.json:
 inputs at random, inputs that equal thresholds or lie next to them in single and in double
 precision, missing values; and the scores of the library before any softmax or sigmoid. Scores of
-ONNX files are those of onnxruntime. A file with the scores `null` is one that the reader refuses.
+ONNX files are those of onnxruntime.
 
     python3 -m venv .venv && .venv/bin/pip install -r tools/requirements-trees.txt
     .venv/bin/python tools/make_tree_goldens.py
@@ -76,10 +76,10 @@ def number(value):
 
 
 def write(name, rows, files, tolerance, all_rounds=None):
-    """Writes golden.json; `files` maps each file to its scores, or None where it is refused.
+    """Writes golden.json; `files` maps each file to its scores.
     `all_rounds` maps each file to its scores with all rounds, where training stopped early."""
     listed = lambda table: [[number(value) for value in np.atleast_1d(row)] for row in table]
-    scores = {file: None if s is None else listed(s) for file, s in files.items()}
+    scores = {file: listed(s) for file, s in files.items()}
     golden = {"abs_tol": tolerance, "inputs": listed(rows), "files": scores}
     if all_rounds:
         golden["all_rounds"] = {file: listed(s) for file, s in all_rounds.items()}
@@ -100,7 +100,15 @@ def xgboost_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, early=
         parameters |= {"objective": "multi:softprob", "num_class": classes}
     else:
         y = (y > 0).astype(int)
-    data = xgboost.DMatrix(x, label=y)
+    types = options.pop("feature_types", None)
+    for column, kind_of in enumerate(types or []):
+        if kind_of == "c":
+            x[:, column] = np.abs(x[:, column])
+    parameters.pop("feature_types", None)
+    matrix = lambda table, **more: xgboost.DMatrix(
+        table, feature_types=types, enable_categorical=types is not None, **more
+    )
+    data = matrix(x, label=y)
     if early:
         other, labels = table(seed + 500, kind)
         labels = labels if classes > 2 else (labels > 0).astype(int)
@@ -116,7 +124,7 @@ def xgboost_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, early=
     rows = inputs(seed, x, splits)
     # It reads single precision; what rounds to it is given as it is.
     margins = lambda count: booster.predict(
-        xgboost.DMatrix(rows), output_margin=True, iteration_range=(0, count)
+        matrix(rows), output_margin=True, iteration_range=(0, count)
     )
     best = booster.best_iteration + 1 if early else 0
     assert not early or best < booster.num_boosted_rounds(), "training did not stop early"
@@ -184,7 +192,7 @@ def numeric_splits(dump):
     return splits
 
 
-def lightgbm_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, refused=False, **options):
+def lightgbm_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, **options):
     x, y = table(seed, kind)
     parameters = {
         "num_leaves": 7, "min_data_in_leaf": 5, "seed": seed, "num_threads": 1, "verbose": -1,
@@ -196,7 +204,8 @@ def lightgbm_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, refus
         parameters.setdefault("objective", "binary")
         y = (y > 0).astype(int)
     if "categorical_feature" in parameters:
-        x[:, 0] = np.abs(x[:, 0])
+        for column in parameters["categorical_feature"]:
+            x[:, column] = np.abs(x[:, column])
     booster = lightgbm.train(parameters, lightgbm.Dataset(x, label=y), rounds)
     dump = booster.dump_model()
     rows = inputs(seed, x, numeric_splits(dump))
@@ -204,7 +213,7 @@ def lightgbm_case(seed, name, kind="fractions", rounds=3, classes=CLASSES, refus
     place = folder(name)
     booster.save_model(place / "policy.txt")
     (place / "policy.json").write_text(json.dumps(dump, indent=1) + "\n")
-    write(name, rows, {f: None if refused else scores for f in ("policy.txt", "policy.json")}, 1e-12)
+    write(name, rows, {f: scores for f in ("policy.txt", "policy.json")}, 1e-12)
 
 
 def run_onnx(path, rows):
@@ -298,6 +307,9 @@ def main():
     xgboost_case(9, "xgboost-base-score", base_score=0.25)
     xgboost_case(10, "xgboost-weighted-trees", booster="dart", rate_drop=0.4, rounds=6)
     xgboost_case(41, "xgboost-pruned", tree_method="exact", max_depth=5, gamma=2.0)
+    by_category = {"feature_types": ["c", "q", "q", "c"], "tree_method": "hist"}
+    xgboost_case(48, "xgboost-categories", max_cat_to_onehot=1, max_depth=4, **by_category)
+    xgboost_case(49, "xgboost-categories-missing", kind="missing", max_cat_to_onehot=20, **by_category)
     early = {"rounds": 30, "early": 2, "eta": 1}
     xgboost_case(42, "xgboost-early", **early)
     xgboost_case(43, "xgboost-early-two-classes", classes=2, objective="binary:logistic", **early)
@@ -314,7 +326,11 @@ def main():
     lightgbm_case(15, "lightgbm-no-missing", use_missing=False)
     lightgbm_case(16, "lightgbm-two-classes", classes=2)
     lightgbm_case(17, "lightgbm-forest", boosting="rf", bagging_freq=1, bagging_fraction=0.7)
-    lightgbm_case(18, "lightgbm-categories", categorical_feature=[0], refused=True)
+    lightgbm_case(18, "lightgbm-categories", categorical_feature=[0])
+    lightgbm_case(
+        19, "lightgbm-categories-missing", kind="missing", categorical_feature=[0, 3], max_cat_to_onehot=1
+    )
+    lightgbm_case(20, "lightgbm-linear", linear_tree=True, linear_lambda=0.1)
     one = {"random_state": 0}
     sklearn_case(21, "sklearn-tree", DecisionTreeClassifier(max_depth=4, **one))
     sklearn_case(22, "sklearn-forest", RandomForestClassifier(5, max_depth=4, **one))
