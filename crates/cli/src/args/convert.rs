@@ -38,7 +38,7 @@ pub struct ConvertArgs {
     pub filter: Option<Filter>,
 
     /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict) [default: first]
+    /// nothing (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
 
