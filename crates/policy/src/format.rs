@@ -38,9 +38,8 @@ impl Format {
                 _ => Self::Json,
             });
         }
-        if let Some((what, way)) = Foreign::of(bytes, &ending).map(Foreign::around) {
-            let page = "see docs/bring-your-own-policy.md";
-            return Err(PolicyError::unsupported("", format!("this is {what}; {way} ({page})")));
+        if let Some(foreign) = Foreign::of(bytes) {
+            return Err(foreign.refusal());
         }
         if is_nnet(bytes) {
             return Ok(Self::Nnet);
@@ -53,6 +52,8 @@ impl Format {
             "onnx" => Ok(Self::Onnx),
             "json" => Ok(Self::Json),
             "ubj" | "txt" => Ok(Self::Trees),
+            // Such as compressed ones.
+            "pkl" | "pickle" | "joblib" | "pt" | "pth" => Err(Foreign::of_objects(bytes).refusal()),
             _ => Err(PolicyError::unsupported("", NO_POLICY)),
         }
     }
@@ -84,6 +85,11 @@ fn is_nnet(bytes: &[u8]) -> bool {
     line.is_some_and(|line| line.contains(&b',') && line.split(|&byte| byte == b',').all(is_number))
 }
 
+/// Whether a part of the bytes is this.
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
 /// A file that only its own library reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Foreign {
@@ -100,8 +106,8 @@ enum Foreign {
 }
 
 impl Foreign {
-    fn of(bytes: &[u8], ending: &str) -> Option<Self> {
-        let contains = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let contains = |part: &[u8]| contains(bytes, part);
         if bytes.starts_with(b"PK\x03\x04") {
             // The names of the files stand in the archive as they are.
             return Some(if contains(b"stable_baselines3_version") {
@@ -117,19 +123,8 @@ impl Foreign {
         if bytes.starts_with(b"\x89HDF\r\n\x1a\n") {
             return Some(Self::Keras);
         }
-        let is_pickle = matches!(bytes, [0x80, 2..=5, ..]);
-        let is_named = matches!(ending, "pkl" | "pickle" | "joblib" | "pt" | "pth");
-        if is_pickle || is_named {
-            let makers: [(&[u8], Self); 6] = [
-                (b"vec_normalize", Self::Statistics),
-                (b"lightgbm", Self::Lightgbm),
-                (b"xgboost", Self::Xgboost),
-                (b"sklearn", Self::Sklearn),
-                (b"stable_baselines3", Self::StableBaselines),
-                (b"torch", Self::Torch),
-            ];
-            let maker = makers.into_iter().find(|(name, _)| contains(name));
-            return Some(maker.map_or(Self::Python, |(_, maker)| maker));
+        if matches!(bytes, [0x80, 2..=5, ..]) {
+            return Some(Self::of_objects(bytes));
         }
         if bytes.starts_with(b"binf") || bytes.starts_with(b"bs64") {
             return Some(Self::Xgboost);
@@ -140,6 +135,27 @@ impl Foreign {
         let fits =
             length.and_then(|length| length.checked_add(8)).is_some_and(|end| end <= bytes.len());
         (fits && bytes.get(8) == Some(&b'{')).then_some(Self::Safetensors)
+    }
+
+    /// The library whose objects these are, by the names of classes in it.
+    fn of_objects(bytes: &[u8]) -> Self {
+        let makers: [(&[u8], Self); 6] = [
+            (b"vec_normalize", Self::Statistics),
+            (b"lightgbm", Self::Lightgbm),
+            (b"xgboost", Self::Xgboost),
+            (b"sklearn", Self::Sklearn),
+            (b"stable_baselines3", Self::StableBaselines),
+            (b"torch", Self::Torch),
+        ];
+        let maker = makers.into_iter().find(|(name, _)| contains(bytes, name));
+        maker.map_or(Self::Python, |(_, maker)| maker)
+    }
+
+    /// Why it is not read, with the way around.
+    fn refusal(self) -> PolicyError {
+        let (what, way) = self.around();
+        let page = "see docs/bring-your-own-policy.md";
+        PolicyError::unsupported("", format!("this is {what}; {way} ({page})"))
     }
 
     /// What it is, and what to do.
@@ -218,7 +234,7 @@ mod tests {
             (nnet, Format::Nnet),
             (&onnx, Format::Onnx),
         ] {
-            for name in ["policy", "policy.onnx", "policy.json", "policy.nnet", "p.zip"] {
+            for name in ["policy", "policy.onnx", "policy.json", "policy.nnet", "p.zip", "p.pt"] {
                 assert_eq!(format(name, bytes), Ok(expected), "{name}");
             }
         }
