@@ -198,6 +198,24 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 let below = Interval::point(alpha) * power;
                 if x.lo() >= 0.0 { x } else { below + x.relu() }
             }
+            Activation::Smooth(Smooth::Softplus) => {
+                // max(x, 0) + ln(1 + e^−|x|), which grows.
+                let at = |x: f64| {
+                    let rest = Interval::point(1.0) + (-Interval::point(x).abs()).exp();
+                    Interval::point(x).relu() + rest.log().unwrap_or(Interval::EVERYTHING)
+                };
+                at(x.lo()).hull(at(x.hi()))
+            }
+            Activation::Smooth(Smooth::Silu) => x * x.sigmoid(),
+            Activation::Smooth(Smooth::ErfGate) => {
+                x * (Interval::point(0.5) + Interval::point(0.5) * x.erf())
+            }
+            Activation::Smooth(Smooth::TanhGate(gate)) => {
+                let (outer, cubic) = gate.constants();
+                let cube = Interval::point(cubic) * x * x.square();
+                let argument = Interval::point(outer) * (x + cube);
+                x * (Interval::point(0.5) + Interval::point(0.5) * argument.tanh())
+            }
         }),
         Op::Add { inputs } => merged(inputs, &|a, b| a + b),
         Op::Max { inputs } => merged(inputs, &Interval::max),

@@ -2,8 +2,9 @@
 //!
 //! An enclosure is an interval of fixed-point numbers with a chosen number of fractional bits;
 //! every operation rounds outwards in the last bit. The exponential functions are in
-//! `precise/exponential.rs`.
+//! `precise/exponential.rs`, the error function in `precise/erf.rs`.
 
+mod erf;
 mod exponential;
 
 #[cfg(test)]

@@ -14,7 +14,9 @@
 
 mod curve;
 mod elu;
+mod gate;
 mod sigmoid;
+mod softplus;
 mod tanh;
 
 #[cfg(test)]
@@ -25,7 +27,10 @@ use policert_numeric::{Enclosure, Interval};
 
 pub use curve::{Curvature, Curve};
 pub use elu::Elu;
+pub use gate::TanhGate;
+use gate::{ErfGate, Silu};
 use sigmoid::Sigmoid;
+use softplus::Softplus;
 use tanh::Tanh;
 
 /// A function of one number.
@@ -56,6 +61,14 @@ pub enum Smooth {
     Sigmoid,
     /// The exponential linear unit.
     Elu(Elu),
+    /// ln(1 + eˣ).
+    Softplus,
+    /// x / (1 + e⁻ˣ).
+    Silu,
+    /// x · (1 + erf x) / 2.
+    ErfGate,
+    /// x · (1 + tanh(…)) / 2.
+    TanhGate(TanhGate),
 }
 
 impl Smooth {
@@ -66,6 +79,10 @@ impl Smooth {
             Self::Tanh => &Tanh,
             Self::Sigmoid => &Sigmoid,
             Self::Elu(elu) => elu,
+            Self::Softplus => &Softplus,
+            Self::Silu => &Silu,
+            Self::ErfGate => &ErfGate,
+            Self::TanhGate(gate) => gate,
         }
     }
 }
@@ -80,7 +97,7 @@ pub(crate) struct Operator {
 }
 
 /// The operators of ONNX that are activation functions, without Clip, whose bounds may be arguments.
-pub(crate) const OPERATORS: [Operator; 5] = [
+pub(crate) const OPERATORS: [Operator; 6] = [
     Operator { name: "Relu", attributes: &[], function: |_| Activation::RELU },
     Operator {
         name: "LeakyRelu",
@@ -98,6 +115,11 @@ pub(crate) const OPERATORS: [Operator; 5] = [
         attributes: &[("alpha", 1.0)],
         function: |values| Activation::Smooth(Smooth::Elu(Elu { alpha: values[0] })),
     },
+    Operator {
+        name: "Softplus",
+        attributes: &[],
+        function: |_| Activation::Smooth(Smooth::Softplus),
+    },
 ];
 
 impl Activation {
@@ -110,7 +132,8 @@ impl Activation {
         Self::Clip { lo: lo.unwrap_or(f64::NEG_INFINITY), hi: hi.unwrap_or(f64::INFINITY) }
     }
 
-    /// The name of its operator in ONNX, and the values of the attributes.
+    /// The name of its operator in ONNX, and the values of the attributes; the gates have none of
+    /// their own in the versions that are written.
     #[must_use]
     pub fn operator(&self) -> (&'static str, Vec<f64>) {
         match self {
@@ -120,6 +143,9 @@ impl Activation {
             Self::Smooth(Smooth::Tanh) => ("Tanh", Vec::new()),
             Self::Smooth(Smooth::Sigmoid) => ("Sigmoid", Vec::new()),
             Self::Smooth(Smooth::Elu(Elu { alpha })) => ("Elu", vec![*alpha]),
+            Self::Smooth(Smooth::Softplus) => ("Softplus", Vec::new()),
+            Self::Smooth(Smooth::Silu) => ("Swish", Vec::new()),
+            Self::Smooth(Smooth::ErfGate | Smooth::TanhGate(_)) => ("Gelu", Vec::new()),
         }
     }
 
@@ -145,6 +171,12 @@ impl Activation {
             Self::Smooth(Smooth::Tanh) => each(source, target, width, |x| Tanh.value(x)),
             Self::Smooth(Smooth::Sigmoid) => each(source, target, width, |x| Sigmoid.value(x)),
             Self::Smooth(Smooth::Elu(elu)) => each(source, target, width, |x| elu.value(x)),
+            Self::Smooth(Smooth::Softplus) => each(source, target, width, |x| Softplus.value(x)),
+            Self::Smooth(Smooth::Silu) => each(source, target, width, |x| Silu.value(x)),
+            Self::Smooth(Smooth::ErfGate) => each(source, target, width, |x| ErfGate.value(x)),
+            Self::Smooth(Smooth::TanhGate(gate)) => {
+                each(source, target, width, |x| gate.value(x));
+            }
         }
     }
 

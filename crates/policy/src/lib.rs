@@ -28,6 +28,7 @@ pub mod onnx;
 mod policy;
 mod precise;
 mod read;
+mod scores_file;
 pub mod semantics;
 pub mod trees;
 
@@ -37,8 +38,8 @@ pub use error::PolicyError;
 pub use evaluate::{ErrorBound, Evaluator};
 pub use exact::{ExactEvaluator, ExactScores};
 pub use load::{
-    LoadedPolicy, NetworkFile, PolicyOptions, is_policy_file, load_computing, load_policy,
-    policy_sizes, read_network, read_network_within, read_trees,
+    LoadedPolicy, PolicyOptions, is_policy_file, load_computing, load_policy, policy_sizes,
+    read_trees,
 };
 pub use matrix::Matrix;
 pub use meter::Meter;
@@ -47,4 +48,5 @@ pub use network::{
 };
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
+pub use scores_file::{NetworkFile, read_network, read_network_within};
 pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

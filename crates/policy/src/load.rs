@@ -11,25 +11,14 @@ use crate::interface::{
     computed,
 };
 use crate::meter::Meter;
-use crate::network::Network;
-use crate::nnet::parse_nnet_within;
-use crate::onnx::parse_within;
 use crate::policy::Policy;
 use crate::read::read_metered;
+use crate::scores_file::ScoresFile;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
 use crate::trees::{
     Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
     parse_trees, with_constant_leaves,
 };
-
-/// What a network file contains.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NetworkFile {
-    /// The network.
-    pub network: Network,
-    /// What a user should know, for example that the file normalises its inputs.
-    pub notes: Vec<String>,
-}
 
 /// Settings of the user about the meaning of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +39,8 @@ pub struct LoadedPolicy {
     pub policy: Policy,
     /// The file of the network.
     pub network_file: PathBuf,
+    /// Other files with numbers of the network.
+    pub data_files: Vec<PathBuf>,
     /// The interface file, if there is one.
     pub interface_file: Option<PathBuf>,
     /// Labels that the policy never chooses, although it has no output for them. Of a model under
@@ -126,35 +117,6 @@ pub fn policy_sizes(path: &Path, meter: &mut Meter) -> Result<Sizes, PolicyError
     Ok(Read::file(path, None, meter)?.function.sizes(0))
 }
 
-/// Reads a network in NNet or ONNX, by its content.
-///
-/// # Errors
-/// If the file cannot be read, breaks its format, or has something that is not supported.
-pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
-    read_network_within(path, &mut Meter::default())
-}
-
-/// As [`read_network`], within limits.
-///
-/// # Errors
-/// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
-pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
-    let name = path.display().to_string();
-    let bytes = read_metered(path, meter)?;
-    match Format::of(path, &bytes).map_err(|error| error.in_file(&name))? {
-        Format::Nnet => parse_nnet_within(&name, &bytes, meter),
-        Format::Onnx => {
-            let network = parse_within(&name, bytes, meter)?;
-            Ok(NetworkFile { network, notes: Vec::new() })
-        }
-        Format::Json | Format::Trees => {
-            let message =
-                "this is no network; a network in NNet (.nnet) or ONNX (.onnx) is needed here";
-            Err(PolicyError::unsupported("", message).in_file(&name))
-        }
-    }
-}
-
 /// Loads the policy of a model. Without `network`, the interface names the file; without
 /// `interface`, inputs and outputs are found by their order.
 ///
@@ -196,9 +158,6 @@ pub fn load_computing(
             return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
         }
     };
-    if let Some(interface) = &read_interface {
-        refuse_graph_names(interface)?;
-    }
     let Read { function, mut warnings, mut notes } =
         Read::file(&network_file, read_interface.as_ref(), meter)?;
     let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
@@ -224,9 +183,17 @@ pub fn load_computing(
     };
     let filter = read_interface.as_ref().and_then(|interface| interface.filter);
     let ties = read_interface.as_ref().and_then(|interface| interface.ties);
+    let of_mask = function.is_masked().then_some(Filter::Applicable);
+    if let (Some(Filter::None), true) = (options.filter.or(filter), function.is_masked()) {
+        let message = "the policy itself chooses among the applicable labels alone: `filter` false \
+                       contradicts that";
+        return Err(
+            PolicyError::invalid("/filter", message).in_file(&network_file.display().to_string())
+        );
+    }
     let semantics = Semantics {
         ties: options.ties.or(ties).unwrap_or_default(),
-        filter: options.filter.or(filter).unwrap_or_default(),
+        filter: options.filter.or(filter).or(of_mask).unwrap_or_default(),
         numbers: options.numbers,
     };
     let name = read_interface
@@ -243,26 +210,36 @@ pub fn load_computing(
                 .to_owned(),
         );
     }
+    let mut data_files = Vec::new();
+    if let Function::Network(file) = &function {
+        file.check_inputs(sources, &domains).map_err(|error| error.in_file(&name))?;
+        data_files.clone_from(&file.data_files);
+    }
+    if let Some(classes) = function.classes() {
+        let label = |&label: &LabelId| model.label_name(Some(label)).to_owned();
+        let labels: Vec<String> = outputs.iter().map(label).collect();
+        let attached = attach(classes, &labels, &outputs).map_err(|problem| {
+            PolicyError::Mismatch { file: name.clone(), problems: vec![problem] }
+        })?;
+        outputs = attached.outputs;
+        notes.extend(attached.notes);
+        warnings.extend(attached.warnings);
+    }
     let policy = match function {
-        Function::Network(network) => {
+        Function::Network(file) => {
+            let masked = file.masked;
             let (network, inputs) = match variables {
-                Some(variables) => (*network, variables),
-                None => computed::before(&network, sources, &domains)
+                Some(variables) => (file.network, variables),
+                None => computed::before(&file.network, sources, &domains)
                     .map_err(|(input, why)| uncomputed(input, &why, &name))?,
             };
-            Policy::within(network, inputs, outputs, semantics, &domains, meter)
+            let policy = Policy::within(network, inputs, outputs, semantics, &domains, meter);
+            policy.and_then(|policy| match masked {
+                Some(least) if !policy.scores_exceed(least) => Err(too_low(least)),
+                _ => Ok(policy),
+            })
         }
         Function::Trees(trees) => {
-            if let Some(classes) = &trees.classes {
-                let label = |&label: &LabelId| model.label_name(Some(label)).to_owned();
-                let labels: Vec<String> = outputs.iter().map(label).collect();
-                let attached = attach(classes, &labels, &outputs).map_err(|problem| {
-                    PolicyError::Mismatch { file: name.clone(), problems: vec![problem] }
-                })?;
-                outputs = attached.outputs;
-                notes.extend(attached.notes);
-                warnings.extend(attached.warnings);
-            }
             if trees.features.count.is_none() {
                 notes.push(format!(
                     "the policy file does not say how many inputs it has, so it was only checked \
@@ -308,24 +285,28 @@ pub fn load_computing(
     }
     warnings.extend(semantics.warnings());
     let interface_file = interface.map(Path::to_owned);
-    Ok(LoadedPolicy { policy, network_file, interface_file, never, warnings, notes })
+    Ok(LoadedPolicy { policy, network_file, data_files, interface_file, never, warnings, notes })
 }
 
-/// Refuses an interface that names inputs and outputs of a graph.
+/// Refuses an interface that says of a graph what only networks in ONNX have.
 fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
     let masked = interface.groups.iter().any(|group| group.feed == GroupFeed::Applicable);
-    let (place, message) = match (masked, &interface.scores) {
+    let (place, what) = match (masked, &interface.scores) {
         (false, None) => return Ok(()),
-        (true, _) => (
-            "/input",
-            "policies that read a mask are not supported; export one without, and use \
-             \"filter\": true",
-        ),
-        (false, Some(_)) => {
-            ("/scores", "policies with several outputs are not supported; export one with one")
-        }
+        (true, _) => ("/input", "read a mask; \"filter\": true says the same"),
+        (false, Some(_)) => ("/scores", "have outputs with names"),
     };
+    let message = format!("only networks in ONNX {what}");
     Err(PolicyError::unsupported(place, message).in_file(&interface.name))
+}
+
+/// What is wrong with a mask whose number for labels that are not applicable may be a score.
+fn too_low(least: f64) -> PolicyError {
+    let message = format!(
+        "labels that are not applicable get the score {least:e}, and others might get one as low; \
+         export the policy without a mask, and use the interface's `filter`"
+    );
+    PolicyError::unsupported("/input", message)
 }
 
 /// What is wrong with an interface one of whose inputs cannot be computed.
@@ -339,7 +320,7 @@ fn uncomputed(input: usize, why: &str, interface: &str) -> PolicyError {
 
 /// The function that a policy file contains.
 enum Function {
-    Network(Box<Network>),
+    Network(Box<ScoresFile>),
     Trees(Box<TreesFile>),
 }
 
@@ -359,14 +340,21 @@ impl Read {
     ) -> Result<Self, PolicyError> {
         let rounds = interface.and_then(|interface| interface.rounds);
         let Some(mut trees) = read_trees_within(path, rounds.unwrap_or_default(), meter)? else {
-            let NetworkFile { network, notes } = read_network_within(path, meter)?;
+            let mut file = ScoresFile::read(path, interface, meter)?;
+            if let Some(interface) = interface.filter(|_| file.groups.is_empty()) {
+                refuse_graph_names(interface)?;
+            }
             if let Some((interface, _)) = interface.zip(rounds) {
                 let message = "the policy is a network, and only tree ensembles have rounds";
                 return Err(PolicyError::invalid("/rounds", message).in_file(&interface.name));
             }
-            let function = Function::Network(Box::new(network));
-            return Ok(Self { function, warnings: notes, notes: Vec::new() });
+            let warnings = std::mem::take(&mut file.warnings);
+            let notes = std::mem::take(&mut file.notes);
+            return Ok(Self { function: Function::Network(Box::new(file)), warnings, notes });
         };
+        if let Some(interface) = interface {
+            refuse_graph_names(interface)?;
+        }
         let mut warnings = Vec::new();
         if let Some(interface) = interface
             && trees.outputs_for(interface.outputs.len()) != trees.ensemble.outputs()
@@ -383,17 +371,33 @@ impl Read {
 }
 
 impl Function {
+    /// The classes in the order of the scores, if the file names them.
+    fn classes(&self) -> Option<&Classes> {
+        match self {
+            Self::Network(file) => file.classes.as_ref(),
+            Self::Trees(trees) => trees.classes.as_ref(),
+        }
+    }
+
+    /// Whether only applicable labels compete, as the file itself says.
+    fn is_masked(&self) -> bool {
+        match self {
+            Self::Network(file) => file.masked.is_some(),
+            Self::Trees(_) => false,
+        }
+    }
+
     /// The sizes, for an interface that lists so many outputs.
     fn sizes(&self, listed: usize) -> Sizes {
         match self {
-            Self::Network(network) => Sizes {
+            Self::Network(file) => Sizes {
                 kind: "network",
-                inputs: InputCount::Exactly(network.input_width()),
+                inputs: InputCount::Exactly(file.network.input_width()),
                 input_names: Vec::new(),
-                outputs: network.output_width(),
-                groups: Vec::new(),
-                classes: Vec::new(),
-                hidden: network.hidden_sizes(),
+                outputs: file.network.output_width(),
+                groups: file.groups.iter().map(|g| (g.name.clone(), g.width)).collect(),
+                classes: file.classes.as_ref().map(Classes::shown).unwrap_or_default(),
+                hidden: file.network.hidden_sizes(),
             },
             Self::Trees(trees) => Sizes {
                 kind: "tree ensemble",

@@ -24,10 +24,10 @@ mod writer;
 mod tests;
 
 use crate::error::PolicyError;
-use crate::load::NetworkFile;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
 use crate::network::{ElementType, NetworkBuilder, NodeId};
+use crate::scores_file::NetworkFile;
 
 pub use writer::write_nnet;
 

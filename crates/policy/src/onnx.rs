@@ -6,52 +6,113 @@
 
 mod activation;
 pub(crate) mod attributes;
+mod call;
+mod classical;
 pub(crate) mod consistency;
+mod constants;
 mod declared;
+mod discrete;
+mod external;
+mod gates;
 mod graph;
+mod inputs;
 mod linear;
+mod normalise;
 mod operators;
+mod order;
+mod output;
 pub(crate) mod proto;
+mod reduce;
 mod reshape;
+mod select;
 pub(crate) mod tensor;
+mod unread;
+mod value;
+mod window;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
+use policert_numeric::IntInterval;
 use prost::Message;
 use prost::bytes::Bytes;
 
 use crate::error::PolicyError;
+use crate::interface::InputGroup;
 use crate::meter::Meter;
 use crate::network::Network;
+use crate::trees::Classes;
 use proto::{ModelProto, OperatorsProto};
 
+pub use graph::GraphInput;
 pub use operators::supported_operators;
+pub use output::Head;
 pub use writer::write_onnx;
+
+/// What an ONNX file contains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnnxFile {
+    /// The network.
+    pub network: Network,
+    /// What the values of the graph's output say of the outputs of the network.
+    pub head: Head,
+    /// The classes in the order of the outputs, if the file names them.
+    pub classes: Option<Classes>,
+    /// The inputs of the graph, in the order of the inputs of the network; without masks.
+    pub inputs: Vec<GraphInput>,
+    /// For each input of the network that must be an integer: in which range.
+    pub needs: Vec<Option<IntInterval>>,
+    /// The score that labels get which are not applicable, if the graph itself sets it.
+    pub masked: Option<f64>,
+    /// Other files with numbers of the network.
+    pub data_files: Vec<std::path::PathBuf>,
+    /// What a user should know about how the graph was read.
+    pub remarks: Vec<String>,
+}
 
 /// Reads a network from the bytes of a file; `name` is used in messages.
 ///
 /// # Errors
-/// If the file is no valid ONNX model, or uses something that is not supported.
+/// If the file is no valid ONNX model, or uses something that is not supported: such as numbers in
+/// another file.
 pub fn parse_onnx(name: &str, bytes: &[u8]) -> Result<Network, PolicyError> {
     let bytes = Bytes::copy_from_slice(bytes);
-    parse(bytes, &mut Meter::default()).map_err(|error| error.in_file(name))
+    let read = parse(bytes, &Reading::default(), &mut Meter::default());
+    read.map(|file| file.network).map_err(|error| error.in_file(name))
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading<'a> {
+    /// The folder of the model, for numbers in other files.
+    pub folder: Option<&'a Path>,
+    /// The output that is the policy, if it is named.
+    pub output: Option<&'a str>,
+    /// What feeds the inputs of the graph, if the interface says it.
+    pub groups: &'a [InputGroup],
 }
 
 /// As [`parse_onnx`], within limits; the weights are not copied.
 pub(crate) fn parse_within(
     name: &str,
     bytes: Vec<u8>,
+    reading: &Reading<'_>,
     meter: &mut Meter,
-) -> Result<Network, PolicyError> {
-    parse(Bytes::from(bytes), meter).map_err(|error| error.in_file(name))
+) -> Result<OnnxFile, PolicyError> {
+    parse(Bytes::from(bytes), reading, meter).map_err(|error| error.in_file(name))
 }
 
-fn parse(bytes: Bytes, meter: &mut Meter) -> Result<Network, PolicyError> {
-    let model = ModelProto::decode(bytes).map_err(no_model)?;
+fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxFile, PolicyError> {
+    let mut model = ModelProto::decode(bytes).map_err(no_model)?;
+    consistency::check(&model)?;
+    let data_files = external::resolve(&mut model, reading.folder, meter)?;
     let (graph, version) = consistency::check(&model)?;
-    graph::import(graph, version, meter)
+    let read = graph::import(graph, version, reading, meter)?;
+    let graph::Imported { network, head, classes, inputs, needs, masked, remarks } = read;
+    Ok(OnnxFile { network, head, classes, inputs, needs, masked, data_files, remarks })
 }
 
 /// The operators of all nodes of a file; `None` if it is no ONNX model.

@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 
 use policert_model::{LabelId, VarId};
+use policert_numeric::round::sub_down;
 use policert_numeric::{IntBox, IntInterval};
 
 use crate::choice::Chooser;
@@ -204,6 +205,23 @@ impl Policy {
     #[must_use]
     pub fn chooser(&self) -> Chooser<'_> {
         Chooser::new(self)
+    }
+
+    /// Whether all scores are above a number in every state, also when the logarithm of the sum of
+    /// their exponentials is subtracted from them.
+    pub(crate) fn scores_exceed(&self, least: f64) -> bool {
+        let Function::Network(function) = &self.function else { return false };
+        // The bounds are those of the network without what squashes its scores at the end.
+        if function.ranking.nodes().len() != function.network.nodes().len() {
+            return false;
+        }
+        let scores = function.bound.scores();
+        let lowest = scores.iter().fold(f64::INFINITY, |lowest, score| lowest.min(score.lo()));
+        let highest =
+            scores.iter().fold(f64::NEG_INFINITY, |highest, score| highest.max(score.hi()));
+        // The logarithm is at most the greatest score and that of the number of scores, which is
+        // below 64.
+        sub_down(sub_down(lowest, highest.max(0.0)), 64.0) > least
     }
 
     pub(crate) fn function(&self) -> &Function {

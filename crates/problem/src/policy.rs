@@ -47,5 +47,6 @@ pub fn load(
         load_computing(model, expressions, network, interface, &rules, meter)
     })?;
     files.push((InputRole::Policy, loaded.network_file.clone()));
+    files.extend(loaded.data_files.iter().map(|path| (InputRole::Policy, path.clone())));
     Ok(Some(loaded))
 }

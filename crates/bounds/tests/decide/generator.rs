@@ -2,7 +2,7 @@
 
 use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::activation::Elu;
+use policert_policy::activation::{Elu, TanhGate};
 use policert_policy::{
     Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers, Policy,
     Semantics, Smooth, Ties,
@@ -106,7 +106,7 @@ fn affine(
 }
 
 fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) -> NodeId {
-    let activation = match random.below(13) {
+    let activation = match random.below(16) {
         0 => Activation::Leaky { alpha: 0.1 },
         1 => Activation::Leaky { alpha: [-0.5, 1.5][random.below(2)] },
         2 => Activation::Smooth(Smooth::Tanh),
@@ -115,6 +115,12 @@ fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) 
         5 => Activation::clip(None, Some(1.0)),
         6 => return input,
         7 => Activation::Smooth(Smooth::Elu(Elu { alpha: [1.0, 0.5, 2.0, -1.0][random.below(4)] })),
+        8 => Activation::Smooth(Smooth::Softplus),
+        9 => Activation::Smooth([Smooth::Silu, Smooth::ErfGate][random.below(2)]),
+        10 => {
+            let gate = TanhGate::new(0.797_884_560_802_865_4, 0.044_715).expect("usual");
+            Activation::Smooth(Smooth::TanhGate(gate))
+        }
         _ => Activation::RELU,
     };
     builder.activation(input, activation).expect("finite")

@@ -1,6 +1,7 @@
 //! Elementary functions of intervals.
 
 use super::Interval;
+use crate::activation::{ERF_ERROR, erf};
 use crate::elementary::{
     cos_bounds, exp_bounds, log_bounds, quarter_turns, sin_bounds, sqrt_bounds,
 };
@@ -14,6 +15,14 @@ impl Interval {
     #[must_use]
     pub fn exp(self) -> Self {
         Self::from_bounds(exp_bounds(self.lo).0, exp_bounds(self.hi).1)
+    }
+
+    /// The error function.
+    #[must_use]
+    pub fn erf(self) -> Self {
+        let at = |x: f64| Self::ball(erf(x), ERF_ERROR);
+        let range = Self::ball(0.0, 1.0);
+        at(self.lo).hull(at(self.hi)).intersection(range).unwrap_or(range)
     }
 
     /// The natural logarithm of the positive numbers of the interval; `None` if it has others.

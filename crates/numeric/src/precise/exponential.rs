@@ -1,4 +1,4 @@
-//! e^x, tanh and the logistic sigmoid at any precision.
+//! e^x, tanh, the logistic sigmoid and ln(1 + e^x) at any precision.
 //!
 //! All come from e⁻ᵗ for t ≥ 0: t is divided by 2ˢ until it is tiny, the alternating Taylor series
 //! is summed until its terms vanish in the working precision, and the result is squared s times
@@ -49,15 +49,49 @@ impl Enclosure {
         })
     }
 
+    /// ln(1 + e^x).
+    #[must_use]
+    pub fn softplus(&self) -> Self {
+        self.increasing(|x, bits| {
+            // max(x, 0) + ln(1 + e^−|x|).
+            let (e_lo, e_hi, work) = exp_of_negative(&x.abs_value(), bits);
+            let spare = work - bits;
+            let positive = x.clone().max(IBig::ZERO);
+            let lo = floor_shift(&log_one_plus(&e_lo, work, false), spare);
+            let hi = ceil_shift(&log_one_plus(&e_hi, work, true), spare);
+            (&positive + lo, &positive + hi)
+        })
+    }
+
     /// Image under an increasing function, given by its bounds at a fixed-point number.
-    fn increasing(&self, bounds: impl Fn(&IBig, usize) -> (IBig, IBig)) -> Self {
+    pub(super) fn increasing(&self, bounds: impl Fn(&IBig, usize) -> (IBig, IBig)) -> Self {
         let (lo, hi) = bounds(&self.lo, self.bits);
         let hi = if self.lo == self.hi { hi } else { bounds(&self.hi, self.bits).1 };
         Enclosure { lo, hi, bits: self.bits }
     }
 }
 
-trait AbsValue {
+/// A bound of ln(1 + e) for a fixed-point number e between 0 and 1: 2·(z + z³/3 + z⁵/5 + …) with
+/// z = e/(2 + e), all rounded to the side of the bound.
+fn log_one_plus(e: &IBig, bits: usize, up: bool) -> IBig {
+    let shift = |x: &IBig| if up { ceil_shift(x, bits) } else { floor_shift(x, bits) };
+    let divide = |a: &IBig, b: &IBig| if up { ceil_div(a, b) } else { floor_div(a, b) };
+    let z = divide(&(e << bits), &(e + (IBig::from(2) << bits)));
+    let square = shift(&(&z * &z));
+    let (mut power, mut sum, mut n) = (z.clone(), z, 1u32);
+    while power > IBig::ONE {
+        power = shift(&(power * &square));
+        n += 2;
+        sum += divide(&power, &IBig::from(n));
+    }
+    // Each power is at most 1/9 of the one before.
+    if up {
+        sum += IBig::ONE;
+    }
+    sum << 1
+}
+
+pub(super) trait AbsValue {
     fn abs_value(&self) -> IBig;
 }
 
@@ -87,7 +121,7 @@ fn exp_bounds(x: &IBig, bits: usize) -> Option<(IBig, IBig)> {
 
 /// Bounds of e⁻ᵗ for the fixed-point number t ≥ 0, and their number of fractional bits, which is
 /// above `bits`.
-fn exp_of_negative(t: &IBig, bits: usize) -> (IBig, IBig, usize) {
+pub(super) fn exp_of_negative(t: &IBig, bits: usize) -> (IBig, IBig, usize) {
     let spare = bits + 4;
     if t.is_zero() {
         let one = IBig::ONE << spare;

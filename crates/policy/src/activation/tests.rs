@@ -11,7 +11,12 @@ const BITS: usize = 1200;
 fn smooth() -> impl Strategy<Value = Smooth> {
     let alpha = prop_oneof![-2.0..3.0, Just(1.0), Just(0.0), Just(1e30), Just(-1e-310)];
     let elu = alpha.prop_map(|alpha| Smooth::Elu(Elu { alpha }));
-    prop_oneof![1 => Just(Smooth::Tanh), 1 => Just(Smooth::Sigmoid), 3 => elu]
+    let outer = prop_oneof![Just(0.797_884_560_802_865_4), 0.25..4.0];
+    let gate = (outer, prop_oneof![Just(0.044_715), 1e-3..1.0]).prop_map(|(outer, cubic)| {
+        Smooth::TanhGate(TanhGate::new(outer, cubic).expect("usual constants"))
+    });
+    let fixed = [Smooth::Tanh, Smooth::Sigmoid, Smooth::Softplus, Smooth::Silu, Smooth::ErfGate];
+    prop_oneof![5 => prop::sample::select(fixed.to_vec()), 3 => elu, 2 => gate]
 }
 
 fn argument() -> impl Strategy<Value = f64> {

@@ -84,8 +84,17 @@ impl Interface {
             // What is wrong with each input of the graph was said.
             _ if !self.groups.is_empty() => {}
             InputCount::Exactly(width) if listed != width => {
-                problems
-                    .push(format!("the interface lists {listed} inputs, the {kind} has {width}"));
+                let of_graph = match sizes.groups.as_slice() {
+                    [] | [_] => String::new(),
+                    groups => {
+                        let shown =
+                            groups.iter().map(|(name, width)| format!("`{name}` ({width})"));
+                        format!(": {}", shown.collect::<Vec<_>>().join(", "))
+                    }
+                };
+                problems.push(format!(
+                    "the interface lists {listed} inputs, the {kind} has {width}{of_graph}"
+                ));
             }
             InputCount::AtLeast(width) if listed < width => problems.push(format!(
                 "the interface lists {listed} inputs, and the {kind} reads input {}, counted from \

@@ -1,8 +1,10 @@
-//! Activation functions, maxima and minima, and joining vectors.
+//! Activation functions, maxima and minima.
 
-use super::graph::{Call, Flow, Import, Value};
+use super::call::Call;
+use super::graph::Import;
 use super::operators::BOUNDS_ARE_ARGUMENTS;
-use super::tensor::{Data, Tensor};
+use super::tensor::broadcast_indices;
+use super::value::Value;
 use crate::activation::{Activation, Operator};
 use crate::error::PolicyError;
 
@@ -17,9 +19,9 @@ impl Import<'_, '_> {
             Ok(attributes.float(name)?.unwrap_or(f64::from(default)))
         };
         let values: Result<Vec<f64>> = operator.attributes.iter().map(value).collect();
-        let flow = Self::number_flow(call.required(0)?)?;
+        let flow = call.required(0)?.into_numbers()?;
         let node = self.builder.activation(flow.node, (operator.function)(&values?))?;
-        Ok(Value::Flow(Flow { node, ..flow }))
+        Ok(Value::computed(node, flow.shape, flow.element))
     }
 
     /// Bounds are attributes in early versions and arguments in later ones; infinite bounds are
@@ -28,11 +30,11 @@ impl Import<'_, '_> {
         let known: &[&str] =
             if call.version < BOUNDS_ARE_ARGUMENTS { &["min", "max"] } else { &[] };
         let attributes = call.attributes(known)?;
-        let flow = Self::number_flow(call.required(0)?)?;
+        let flow = call.required(0)?.into_numbers()?;
         let lo = scalar(call.optional(1))?.or(attributes.float("min")?);
         let hi = scalar(call.optional(2))?.or(attributes.float("max")?);
         let node = self.builder.activation(flow.node, Activation::clip(lo, hi))?;
-        Ok(Value::Flow(Flow { node, ..flow }))
+        Ok(Value::computed(node, flow.shape, flow.element))
     }
 
     /// Max, Min.
@@ -44,10 +46,10 @@ impl Import<'_, '_> {
             && let Some(bound) = repeated_scalar(bound)
         {
             let shape = super::linear::common_shape(&call.all()?)?;
-            let flow = Self::number_flow(flow.clone())?;
+            let flow = self.broadcast(flow.clone().into_numbers()?, &shape)?;
             let (lo, hi) = if is_max { (Some(bound), None) } else { (None, Some(bound)) };
             let node = self.builder.activation(flow.node, Activation::clip(lo, hi))?;
-            return Ok(Value::Flow(Flow { node, shape, ..flow }));
+            return Ok(Value::computed(node, shape, flow.element));
         }
         let (mut nodes, shape, element) = self.operands(call)?;
         if !is_max {
@@ -58,59 +60,37 @@ impl Import<'_, '_> {
         }
         let maximum = self.builder.max(nodes)?;
         let node = if is_max { maximum } else { self.times(maximum, -1.0)? };
-        Ok(Value::Flow(Flow { node, shape, element }))
+        Ok(Value::computed(node, shape, element))
     }
 
-    /// Joins vectors, or lists of integers.
-    pub(super) fn concat(&mut self, call: &Call) -> Result<Value> {
-        let attributes = call.attributes(&["axis"])?;
-        let values = call.all()?;
-        let rank = values[0].shape().len();
-        let axis = attributes.integer("axis")?;
-        let axis = axis.ok_or_else(|| PolicyError::invalid("", "attribute `axis` is missing"))?;
-        let axis = super::reshape::axis(axis, rank)?;
-        let mut shape = values[0].shape().to_vec();
-        shape[axis] = 0;
-        for value in &values {
-            let fits = value.shape().len() == rank
-                && (0..rank).all(|k| k == axis || value.shape()[k] == shape[k]);
-            if !fits {
-                let message = format!("shapes {:?} and {:?}", values[0].shape(), value.shape());
-                return Err(PolicyError::invalid("", format!("{message} cannot be joined")));
+    /// A slope of its own for each element below 0: max(x, 0) + slope · min(x, 0).
+    pub(super) fn prelu(&mut self, call: &Call) -> Result<Value> {
+        call.attributes(&[])?;
+        let flow = call.required(0)?.into_numbers()?;
+        let slopes = call.numbers(1, "the slope")?;
+        let indices = broadcast_indices(&slopes.shape, &flow.shape);
+        let indices = indices.ok_or_else(|| {
+            let message = format!("slopes of shape {:?} for {:?}", slopes.shape, flow.shape);
+            PolicyError::invalid("", message)
+        })?;
+        let values = slopes.floats().unwrap_or_default();
+        let slopes: Vec<f64> = indices.into_iter().map(|i| values[i]).collect();
+        let node = match slopes.split_first() {
+            Some((&alpha, rest)) if rest.iter().all(|&other| (other - alpha).abs() <= 0.0) => {
+                self.builder.activation(flow.node, Activation::Leaky { alpha })?
             }
-            shape[axis] = shape[axis].saturating_add(value.shape()[axis]);
-        }
-        if shape[..axis].iter().any(|&size| size != 1) {
-            let message = format!("joining along axis {axis} of shape {shape:?}");
-            return Err(PolicyError::unsupported("", message));
-        }
-        if let Some(integers) = all_integers(&values) {
-            return Ok(Value::Constant(Tensor { shape, data: Data::Integers(integers) }));
-        }
-        let element = match values.iter().find(|value| matches!(value, Value::Flow(_))) {
-            Some(flow) => Self::number_flow(flow.clone())?.element,
-            None => return Err(PolicyError::unsupported("", "constants are joined")),
+            _ => {
+                let all = |value: f64| vec![value; slopes.len()];
+                let (one, zero) = (all(1.0), all(0.0));
+                let above = self.builder.relu(flow.node);
+                let below = Activation::clip(None, Some(0.0));
+                let below = self.builder.activation(flow.node, below)?;
+                let below = self.builder.scale(below, slopes, one, zero)?;
+                self.builder.add(vec![above, below])?
+            }
         };
-        let mut nodes = Vec::with_capacity(values.len());
-        for value in values {
-            let shape = value.shape().to_vec();
-            nodes.push(self.node_of(value, &shape)?);
-        }
-        let node = self.builder.concat(nodes)?;
-        Ok(Value::Flow(Flow { node, shape, element }))
+        Ok(Value::computed(node, flow.shape, flow.element))
     }
-}
-
-/// The elements of constants of integers, one after the other; `None` if there are others.
-fn all_integers(values: &[Value]) -> Option<Vec<i64>> {
-    let mut integers = Vec::new();
-    for value in values {
-        match value {
-            Value::Constant(tensor) => integers.extend(tensor.as_integers()?),
-            Value::Flow(_) => return None,
-        }
-    }
-    Some(integers)
 }
 
 /// The number that all elements of a constant are.
@@ -122,12 +102,9 @@ fn repeated_scalar(value: &Value) -> Option<f64> {
 
 /// The only element of a constant.
 fn scalar(value: Option<Value>) -> Result<Option<f64>> {
-    match value {
-        None => Ok(None),
-        Some(Value::Constant(tensor)) => match tensor.floats() {
-            Some(&[value]) => Ok(Some(value)),
-            _ => Err(PolicyError::unsupported("", "a bound must be one floating-point number")),
-        },
-        Some(Value::Flow(_)) => Err(PolicyError::unsupported("", "a bound must be constant")),
+    let Some(value) = value else { return Ok(None) };
+    match value.into_constant("a bound")?.floats() {
+        Some(&[value]) => Ok(Some(value)),
+        _ => Err(PolicyError::unsupported("", "a bound must be one floating-point number")),
     }
 }

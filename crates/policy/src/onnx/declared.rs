@@ -1,8 +1,8 @@
 //! Types and shapes that a graph declares for its values, against those that are computed.
 
-use super::graph::Value;
 use super::proto::{TensorTypeProto, TypeProto, ValueInfoProto, data_type};
 use super::tensor::Element;
+use super::value::Value;
 use crate::error::PolicyError;
 
 /// Checks that a value has the type and the shape that the graph declares for it. Sizes that are
@@ -12,6 +12,8 @@ use crate::error::PolicyError;
 /// The declaration that differs.
 pub(super) fn check(declared: &ValueInfoProto, value: &Value) -> Result<(), PolicyError> {
     let Some(declared_type) = &declared.r#type else { return Ok(()) };
+    // Of what is not computed nothing is known that could differ.
+    let Some(computed) = value.known_shape() else { return Ok(()) };
     let invalid = |message: String| Err(PolicyError::invalid("", message));
     let TypeProto { tensor_type, sequence_type, map_type, sparse_tensor_type, optional_type } =
         declared_type;
@@ -20,12 +22,16 @@ pub(super) fn check(declared: &ValueInfoProto, value: &Value) -> Result<(), Poli
         return invalid("it is declared as something else than a tensor".to_owned());
     }
     let Some(TensorTypeProto { elem_type, shape }) = tensor_type else { return Ok(()) };
-    if *elem_type != 0 && Element::of(*elem_type) != Some(value.element()) {
-        let (declared, computed) = (data_type::name(*elem_type), value.element().name());
-        return invalid(format!("its elements are declared as {declared}, and are {computed}"));
+    if let Some(element) = value.element()
+        && *elem_type != 0
+        && Element::of(*elem_type) != Some(element)
+    {
+        let declared = data_type::name(*elem_type);
+        let message =
+            format!("its elements are declared as {declared}, and are {}", element.name());
+        return invalid(message);
     }
     let Some(shape) = shape else { return Ok(()) };
-    let computed = value.shape();
     let fits = shape.dim.len() == computed.len()
         && shape.dim.iter().zip(computed).all(|(dimension, &size)| match dimension.dim_value {
             Some(declared) if declared > 0 => usize::try_from(declared) == Ok(size),

@@ -1,64 +1,57 @@
 //! From the nodes of a graph to a [`Network`].
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::attributes::Attributes;
+use policert_numeric::IntInterval;
+
+use super::Reading;
+use super::call::Call;
 use super::declared;
-use super::operators::{apply, supported_operators, unsupported};
-use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto, data_type};
+use super::gates;
+use super::inputs::{self, Group};
+use super::operators::{self, is_known, unsupported};
+use super::output::{self, Head};
+use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{Element, Tensor, count};
+use super::unread;
+use super::value::{Flow, Known, Origin, Unread, Value};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
 use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
+use crate::trees::Classes;
 
-/// What a name stands for.
-#[derive(Clone, Debug)]
-pub(super) enum Value {
-    /// The same in every state.
-    Constant(Tensor),
-    /// Depends on the input.
-    Flow(Flow),
+/// What a graph computes.
+pub(super) struct Imported {
+    pub(super) network: Network,
+    pub(super) head: Head,
+    pub(super) classes: Option<Classes>,
+    pub(super) inputs: Vec<GraphInput>,
+    pub(super) needs: Vec<Option<IntInterval>>,
+    pub(super) masked: Option<f64>,
+    pub(super) remarks: Vec<String>,
 }
 
-/// A value that depends on the input: the elements of a vector, in row-major order of a shape.
-#[derive(Clone, Debug)]
-pub(super) struct Flow {
-    pub(super) node: NodeId,
-    pub(super) shape: Vec<usize>,
-    pub(super) element: Element,
-}
-
-impl Value {
-    pub(super) fn element(&self) -> Element {
-        match self {
-            Value::Constant(tensor) => tensor.element(),
-            Value::Flow(flow) => flow.element,
-        }
-    }
-
-    pub(super) fn shape(&self) -> &[usize] {
-        match self {
-            Value::Constant(tensor) => &tensor.shape,
-            Value::Flow(flow) => &flow.shape,
-        }
-    }
-
-    /// The same elements in another shape, of the same number of elements.
-    pub(super) fn reshaped(self, shape: Vec<usize>) -> Self {
-        match self {
-            Value::Constant(tensor) => Value::Constant(Tensor { shape, ..tensor }),
-            Value::Flow(flow) => Value::Flow(Flow { shape, ..flow }),
-        }
-    }
+/// An input of a graph: some of the inputs of the network, which are those of all inputs of the
+/// graph one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphInput {
+    /// Its name.
+    pub name: String,
+    /// Its number of elements.
+    pub width: usize,
+    /// Whether they are integers or truth values.
+    pub is_integer: bool,
 }
 
 /// The network that a graph computes; `version` is that of the operator set.
 pub(super) fn import(
     graph: &GraphProto,
     version: i64,
+    reading: &Reading<'_>,
     meter: &mut Meter,
-) -> Result<Network, PolicyError> {
+) -> Result<Imported, PolicyError> {
     if !graph.sparse_initializer.is_empty() {
         return Err(PolicyError::unsupported("", "sparse initialisers are not supported"));
     }
@@ -67,22 +60,43 @@ pub(super) fn import(
     // Early versions list the initialisers among the inputs.
     let is_input = |input: &&ValueInfoProto| !stored.contains_key(input.name.as_str());
     let (inputs, listed): (Vec<_>, Vec<_>) = graph.input.iter().partition(is_input);
-    let input = only(&inputs, "inputs")?;
-    let outputs: Vec<&ValueInfoProto> = graph.output.iter().collect();
-    let output = only(&outputs, "outputs")?;
-
-    let flow = input_flow(input)?;
-    let width = count(&flow.shape).unwrap_or(0);
+    if inputs.is_empty() {
+        return Err(PolicyError::invalid("", "the graph has no inputs"));
+    }
+    let groups = inputs::groups(&inputs, reading.groups)?;
+    let width = groups.iter().fold(0usize, |sum, group| sum.saturating_add(group.width()));
     let declared = graph.value_info.iter().map(|info| (info.name.as_str(), info)).collect();
+    let pairs = graph.node.iter().flat_map(|node| {
+        let names = node.output.iter().map(String::as_str);
+        names.map(move |name| (name, node))
+    });
     let mut import = Import {
+        producers: pairs.collect(),
         builder: NetworkBuilder::new(width)?,
         meter,
         version,
         stored,
         declared,
-        values: BTreeMap::from([(input.name.clone(), Value::Flow(flow))]),
+        values: BTreeMap::new(),
+        needs: vec![None; width],
+        masked: None,
+        remarks: Vec::new(),
         has_doubles: false,
     };
+    let mut first = 0;
+    for group in &groups {
+        let Group { input, shape, element, is_mask } = group;
+        if *is_mask {
+            import.values.insert(input.name.clone(), Value::mask(&input.name, shape, *element));
+            continue;
+        }
+        let elements: Rc<[usize]> = (first..first + group.width()).collect();
+        first += group.width();
+        let node = import.selection(NodeId::INPUT, &elements)?;
+        let (shape, element) = (shape.clone(), *element);
+        let flow = Flow { node, shape, element, origin: Origin::Inputs(elements) };
+        import.values.insert(input.name.clone(), Value::Flow(flow));
+    }
     for listed in listed {
         let place = format!("initialiser `{}`", listed.name);
         let value = import.value(&listed.name)?;
@@ -90,73 +104,26 @@ pub(super) fn import(
     }
     for (index, node) in graph.node.iter().enumerate() {
         let place = place_of(node, index);
-        import.node(node).map_err(|error| error.at(&place))?;
+        import.node(node, &place).map_err(|error| error.at(&place))?;
     }
-    let place = format!("output `{}`", output.name);
-    let value = import.value(&output.name).map_err(|error| error.at(&place))?;
-    declared::check(output, &value).map_err(|error| error.at(&place))?;
-    match value {
-        Value::Flow(flow) => {
-            let element = if import.has_doubles { ElementType::F64 } else { ElementType::F32 };
-            Ok(import.builder.finish(flow.node, element))
-        }
-        Value::Constant(_) => {
-            Err(PolicyError::unsupported(place, "it does not depend on the input"))
-        }
-    }
+    let chosen = output::choose(&mut import, &graph.output, reading.output)?;
+    import.remarks.extend(chosen.remark);
+    let element = if import.has_doubles { ElementType::F64 } else { ElementType::F32 };
+    let inputs = groups.iter().filter(|group| !group.is_mask).map(|group| GraphInput {
+        name: group.input.name.clone(),
+        width: group.width(),
+        is_integer: !group.element.is_real(),
+    });
+    Ok(Imported {
+        network: import.builder.finish(chosen.node, element),
+        head: chosen.head,
+        classes: chosen.classes,
+        inputs: inputs.collect(),
+        needs: import.needs,
+        masked: import.masked,
+        remarks: import.remarks,
+    })
 }
-
-fn only<'a>(values: &[&'a ValueInfoProto], what: &str) -> Result<&'a ValueInfoProto, PolicyError> {
-    if let [value] = values {
-        return Ok(value);
-    }
-    let names: Vec<String> = values.iter().map(|value| format!("`{}`", value.name)).collect();
-    if names.is_empty() {
-        return Err(PolicyError::invalid("", format!("the graph has no {what}")));
-    }
-    let message = format!("a graph with several {what} is not supported: {}", names.join(", "));
-    Err(PolicyError::unsupported("", message))
-}
-
-/// The input of the graph, for one state: a first dimension without size is 1.
-fn input_flow(input: &ValueInfoProto) -> Result<Flow, PolicyError> {
-    let place = format!("input `{}`", input.name);
-    let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
-    let Some(tensor) = tensor else {
-        return Err(PolicyError::unsupported(place, "it is not declared as a tensor"));
-    };
-    let Some(element) = Element::of(tensor.elem_type) else {
-        let name = data_type::name(tensor.elem_type);
-        let message = format!("elements of type {name} are not supported");
-        return Err(PolicyError::unsupported(place, message));
-    };
-    let Some(dimensions) = tensor.shape.as_ref().map(|shape| &shape.dim) else {
-        return Err(PolicyError::unsupported(place, "its shape is not declared"));
-    };
-    let mut shape = Vec::with_capacity(dimensions.len());
-    for (axis, dimension) in dimensions.iter().enumerate() {
-        let size = match dimension.dim_value {
-            // Exporters write 0 or -1 for a size that is not fixed.
-            Some(size) if size > 0 => usize::try_from(size).ok(),
-            _ => None,
-        };
-        match size {
-            Some(size) => shape.push(size),
-            None if axis == 0 && dimensions.len() > 1 => shape.push(1),
-            None => {
-                let message = format!("dimension {axis} has no size; only a first one may be open");
-                return Err(PolicyError::unsupported(place, message));
-            }
-        }
-    }
-    if count(&shape).is_none_or(|count| count > MAX_INPUTS) {
-        return Err(PolicyError::unsupported(place, "its shape is too large"));
-    }
-    Ok(Flow { node: NodeId::INPUT, shape, element })
-}
-
-/// More inputs than this are a mistake.
-const MAX_INPUTS: usize = 1 << 24;
 
 /// How messages name a node.
 pub(super) fn place_of(node: &NodeProto, index: usize) -> String {
@@ -172,62 +139,24 @@ pub(super) struct Import<'a, 'm> {
     pub(super) builder: NetworkBuilder,
     pub(super) meter: &'a mut Meter<'m>,
     version: i64,
-    stored: BTreeMap<&'a str, &'a TensorProto>,
+    pub(super) stored: BTreeMap<&'a str, &'a TensorProto>,
+    /// The nodes by what they compute.
+    pub(super) producers: BTreeMap<&'a str, &'a NodeProto>,
     /// Types of values in between.
     declared: BTreeMap<&'a str, &'a ValueInfoProto>,
-    values: BTreeMap<String, Value>,
+    pub(super) values: BTreeMap<String, Value>,
+    /// For each input of the network that must be an integer: in which range.
+    needs: Vec<Option<IntInterval>>,
+    /// The score that labels get which are not applicable, if the graph sets it.
+    pub(super) masked: Option<f64>,
+    /// What a user should know about the reading of the graph.
+    pub(super) remarks: Vec<String>,
     has_doubles: bool,
-}
-
-/// A node and its arguments; arguments that are left out are `None`.
-pub(super) struct Call<'a> {
-    pub(super) node: &'a NodeProto,
-    /// The version of the operator set.
-    pub(super) version: i64,
-    arguments: Vec<Option<Value>>,
-}
-
-impl<'a> Call<'a> {
-    /// The attributes, which must be among `known`.
-    pub(super) fn attributes(&self, known: &[&str]) -> Result<Attributes<'a>, PolicyError> {
-        Attributes::of(self.node, known)
-    }
-
-    /// All arguments; each must be there.
-    pub(super) fn all(&self) -> Result<Vec<Value>, PolicyError> {
-        (0..self.arguments.len().max(1)).map(|i| self.required(i)).collect()
-    }
-
-    /// An argument that must be there.
-    pub(super) fn required(&self, index: usize) -> Result<Value, PolicyError> {
-        self.optional(index)
-            .ok_or_else(|| PolicyError::invalid("", format!("argument {index} is missing")))
-    }
-
-    /// An argument that may be missing.
-    pub(super) fn optional(&self, index: usize) -> Option<Value> {
-        self.arguments.get(index).cloned().flatten()
-    }
-
-    /// An argument that must be there, by value.
-    pub(super) fn taken(&mut self, index: usize) -> Result<Value, PolicyError> {
-        let value = self.arguments.get_mut(index).and_then(Option::take);
-        value.ok_or_else(|| PolicyError::invalid("", format!("argument {index} is missing")))
-    }
-
-    /// Checks the number of arguments.
-    pub(super) fn at_most(&self, count: usize) -> Result<(), PolicyError> {
-        if self.arguments.len() <= count {
-            return Ok(());
-        }
-        let message = format!("{} arguments, at most {count} are known", self.arguments.len());
-        Err(PolicyError::invalid("", message))
-    }
 }
 
 impl Import<'_, '_> {
     /// What a name stands for.
-    fn value(&mut self, name: &str) -> Result<Value, PolicyError> {
+    pub(super) fn value(&mut self, name: &str) -> Result<Value, PolicyError> {
         let value = match (self.values.get(name), self.stored.get(name)) {
             (Some(value), _) => value.clone(),
             (None, Some(tensor)) => {
@@ -239,74 +168,135 @@ impl Import<'_, '_> {
                 return Err(PolicyError::invalid("", message));
             }
         };
-        self.has_doubles |= value.element() == Element::F64;
+        self.has_doubles |= value.element() == Some(Element::F64);
         Ok(value)
     }
 
-    /// Reads one node.
-    fn node(&mut self, node: &NodeProto) -> Result<(), PolicyError> {
-        if !matches!(node.domain.as_str(), "" | "ai.onnx") {
-            let message =
-                format!("operator {} of domain {} is not supported", node.op_type, node.domain);
-            return Err(PolicyError::unsupported("", message));
+    /// These inputs of the network must be integers of a range.
+    pub(super) fn need(&mut self, inputs: &[usize], range: IntInterval) {
+        for &input in inputs {
+            let known = self.needs[input].unwrap_or(IntInterval::ALL);
+            self.needs[input] = Some(known.intersect(range));
         }
-        let argument = |import: &mut Self, name: &String| {
-            if name.is_empty() { Ok(None) } else { import.value(name).map(Some) }
-        };
-        if supported_operators().all(|supported| supported != node.op_type) {
-            return Err(unsupported(&node.op_type));
-        }
-        let arguments: Result<_, _> = node.input.iter().map(|name| argument(self, name)).collect();
-        let call = Call { node, version: self.version, arguments: arguments? };
+    }
+
+    /// Reads one node. What is not supported is an error only where its value is needed.
+    fn node(&mut self, node: &NodeProto, place: &str) -> Result<(), PolicyError> {
         self.meter.before(0)?;
-        let result = apply(self, call)?;
-        if count(result.shape()).is_none_or(|count| count == 0) {
-            return Err(PolicyError::invalid("", "the result has no elements"));
+        let mut arguments = Vec::with_capacity(node.input.len());
+        for name in &node.input {
+            arguments.push(if name.is_empty() { None } else { Some(self.value(name)?) });
         }
-        let name = match (&node.output[..], node.op_type.as_str()) {
-            ([name] | [name, _], "Dropout") | ([name], _) => name,
-            ([], _) => return Err(PolicyError::invalid("", "the node has no output")),
-            (outputs, _) => {
-                let message =
-                    format!("{} outputs, which the operator does not have", outputs.len());
-                return Err(PolicyError::invalid("", message));
+        let call = Call { node, version: self.version, arguments };
+        let shape = unread::shape(&call);
+        let element = unread::element(&call);
+        let results = match self.results(call) {
+            Ok(results) => results,
+            Err(PolicyError::Unsupported { place: inner, message, .. }) => {
+                let place = if inner.is_empty() { place.to_owned() } else { inner };
+                let known = Known::Nothing;
+                let unread = Unread { shape, element, known, place, message };
+                node.output.iter().map(|_| Value::Unread(unread.clone())).collect()
             }
+            Err(error) => return Err(error),
         };
-        if let Some(declared) = self.declared.get(name.as_str()) {
-            declared::check(declared, &result)?;
+        for (name, mut result) in node.output.iter().zip(results) {
+            if let Value::Unread(unread) = &mut result
+                && unread.place.is_empty()
+            {
+                place.clone_into(&mut unread.place);
+            }
+            let is_empty = matches!(&result, Value::Flow(flow) if count(&flow.shape) == Some(0));
+            if is_empty || result.known_shape().is_some_and(|shape| count(shape).is_none()) {
+                return Err(PolicyError::invalid("", "the result has no elements"));
+            }
+            if let Some(declared) = self.declared.get(name.as_str()) {
+                declared::check(declared, &result)?;
+            }
+            if !name.is_empty() {
+                self.values.insert(name.clone(), result);
+            }
         }
-        // The mask of Dropout is not defined, so its use is an error.
-        self.values.insert(name.clone(), result);
         Ok(())
     }
 
-    /// A flow of floating-point numbers; integers must be cast first, since their arithmetic is
-    /// another one.
-    pub(super) fn number_flow(value: Value) -> Result<Flow, PolicyError> {
-        match value {
-            Value::Flow(flow) if flow.element != Element::Integer => Ok(flow),
-            Value::Flow(_) => {
-                Err(PolicyError::unsupported("", "integer arithmetic is not supported"))
-            }
-            Value::Constant(_) => {
-                Err(PolicyError::unsupported("", "arithmetic of constants is not supported"))
-            }
+    /// The values of the outputs of a node.
+    fn results(&mut self, call: Call<'_>) -> Result<Vec<Value>, PolicyError> {
+        let node = call.node;
+        if node.output.is_empty() {
+            return Err(PolicyError::invalid("", "the node has no output"));
         }
+        if let Some(result) = gates::written_out(self, node)? {
+            return Ok(vec![result]);
+        }
+        let results = match unread::with_unread(self, &call)? {
+            Some(result) => vec![result; node.output.len()],
+            None if is_known(node) => operators::apply(self, call)?,
+            None => return Err(unsupported(node)),
+        };
+        if results.len() < node.output.len() {
+            let message =
+                format!("{} outputs, which the operator does not have", node.output.len());
+            return Err(PolicyError::invalid("", message));
+        }
+        Ok(results)
     }
 
-    /// A node with the value of a flow, or a constant repeated to `shape`.
+    /// Elements of a vector, by index.
+    pub(super) fn selection(
+        &mut self,
+        node: NodeId,
+        indices: &[usize],
+    ) -> Result<NodeId, PolicyError> {
+        let width = self.builder.width(node);
+        if indices.iter().copied().eq(0..width) {
+            return Ok(node);
+        }
+        let entries = indices.iter().enumerate().map(|(row, &column)| (row, column, 1.0));
+        let rows = indices.len();
+        self.sparse_affine(node, entries, vec![0.0; rows])
+    }
+
+    /// A linear function of which the weights differ from 0 at (row, column) alone, and a bias.
+    pub(super) fn sparse_affine(
+        &mut self,
+        node: NodeId,
+        weights: impl Iterator<Item = (usize, usize, f64)>,
+        bias: Vec<f64>,
+    ) -> Result<NodeId, PolicyError> {
+        let columns = self.builder.width(node);
+        let size = bias.len().checked_mul(columns).filter(|&size| size <= MAX_WEIGHTS);
+        let Some(size) = size else {
+            let message = format!(
+                "as a matrix it would have {} rows and {columns} columns, which is too large",
+                bias.len()
+            );
+            return Err(PolicyError::unsupported("", message));
+        };
+        self.meter.before_doubles(size)?;
+        let mut entries = vec![0.0; size];
+        for (row, column, weight) in weights {
+            entries[row * columns + column] += weight;
+        }
+        let weights = Matrix::new(bias.len(), columns, entries)
+            .ok_or_else(|| PolicyError::unsupported("", "the matrix is too large"))?;
+        self.builder.affine(node, weights, bias)
+    }
+
+    /// A node with the value of a flow, or a constant, repeated to `shape`.
     pub(super) fn node_of(&mut self, value: Value, shape: &[usize]) -> Result<NodeId, PolicyError> {
         match value {
-            Value::Flow(_) => Ok(Self::number_flow(value)?.node),
             Value::Constant(tensor) => {
                 let bias = super::linear::repeated(&tensor, shape)?;
-                let input = self.builder.input();
-                let columns = self.builder.width(input);
-                let zeros = vec![0.0; bias.len().saturating_mul(columns)];
-                let weights = Matrix::new(bias.len(), columns, zeros)
-                    .ok_or_else(|| PolicyError::unsupported("", "the constant is too large"))?;
-                self.builder.affine(input, weights, bias)
+                self.sparse_affine(NodeId::INPUT, std::iter::empty(), bias)
+            }
+            other => {
+                let flow = other.into_numbers()?;
+                Ok(self.broadcast(flow, shape)?.node)
             }
         }
     }
 }
+
+/// A matrix with more entries than this is not made.
+const MAX_WEIGHTS: usize = 1 << 27;

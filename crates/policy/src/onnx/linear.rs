@@ -1,7 +1,10 @@
 //! Operators that are affine: Gemm, MatMul, and arithmetic with constants.
 
-use super::graph::{Call, Flow, Import, Value};
+use super::call::Call;
+use super::constants;
+use super::graph::Import;
 use super::tensor::{Data, Tensor, broadcast, broadcast_indices, count};
+use super::value::{Flow, Origin, Value};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::network::NodeId;
@@ -19,7 +22,7 @@ fn unsupported(message: impl Into<String>) -> PolicyError {
 
 /// The elements of a constant, repeated to a shape.
 pub(super) fn repeated(tensor: &Tensor, shape: &[usize]) -> Result<Vec<f64>> {
-    let values = tensor.floats().ok_or_else(|| invalid("a constant of integers is used"))?;
+    let values = tensor.floats().ok_or_else(|| unsupported("a constant of integers is used"))?;
     let indices = broadcast_indices(&tensor.shape, shape).ok_or_else(|| {
         invalid(format!("a constant of shape {:?} does not fit shape {shape:?}", tensor.shape))
     })?;
@@ -29,7 +32,7 @@ pub(super) fn repeated(tensor: &Tensor, shape: &[usize]) -> Result<Vec<f64>> {
 /// A constant matrix.
 fn matrix(tensor: Tensor) -> Result<Matrix> {
     let Data::Floats(values, _) = tensor.data else {
-        return Err(invalid("a matrix of integers is used"));
+        return Err(unsupported("a matrix of integers is used"));
     };
     let shape = match tensor.shape[..] {
         [ref leading @ .., rows, columns] if leading.iter().all(|&size| size == 1) => {
@@ -56,8 +59,11 @@ impl Import<'_, '_> {
             _ => Err(invalid(format!("an argument of shape {:?} is no matrix", flow.shape))),
         };
         let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
-            (a @ Value::Flow(_), Value::Constant(b)) => {
-                let flow = Self::number_flow(a)?;
+            (Value::Constant(_), Value::Constant(_)) => {
+                return Err(unsupported("arithmetic of constants is not supported"));
+            }
+            (a, Value::Constant(b)) => {
+                let flow = a.into_numbers()?;
                 let (rows, columns) = dimensions(&flow, transposed_a)?;
                 if rows != 1 {
                     return Err(unsupported(format!("an input of {rows} rows")));
@@ -72,8 +78,8 @@ impl Import<'_, '_> {
                 let shape = vec![1, weights.rows()];
                 (flow, weights, shape)
             }
-            (Value::Constant(a), b @ Value::Flow(_)) => {
-                let flow = Self::number_flow(b)?;
+            (Value::Constant(a), b) => {
+                let flow = b.into_numbers()?;
                 let (rows, columns) = dimensions(&flow, transposed_b)?;
                 if columns != 1 {
                     return Err(unsupported(format!("an input of {columns} columns")));
@@ -91,11 +97,10 @@ impl Import<'_, '_> {
         };
         let summand = match call.optional(2) {
             None => vec![0.0; weights.rows()],
-            Some(Value::Constant(c)) => repeated(&c, &shape)?,
-            Some(Value::Flow(_)) => return Err(unsupported("argument C must be constant")),
+            Some(c) => repeated(&c.into_constant("argument C")?, &shape)?,
         };
         let node = self.scaled_affine(flow.node, weights, alpha, beta, summand)?;
-        Ok(Value::Flow(Flow { node, shape, element: flow.element }))
+        Ok(Value::computed(node, shape, flow.element))
     }
 
     /// A matrix, transposed if `yes`.
@@ -139,8 +144,11 @@ impl Import<'_, '_> {
     pub(super) fn mat_mul(&mut self, mut call: Call) -> Result<Value> {
         call.attributes(&[])?;
         let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
-            (a @ Value::Flow(_), Value::Constant(mut b)) => {
-                let flow = Self::number_flow(a)?;
+            (Value::Constant(_), Value::Constant(_)) => {
+                return Err(unsupported("arithmetic of constants is not supported"));
+            }
+            (a, Value::Constant(mut b)) => {
+                let flow = a.into_numbers()?;
                 let is_vector = b.shape.len() == 1;
                 if is_vector {
                     b.shape.push(1);
@@ -148,24 +156,28 @@ impl Import<'_, '_> {
                 let [leading @ .., columns] = &flow.shape[..] else {
                     return Err(invalid("a number is multiplied by a matrix"));
                 };
-                let rank = leading.len().max(b.shape.len() - 2 + usize::from(!leading.is_empty()));
-                let rows = matrix(b)?;
-                if leading.iter().any(|&size| size != 1) {
-                    return Err(unsupported(format!("an input of shape {:?}", flow.shape)));
-                }
-                if rows.rows() != *columns {
+                let b_rank = b.shape.len();
+                let matrix = matrix(b)?;
+                if matrix.rows() != *columns {
                     let message =
-                        format!("{columns} elements for a matrix of {} rows", rows.rows());
+                        format!("{columns} elements for a matrix of {} rows", matrix.rows());
                     return Err(invalid(message));
                 }
-                let mut shape = vec![1; rank];
+                let rank = leading.len().max(b_rank - 2 + usize::from(!leading.is_empty()));
+                let mut shape = vec![1; rank - leading.len()];
+                shape.extend(leading);
                 if !is_vector {
-                    shape.push(rows.columns());
+                    shape.push(matrix.columns());
                 }
-                (flow, self.transposed(rows, true)?, shape)
+                let rows = count(leading).unwrap_or(usize::MAX);
+                if rows != 1 {
+                    let node = self.for_each_row(&flow, rows, &matrix)?;
+                    return Ok(Value::computed(node, shape, flow.element));
+                }
+                (flow, self.transposed(matrix, true)?, shape)
             }
-            (Value::Constant(mut a), b @ Value::Flow(_)) => {
-                let flow = Self::number_flow(b)?;
+            (Value::Constant(mut a), b) => {
+                let flow = b.into_numbers()?;
                 let is_vector = a.shape.len() == 1;
                 if is_vector {
                     a.shape.insert(0, 1);
@@ -199,23 +211,46 @@ impl Import<'_, '_> {
         };
         let zeros = vec![0.0; weights.rows()];
         let node = self.builder.affine(flow.node, weights, zeros)?;
-        Ok(Value::Flow(Flow { node, shape, element: flow.element }))
+        Ok(Value::computed(node, shape, flow.element))
+    }
+
+    /// The product of each of several rows with a matrix.
+    fn for_each_row(&mut self, flow: &Flow, rows: usize, matrix: &Matrix) -> Result<NodeId> {
+        let (height, width) = (matrix.rows(), matrix.columns());
+        let total = rows.checked_mul(width);
+        let total = total.ok_or_else(|| unsupported("the product is too large"))?;
+        let entries = (0..rows).flat_map(|row| {
+            (0..width).flat_map(move |column| {
+                (0..height)
+                    .map(move |k| (row * width + column, row * height + k, matrix.row(k)[column]))
+            })
+        });
+        self.sparse_affine(flow.node, entries, vec![0.0; total])
     }
 
     /// Add, Sub, Mul, Div.
     pub(super) fn arithmetic(&mut self, call: &Call) -> Result<Value> {
         call.attributes(&[])?;
-        let operator = call.node.op_type.as_str();
+        let operator = call.operator();
         let (a, b) = (call.required(0)?, call.required(1)?);
         let shape = common_shape(&[a.clone(), b.clone()])?;
         let (element, node) = match (a, b) {
-            (a @ Value::Flow(_), Value::Constant(b)) => {
-                let flow = Self::number_flow(a)?;
+            (Value::Constant(a), Value::Constant(b)) => {
+                return constants::arithmetic(operator, &a, &b, shape).map(Value::Constant);
+            }
+            (a, Value::Constant(b)) => {
+                if let Value::Ranked(ranked) = &a
+                    && let Some(ranked) = super::order::shifted(operator, ranked, &b)
+                    && ranked.shape == shape
+                {
+                    return Ok(Value::Ranked(ranked));
+                }
+                let flow = self.broadcast(a.into_numbers()?, &shape)?;
                 let constants = repeated(&b, &shape)?;
                 (flow.element, self.with_constants(operator, flow.node, constants)?)
             }
-            (Value::Constant(a), b @ Value::Flow(_)) => {
-                let flow = Self::number_flow(b)?;
+            (Value::Constant(a), b) => {
+                let flow = self.broadcast(b.into_numbers()?, &shape)?;
                 let constants = repeated(&a, &shape)?;
                 let node = match operator {
                     "Sub" => {
@@ -228,16 +263,46 @@ impl Import<'_, '_> {
                 (flow.element, node)
             }
             (a, b) => {
-                let (a, b) = (Self::number_flow(a)?, Self::number_flow(b)?);
+                let a = self.broadcast(a.into_numbers()?, &shape)?;
+                let b = self.broadcast(b.into_numbers()?, &shape)?;
                 let second = match operator {
                     "Add" => b.node,
                     "Sub" => self.times(b.node, -1.0)?,
-                    _ => return Err(unsupported("one operand must be constant")),
+                    _ => {
+                        let message = "one operand must be constant: products of values that \
+                                       depend on the input are not supported";
+                        return Err(unsupported(message));
+                    }
                 };
                 (a.element, self.builder.add(vec![a.node, second])?)
             }
         };
-        Ok(Value::Flow(Flow { node, shape, element }))
+        Ok(Value::computed(node, shape, element))
+    }
+
+    /// A flow repeated to a shape.
+    pub(super) fn broadcast(&mut self, flow: Flow, shape: &[usize]) -> Result<Flow> {
+        let indices = broadcast_indices(&flow.shape, shape).ok_or_else(|| {
+            invalid(format!("an input of shape {:?} does not fit shape {shape:?}", flow.shape))
+        })?;
+        self.picked_flow(flow, shape.to_vec(), &indices)
+    }
+
+    /// Elements of a flow by index, in a new shape.
+    pub(super) fn picked_flow(
+        &mut self,
+        flow: Flow,
+        shape: Vec<usize>,
+        indices: &[usize],
+    ) -> Result<Flow> {
+        let origin = match &flow.origin {
+            Origin::Inputs(inputs) => {
+                Origin::Inputs(indices.iter().map(|&index| inputs[index]).collect())
+            }
+            other => other.clone(),
+        };
+        let node = self.selection(flow.node, indices)?;
+        Ok(Flow { node, shape, origin, ..flow })
     }
 
     /// The operator with a constant as second operand.
@@ -259,11 +324,19 @@ impl Import<'_, '_> {
         self.builder.scale(x, mul, div, add)
     }
 
+    /// A vector divided by a number of elements.
+    pub(super) fn divided(&mut self, x: NodeId, count: usize) -> Result<NodeId> {
+        let all = |value: f64| vec![value; self.builder.width(x)];
+        let divisor = u32::try_from(count).map_err(|_| unsupported("too many elements"))?;
+        let (mul, div, add) = (all(1.0), all(f64::from(divisor)), all(0.0));
+        self.builder.scale(x, mul, div, add)
+    }
+
     pub(super) fn negated(&mut self, call: &Call) -> Result<Value> {
         call.attributes(&[])?;
-        let flow = Self::number_flow(call.required(0)?)?;
+        let flow = call.required(0)?.into_numbers()?;
         let node = self.times(flow.node, -1.0)?;
-        Ok(Value::Flow(Flow { node, ..flow }))
+        Ok(Value::computed(node, flow.shape, flow.element))
     }
 
     /// The sum of any number of values.
@@ -271,7 +344,7 @@ impl Import<'_, '_> {
         call.attributes(&[])?;
         let (nodes, shape, element) = self.operands(call)?;
         let node = self.builder.add(nodes)?;
-        Ok(Value::Flow(Flow { node, shape, element }))
+        Ok(Value::computed(node, shape, element))
     }
 
     /// All arguments as nodes of one shape; constants are repeated to it.
@@ -281,9 +354,9 @@ impl Import<'_, '_> {
     ) -> Result<(Vec<NodeId>, Vec<usize>, super::tensor::Element)> {
         let values = call.all()?;
         let shape = common_shape(&values)?;
-        let flow = values.iter().find(|value| matches!(value, Value::Flow(_)));
-        let element = match flow {
-            Some(flow) => Self::number_flow(flow.clone())?.element,
+        let varying = values.iter().find(|value| !matches!(value, Value::Constant(_)));
+        let element = match varying {
+            Some(value) => value.clone().into_numbers()?.element,
             None => return Err(unsupported("arithmetic of constants is not supported")),
         };
         let nodes: Result<Vec<NodeId>> =
@@ -292,23 +365,12 @@ impl Import<'_, '_> {
     }
 }
 
-/// The shape that all values broadcast to. Flows may get dimensions of size 1, but are not
-/// repeated.
+/// The shape that all values broadcast to.
 pub(super) fn common_shape(values: &[Value]) -> Result<Vec<usize>> {
-    let mut shape = Vec::new();
-    for value in values {
-        shape = broadcast(&shape, value.shape()).ok_or_else(|| {
-            invalid(format!("shapes {shape:?} and {:?} do not fit", value.shape()))
-        })?;
-    }
-    let total = count(&shape);
-    for value in values {
-        if matches!(value, Value::Flow(_)) && count(value.shape()) != total {
-            let message = format!("an input of shape {:?} is repeated", value.shape());
-            return Err(unsupported(message));
-        }
-    }
-    Ok(shape)
+    values.iter().try_fold(Vec::new(), |shape, value| {
+        broadcast(&shape, value.shape())
+            .ok_or_else(|| invalid(format!("shapes {shape:?} and {:?} do not fit", value.shape())))
+    })
 }
 
 fn rational(value: f64) -> Option<policert_numeric::Rational> {

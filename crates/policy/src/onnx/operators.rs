@@ -1,7 +1,12 @@
 //! The operators that can be read: one list.
 
-use super::graph::{Call, Import, Value};
-use super::reshape;
+use super::call::Call;
+use super::graph::Import;
+use super::proto::NodeProto;
+use super::value::Value;
+use super::{
+    classical, constants, discrete, gates, normalise, order, reduce, reshape, select, window,
+};
 use crate::activation::OPERATORS as ACTIVATIONS;
 use crate::error::PolicyError;
 
@@ -12,12 +17,21 @@ pub(super) const RATIO_IS_ARGUMENT: i64 = 12;
 /// Since this version the axes of Squeeze and Unsqueeze are an argument; before, an attribute.
 pub(super) const AXES_ARE_ARGUMENT: i64 = 13;
 
+/// Any number of arguments.
+const ANY: usize = usize::MAX;
+
 /// An operator.
 struct Operator {
     name: &'static str,
     /// The greatest number of arguments, and from which version of the operator set on; before it is 1.
     most: (usize, i64),
-    read: fn(&mut Import<'_, '_>, Call<'_>) -> Result<Value, PolicyError>,
+    read: Read,
+}
+
+/// How the value of a node is read.
+enum Read {
+    One(fn(&mut Import<'_, '_>, Call<'_>) -> Result<Value, PolicyError>),
+    Several(fn(&mut Import<'_, '_>, Call<'_>) -> Result<Vec<Value>, PolicyError>),
 }
 
 const fn operator(
@@ -25,36 +39,87 @@ const fn operator(
     most: usize,
     read: fn(&mut Import<'_, '_>, Call<'_>) -> Result<Value, PolicyError>,
 ) -> Operator {
-    Operator { name, most: (most, 0), read }
+    Operator { name, most: (most, 0), read: Read::One(read) }
 }
 
-/// All but the functions of one number, which are in the table of the activations.
-const OPERATORS: [Operator; 23] = [
+/// All operators of the standard set but the functions of one number, which are in the table of the
+/// activations.
+const OPERATORS: [Operator; 63] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
+    operator("Conv", 3, |import, call| window::convolution(import, &call)),
+    operator("BatchNormalization", 5, |import, call| normalise::batch(import, &call)),
     operator("Add", 2, |import, call| import.arithmetic(&call)),
     operator("Sub", 2, |import, call| import.arithmetic(&call)),
     operator("Mul", 2, |import, call| import.arithmetic(&call)),
     operator("Div", 2, |import, call| import.arithmetic(&call)),
     operator("Neg", 1, |import, call| import.negated(&call)),
-    operator("Sum", usize::MAX, |import, call| import.sum(&call)),
+    operator("Sum", ANY, |import, call| import.sum(&call)),
     Operator {
         most: (3, BOUNDS_ARE_ARGUMENTS),
         ..operator("Clip", 3, |import, call| import.clip(&call))
     },
-    operator("Max", usize::MAX, |import, call| import.extremum(&call)),
-    operator("Min", usize::MAX, |import, call| import.extremum(&call)),
-    operator("Concat", usize::MAX, |import, call| import.concat(&call)),
+    operator("PRelu", 2, |import, call| import.prelu(&call)),
+    operator("Abs", 1, |import, call| gates::activation(import, &call)),
+    operator("HardSigmoid", 1, |import, call| gates::activation(import, &call)),
+    operator("Selu", 1, |import, call| gates::activation(import, &call)),
+    operator("Celu", 1, |import, call| gates::activation(import, &call)),
+    operator("Gelu", 1, |import, call| gates::activation(import, &call)),
+    operator("Swish", 1, |import, call| gates::activation(import, &call)),
+    operator("Max", ANY, |import, call| import.extremum(&call)),
+    operator("Min", ANY, |import, call| import.extremum(&call)),
+    operator("MaxPool", 1, |import, call| window::pool(import, &call)),
+    operator("AveragePool", 1, |import, call| window::pool(import, &call)),
+    operator("GlobalMaxPool", 1, |import, call| reduce::global(import, &call)),
+    operator("GlobalAveragePool", 1, |import, call| reduce::global(import, &call)),
+    operator("ReduceSum", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceMean", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceMax", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceMin", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceProd", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceLogSumExp", 2, |import, call| reduce::reduce(import, &call)),
+    operator("Softmax", 1, |_, call| order::increasing(&call)),
+    operator("LogSoftmax", 1, |_, call| order::increasing(&call)),
+    operator("Exp", 1, |_, call| order::increasing(&call)),
+    operator("ArgMax", 1, |_, call| order::arg_max(&call)),
+    Operator {
+        name: "TopK",
+        most: (2, 10),
+        read: Read::Several(|import, call| order::top_k(import, &call)),
+    },
+    operator("OneHot", 3, |import, call| discrete::one_hot(import, &call)),
+    operator("Equal", 2, |import, call| discrete::compare(import, &call)),
+    operator("Greater", 2, |import, call| discrete::compare(import, &call)),
+    operator("GreaterOrEqual", 2, |import, call| discrete::compare(import, &call)),
+    operator("Less", 2, |import, call| discrete::compare(import, &call)),
+    operator("LessOrEqual", 2, |import, call| discrete::compare(import, &call)),
+    operator("Not", 1, |import, call| discrete::not(import, &call)),
+    operator("Where", 3, |import, call| discrete::choose(import, &call)),
+    operator("Concat", ANY, |import, call| select::concat(import, &call)),
+    operator("Gather", 2, |import, call| select::gather(import, &call)),
+    operator("Slice", 5, |import, call| select::slice(import, &call)),
+    Operator {
+        name: "Split",
+        most: (2, 0),
+        read: Read::Several(|import, call| select::split(import, &call)),
+    },
+    operator("Pad", 4, |import, call| select::pad(import, &call)),
+    operator("Expand", 2, |import, call| select::repeat(import, &call)),
+    operator("Tile", 2, |import, call| select::repeat(import, &call)),
+    operator("Transpose", 1, |import, call| select::transpose(import, &call)),
     operator("Identity", 1, |_, call| {
         call.attributes(&[])?;
         call.required(0)
     }),
     Operator {
+        name: "Dropout",
         most: (3, RATIO_IS_ARGUMENT),
-        ..operator("Dropout", 3, |_, call| reshape::dropout(&call))
+        read: Read::Several(|_, call| reshape::dropout(&call)),
     },
-    operator("Cast", 1, |_, call| reshape::cast(&call)),
-    operator("Constant", 0, |_, call| reshape::constant(&call)),
+    operator("Cast", 1, |import, call| reshape::cast(import, &call)),
+    operator("Constant", 0, |_, call| constants::constant(&call)),
+    operator("ConstantOfShape", 1, |_, call| constants::constant_of_shape(&call)),
+    operator("Range", 3, |_, call| constants::range(&call)),
     operator("Flatten", 1, |_, call| reshape::flatten(&call)),
     operator("Reshape", 2, |_, call| reshape::reshape(&call)),
     Operator {
@@ -65,37 +130,89 @@ const OPERATORS: [Operator; 23] = [
         most: (2, AXES_ARE_ARGUMENT),
         ..operator("Unsqueeze", 2, |_, call| reshape::unsqueeze(&call))
     },
-    operator("Transpose", 1, |_, call| reshape::transpose(&call)),
     operator("Shape", 1, |_, call| reshape::shape(&call)),
-    operator("Gather", 2, |_, call| reshape::gather(&call)),
+    operator("Size", 1, |_, call| constants::size(&call)),
 ];
 
-/// The names of all operators that can be read, where they are affine or activation functions.
+/// The domain of traditional machine learning.
+const CLASSICAL: &str = "ai.onnx.ml";
+
+/// The operators of that domain, but tree ensembles.
+const CLASSICAL_OPERATORS: [Operator; 10] = [
+    Operator {
+        name: "LinearClassifier",
+        most: (1, 0),
+        read: Read::Several(|import, call| classical::linear_classifier(import, &call)),
+    },
+    operator("LinearRegressor", 1, |import, call| classical::linear_regressor(import, &call)),
+    operator("Scaler", 1, |import, call| classical::scaler(import, &call)),
+    operator("Normalizer", 1, |_, call| classical::normalizer(&call)),
+    operator("ZipMap", 1, |_, call| classical::zip_map(&call)),
+    operator("ArrayFeatureExtractor", 2, |import, call| {
+        classical::array_feature_extractor(import, &call)
+    }),
+    operator("OneHotEncoder", 1, |import, call| classical::one_hot_encoder(import, &call)),
+    operator("Imputer", 1, |_, call| classical::imputer(&call)),
+    operator("FeatureVectorizer", ANY, |import, call| classical::feature_vectorizer(import, &call)),
+    operator("Binarizer", 1, |import, call| classical::binarizer(import, &call)),
+];
+
+/// The names of all operators that can be read.
 pub fn supported_operators() -> impl Iterator<Item = &'static str> {
-    let others = OPERATORS.iter().map(|operator| operator.name);
+    let others = OPERATORS.iter().chain(&CLASSICAL_OPERATORS).map(|operator| operator.name);
     others.chain(ACTIVATIONS.iter().map(|operator| operator.name))
 }
 
-/// The result of a node.
-pub(super) fn apply(import: &mut Import<'_, '_>, call: Call<'_>) -> Result<Value, PolicyError> {
-    let name = call.node.op_type.as_str();
-    if let Some(activation) = ACTIVATIONS.iter().find(|operator| operator.name == name) {
-        call.at_most(1)?;
-        return import.activation(&call, activation);
+/// The operators of the set of a node.
+fn of_domain(node: &NodeProto) -> &'static [Operator] {
+    match node.domain.as_str() {
+        "" | "ai.onnx" => &OPERATORS,
+        CLASSICAL => &CLASSICAL_OPERATORS,
+        _ => &[],
     }
-    match OPERATORS.iter().find(|operator| operator.name == name) {
-        Some(operator) => {
-            let (most, since) = operator.most;
-            call.at_most(if call.version < since { 1 } else { most })?;
-            (operator.read)(import, call)
-        }
-        None => Err(unsupported(name)),
+}
+
+fn activation(node: &NodeProto) -> Option<&'static crate::activation::Operator> {
+    let is_standard = matches!(node.domain.as_str(), "" | "ai.onnx");
+    ACTIVATIONS.iter().find(|operator| is_standard && operator.name == node.op_type)
+}
+
+/// Whether the operator of a node can be read.
+pub(super) fn is_known(node: &NodeProto) -> bool {
+    let mut operators = of_domain(node).iter();
+    activation(node).is_some() || operators.any(|operator| operator.name == node.op_type)
+}
+
+/// The results of a node.
+pub(super) fn apply(
+    import: &mut Import<'_, '_>,
+    call: Call<'_>,
+) -> Result<Vec<Value>, PolicyError> {
+    if let Some(activation) = activation(call.node) {
+        call.at_most(1)?;
+        return import.activation(&call, activation).map(|value| vec![value]);
+    }
+    let mut operators = of_domain(call.node).iter();
+    let Some(operator) = operators.find(|operator| operator.name == call.node.op_type) else {
+        return Err(unsupported(call.node));
+    };
+    let (most, since) = operator.most;
+    call.at_most(if call.version < since { 1 } else { most })?;
+    match operator.read {
+        Read::One(read) => read(import, call).map(|value| vec![value]),
+        Read::Several(read) => read(import, call),
     }
 }
 
 /// An operator that cannot be read.
-pub(super) fn unsupported(name: &str) -> PolicyError {
-    let supported = supported_operators().collect::<Vec<_>>().join(", ");
-    let message = format!("operator {name} is not supported; supported are {supported}");
+pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
+    let name = &node.op_type;
+    let message = match node.domain.as_str() {
+        "" | "ai.onnx" | CLASSICAL => {
+            let supported = supported_operators().collect::<Vec<_>>().join(", ");
+            format!("operator {name} is not supported; supported are {supported}")
+        }
+        domain => format!("operator {name} of domain {domain} is not supported"),
+    };
     PolicyError::unsupported("", message)
 }

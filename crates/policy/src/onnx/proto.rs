@@ -215,8 +215,13 @@ pub(crate) struct TensorProto {
 impl TensorProto {
     /// The number of elements that are stored, at most.
     pub(crate) fn stored(&self) -> usize {
-        // Raw elements of supported types have at least four bytes, but truth values.
-        let raw = self.raw_data.len() / if self.data_type == data_type::BOOL { 1 } else { 4 };
+        let bytes = match self.data_type {
+            data_type::BOOL | data_type::UINT8 | data_type::INT8 => 1,
+            data_type::FLOAT16 | data_type::BFLOAT16 | data_type::INT16 | data_type::UINT16 => 2,
+            // Raw elements of other supported types have at least four bytes.
+            _ => 4,
+        };
+        let raw = self.raw_data.len() / bytes;
         let floats = self.float_data.len() + self.double_data.len();
         raw + floats + self.int32_data.len() + self.int64_data.len()
     }
@@ -225,17 +230,25 @@ impl TensorProto {
 /// Element types of tensors.
 pub(crate) mod data_type {
     pub const FLOAT: i32 = 1;
+    pub const UINT8: i32 = 2;
+    pub const INT8: i32 = 3;
+    pub const UINT16: i32 = 4;
+    pub const INT16: i32 = 5;
     pub const INT32: i32 = 6;
     pub const INT64: i32 = 7;
+    pub const STRING: i32 = 8;
     pub const BOOL: i32 = 9;
+    pub const FLOAT16: i32 = 10;
     pub const DOUBLE: i32 = 11;
+    pub const BFLOAT16: i32 = 16;
 
     /// The field of a tensor that stores elements of a supported type, unless they are raw.
     pub fn field(code: i32) -> Option<&'static str> {
         match code {
             FLOAT => Some("float_data"),
-            INT32 | BOOL => Some("int32_data"),
+            UINT8 | INT8 | UINT16 | INT16 | INT32 | BOOL | FLOAT16 | BFLOAT16 => Some("int32_data"),
             INT64 => Some("int64_data"),
+            STRING => Some("string_data"),
             DOUBLE => Some("double_data"),
             _ => None,
         }
@@ -266,7 +279,7 @@ pub(crate) mod data_type {
     }
 }
 
-/// Where external data is; only its presence is looked at.
+/// Where external data is: a key and its value.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct StringStringEntryProto {
     #[prost(string, tag = "1")]

@@ -1,9 +1,11 @@
 //! Operators that change shapes or nothing at all, and constants.
 
-use super::graph::{Call, Flow, Value};
+use super::call::Call;
+use super::graph::Import;
 use super::operators::{AXES_ARE_ARGUMENT, RATIO_IS_ARGUMENT};
 use super::proto::data_type;
-use super::tensor::{Data, Element, Tensor, count, strided};
+use super::tensor::{Data, Element, Tensor, count};
+use super::value::{Flow, Origin, Value};
 use crate::error::PolicyError;
 
 type Result<T> = std::result::Result<T, PolicyError>;
@@ -26,55 +28,80 @@ pub(super) fn axis(axis: i64, rank: usize) -> Result<usize> {
     }
 }
 
-/// The integers of a constant argument.
-fn integers(value: Option<Value>, what: &str) -> Result<Option<Vec<i64>>> {
-    match value {
-        None => Ok(None),
-        Some(Value::Constant(tensor)) => match tensor.as_integers() {
-            Some(values) => Ok(Some(values.to_vec())),
-            None => Err(invalid(format!("{what} must be integers"))),
-        },
-        Some(Value::Flow(_)) => Err(unsupported(format!("{what} must be constant"))),
-    }
-}
-
-/// Nothing happens outside training.
-pub(super) fn dropout(call: &Call) -> Result<Value> {
+/// Nothing happens outside training; the mask of what is left is all true.
+pub(super) fn dropout(call: &Call) -> Result<Vec<Value>> {
     call.attributes(if call.version < RATIO_IS_ARGUMENT { &["ratio"] } else { &["seed"] })?;
     let training = match call.optional(2) {
         None => false,
         Some(Value::Constant(tensor)) => tensor.as_integers() != Some(&[0]),
-        Some(Value::Flow(_)) => true,
+        Some(_) => true,
     };
     if training {
         return Err(unsupported("dropout in training is random"));
     }
-    call.required(0)
+    let value = call.required(0)?;
+    let shape = value.shape().to_vec();
+    let kept = Data::Integers(vec![1; count(&shape).unwrap_or(0)]);
+    Ok(vec![value, Value::Constant(Tensor { shape, data: kept })])
 }
 
 /// Conversions that change no number.
-pub(super) fn cast(call: &Call) -> Result<Value> {
+pub(super) fn cast(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["to", "saturate", "round_mode"])?;
     let code = attributes.integer("to")?.ok_or_else(|| invalid("attribute `to` is missing"))?;
     let code = i32::try_from(code).unwrap_or(0);
-    let Some(target) = Element::of(code).filter(|_| code != data_type::BOOL) else {
-        return Err(unsupported(format!("a cast to {}", data_type::name(code))));
-    };
+    let refused = || unsupported(format!("a cast to {}", data_type::name(code)));
+    let target = Element::of(code).ok_or_else(refused)?;
     let rounds = || unsupported(format!("a cast to {} that rounds", data_type::name(code)));
     match call.required(0)? {
-        Value::Flow(flow) => match (flow.element, target) {
-            (Element::Integer | Element::F32, Element::F32 | Element::F64)
-            | (Element::F64, Element::F64)
-            | (Element::Integer, Element::Integer) => {
-                Ok(Value::Flow(Flow { element: target, ..flow }))
+        Value::Flow(flow) => {
+            let is_truth = matches!(flow.origin, Origin::Truth);
+            if !is_truth && is_narrow(code) {
+                let message = format!(
+                    "a cast of an input to {}; what says which labels are applicable is \
+                     \"applicable\" in an interface of version 2",
+                    data_type::name(code)
+                );
+                let is_input = matches!(flow.origin, Origin::Inputs(_));
+                return Err(if is_input { unsupported(message) } else { refused() });
             }
-            _ => Err(rounds()),
-        },
+            match &flow.origin {
+                // The values of variables are integers.
+                Origin::Inputs(inputs) if flow.element.is_real() && target == Element::Integer => {
+                    import.need(inputs, policert_numeric::IntInterval::ALL);
+                }
+                Origin::Truth if target != Element::Text => {}
+                Origin::Computed | Origin::Inputs(_) | Origin::Truth => {
+                    if !flow.element.widens_to(target) {
+                        return Err(rounds());
+                    }
+                }
+            }
+            Ok(Value::Flow(Flow { element: target, ..flow }))
+        }
         Value::Constant(tensor) => {
+            if code == data_type::BOOL {
+                return Err(refused());
+            }
             let data = converted(&tensor.data, target).ok_or_else(rounds)?;
             Ok(Value::Constant(Tensor { data, ..tensor }))
         }
+        Value::Ranked(mut ranked) if ranked.element.widens_to(target) => {
+            ranked.element = target;
+            Ok(Value::Ranked(ranked))
+        }
+        Value::Decision(mut decision) if !is_narrow(code) && target != Element::Text => {
+            decision.element = target;
+            Ok(Value::Decision(decision))
+        }
+        other => other.into_flow().map(Value::Flow),
     }
+}
+
+/// Whether numbers of 32 bits do not fit into the type.
+fn is_narrow(code: i32) -> bool {
+    [data_type::BOOL, data_type::UINT8, data_type::INT8, data_type::UINT16, data_type::INT16]
+        .contains(&code)
 }
 
 /// The same numbers in another type; `None` if some number is not the same.
@@ -83,11 +110,7 @@ fn converted(data: &Data, target: Element) -> Option<Data> {
         // Integers of 32 bits are doubles; larger ones do not occur in networks.
         i32::try_from(value).ok().map(f64::from)
     };
-    #[expect(clippy::cast_possible_truncation, reason = "compared with the original below")]
-    let fits = |value: f64| {
-        let stays = target != Element::F32 || f64::from(value as f32).to_bits() == value.to_bits();
-        stays.then_some(value)
-    };
+    let fits = |value: f64| target.holds(value).then_some(value);
     match (data, target) {
         (Data::Integers(values), Element::Integer) => Some(Data::Integers(values.clone())),
         (Data::Integers(values), _) => {
@@ -95,35 +118,12 @@ fn converted(data: &Data, target: Element) -> Option<Data> {
                 values.iter().map(|&value| to_f64(value).and_then(fits)).collect();
             Some(Data::Floats(values?, target))
         }
-        (Data::Floats(..), Element::Integer) => None,
+        (Data::Floats(..), Element::Integer) | (_, Element::Text) | (Data::Texts(_), _) => None,
         (Data::Floats(values, _), _) => {
             let values: Option<Vec<f64>> = values.iter().map(|&value| fits(value)).collect();
             Some(Data::Floats(values?, target))
         }
     }
-}
-
-pub(super) fn constant(call: &Call) -> Result<Value> {
-    let known = ["value", "value_float", "value_floats", "value_int", "value_ints"];
-    let attributes = call.attributes(&known)?;
-    if call.node.attribute.len() > 1 {
-        return Err(invalid("the constant has several values"));
-    }
-    let floats = |shape, values| Tensor { shape, data: Data::Floats(values, Element::F32) };
-    let tensor = if let Some(tensor) = attributes.tensor("value")? {
-        tensor
-    } else if let Some(value) = attributes.float("value_float")? {
-        floats(Vec::new(), vec![value])
-    } else if let Some(values) = attributes.floats("value_floats")? {
-        floats(vec![values.len()], values)
-    } else if let Some(value) = attributes.integer("value_int")? {
-        Tensor { shape: Vec::new(), data: Data::Integers(vec![value]) }
-    } else if let Some(values) = attributes.integers("value_ints")? {
-        Tensor::integers(values.to_vec())
-    } else {
-        return Err(invalid("the constant has no value"));
-    };
-    Ok(Value::Constant(tensor))
 }
 
 pub(super) fn flatten(call: &Call) -> Result<Value> {
@@ -142,8 +142,7 @@ pub(super) fn flatten(call: &Call) -> Result<Value> {
 pub(super) fn reshape(call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["allowzero"])?;
     let value = call.required(0)?;
-    let wanted =
-        integers(call.optional(1), "the shape")?.ok_or_else(|| invalid("argument 1 is missing"))?;
+    let wanted = call.integers(1, "the shape")?.ok_or_else(|| invalid("argument 1 is missing"))?;
     let keeps_zero = attributes.integer("allowzero")?.unwrap_or(0) != 0;
     let mut shape = Vec::with_capacity(wanted.len());
     let mut open = None;
@@ -216,75 +215,22 @@ fn axes(call: &Call) -> Result<Option<Vec<i64>>> {
     let attributes =
         call.attributes(if call.version < AXES_ARE_ARGUMENT { &["axes"] } else { &[] })?;
     let attribute = attributes.integers("axes")?.map(<[i64]>::to_vec);
-    Ok(integers(call.optional(1), "the axes")?.or(attribute))
-}
-
-/// A flow may only be transposed where that keeps the order of its elements.
-pub(super) fn transpose(call: &Call) -> Result<Value> {
-    let attributes = call.attributes(&["perm"])?;
-    let value = call.required(0)?;
-    let rank = value.shape().len();
-    let order = match attributes.integers("perm")? {
-        None => (0..rank).rev().collect(),
-        Some(order) => {
-            let order: std::result::Result<Vec<usize>, _> =
-                order.iter().map(|&index| usize::try_from(index)).collect();
-            order.map_err(|_| invalid("an axis is negative"))?
-        }
-    };
-    let mut sorted = order.clone();
-    sorted.sort_unstable();
-    if !sorted.into_iter().eq(0..rank) {
-        return Err(invalid(format!("{order:?} is no order of {rank} axes")));
-    }
-    let shape: Vec<usize> = order.iter().map(|&index| value.shape()[index]).collect();
-    match value {
-        Value::Flow(flow) => {
-            let moved = order.iter().filter(|&&index| flow.shape[index] != 1);
-            if !moved.is_sorted() {
-                return Err(unsupported(format!("transposing an input of {:?}", flow.shape)));
-            }
-            Ok(Value::Flow(Flow { shape, ..flow }))
-        }
-        Value::Constant(tensor) => {
-            let mut strides = vec![1; rank];
-            for index in (1..rank).rev() {
-                strides[index - 1] = strides[index] * tensor.shape[index];
-            }
-            let strides: Vec<usize> = order.iter().map(|&index| strides[index]).collect();
-            let indices = strided(&shape, &strides);
-            Ok(Value::Constant(tensor.picked(shape, &indices)))
-        }
-    }
+    Ok(call.integers(1, "the axes")?.or(attribute))
 }
 
 /// The shape of a value, for one state.
 pub(super) fn shape(call: &Call) -> Result<Value> {
-    call.attributes(&[])?;
+    let attributes = call.attributes(&["start", "end"])?;
     let value = call.required(0)?;
     let sizes: std::result::Result<Vec<i64>, _> =
         value.shape().iter().map(|&size| i64::try_from(size)).collect();
     let sizes = sizes.map_err(|_| invalid("the shape overflows"))?;
-    Ok(Value::Constant(Tensor::integers(sizes)))
-}
-
-/// Elements of a list of integers, by constant indices.
-pub(super) fn gather(call: &Call) -> Result<Value> {
-    let attributes = call.attributes(&["axis"])?;
-    let data = match call.required(0)? {
-        Value::Constant(tensor) if tensor.shape.len() == 1 => tensor,
-        _ => return Err(unsupported("only shapes may be gathered from")),
+    let rank = i64::try_from(sizes.len()).unwrap_or(i64::MAX);
+    let end_of = |index: i64| {
+        let index = if index < 0 { index.saturating_add(rank) } else { index };
+        usize::try_from(index.clamp(0, rank)).unwrap_or(0)
     };
-    axis(attributes.integer("axis")?.unwrap_or(0), 1)?;
-    let indices = match call.required(1)? {
-        Value::Constant(tensor) => tensor,
-        Value::Flow(_) => return Err(unsupported("the indices must be constant")),
-    };
-    let picked: Result<Vec<usize>> = indices
-        .as_integers()
-        .ok_or_else(|| invalid("the indices must be integers"))?
-        .iter()
-        .map(|&index| axis(index, data.shape[0]))
-        .collect();
-    Ok(Value::Constant(data.picked(indices.shape, &picked?)))
+    let start = end_of(attributes.integer("start")?.unwrap_or(0));
+    let end = end_of(attributes.integer("end")?.unwrap_or(rank)).max(start);
+    Ok(Value::Constant(Tensor::integers(sizes[start..end].to_vec())))
 }

@@ -1,26 +1,41 @@
 //! Constant tensors, and the shapes of values.
 
-use super::proto::{StringStringEntryProto, TensorProto, data_type};
+use super::proto::{TensorProto, data_type};
 use crate::error::PolicyError;
 
 /// What the elements of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
+    /// Half precision.
+    F16,
+    /// Single precision with eight bits of mantissa.
+    BF16,
     /// Single precision.
     F32,
     /// Double precision.
     F64,
     /// Integers or truth values.
     Integer,
+    /// Texts.
+    Text,
 }
 
 impl Element {
     /// The element type of a code; `None` if it is not supported.
     pub(crate) fn of(code: i32) -> Option<Self> {
         match code {
+            data_type::FLOAT16 => Some(Element::F16),
+            data_type::BFLOAT16 => Some(Element::BF16),
             data_type::FLOAT => Some(Element::F32),
             data_type::DOUBLE => Some(Element::F64),
-            data_type::INT32 | data_type::INT64 | data_type::BOOL => Some(Element::Integer),
+            data_type::UINT8
+            | data_type::INT8
+            | data_type::UINT16
+            | data_type::INT16
+            | data_type::INT32
+            | data_type::INT64
+            | data_type::BOOL => Some(Element::Integer),
+            data_type::STRING => Some(Element::Text),
             _ => None,
         }
     }
@@ -30,9 +45,51 @@ impl Element {
     /// How messages name it.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Element::F16 => "float16",
+            Element::BF16 => "bfloat16",
             Element::F32 => "float",
             Element::F64 => "double",
             Element::Integer => "integers",
+            Element::Text => "string",
+        }
+    }
+
+    /// Whether it is a type of floating-point numbers.
+    pub(crate) fn is_real(self) -> bool {
+        match self {
+            Element::F16 | Element::BF16 | Element::F32 | Element::F64 => true,
+            Element::Integer | Element::Text => false,
+        }
+    }
+
+    /// Whether each number of this type is one of the other type.
+    pub(crate) fn widens_to(self, target: Element) -> bool {
+        match (self, target) {
+            (Element::F16 | Element::BF16, Element::F32)
+            | (Element::F16 | Element::BF16 | Element::F32 | Element::Integer, Element::F64)
+            | (Element::Integer, Element::F32 | Element::F16 | Element::BF16) => true,
+            (own, target) => own == target,
+        }
+    }
+
+    /// Whether a number is one of this type.
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+    pub(crate) fn holds(self, value: f64) -> bool {
+        let same = |other: f64| other.to_bits() == value.to_bits() || value.is_nan();
+        let single = value as f32;
+        match self {
+            Element::F64 => true,
+            Element::F32 => same(f64::from(single)),
+            Element::BF16 => same(f64::from(single)) && single.to_bits() & 0xffff == 0,
+            Element::F16 => {
+                let scale = f64::from(2.0f32.powi(24));
+                let magnitude = value.abs();
+                let digits = single.to_bits() & 0x1fff == 0 || magnitude < 6.2e-5;
+                let fits = magnitude <= 65_504.0 && (value * scale).fract().abs() <= 0.0;
+                value.is_infinite() || (same(f64::from(single)) && digits && fits)
+            }
+            Element::Integer => value.fract().abs() <= 0.0,
+            Element::Text => false,
         }
     }
 }
@@ -49,6 +106,7 @@ pub(crate) enum Data {
     /// Widened exactly from what is stored.
     Floats(Vec<f64>, Element),
     Integers(Vec<i64>),
+    Texts(Vec<String>),
 }
 
 impl Tensor {
@@ -61,6 +119,16 @@ impl Tensor {
         match &self.data {
             Data::Floats(_, element) => *element,
             Data::Integers(_) => Element::Integer,
+            Data::Texts(_) => Element::Text,
+        }
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        match &self.data {
+            Data::Floats(values, _) => values.len(),
+            Data::Integers(values) => values.len(),
+            Data::Texts(values) => values.len(),
         }
     }
 
@@ -68,14 +136,14 @@ impl Tensor {
     pub(crate) fn floats(&self) -> Option<&[f64]> {
         match &self.data {
             Data::Floats(values, _) => Some(values),
-            Data::Integers(_) => None,
+            Data::Integers(_) | Data::Texts(_) => None,
         }
     }
 
     /// The elements, if they are integers.
     pub(crate) fn as_integers(&self) -> Option<&[i64]> {
         match &self.data {
-            Data::Floats(..) => None,
+            Data::Floats(..) | Data::Texts(_) => None,
             Data::Integers(values) => Some(values),
         }
     }
@@ -87,6 +155,9 @@ impl Tensor {
                 Data::Floats(indices.iter().map(|&i| values[i]).collect(), *element)
             }
             Data::Integers(values) => Data::Integers(indices.iter().map(|&i| values[i]).collect()),
+            Data::Texts(values) => {
+                Data::Texts(indices.iter().map(|&i| values[i].clone()).collect())
+            }
         };
         Self { shape, data }
     }
@@ -96,12 +167,7 @@ impl Tensor {
     pub(crate) fn read(proto: &TensorProto, place: &str) -> Result<Self, PolicyError> {
         let invalid = |message: String| PolicyError::invalid(place, message);
         if proto.data_location != 0 || !proto.external_data.is_empty() {
-            let entry = |entry: &StringStringEntryProto| {
-                (entry.key == "location").then(|| format!(" ({})", entry.value))
-            };
-            let location = proto.external_data.iter().find_map(entry).unwrap_or_default();
-            let message =
-                format!("data in another file{location} is not supported; store it in the model");
+            let message = "its data in another file cannot be read here; store it in the model";
             return Err(PolicyError::unsupported(place, message));
         }
         let mut shape = Vec::with_capacity(proto.dims.len());
@@ -112,54 +178,93 @@ impl Tensor {
             }
         }
         let count = count(&shape).ok_or_else(|| invalid("the dimensions overflow".to_owned()))?;
-        let raw = &proto.raw_data;
-        let data = match proto.data_type {
-            data_type::FLOAT => {
-                let values = stored(raw, &proto.float_data, f32::from_le_bytes);
-                Data::Floats(values.into_iter().map(f64::from).collect(), Element::F32)
-            }
-            data_type::DOUBLE => {
-                Data::Floats(stored(raw, &proto.double_data, f64::from_le_bytes), Element::F64)
-            }
-            data_type::INT64 => Data::Integers(stored(raw, &proto.int64_data, i64::from_le_bytes)),
-            data_type::INT32 => {
-                let values = stored(raw, &proto.int32_data, i32::from_le_bytes);
-                Data::Integers(values.into_iter().map(i64::from).collect())
-            }
-            data_type::BOOL if raw.is_empty() => {
-                Data::Integers(proto.int32_data.iter().map(|&value| i64::from(value)).collect())
-            }
-            data_type::BOOL => Data::Integers(raw.iter().map(|&byte| i64::from(byte)).collect()),
-            other => {
-                let message = format!(
-                    "elements of type {} are not supported; float, double, int32, int64 and bool \
-                     are",
-                    data_type::name(other)
-                );
-                return Err(PolicyError::unsupported(place, message));
-            }
-        };
-        let (found, bytes) = match &data {
-            Data::Floats(values, Element::F64) => (values.len(), 8),
-            Data::Floats(values, _) => (values.len(), 4),
-            Data::Integers(values) => {
-                let bytes = match proto.data_type {
-                    data_type::INT64 => 8,
-                    data_type::INT32 => 4,
-                    _ => 1,
-                };
-                (values.len(), bytes)
-            }
-        };
-        if found != count || !raw.len().is_multiple_of(bytes) {
+        let (data, bytes) = data(proto, place)?;
+        let tensor = Self { shape, data };
+        let found = tensor.len();
+        if found != count || !proto.raw_data.len().is_multiple_of(bytes) {
             return Err(invalid(format!("{count} elements are declared, {found} are stored")));
         }
-        if let (data_type::BOOL, Data::Integers(values)) = (proto.data_type, &data)
+        if let (data_type::BOOL, Data::Integers(values)) = (proto.data_type, &tensor.data)
             && let Some(other) = values.iter().find(|value| !(0..=1).contains(*value))
         {
             return Err(invalid(format!("an element is {other}, which is no truth value")));
         }
-        Ok(Self { shape, data })
+        Ok(tensor)
+    }
+}
+
+/// The elements of a stored tensor, and how many bytes each one has where they are raw.
+fn data(proto: &TensorProto, place: &str) -> Result<(Data, usize), PolicyError> {
+    let raw = &proto.raw_data;
+    let small = |bytes: usize, of_raw: fn(&[u8]) -> i64, of_field: fn(i32) -> i64| {
+        let values = if raw.is_empty() {
+            proto.int32_data.iter().map(|&value| of_field(value)).collect()
+        } else {
+            raw.chunks_exact(bytes).map(of_raw).collect()
+        };
+        (Data::Integers(values), bytes)
+    };
+    // Short numbers are the low bits of 32.
+    let halves = |of_bits: fn(u16) -> f64, element| {
+        let (bits, bytes) = small(
+            2,
+            |bytes| i64::from(u16::from_le_bytes([bytes[0], bytes[1]])),
+            |value| i64::from(value & 0xffff),
+        );
+        let Data::Integers(bits) = bits else { return (bits, bytes) };
+        let values = bits.iter().map(|&bits| of_bits(u16::try_from(bits).unwrap_or(0))).collect();
+        (Data::Floats(values, element), bytes)
+    };
+    Ok(match proto.data_type {
+        data_type::FLOAT => {
+            let values = stored(raw, &proto.float_data, f32::from_le_bytes);
+            (Data::Floats(values.into_iter().map(f64::from).collect(), Element::F32), 4)
+        }
+        data_type::DOUBLE => {
+            (Data::Floats(stored(raw, &proto.double_data, f64::from_le_bytes), Element::F64), 8)
+        }
+        data_type::FLOAT16 => halves(of_half, Element::F16),
+        data_type::BFLOAT16 => {
+            halves(|bits| f64::from(f32::from_bits(u32::from(bits) << 16)), Element::BF16)
+        }
+        data_type::INT64 => (Data::Integers(stored(raw, &proto.int64_data, i64::from_le_bytes)), 8),
+        data_type::INT32 => small(
+            4,
+            |bytes| i64::from(i32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
+            i64::from,
+        ),
+        data_type::INT16 => {
+            small(2, |bytes| i64::from(i16::from_le_bytes([bytes[0], bytes[1]])), i64::from)
+        }
+        data_type::UINT16 => {
+            small(2, |bytes| i64::from(u16::from_le_bytes([bytes[0], bytes[1]])), i64::from)
+        }
+        data_type::INT8 => small(1, |bytes| i64::from(i8::from_le_bytes([bytes[0]])), i64::from),
+        data_type::UINT8 | data_type::BOOL => small(1, |bytes| i64::from(bytes[0]), i64::from),
+        data_type::STRING => {
+            let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+            (Data::Texts(proto.string_data.iter().map(text).collect()), 1)
+        }
+        other => {
+            let message = format!(
+                "elements of type {} are not supported; float, double, float16, bfloat16, integers \
+                 of up to 32 bits, int64, bool and string are",
+                data_type::name(other)
+            );
+            return Err(PolicyError::unsupported(place, message));
+        }
+    })
+}
+
+/// The number with the bits of half precision.
+fn of_half(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let mantissa = f64::from(bits & 0x3ff);
+    match i32::from(bits >> 10 & 0x1f) {
+        0 => sign * mantissa * f64::from(2.0f32.powi(-24)),
+        31 if mantissa > 0.0 => f64::NAN,
+        31 => sign * f64::INFINITY,
+        exponent => sign * (1024.0 + mantissa) * f64::from(2.0f32.powi(exponent - 25)),
     }
 }
 
@@ -250,6 +355,36 @@ mod tests {
     }
 
     #[test]
+    fn halves() {
+        let proto = |data_type, words: &[u16]| TensorProto {
+            dims: vec![i64::try_from(words.len()).expect("short")],
+            data_type,
+            raw_data: words.iter().flat_map(|word| word.to_le_bytes()).collect(),
+            ..TensorProto::default()
+        };
+        let read = |data_type, words: &[u16]| {
+            let tensor = Tensor::read(&proto(data_type, words), "h").expect("valid");
+            tensor.floats().expect("numbers").to_vec()
+        };
+        let halves = read(data_type::FLOAT16, &[0x3c00, 0xc000, 0x3555, 1, 0x7bff, 0xfc00]);
+        let tiny = f64::from(2.0f32.powi(-24));
+        assert_eq!(halves, [1.0, -2.0, 0.333_251_953_125, tiny, 65_504.0, f64::NEG_INFINITY]);
+        assert_eq!(read(data_type::BFLOAT16, &[0x3f80, 0xc049]), [1.0, -3.140_625]);
+        for value in halves {
+            assert!(Element::F16.holds(value), "{value}");
+        }
+        for value in [1.0 / 3.0, 65_505.0, 1e-9, tiny * 1.5] {
+            assert!(!Element::F16.holds(value), "{value}");
+        }
+        let typed = TensorProto {
+            raw_data: Vec::new().into(),
+            int32_data: vec![0x3c00],
+            ..proto(data_type::FLOAT16, &[0])
+        };
+        assert_eq!(Tensor::read(&typed, "h").expect("valid").floats(), Some(&[1.0][..]));
+    }
+
+    #[test]
     fn stored_tensors() {
         let floats = TensorProto {
             dims: vec![2],
@@ -276,7 +411,7 @@ mod tests {
         }
         for tensor in [
             TensorProto { data_location: 1, ..floats.clone() },
-            TensorProto { data_type: 10, ..floats.clone() },
+            TensorProto { data_type: 14, ..floats.clone() },
         ] {
             assert!(matches!(Tensor::read(&tensor, "W"), Err(PolicyError::Unsupported { .. })));
         }

@@ -90,6 +90,13 @@ impl Writer {
                     }
                 }
                 let known = OPERATORS.iter().find(|known| known.name == operator);
+                if known.is_none() && !matches!(activation, Activation::Clip { .. }) {
+                    let message = format!(
+                        "version {OPSET_VERSION} of the operator set has no {operator}, and no other \
+                         one is written"
+                    );
+                    return Err(PolicyError::unsupported(name, message));
+                }
                 let names = known.map_or(&[][..], |known| known.attributes);
                 let attribute = |((attribute, _), value): (&(&str, f32), f64)| {
                     Ok(AttributeProto {

@@ -276,7 +276,7 @@ fn real_list(attributes: &Attributes<'_>, name: &str) -> Result<Vec<f64>, Policy
         (list, None) => Ok(list.unwrap_or_default()),
         (None, Some(tensor)) => match tensor.data {
             Data::Floats(values, _) => Ok(values),
-            Data::Integers(_) => {
+            Data::Integers(_) | Data::Texts(_) => {
                 let message = format!("attribute `{as_tensor}` holds no real numbers");
                 Err(PolicyError::invalid("", message))
             }

@@ -1,4 +1,5 @@
-//! The scores of a network in exact rationals; tanh and sigmoid as intervals of rationals.
+//! The scores of a network in exact rationals; functions that are not made of linear pieces as
+//! intervals of rationals.
 
 use policert_numeric::Rational;
 use policert_policy::activation::Elu;
@@ -73,6 +74,20 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                 Activation::Smooth(Smooth::Tanh) => tanh(x),
                 Activation::Smooth(Smooth::Sigmoid) => sigmoid(x),
                 Activation::Smooth(Smooth::Elu(Elu { alpha })) => elu(x, &number(alpha)),
+                Activation::Smooth(Smooth::Softplus) => between(x, softplus),
+                Activation::Smooth(Smooth::Silu) => product(x, &sigmoid(x)),
+                Activation::Smooth(Smooth::ErfGate) => {
+                    let half = Rational::new(1, 2).expect("not 0");
+                    let erf = between(x, error_function);
+                    product(x, &erf.plus(&Score::exact(Rational::ONE)).times(&half))
+                }
+                Activation::Smooth(Smooth::TanhGate(gate)) => {
+                    let (outer, cubic) = gate.constants();
+                    let cube = product(x, &product(x, x)).times(&number(cubic));
+                    let twice = Rational::from(2);
+                    let argument = x.plus(&cube).times(&number(outer)).times(&twice);
+                    product(x, &sigmoid(&argument))
+                }
             }),
             Op::Add { inputs } => combined(inputs.iter().map(of), Score::plus),
             Op::Concat { inputs } => inputs.iter().flat_map(of).cloned().collect(),
@@ -140,6 +155,59 @@ fn elu(x: &Score, alpha: &Rational) -> Score {
     let below = between(&x.map(|x| x.clone().min(Rational::ZERO)), exponential);
     let below = below.plus(&Score::exact(-Rational::ONE)).times(alpha);
     outward(&below.plus(&x.map(|x| x.clone().max(Rational::ZERO))))
+}
+
+fn product(a: &Score, b: &Score) -> Score {
+    let corners = [&a.lo * &b.lo, &a.lo * &b.hi, &a.hi * &b.lo, &a.hi * &b.hi];
+    let least = corners.iter().min().expect("four").clone();
+    let greatest = corners.iter().max().expect("four").clone();
+    outward(&Score { lo: least, hi: greatest })
+}
+
+/// max(x, 0) + 2·artanh(e/(2 + e)) with e = e^−|x|.
+fn softplus(x: &Rational) -> Score {
+    let power = exponential(&-x.abs());
+    let logarithm = |e: Rational| {
+        let z = e.checked_div(&(&e + &Rational::from(2))).expect("more than 2");
+        let square = &z * &z;
+        let (mut term, mut sum) = (z.clone(), z);
+        for n in 1..=60i64 {
+            term = rounded(&(&term * &square), true);
+            sum = &sum + &(&term * &Rational::new(1, 2 * n + 1).expect("not 0"));
+        }
+        &sum * &Rational::from(2)
+    };
+    // Each rounding and the rest of the series are far below this.
+    let tiny = Rational::from(2).pow(20 - BITS).expect("a small power");
+    let positive = x.clone().max(Rational::ZERO);
+    Score {
+        lo: &(&positive + &logarithm(power.lo)) - &tiny,
+        hi: &(&positive + &logarithm(power.hi)) + &tiny,
+    }
+}
+
+/// 2/√π · Σ (−1)ⁿ x²ⁿ⁺¹ / (n! · (2n + 1)); beyond 8, 1 − e⁻⁶⁴ to 1.
+fn error_function(x: &Rational) -> Score {
+    let size = x.abs();
+    let tiny = Rational::from(2).pow(-90).expect("a small power");
+    let at = if size > Rational::from(8) {
+        Score { lo: &Rational::ONE - &tiny, hi: Rational::ONE }
+    } else {
+        let square = &size * &size;
+        let (mut term, mut sum) = (size.clone(), size);
+        for n in 1..=400i64 {
+            let factor = &square * &Rational::new(-1, n).expect("not 0");
+            term = rounded(&(&term * &factor), true);
+            sum = &sum + &(&term * &Rational::new(1, 2 * n + 1).expect("not 0"));
+        }
+        // 2/√π to 39 digits; what is rounded is far below 2⁻⁹⁰.
+        let digits =
+            "112837916709551257389615890312154517169/100000000000000000000000000000000000000";
+        let factor: Rational = digits.parse().expect("a fraction");
+        let value = &sum * &factor;
+        Score { lo: &value - &tiny, hi: &value + &tiny }
+    };
+    if x.signum() < 0 { at.times(&-Rational::ONE) } else { at }
 }
 
 /// The image under an increasing function that is itself known between two numbers.
@@ -214,7 +282,7 @@ pub fn tree_scores(ensemble: &Ensemble, inputs: &[i64]) -> Vec<Score> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Score, exponential, sigmoid, tanh};
+    use super::{Score, error_function, exponential, sigmoid, softplus, tanh};
     use policert_numeric::Rational;
 
     fn exact(n: i64, d: i64) -> Score {
@@ -231,6 +299,7 @@ mod tests {
                 (exponential(&x.lo), f.exp()),
                 (tanh(&x), f.tanh()),
                 (sigmoid(&x), 1.0 / (1.0 + (-f).exp())),
+                (softplus(&x.lo), f.exp().ln_1p()),
             ];
             for (score, float) in cases {
                 assert!(score.lo <= score.hi);
@@ -239,6 +308,19 @@ mod tests {
                 let size = float.abs().max(Rational::ONE);
                 assert!((&score.lo - &float).abs() < &(&tiny * &size) * &Rational::from(8));
             }
+        }
+    }
+
+    #[test]
+    fn the_error_function_at_known_places() {
+        for (x, digits) in [
+            (exact(1, 2), "5204998778130465/10000000000000000"),
+            (exact(1, 1), "8427007929497149/10000000000000000"),
+            (exact(-5, 1), "-9999999999984626/10000000000000000"),
+        ] {
+            let (score, known) = (error_function(&x.lo), digits.parse::<Rational>().unwrap());
+            let tiny = Rational::new(1, 1_000_000_000_000_000).unwrap();
+            assert!((&score.lo - &known).abs() < tiny && (&score.hi - &known).abs() < tiny);
         }
     }
 }

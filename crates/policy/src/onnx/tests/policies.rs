@@ -1,0 +1,600 @@
+//! Graphs as trainers' libraries write them: outputs that decide, integers, several inputs and
+//! outputs, shapes that are computed, numbers in other files.
+
+use policert_numeric::IntInterval;
+
+use super::*;
+use crate::activation::{Smooth, TanhGate};
+use crate::interface::{GroupFeed, InputGroup};
+use crate::trees::Classes;
+
+fn file(graph: Graph) -> Result<OnnxFile, PolicyError> {
+    let model = ml(graph).encode_to_vec();
+    parse_within("net.onnx", model, &Reading::default(), &mut Meter::default())
+}
+
+/// With both operator sets.
+fn ml(graph: Graph) -> ModelProto {
+    let mut model = graph.model();
+    model.opset_import.push(OperatorSetIdProto { domain: "ai.onnx.ml".to_owned(), version: 1 });
+    model
+}
+
+fn of_ml(mut graph: Graph) -> Graph {
+    if let Some(node) = graph.0.node.last_mut() {
+        node.domain = "ai.onnx.ml".to_owned();
+    }
+    graph
+}
+
+fn texts(name: &str, values: &[&str]) -> TensorProto {
+    TensorProto {
+        name: name.to_owned(),
+        dims: vec![i64::try_from(values.len()).expect("few")],
+        data_type: data_type::STRING,
+        string_data: values.iter().map(|value| value.as_bytes().to_vec()).collect(),
+        ..TensorProto::default()
+    }
+}
+
+fn text(name: &str, value: &str) -> AttributeProto {
+    AttributeProto { s: Some(value.as_bytes().to_vec()), ..attribute(name, attribute_kind::STRING) }
+}
+
+fn list(name: &str, floats: &[f32]) -> AttributeProto {
+    AttributeProto { floats: floats.to_vec(), ..attribute(name, attribute_kind::FLOATS) }
+}
+
+/// The graph with these outputs.
+fn outputs(mut graph: Graph, outputs: &[(&str, i32)]) -> Graph {
+    graph.0.output = outputs.iter().map(|&(name, kind)| shapeless(name, kind)).collect();
+    graph
+}
+
+/// The scores of a state.
+fn exact(network: &Network, inputs: &[i64]) -> Vec<String> {
+    let exact = ExactEvaluator::new(network).expect("piecewise linear");
+    exact.scores(inputs).to_rationals().iter().map(ToString::to_string).collect()
+}
+
+/// A graph that reads integers.
+fn integers_of(dims: &[Option<i64>]) -> Graph {
+    let mut graph = Graph::new(dims);
+    graph.0.input = vec![value_info("x", data_type::INT64, dims)];
+    graph
+}
+
+#[test]
+fn decisions_are_the_scores_that_they_choose_from() {
+    let tails: [&[(&str, &str, Vec<AttributeProto>)]; 5] = [
+        &[("ArgMax", "x -> y", vec![int("axis", 1), int("keepdims", 0)])],
+        &[("Softmax", "x -> p", vec![]), ("ArgMax", "p -> y", vec![int("axis", -1)])],
+        &[
+            ("ReduceLogSumExp", "x -> s", vec![ints("axes", &[-1])]),
+            ("Sub", "x s -> l", vec![]),
+            ("Softmax", "l -> p", vec![int("axis", -1)]),
+            ("ArgMax", "p -> a", vec![int("axis", 1)]),
+            ("Squeeze", "a -> q", vec![]),
+            ("Cast", "q -> y", vec![int("to", i64::from(data_type::INT64))]),
+        ],
+        &[
+            ("ReduceMax", "x -> m", vec![ints("axes", &[1])]),
+            ("Sub", "x m -> d", vec![]),
+            ("Exp", "d -> e", vec![]),
+            ("ReduceSum", "e -> s", vec![]),
+            ("Div", "e s -> p", vec![]),
+            ("ArgMax", "p -> y", vec![int("axis", 1)]),
+        ],
+        &[("TopK", "x k -> v y", vec![])],
+    ];
+    for tail in tails {
+        let start =
+            outputs(Graph::pair().with(integers("k", &[1], &[1])), &[("y", data_type::INT64)]);
+        let graph = tail.iter().fold(start, |graph, (operator, values, attributes)| {
+            graph.node(operator, values, attributes.clone())
+        });
+        let read = file(graph).expect("supported");
+        assert_eq!(read.head, Head::Decision);
+        let scores = exact(&read.network, &[3, -2]);
+        assert!(scores == ["3", "-2"] || scores == ["0", "-5"], "{scores:?}");
+    }
+    for operator in ["Softmax", "LogSoftmax"] {
+        let read = file(Graph::pair().node(operator, "x -> y", vec![])).expect("supported");
+        assert_eq!(read.head, Head::Order);
+        assert_eq!(exact(&read.network, &[3, -2]), ["3", "-2"]);
+        let middle = Graph::pair().node(operator, "x -> p", vec![]).node("Relu", "p -> y", vec![]);
+        let message = middle.unsupported();
+        assert!(message.contains("node 1 (Relu)") && message.contains("order"), "{message}");
+    }
+    let last = int("select_last_index", 1);
+    let graph = outputs(Graph::pair(), &[("y", data_type::INT64)]);
+    let graph = graph.node("ArgMax", "x -> y", vec![int("axis", 1), last]);
+    assert!(file(graph).expect_err("the last").to_string().contains("select_last_index"));
+    let rows = outputs(Graph::new(&[Some(2), Some(2)]), &[("y", data_type::INT64)]);
+    let rows = rows.node("ArgMax", "x -> y", vec![int("axis", 1)]);
+    assert!(file(rows).expect_err("two choices").to_string().contains("along axis 1"));
+}
+
+#[test]
+fn subtracting_what_differs_between_scores_is_no_order() {
+    // The logarithm of a number that may be negative is not known to be real.
+    let log = Graph::pair().with(integers("a", &[1], &[1]));
+    let log = log.node("ReduceSum", "x a -> s", vec![]).node("Log", "s -> l", vec![]);
+    let log = log.node("Sub", "x l -> y", vec![]);
+    assert!(log.unsupported().contains("node 1 (Log): operator Log is not supported"));
+    // Not the same number for all scores.
+    let each = Graph::pair().node("Exp", "x -> e", vec![]).node("Sub", "x e -> y", vec![]);
+    assert!(each.unsupported().contains("node 1 (Sub)"));
+}
+
+#[test]
+fn several_choices_are_one_among_their_combinations() {
+    let graph = outputs(Graph::new(&[None, Some(5)]), &[("y", data_type::INT64)]);
+    let graph = graph.with(integers("s", &[2], &[2, 3])).with(integers("one", &[1], &[1]));
+    let graph = graph.node("Split", "x s -> a b", vec![int("axis", 1)]);
+    let pick = |graph: Graph, values: &str, to: &str| {
+        let argmax = vec![int("axis", 1), int("keepdims", 0)];
+        graph.node("ArgMax", &format!("{values} -> i{values}"), argmax).node(
+            "Unsqueeze",
+            &format!("i{values} one -> {to}"),
+            vec![],
+        )
+    };
+    let graph = pick(pick(graph, "a", "c"), "b", "d");
+    let graph = graph.node("Concat", "c d -> y", vec![int("axis", 1)]);
+    let read = file(graph).expect("supported");
+    assert_eq!(exact(&read.network, &[1, 2, 10, 20, 30]), ["11", "21", "31", "12", "22", "32"]);
+    assert!(read.remarks[0].contains("6 combinations"), "{:?}", read.remarks);
+}
+
+#[test]
+fn the_output_of_several_that_decides() {
+    let graph = || {
+        Graph::pair()
+            .with(floats("w", &[2, 1], &[1.0, 2.0]))
+            .node("MatMul", "x w -> value", vec![])
+            .node("Softmax", "x -> p", vec![])
+            .node("ArgMax", "p -> action", vec![int("axis", 1)])
+            .node("RandomNormalLike", "x -> noise", vec![])
+    };
+    let all = [
+        ("noise", data_type::FLOAT),
+        ("value", data_type::FLOAT),
+        ("action", data_type::INT64),
+        ("p", data_type::FLOAT),
+    ];
+    let read = file(outputs(graph(), &all)).expect("the action");
+    assert_eq!(read.head, Head::Decision);
+    assert!(read.remarks[0].ends_with("`action` is the policy"), "{:?}", read.remarks);
+    // Without a decision, the only one with several elements.
+    let read = file(outputs(graph(), &[all[1], all[3]])).expect("the scores");
+    assert_eq!((read.head, read.network.output_width()), (Head::Order, 2));
+    let named = |name: &str| {
+        let reading = Reading { output: Some(name), ..Reading::default() };
+        let model = outputs(graph(), &all).bytes();
+        parse_within("net.onnx", model, &reading, &mut Meter::default())
+    };
+    assert_eq!(named("value").expect("named").network.output_width(), 1);
+    assert!(named("noise").expect_err("noise").to_string().contains("RandomNormalLike"));
+    let message = named("other").expect_err("no such").to_string();
+    assert!(message.contains("no output `other`; it has `noise`, `value`"), "{message}");
+    let two = outputs(
+        graph().node("Identity", "action -> again", vec![]),
+        &[all[2], ("again", data_type::INT64)],
+    );
+    assert!(file(two).expect_err("two decisions").to_string().contains("not clear"));
+}
+
+#[test]
+fn several_inputs_stand_one_after_the_other() {
+    let mut graph = Graph::pair();
+    graph.0.input.push(value_info("z", data_type::FLOAT, &[Some(1), Some(1)]));
+    let read = file(graph.node("Concat", "z x -> y", vec![int("axis", 1)])).expect("supported");
+    let input = |name: &str, width| GraphInput { name: name.to_owned(), width, is_integer: false };
+    assert_eq!(read.inputs, [input("x", 2), input("z", 1)]);
+    assert_eq!(exact(&read.network, &[1, 2, 3]), ["3", "1", "2"]);
+}
+
+/// Inputs by name.
+fn named(graph: Graph, groups: &[(&str, GroupFeed)]) -> Result<OnnxFile, PolicyError> {
+    let group = |&(name, feed): &(&str, GroupFeed)| InputGroup { name: name.to_owned(), feed };
+    let groups: Vec<InputGroup> = groups.iter().map(group).collect();
+    let reading = Reading { groups: &groups, ..Reading::default() };
+    parse_within("net.onnx", graph.bytes(), &reading, &mut Meter::default())
+}
+
+#[test]
+fn masks_of_applicable_labels() {
+    let graph = |low: &[f32]| {
+        let mut graph = outputs(Graph::pair(), &[("y", data_type::INT64)]);
+        graph.0.input.push(value_info("m", data_type::BOOL, &[Some(1), Some(2)]));
+        let length = i64::try_from(low.len()).expect("few");
+        graph.with(floats("low", &[length], low)).with(integers("s", &[2], &[1, 2]))
+    };
+    let masked = |graph: Graph| {
+        let boolean = vec![int("to", i64::from(data_type::BOOL))];
+        let graph = graph.node("Cast", "m -> c", boolean).node("Reshape", "c s -> r", vec![]);
+        let graph = graph.node("Where", "r x low -> w", vec![]);
+        graph.node("ArgMax", "w -> y", vec![int("axis", 1)])
+    };
+    let groups = [("x", GroupFeed::Inputs(2)), ("m", GroupFeed::Applicable)];
+    let read = named(masked(graph(&[-1e8])), &groups).expect("supported");
+    assert_eq!((read.masked, read.network.input_width()), (Some(-1e8), 2));
+    assert_eq!(exact(&read.network, &[1, 2]), ["1", "2"]);
+    // Without the interface's word, it is an input like others.
+    let message = file(masked(graph(&[-1e8]))).expect_err("a condition").to_string();
+    assert!(message.contains("node 0 (Cast)") && message.contains("applicable"), "{message}");
+    let message = named(masked(graph(&[-1e8, -1e9])), &groups).expect_err("two").to_string();
+    assert!(
+        message.contains("input `m`: which labels are applicable may only choose"),
+        "{message}"
+    );
+    let other = [("x", GroupFeed::Inputs(2)), ("n", GroupFeed::Applicable)];
+    let message = named(masked(graph(&[-1e8])), &other).expect_err("n").to_string();
+    assert!(message.contains("no input `n`; it has `x`, `m`"), "{message}");
+    let added = graph(&[0.0]).node("Cast", "m -> f", vec![int("to", 1)]);
+    let added =
+        added.node("Add", "x f -> w", vec![]).node("ArgMax", "w -> y", vec![int("axis", 1)]);
+    assert!(named(added, &groups).is_err());
+}
+
+#[test]
+fn one_hot_vectors_of_integers() {
+    let graph = || {
+        let graph = integers_of(&[Some(2)]).with(integers("d", &[], &[3]));
+        graph.with(floats("v", &[2], &[0.0, 1.0]))
+    };
+    let read = file(graph().node("OneHot", "x d v -> y", vec![])).expect("supported");
+    assert_eq!(read.needs, [Some(IntInterval::new(0, i64::MAX)); 2]);
+    assert_eq!(exact(&read.network, &[1, 2]), ["0", "1", "0", "0", "0", "1"]);
+    assert_eq!(exact(&read.network, &[0, 7]), ["1", "0", "0", "0", "0", "0"]);
+    let columns = graph().node("OneHot", "x d v -> y", vec![int("axis", 0)]);
+    let read = file(columns).expect("supported");
+    assert_eq!(exact(&read.network, &[1, 2]), ["0", "0", "1", "0", "0", "1"]);
+    // As torch's default exporter writes it.
+    let equal = integers_of(&[Some(2)])
+        .with(integers("all", &[3], &[0, 1, 2]))
+        .with(integers("last", &[1], &[-1]))
+        .node("Unsqueeze", "x last -> u", vec![])
+        .node("Equal", "u all -> e", vec![])
+        .node("Cast", "e -> i", vec![int("to", i64::from(data_type::INT64))])
+        .node("Cast", "i -> y", vec![int("to", i64::from(data_type::FLOAT))]);
+    let read = file(equal).expect("supported");
+    assert_eq!(exact(&read.network, &[1, -4]), ["0", "1", "0", "0", "0", "0"]);
+    let computed =
+        Graph::pair().with(integers("d", &[], &[3])).with(floats("v", &[2], &[0.0, 1.0]));
+    let computed = computed.node("Relu", "x -> r", vec![]).node("OneHot", "r d v -> y", vec![]);
+    assert!(computed.unsupported().contains("integers that are computed"));
+}
+
+#[test]
+fn rows_of_a_table() {
+    let graph = integers_of(&[Some(2)]).with(floats("t", &[3, 2], &[0.5, 1.0, 2.0, 3.0, 4.0, 5.0]));
+    let read = file(graph.node("Gather", "t x -> y", vec![])).expect("supported");
+    assert_eq!(read.needs, [Some(IntInterval::new(0, 2)); 2]);
+    assert_eq!(exact(&read.network, &[2, 0]), ["4", "5", "1/2", "1"]);
+}
+
+#[test]
+fn comparisons_of_integers() {
+    for (operator, values, expected) in [
+        ("Greater", "x c -> b", ["0", "0", "1"]),
+        ("GreaterOrEqual", "x c -> b", ["0", "1", "1"]),
+        ("Less", "x c -> b", ["1", "0", "0"]),
+        ("LessOrEqual", "x c -> b", ["1", "1", "0"]),
+        ("Greater", "c x -> b", ["1", "0", "0"]),
+        ("LessOrEqual", "c x -> b", ["0", "1", "1"]),
+        ("Equal", "c x -> b", ["0", "1", "0"]),
+    ] {
+        let graph = || integers_of(&[Some(3)]).with(integers("c", &[], &[4]));
+        let to = vec![int("to", i64::from(data_type::FLOAT))];
+        let truth = graph().node(operator, values, vec![]).node("Cast", "b -> y", to.clone());
+        let read = file(truth).expect("supported");
+        assert_eq!(exact(&read.network, &[3, 4, 5]), expected, "{operator} {values}");
+        let chosen = graph().with(floats("p", &[], &[2.5])).with(floats("q", &[3], &[7.0; 3]));
+        let chosen = chosen.node(operator, values, vec![]).node("Not", "b -> n", vec![]);
+        let read = file(chosen.node("Where", "n p q -> y", vec![])).expect("supported");
+        let wanted = expected.map(|truth| if truth == "0" { "5/2" } else { "7" });
+        assert_eq!(exact(&read.network, &[3, 4, 5]), wanted, "{operator} {values}");
+    }
+}
+
+#[test]
+fn shapes_of_values_that_are_not_computed() {
+    // As the exporter writes a normal distribution of which only the mean is used.
+    let graph = Graph::pair()
+        .node("Exp", "x -> deviation", vec![])
+        .node("Shape", "x -> s", vec![])
+        .node("ConstantOfShape", "s -> zeros", vec![])
+        .node("Add", "zeros x -> mean", vec![])
+        .node("Mul", "mean deviation -> product", vec![])
+        .node("Shape", "product -> t", vec![])
+        .node("Expand", "x t -> y", vec![]);
+    assert_eq!(graph.scores(&[4, -1]), ["4", "-1"]);
+    let graph = Graph::pair()
+        .with(integers("zero", &[], &[0]))
+        .with(integers("two", &[], &[2]))
+        .with(integers("step", &[], &[1]))
+        .node("Range", "zero two step -> r", vec![])
+        .node("Gather", "x r -> y", vec![int("axis", 1)]);
+    assert_eq!(graph.scores(&[4, -1]), ["4", "-1"]);
+}
+
+#[test]
+fn elements_picked_and_put_together() {
+    let rows = |dims: &[Option<i64>]| Graph::new(dims);
+    let matrix = || rows(&[Some(2), Some(3)]);
+    let slice = |starts: &[i64], ends: &[i64], steps: &[i64]| {
+        let graph = matrix().with(integers("s", &[1], starts)).with(integers("e", &[1], ends));
+        let graph = graph.with(integers("a", &[1], &[1])).with(integers("t", &[1], steps));
+        graph.node("Slice", "x s e a t -> y", vec![]).scores(&[1, 2, 3, 4, 5, 6])
+    };
+    assert_eq!(slice(&[1], &[i64::MAX], &[1]), ["2", "3", "5", "6"]);
+    assert_eq!(slice(&[0], &[-1], &[2]), ["1", "4"]);
+    assert_eq!(slice(&[-1], &[i64::MIN], &[-2]), ["3", "1", "6", "4"]);
+    let tile = matrix().with(integers("r", &[2], &[1, 2])).node("Tile", "x r -> y", vec![]);
+    let tiled = tile.scores(&[1, 2, 3, 4, 5, 6]);
+    assert_eq!(tiled, ["1", "2", "3", "1", "2", "3", "4", "5", "6", "4", "5", "6"]);
+    let pads = ints("pads", &[0, 1, 0, 0]);
+    let pad = matrix().version(10).node("Pad", "x -> y", vec![pads, float("value", 0.5)]);
+    let padded = pad.scores(&[1, 2, 3, 4, 5, 6]);
+    assert_eq!(padded, ["1/2", "1", "2", "3", "1/2", "4", "5", "6"]);
+    for (operator, axes, expected) in [
+        ("ReduceSum", None, vec!["21"]),
+        ("ReduceMean", Some(1), vec!["2", "5"]),
+        ("ReduceMax", Some(0), vec!["4", "5", "6"]),
+        ("ReduceMin", Some(1), vec!["1", "4"]),
+    ] {
+        let attributes = axes.map(|axis| ints("axes", &[axis])).into_iter().collect();
+        let graph = matrix().version(11).node(operator, "x -> y", attributes);
+        assert_eq!(graph.scores(&[1, 2, 3, 4, 5, 6]), expected, "{operator}");
+    }
+    let slopes = matrix().with(floats("s", &[3], &[0.5, 0.25, -1.0]));
+    let slopes = slopes.node("PRelu", "x s -> y", vec![]);
+    assert_eq!(slopes.scores(&[-4, -4, -4, 4, 4, 4]), ["-2", "-1", "4", "4", "4", "4"]);
+}
+
+#[test]
+fn images() {
+    let image = || Graph::new(&[None, Some(1), Some(2), Some(3)]);
+    let state = [1, 2, 3, 4, 5, 6];
+    let conv = image().with(floats("k", &[1, 1, 2, 2], &[1.0, 0.0, 0.0, 10.0]));
+    let conv = conv.with(floats("b", &[1], &[0.5])).node("Conv", "x k b -> y", vec![]);
+    assert_eq!(conv.scores(&state), ["103/2", "125/2"]);
+    let same = image().with(floats("k", &[1, 1, 2, 2], &[1.0, 0.0, 0.0, 10.0]));
+    let same = same.node("Conv", "x k -> y", vec![text("auto_pad", "SAME_UPPER")]);
+    assert_eq!(same.scores(&state), ["51", "62", "3", "4", "5", "6"]);
+    let grouped = Graph::new(&[Some(1), Some(2), Some(2)]);
+    let grouped = grouped.with(floats("k", &[2, 1, 1], &[2.0, 3.0]));
+    let grouped = grouped.node("Conv", "x k -> y", vec![int("group", 2)]);
+    assert_eq!(grouped.scores(&[1, 2, 3, 4]), ["2", "4", "9", "12"]);
+    let window = || vec![ints("kernel_shape", &[2, 2]), ints("pads", &[0, 1, 0, 0])];
+    let max = image().node("MaxPool", "x -> y", window());
+    assert_eq!(max.scores(&state), ["4", "5", "6"]);
+    let mean = image().node("AveragePool", "x -> y", window());
+    assert_eq!(mean.scores(&state), ["5/2", "3", "4"]);
+    let mut all = window();
+    all.push(int("count_include_pad", 1));
+    let mean = image().node("AveragePool", "x -> y", all);
+    assert_eq!(mean.scores(&state), ["5/4", "3", "4"]);
+    assert_eq!(image().node("GlobalAveragePool", "x -> y", vec![]).scores(&state), ["7/2"]);
+    let statistics = [("s", 2.0), ("b", 1.0), ("m", 3.0), ("v", 15.75)];
+    let graph = statistics
+        .iter()
+        .fold(image(), |graph, (name, value)| graph.with(floats(name, &[1], &[*value])));
+    let graph = graph.node("BatchNormalization", "x s b m v -> y", vec![float("epsilon", 0.25)]);
+    assert_eq!(graph.scores(&state), ["0", "1/2", "1", "3/2", "2", "5/2"]);
+}
+
+#[test]
+fn classifiers_name_their_classes() {
+    let labelled = outputs(Graph::pair(), &[("l", data_type::STRING), ("m", 0)]);
+    let graph = of_ml(labelled.node(
+        "LinearClassifier",
+        "x -> l p",
+        vec![
+            list("coefficients", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            list("intercepts", &[0.5, 0.0, 0.0]),
+            AttributeProto {
+                strings: [b"a", b"b", b"c"].map(|name| name.to_vec()).to_vec(),
+                ..attribute("classlabels_strings", attribute_kind::STRINGS)
+            },
+            text("post_transform", "SOFTMAX"),
+        ],
+    ));
+    let graph = of_ml(graph.node("Normalizer", "p -> n", vec![text("norm", "L1")]));
+    let graph = of_ml(graph.node("ZipMap", "n -> m", vec![]));
+    let read = file(graph).expect("supported");
+    let names = ["a", "b", "c"].map(str::to_owned).to_vec();
+    assert_eq!((read.head, read.classes), (Head::Decision, Some(Classes::Names(names))));
+    assert_eq!(exact(&read.network, &[1, 1]), ["7/2", "7", "11"]);
+    // One score for two classes.
+    let single = outputs(Graph::pair(), &[("l", data_type::INT64)]);
+    let single = of_ml(single.node(
+        "LinearClassifier",
+        "x -> l p",
+        vec![
+            list("coefficients", &[1.0, -2.0]),
+            list("intercepts", &[0.5]),
+            ints("classlabels_ints", &[7, 8]),
+        ],
+    ));
+    let read = file(single).expect("supported");
+    assert_eq!(read.classes, Some(Classes::Numbers(vec![7, 8])));
+    assert_eq!(exact(&read.network, &[1, 1]), ["0", "-1/2"]);
+    // Names that are looked up, after features are scaled.
+    let graph = outputs(Graph::pair(), &[("y", data_type::STRING)]);
+    let graph = graph.with(texts("names", &["u", "v"]));
+    let scale = vec![list("offset", &[1.0, 2.0]), list("scale", &[0.5])];
+    let graph = of_ml(graph.node("Scaler", "x -> s", scale));
+    let graph = graph.node("ArgMax", "s -> i", vec![int("axis", 1)]);
+    let graph = of_ml(graph.node("ArrayFeatureExtractor", "names i -> y", vec![]));
+    let read = file(graph).expect("supported");
+    assert_eq!(read.classes, Some(Classes::Names(vec!["u".to_owned(), "v".to_owned()])));
+    assert_eq!(exact(&read.network, &[2, 5]), ["1/2", "3/2"]);
+}
+
+/// The curves of a network, in the order of its nodes.
+fn curves(network: &Network) -> Vec<Smooth> {
+    let curve = |node: &crate::network::Node| match node.op {
+        Op::Pointwise { activation: Activation::Smooth(smooth), .. } => Some(smooth),
+        _ => None,
+    };
+    network.nodes().iter().filter_map(curve).collect()
+}
+
+#[test]
+fn activations_that_exporters_write_out() {
+    let start = || {
+        let constants = [("half", 0.5), ("one", 1.0), ("a", 0.797_884_6), ("b", 0.044_715)];
+        let others = [("three", 3.0), ("root", std::f32::consts::SQRT_2), ("c", 1.5), ("t", 20.0)];
+        constants
+            .into_iter()
+            .chain(others)
+            .fold(Graph::pair(), |graph, (name, value)| graph.with(floats(name, &[], &[value])))
+    };
+    let steps = |text: &str| {
+        text.split(';').fold(start(), |graph, step| {
+            let (operator, values) = step.trim().split_once(' ').expect("an operator");
+            graph.node(operator, values, vec![])
+        })
+    };
+    let gelu = TanhGate::new(f64::from(0.797_884_6f32), f64::from(0.044_715f32)).expect("usual");
+    // With the value at (2, −1), computed in double precision.
+    for (text, curve, expected) in [
+        (
+            "Sigmoid x -> s; Mul x s -> y",
+            Smooth::Silu,
+            [1.761_594_155_955_765, -0.268_941_421_369_995],
+        ),
+        (
+            "Mul x c -> z; Sigmoid z -> s; Mul s x -> y",
+            Smooth::Silu,
+            [1.905_148_253_644_866, -0.182_425_523_806_356],
+        ),
+        (
+            "Div x root -> z; Erf z -> e; Add e one -> g; Mul x g -> p; Mul p half -> y",
+            Smooth::ErfGate,
+            [1.954_499_736_103_642, -0.158_655_253_931_457],
+        ),
+        (
+            "Div x root -> z; Erf z -> e; Add one e -> g; Mul half x -> h; Mul h g -> y",
+            Smooth::ErfGate,
+            [1.954_499_736_103_642, -0.158_655_253_931_457],
+        ),
+        (
+            "Pow x three -> u; Mul b u -> v; Add x v -> w; Mul w a -> q; Tanh q -> r; \
+             Add one r -> g; Mul half g -> h; Mul x h -> y",
+            Smooth::TanhGate(gelu),
+            [1.954_597_694_087_775, -0.158_808_009_391_973],
+        ),
+        (
+            "Mul x x -> m; Mul m x -> u; Mul u b -> v; Add v x -> w; Mul a w -> q; Tanh q -> r; \
+             Add r one -> g; Mul g x -> p; Mul half p -> y",
+            Smooth::TanhGate(gelu),
+            [1.954_597_694_087_775, -0.158_808_009_391_973],
+        ),
+        (
+            "Greater x t -> k; Softplus x -> s; Where k x s -> y",
+            Smooth::Softplus,
+            [2.126_928_011_042_972, 0.313_261_687_518_223],
+        ),
+    ] {
+        let network = file(steps(text)).expect("supported").network;
+        assert_eq!(curves(&network), [curve], "{text}");
+        let scores = precise_scores(&network, &[2, -1], 128);
+        for (score, expected) in scores.scores().iter().zip(expected) {
+            let value: f64 = score.lower().to_f64();
+            assert!((value - expected).abs() < 1e-6, "{text}: {value}, not {expected}");
+        }
+    }
+    for text in ["Sigmoid x -> s; Mul s s -> y", "Tanh x -> s; Mul x s -> y"] {
+        assert!(steps(text).unsupported().contains("one operand must be constant"), "{text}");
+    }
+    for (operator, attributes, expected) in [
+        ("Abs", vec![], ["2", "1"]),
+        ("HardSigmoid", vec![float("alpha", 0.25), float("beta", 0.5)], ["1", "1/4"]),
+    ] {
+        let graph = Graph::pair().node(operator, "x -> y", attributes);
+        assert_eq!(graph.scores(&[2, -1]), expected);
+    }
+    for (operator, attributes, expected) in [
+        ("Selu", vec![], -1.111_330_737_812_563),
+        ("Celu", vec![float("alpha", 2.0)], -0.786_938_680_574_733),
+        ("Gelu", vec![text("approximate", "none")], -0.158_655_253_931_457),
+        ("Gelu", vec![text("approximate", "tanh")], -0.158_808_009_391_973),
+        ("Swish", vec![float("alpha", 1.5)], -0.182_425_523_806_356),
+    ] {
+        let network = file(Graph::pair().node(operator, "x -> y", attributes)).expect("supported");
+        let value = precise_scores(&network.network, &[2, -1], 128).scores()[1].lower().to_f64();
+        assert!((value - expected).abs() < 1e-6, "{operator}: {value}, not {expected}");
+    }
+}
+
+/// A graph with a matrix in another file.
+fn elsewhere(entries: &[(&str, &str)]) -> ModelProto {
+    let mut graph = Graph::pair().node("Gemm", "x W -> y", vec![]);
+    graph.0.initializer.push(TensorProto {
+        float_data: Vec::new(),
+        data_location: 1,
+        external_data: entries
+            .iter()
+            .map(|(key, value)| StringStringEntryProto {
+                key: (*key).to_owned(),
+                value: (*value).to_owned(),
+            })
+            .collect(),
+        ..floats("W", &[2, 3], &[])
+    });
+    graph.model()
+}
+
+#[test]
+fn numbers_in_another_file() {
+    let outer = tempfile::tempdir().expect("a folder");
+    let folder = outer.path().join("model");
+    std::fs::create_dir_all(folder.join("deep")).expect("a folder");
+    let bytes: Vec<u8> = [0.0f32].iter().chain(&W).flat_map(|x| x.to_le_bytes()).collect();
+    for path in [folder.join("w.data"), folder.join("deep/w.data"), outer.path().join("w.data")] {
+        std::fs::write(path, &bytes).expect("written");
+    }
+    let read = |entries: &[(&str, &str)], meter: &mut Meter| {
+        let reading = Reading { folder: Some(&folder), ..Reading::default() };
+        parse_within("net.onnx", elsewhere(entries).encode_to_vec(), &reading, meter)
+    };
+    let free = |entries: &[(&str, &str)]| read(entries, &mut Meter::default());
+    let refused = |entries: &[(&str, &str)]| free(entries).expect_err("refused").to_string();
+    for location in ["w.data", "deep/w.data", "./w.data"] {
+        let whole = [("location", location), ("offset", "4"), ("length", "24")];
+        let found = free(&whole).expect("read");
+        assert_eq!(exact(&found.network, &[2, 1]), ["6", "9", "12"]);
+        assert_eq!(found.data_files.len(), 1);
+        assert!(free(&whole[..2]).is_ok());
+    }
+    for location in ["../w.data", "deep/../../w.data", "/w.data", "link/w.data"] {
+        #[cfg(unix)]
+        if location.starts_with("link") {
+            std::os::unix::fs::symlink(outer.path(), folder.join("link")).expect("a link");
+        }
+        let message = refused(&[("location", location), ("offset", "4")]);
+        assert!(message.contains("outside the folder of the model"), "{message}");
+    }
+    for (entries, expected) in [
+        (&[("offset", "4")][..], "not named"),
+        (&[("location", "w.data"), ("offset", "-4")], "no number"),
+        (&[("location", "w.data"), ("offset", "5")], "6 elements are declared, 5 are stored"),
+        (&[("location", "w.data"), ("offset", "4"), ("length", "25")], "has: 28"),
+        (&[("location", "w.data"), ("offset", "18446744073709551615")], "has: 28"),
+        (&[("location", "w.data"), ("location", "w.data")], "twice"),
+        (&[("location", "w.data"), ("checksum", "0")], "`checksum`"),
+        (&[("location", "none.data")], "none.data"),
+    ] {
+        let message = refused(entries);
+        assert!(message.contains(expected), "{message}");
+    }
+    let mut never = |_| false;
+    let stopped = read(&[("location", "w.data"), ("offset", "4")], &mut Meter::new(&mut never));
+    assert!(matches!(stopped, Err(PolicyError::Stopped)));
+    let alone = parse_onnx("net.onnx", &elsewhere(&[("location", "w.data")]).encode_to_vec());
+    assert!(alone.expect_err("no folder").to_string().contains("from the model's folder only"));
+}

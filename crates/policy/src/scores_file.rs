@@ -1,0 +1,171 @@
+//! Networks of policies: what is read from their files.
+
+use std::path::{Path, PathBuf};
+
+use policert_numeric::{IntBox, IntInterval, Rational};
+
+use crate::error::PolicyError;
+use crate::format::Format;
+use crate::interface::{InputSource, Interface};
+use crate::meter::Meter;
+use crate::network::Network;
+use crate::nnet::parse_nnet_within;
+use crate::onnx::{GraphInput, Head, Reading, parse_within};
+use crate::read::read_metered;
+use crate::trees::Classes;
+
+/// What a network file contains.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkFile {
+    /// The network.
+    pub network: Network,
+    /// What a user should know, for example that the file normalises its inputs.
+    pub notes: Vec<String>,
+}
+
+/// Reads a network in NNet or ONNX, by its content.
+///
+/// # Errors
+/// If the file cannot be read, breaks its format, or has something that is not supported.
+pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
+    read_network_within(path, &mut Meter::default())
+}
+
+/// As [`read_network`], within limits.
+///
+/// # Errors
+/// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
+pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
+    let name = path.display().to_string();
+    let file = ScoresFile::read(path, None, meter)?;
+    let refused = match (file.head, file.needs.iter().any(Option::is_some)) {
+        (Head::Values, false) => None,
+        (Head::Values, true) => Some("it reads integers, and here its inputs are real numbers"),
+        (Head::Order, _) => Some(
+            "only the order of its outputs is known, since a softmax is not computed; export the \
+             scores before it",
+        ),
+        (Head::Decision, _) => {
+            Some("its output is the index of its greatest score; export the scores themselves")
+        }
+    };
+    match refused {
+        None => {
+            let notes = file.warnings.into_iter().chain(file.notes).collect();
+            Ok(NetworkFile { network: file.network, notes })
+        }
+        Some(message) => Err(PolicyError::unsupported("", message).in_file(&name)),
+    }
+}
+
+/// A network whose greatest output is the policy's choice.
+#[derive(Debug)]
+pub(crate) struct ScoresFile {
+    pub network: Network,
+    /// What the file's own output says of the scores.
+    pub head: Head,
+    /// The classes in the order of the scores, if the file names them.
+    pub classes: Option<Classes>,
+    /// For each input that must be an integer: in which range.
+    pub needs: Vec<Option<IntInterval>>,
+    /// The inputs of the graph.
+    pub groups: Vec<GraphInput>,
+    /// The score of labels that are not applicable, if the file itself sets it.
+    pub masked: Option<f64>,
+    /// Other files with numbers of the network.
+    pub data_files: Vec<PathBuf>,
+    pub warnings: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+impl ScoresFile {
+    /// Reads a file by its content; the interface may name inputs and an output of its graph.
+    pub(crate) fn read(
+        path: &Path,
+        interface: Option<&Interface>,
+        meter: &mut Meter,
+    ) -> Result<Self, PolicyError> {
+        let name = path.display().to_string();
+        let bytes = read_metered(path, meter)?;
+        match Format::of(path, &bytes).map_err(|error| error.in_file(&name))? {
+            Format::Nnet => {
+                let NetworkFile { network, notes } = parse_nnet_within(&name, &bytes, meter)?;
+                Ok(Self {
+                    needs: vec![None; network.input_width()],
+                    network,
+                    head: Head::Values,
+                    classes: None,
+                    groups: Vec::new(),
+                    masked: None,
+                    data_files: Vec::new(),
+                    warnings: notes,
+                    notes: Vec::new(),
+                })
+            }
+            Format::Onnx => {
+                let reading = Reading {
+                    folder: path.parent(),
+                    output: interface.and_then(|interface| interface.scores.as_deref()),
+                    groups: interface.map_or(&[], |interface| interface.groups.as_slice()),
+                };
+                let file = parse_within(&name, bytes, &reading, meter)?;
+                Ok(Self {
+                    network: file.network,
+                    head: file.head,
+                    classes: file.classes,
+                    needs: file.needs,
+                    groups: file.inputs,
+                    masked: file.masked,
+                    data_files: file.data_files,
+                    warnings: Vec::new(),
+                    notes: file.remarks,
+                })
+            }
+            Format::Json | Format::Trees => {
+                let message =
+                    "this is no network; a network in NNet (.nnet) or ONNX (.onnx) is needed here";
+                Err(PolicyError::unsupported("", message).in_file(&name))
+            }
+        }
+    }
+
+    /// Checks that inputs which the file reads as integers of a range are such.
+    pub(crate) fn check_inputs(
+        &self,
+        sources: &[InputSource],
+        domains: &IntBox,
+    ) -> Result<(), PolicyError> {
+        let of_group = |group: &GraphInput| {
+            std::iter::repeat_n(group.is_integer.then_some(IntInterval::ALL), group.width)
+        };
+        let declared = self.groups.iter().flat_map(of_group).chain(std::iter::repeat(None));
+        let needs = self.needs.iter().zip(declared).map(|(need, declared)| need.or(declared));
+        for (index, (need, source)) in needs.zip(sources).enumerate() {
+            let Some(wanted) = need else { continue };
+            let place = format!("/input/{index}");
+            if !source.is_integral() {
+                let message = "the network reads this input as an integer, and it need not be one";
+                return Err(PolicyError::unsupported(place, message));
+            }
+            let range = source.expr().range(domains);
+            let bound = |bound: i64, none: i64| (bound != none).then(|| Rational::from(bound));
+            let lo = bound(wanted.lo, IntInterval::UNBOUNDED_BELOW);
+            let hi = bound(wanted.hi, IntInterval::UNBOUNDED_ABOVE);
+            let fits = lo.is_none_or(|lo| range.lo.as_ref().is_some_and(|least| *least >= lo))
+                && hi.is_none_or(|hi| range.hi.as_ref().is_some_and(|greatest| *greatest <= hi));
+            if !fits {
+                let shown = |bound: &Option<Rational>| {
+                    bound.as_ref().map_or(String::new(), Rational::to_string)
+                };
+                let message = format!(
+                    "the network reads integers {wanted} here, and this input is in {}..{}; narrow \
+                     the bounds of its variables in the model",
+                    shown(&range.lo),
+                    shown(&range.hi)
+                );
+                return Err(PolicyError::unsupported(place, message));
+            }
+        }
+        Ok(())
+    }
+}
