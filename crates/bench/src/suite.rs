@@ -11,7 +11,6 @@ use crate::journal::{Entry, RunKey};
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// Its name.
     pub name: String,
     /// The folder that the instances' paths are relative to, itself relative to the suite's file.
     /// `${NAME:-text}` stands for an environment variable, or the text if it is not set.

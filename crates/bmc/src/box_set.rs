@@ -10,11 +10,11 @@ const LEAF: usize = 16;
 pub(crate) struct BoxSet {
     boxes: Vec<IntBox>,
     /// The first is the root.
-    nodes: Vec<Node>,
+    nodes: Vec<BoxNode>,
 }
 
 #[derive(Debug)]
-enum Node {
+enum BoxNode {
     /// The boxes that meet this part of the space, and at how many of them it is cut.
     Leaf(Vec<usize>, usize),
     /// What reaches up to `at`, and what reaches beyond; a box may do both.
@@ -23,7 +23,7 @@ enum Node {
 
 impl Default for BoxSet {
     fn default() -> Self {
-        Self { boxes: Vec::new(), nodes: vec![Node::Leaf(Vec::new(), LEAF)] }
+        Self { boxes: Vec::new(), nodes: vec![BoxNode::Leaf(Vec::new(), LEAF)] }
     }
 }
 
@@ -34,7 +34,7 @@ impl BoxSet {
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
             match &mut self.nodes[node] {
-                Node::Cut { d, at, low, high } => {
+                BoxNode::Cut { d, at, low, high } => {
                     if sides[*d].lo <= *at {
                         stack.push(*low);
                     }
@@ -42,7 +42,7 @@ impl BoxSet {
                         stack.push(*high);
                     }
                 }
-                Node::Leaf(ids, _) => ids.push(id),
+                BoxNode::Leaf(ids, _) => ids.push(id),
             }
         }
         self.boxes.push(sides);
@@ -54,12 +54,12 @@ impl BoxSet {
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
             match &self.nodes[node] {
-                Node::Cut { d, at, low, high } => {
+                BoxNode::Cut { d, at, low, high } => {
                     let side = self.boxes[id][*d];
                     stack.extend((side.lo <= *at).then_some(*low));
                     stack.extend((side.hi > *at).then_some(*high));
                 }
-                Node::Leaf(ids, limit) if ids.len() > *limit => {
+                BoxNode::Leaf(ids, limit) if ids.len() > *limit => {
                     let ids = ids.clone();
                     let next = match self.best_cut(&ids) {
                         Some((d, at)) => {
@@ -67,18 +67,18 @@ impl BoxSet {
                             let low = ids.iter().copied().filter(|id| side(id).lo <= at).collect();
                             let high = ids.iter().copied().filter(|id| side(id).hi > at).collect();
                             let first = self.nodes.len();
-                            self.nodes.push(Node::Leaf(low, LEAF));
-                            self.nodes.push(Node::Leaf(high, LEAF));
-                            Node::Cut { d, at, low: first, high: first + 1 }
+                            self.nodes.push(BoxNode::Leaf(low, LEAF));
+                            self.nodes.push(BoxNode::Leaf(high, LEAF));
+                            BoxNode::Cut { d, at, low: first, high: first + 1 }
                         }
                         None => {
                             let limit = 2 * ids.len();
-                            Node::Leaf(ids, limit)
+                            BoxNode::Leaf(ids, limit)
                         }
                     };
                     self.nodes[node] = next;
                 }
-                Node::Leaf(..) => {}
+                BoxNode::Leaf(..) => {}
             }
         }
     }
@@ -107,11 +107,11 @@ impl BoxSet {
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
             match &self.nodes[node] {
-                Node::Cut { d, at, low, high } => {
+                BoxNode::Cut { d, at, low, high } => {
                     stack.extend((sides[*d].lo <= *at).then_some(*low));
                     stack.extend((sides[*d].hi > *at).then_some(*high));
                 }
-                Node::Leaf(ids, _) => {
+                BoxNode::Leaf(ids, _) => {
                     let meets = |id: &usize| meet(&self.boxes[*id], &sides);
                     meeting.extend(ids.iter().copied().filter(meets));
                 }

@@ -16,16 +16,10 @@ pub enum ReplayError {
     NoStart(String),
     /// A step leaves a terminal state.
     #[error("step {step} leaves a terminal state: {state}")]
-    LeavesTerminal {
-        /// The step.
-        step: usize,
-        /// The state.
-        state: String,
-    },
+    LeavesTerminal { step: usize, state: String },
     /// An operator that the model does not have.
     #[error("step {step}: {error}")]
     NoOperator {
-        /// The step.
         step: usize,
         /// The problem with it.
         error: ComposeError,
@@ -33,7 +27,6 @@ pub enum ReplayError {
     /// The operator has another label.
     #[error("step {step}: the operator's label is {actual}, not {claimed}")]
     WrongLabel {
-        /// The step.
         step: usize,
         /// What the trace says.
         claimed: String,
@@ -42,78 +35,42 @@ pub enum ReplayError {
     },
     /// The operator's guard does not hold.
     #[error("step {step}: {operator} is not enabled in state {state}")]
-    NotEnabled {
-        /// The step.
-        step: usize,
-        /// The operator.
-        operator: String,
-        /// The state.
-        state: String,
-    },
+    NotEnabled { step: usize, operator: String, state: String },
     /// The policy does not choose the label.
     #[error("step {step}: the policy does not choose {label} in state {state}: {reason}")]
     NotChosen {
-        /// The step.
         step: usize,
-        /// The label.
         label: String,
-        /// The state.
         state: String,
         /// Which other label has the better claim.
         reason: String,
     },
     /// The policy's choice cannot be decided at the highest precision.
     #[error("step {step}: the policy's choice cannot be decided in state {state}")]
-    UndecidedChoice {
-        /// The step.
-        step: usize,
-        /// The state.
-        state: String,
-    },
+    UndecidedChoice { step: usize, state: String },
     /// The operator has no such outcome in the state.
     #[error("step {step}: {operator} does not lead to the state claimed from state {state}")]
-    NoOutcome {
-        /// The step.
-        step: usize,
-        /// The operator.
-        operator: String,
-        /// The state.
-        state: String,
-    },
+    NoOutcome { step: usize, operator: String, state: String },
     /// The model breaks its own rules on the way.
     #[error("step {step}: {error}")]
     Modelling {
-        /// The step.
         step: usize,
         /// The problem in words.
         error: Box<ModellingError>,
     },
     /// A run goes on in the state in which it is to be stuck.
     #[error("the run is not stuck at its end: {operator} leads on from state {state}")]
-    GoesOn {
-        /// The operator.
-        operator: String,
-        /// The state.
-        state: String,
-    },
+    GoesOn { operator: String, state: String },
     /// A run that is to miss the goal meets it.
     #[error("step {step} leads to a goal state: {state}")]
     MeetsGoal {
         /// The step; 0 for the start state.
         step: usize,
-        /// The state.
         state: String,
     },
     /// A step of a loop that depends on chance.
     #[error("step {step} of the loop depends on chance: {operator} in state {state}")]
-    Chance {
-        /// The step.
-        step: usize,
-        /// The operator.
-        operator: String,
-        /// The state.
-        state: String,
-    },
+    Chance { step: usize, operator: String, state: String },
     /// The last state is not unsafe.
     #[error("the last state is not unsafe: {0}")]
     NotUnsafe(String),

@@ -31,9 +31,7 @@ pub enum InvariantError {
     /// A transition that leaves the boxes.
     #[error("{operator} leads from {state} outside, to {target}")]
     Leaves {
-        /// The operator.
         operator: String,
-        /// The state.
         state: String,
         /// The state after it.
         target: String,

@@ -64,12 +64,7 @@ pub enum ProbabilityError {
     NoBounds(String),
     /// A step that leads to more than an upper bound.
     #[error("{operator} leads from {state} to more than its upper bound")]
-    Upper {
-        /// The operator.
-        operator: String,
-        /// The state.
-        state: String,
-    },
+    Upper { operator: String, state: String },
     /// A state with a lower bound that no scheduler reaches in this way.
     #[error("the lower bound of a state is not reached: {0}")]
     Lower(String),

@@ -3,6 +3,8 @@
 //! Arguments and printing; everything else is in `policert-verify`. A program that has engines of its
 //! own besides calls [`main`] with them; `examples/glance.rs` is one.
 
+#![warn(missing_docs)]
+
 mod args;
 mod commands;
 mod interrupt;

@@ -4,6 +4,8 @@
 //! **Architecture invariant**: nothing here knows a file format or a solver. A stop is an `Err`, so
 //! it can never be read as "none found".
 
+#![warn(missing_docs)]
+
 mod budget;
 pub mod configuration;
 mod engine;

@@ -20,6 +20,8 @@
 //! becomes evidence, by `policert-certify`; an invariant, where plain intervals are not enough, with
 //! a decision oracle of its own.
 
+#![warn(missing_docs)]
+
 mod certify;
 mod evidence;
 mod invariant;

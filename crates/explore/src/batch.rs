@@ -76,7 +76,6 @@ impl Batch {
         self.ids.len()
     }
 
-    /// The id of a state.
     pub(crate) fn id(&self, row: usize) -> StateId {
         self.ids[row]
     }

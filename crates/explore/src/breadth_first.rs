@@ -43,7 +43,7 @@ pub fn explicit(
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Explored, EngineError> {
-    let mut search = Search::new(Frontier::new(question, policy, config, observer));
+    let mut search = BreadthFirstSearch::new(Frontier::new(question, policy, config, observer));
     match search.run(budget) {
         Ok(()) => search.result(None),
         Err(EngineError::Stop(reason)) => search.result(Some(reason)),
@@ -67,7 +67,7 @@ struct UndecidedState {
     dropped: u64,
 }
 
-struct Search<'a> {
+struct BreadthFirstSearch<'a> {
     frontier: Frontier<'a>,
     /// By state: the state from which it was found; [`NO_PARENT`] for start states.
     parents: Vec<u32>,
@@ -88,7 +88,7 @@ struct Search<'a> {
 
 const NO_PARENT: u32 = u32::MAX;
 
-impl<'a> Search<'a> {
+impl<'a> BreadthFirstSearch<'a> {
     fn new(frontier: Frontier<'a>) -> Self {
         Self {
             frontier,
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl<'a> Sink<'a> for Search<'a> {
+impl<'a> Sink<'a> for BreadthFirstSearch<'a> {
     fn frontier(&mut self) -> &mut Frontier<'a> {
         &mut self.frontier
     }

@@ -6,7 +6,6 @@ use policert_model::{ModellingError, OperatorKey, State};
 /// does not exist.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DroppedOutcome {
-    /// The operator.
     pub operator: OperatorKey,
     /// The first state in which it happened.
     pub state: State,

@@ -45,7 +45,7 @@ pub fn reach_goal(
     observer: &mut dyn Observer,
 ) -> Result<GoalSearched, EngineError> {
     let packing = StatePacking::new(&question.model.domains());
-    let mut search = Search {
+    let mut search = GoalSearch {
         question,
         successors: PolicySuccessors::new(question, policy),
         table: StateTable::new(packing.words()),
@@ -73,7 +73,7 @@ const REPORT_EVERY: u64 = 1024;
 /// New states of an expansion, roughly, for the memory limit.
 const GROWTH: usize = 64;
 
-struct Search<'q> {
+struct GoalSearch<'q> {
     question: &'q Question<'q>,
     successors: PolicySuccessors<'q>,
     table: StateTable,
@@ -86,7 +86,7 @@ struct Search<'q> {
     goal_states: u64,
 }
 
-impl Search<'_> {
+impl GoalSearch<'_> {
     fn run(&mut self, budget: &mut Budget, observer: &mut dyn Observer) -> Result<(), EngineError> {
         let question = self.question;
         question.for_each_start_state(budget, &mut |state| {

@@ -46,7 +46,7 @@ pub fn guided(
     observer: &mut dyn Observer,
 ) -> Result<Guided, EngineError> {
     observer.event(Event::Phase("guided search"));
-    let mut search = Search {
+    let mut search = GuidedSearch {
         question,
         known: FxHashMap::default(),
         states: Vec::new(),
@@ -104,7 +104,7 @@ pub fn guided(
     Ok(Guided { trace, counts, limit_reached })
 }
 
-struct Search<'q> {
+struct GuidedSearch<'q> {
     question: &'q Question<'q>,
     known: FxHashMap<State, u32>,
     /// Each state met, and the one before it.
@@ -112,7 +112,7 @@ struct Search<'q> {
     waiting: BinaryHeap<Waiting>,
 }
 
-impl Search<'_> {
+impl GuidedSearch<'_> {
     fn state(&self, id: u32) -> &State {
         &self.states[id as usize].0
     }

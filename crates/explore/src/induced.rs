@@ -51,7 +51,7 @@ pub fn induced_mdp(
     observer: &mut dyn Observer,
 ) -> Result<Induced, EngineError> {
     let frontier = Frontier::new(&question.question, policy, config, observer);
-    let mut search = Search::new(frontier, &question.stay);
+    let mut search = InducedSearch::new(frontier, &question.stay);
     match search.run(budget) {
         Ok(()) => search.result(None),
         Err(EngineError::Stop(reason)) => search.result(Some(reason)),
@@ -59,7 +59,7 @@ pub fn induced_mdp(
     }
 }
 
-struct Search<'a> {
+struct InducedSearch<'a> {
     frontier: Frontier<'a>,
     stay_condition: CompiledCondition,
     initial: Vec<u32>,
@@ -75,7 +75,7 @@ struct Search<'a> {
     ends: DestinationEnds,
 }
 
-impl<'a> Search<'a> {
+impl<'a> InducedSearch<'a> {
     fn new(frontier: Frontier<'a>, stay: &Condition) -> Self {
         Self {
             stay_condition: CompiledCondition::new(stay, &frontier.question.model.domains()),
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
     }
 }
 
-impl<'a> Sink<'a> for Search<'a> {
+impl<'a> Sink<'a> for InducedSearch<'a> {
     fn frontier(&mut self) -> &mut Frontier<'a> {
         &mut self.frontier
     }
@@ -150,7 +150,7 @@ impl<'a> Sink<'a> for Search<'a> {
     }
 }
 
-impl Search<'_> {
+impl InducedSearch<'_> {
     fn add_choices(&mut self, row: usize, budget: &mut Budget) -> Result<(), EngineError> {
         let frontier = &mut self.frontier;
         let id = frontier.fire(row)?;

@@ -44,7 +44,6 @@ pub struct StateSuccessors {
 pub struct PolicyChoice {
     /// Its labels, applicable or not; where the choice is undecided, all that compete.
     pub labels: Vec<LabelId>,
-    /// Whether it is undecided.
     pub is_undecided: bool,
 }
 

@@ -35,7 +35,6 @@ pub enum Step {
     },
     /// The outcome that was drawn is no transition: the run ends.
     Dropped {
-        /// The operator.
         operator: OpId,
         /// The position of the outcome among those of the operator.
         destination: usize,

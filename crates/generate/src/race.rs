@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::jani::at_most;
 use crate::track::{Cell, Track};
 
-/// Which places of a move a wall is looked for at.
+/// Says which places of a move a wall is looked for at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum WallCheck {
@@ -19,9 +19,9 @@ pub enum WallCheck {
     Path,
 }
 
-/// What becomes of a car that has moved.
+/// Says what becomes of a car that has moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum MoveOutcome {
     Crashed,
     Finished,
     Drives,
@@ -38,19 +38,22 @@ fn share(part: i64, whole: i64, length: i64) -> i64 {
     length.signum() * ((2 * part * length.abs() + whole) / (2 * whole))
 }
 
-/// What becomes of a car that comes to `x`, `y` by a move of `dx`, `dy`.
-pub(crate) fn outcome(track: &Track, check: WallCheck, [x, y, dx, dy]: Car) -> Outcome {
+/// Returns what becomes of a car that comes to `x`, `y` by a move of `dx`, `dy`.
+pub(crate) fn outcome(track: &Track, check: WallCheck, [x, y, dx, dy]: Car) -> MoveOutcome {
     let at = |x, y| match track.at(x, y) {
-        None | Some(Cell::Wall) => Outcome::Crashed,
-        Some(Cell::Goal) => Outcome::Finished,
-        Some(Cell::Road | Cell::Start) => Outcome::Drives,
+        None | Some(Cell::Wall) => MoveOutcome::Crashed,
+        Some(Cell::Goal) => MoveOutcome::Finished,
+        Some(Cell::Road | Cell::Start) => MoveOutcome::Drives,
     };
     let length = dx.abs().max(dy.abs());
     if check == WallCheck::End || length == 0 {
         return at(x, y);
     }
     let place = |k| at(x - dx + share(k, length, dx), y - dy + share(k, length, dy));
-    (1..=length).map(place).find(|&found| found != Outcome::Drives).unwrap_or(Outcome::Drives)
+    (1..=length)
+        .map(place)
+        .find(|&found| found != MoveOutcome::Drives)
+        .unwrap_or(MoveOutcome::Drives)
 }
 
 /// The states in which a car can be that set out from the start line, and from which it can still
@@ -62,13 +65,13 @@ pub(crate) fn winning(track: &Track, check: WallCheck, fastest: i64) -> Option<V
     while let Some(car) = open.pop() {
         for next in moves(car, fastest) {
             match outcome(track, check, next) {
-                Outcome::Crashed => {}
-                Outcome::Finished => {
+                MoveOutcome::Crashed => {}
+                MoveOutcome::Finished => {
                     if won.insert(car) {
                         back.push(car);
                     }
                 }
-                Outcome::Drives => {
+                MoveOutcome::Drives => {
                     if found.insert(next) {
                         open.push(next);
                     }
@@ -83,7 +86,7 @@ pub(crate) fn winning(track: &Track, check: WallCheck, fastest: i64) -> Option<V
         // The states before: where the car was, with any velocity that one acceleration changes.
         for before in moves([x - dx, y - dy, dx, dy], fastest) {
             let before = [x - dx, y - dy, before[2], before[3]];
-            let drives = outcome(track, check, [x, y, dx, dy]) == Outcome::Drives;
+            let drives = outcome(track, check, [x, y, dx, dy]) == MoveOutcome::Drives;
             if drives && found.contains(&before) && won.insert(before) {
                 back.push(before);
             }
@@ -99,7 +102,7 @@ fn moves([x, y, dx, dy]: Car, fastest: i64) -> impl Iterator<Item = Car> {
         .filter(move |car| car[2].abs() <= fastest && car[3].abs() <= fastest)
 }
 
-/// How near the finish is, over x and y: 0 on walls and where no way leads, the greater the
+/// Returns how near the finish is, over x and y: 0 on walls and where no way leads, the greater the
 /// nearer. Every place costs a few comparisons only.
 pub(crate) fn nearness(track: &Track, x: &str, y: &str) -> Value {
     let width = track.columns();
@@ -158,10 +161,10 @@ mod tests {
     #[test]
     fn walls_on_the_way_count_if_asked() {
         let over = [4, 0, 4, 0];
-        assert_eq!(outcome(&track(), WallCheck::End, over), Outcome::Finished);
-        assert_eq!(outcome(&track(), WallCheck::Path, over), Outcome::Crashed);
-        assert_eq!(outcome(&track(), WallCheck::Path, [4, 0, 1, -1]), Outcome::Finished);
-        assert_eq!(outcome(&track(), WallCheck::End, [5, 1, 1, 0]), Outcome::Crashed);
+        assert_eq!(outcome(&track(), WallCheck::End, over), MoveOutcome::Finished);
+        assert_eq!(outcome(&track(), WallCheck::Path, over), MoveOutcome::Crashed);
+        assert_eq!(outcome(&track(), WallCheck::Path, [4, 0, 1, -1]), MoveOutcome::Finished);
+        assert_eq!(outcome(&track(), WallCheck::End, [5, 1, 1, 0]), MoveOutcome::Crashed);
     }
 
     #[test]
@@ -180,8 +183,8 @@ mod tests {
                 while let Some(car) = open.pop() {
                     for next in moves(car, 3) {
                         match outcome(&track(), check, next) {
-                            Outcome::Finished => return true,
-                            Outcome::Drives if seen.insert(next) => open.push(next),
+                            MoveOutcome::Finished => return true,
+                            MoveOutcome::Drives if seen.insert(next) => open.push(next),
                             _ => {}
                         }
                     }

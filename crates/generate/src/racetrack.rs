@@ -11,7 +11,7 @@ use crate::Probability;
 use crate::error::in_range;
 use crate::instance::{Destination, Edge, Instance, StartSet};
 use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, not, plus, sum};
-use crate::race::{self, Outcome, WallCheck};
+use crate::race::{self, MoveOutcome, WallCheck};
 use crate::random::Random;
 use crate::track::{Cell, Track};
 use crate::variable::Variable;
@@ -183,12 +183,12 @@ impl Racetrack {
         for (dx, dy) in (-fastest..=fastest).flat_map(|x| (-fastest..=fastest).map(move |y| (x, y)))
         {
             let moved = || vec![equal(DX, dx), equal(DY, dy)];
-            let runs = |of: Outcome| {
+            let runs = |of: MoveOutcome| {
                 self.track.runs_where(|x, y| {
                     race::outcome(&self.track, self.wall_check, [x, y, dx, dy]) == of
                 })
             };
-            let (crashed, finished) = (runs(Outcome::Crashed), runs(Outcome::Finished));
+            let (crashed, finished) = (runs(MoveOutcome::Crashed), runs(MoveOutcome::Finished));
             let on_map = [(CRASHED, &crashed), (FINISHED, &finished)];
             // Beyond the map the finish may have been passed before.
             let passed = self.passed(dx, dy);
@@ -206,7 +206,7 @@ impl Racetrack {
                     edges.push(looked([moved(), vec![any(ways)]].concat(), Some(flag)));
                 }
             }
-            let drives = runs(Outcome::Drives);
+            let drives = runs(MoveOutcome::Drives);
             if !drives.is_empty() {
                 edges.push(looked([moved(), vec![among(&drives)]].concat(), None));
             }
@@ -221,7 +221,8 @@ impl Racetrack {
         for (x, y) in from.into_iter().flat_map(|cell| self.track.cells(cell)) {
             let car = [x + dx, y + dy, dx, dy];
             let is_outside = self.track.at(car[0], car[1]).is_none();
-            let finished = || race::outcome(&self.track, self.wall_check, car) == Outcome::Finished;
+            let finished =
+                || race::outcome(&self.track, self.wall_check, car) == MoveOutcome::Finished;
             if is_outside && finished() {
                 places.insert((car[1], car[0]));
             }

@@ -32,7 +32,7 @@ use crate::config::Rescheduling;
 use crate::contract;
 use crate::depth_first::depth_first;
 use crate::obligations::Obligations;
-use crate::outcome::Outcome;
+use crate::outcome::Ic3Outcome;
 use crate::search_statistics::SearchStatistics;
 use crate::{Frames, SubProcedures};
 
@@ -55,7 +55,7 @@ pub fn ic3<P: SubProcedures>(
     statistics: &mut SearchStatistics,
     budget: &mut Budget,
     observer: &mut dyn Observer,
-) -> Result<Outcome<P::Step>, EngineError> {
+) -> Result<Ic3Outcome<P::Step>, EngineError> {
     let mut frames = Frames::new(system.domains()); // l.1
     if search.open_states > 0 {
         observer.event(Event::Phase("depth-first search"));
@@ -76,7 +76,7 @@ pub fn ic3<P: SubProcedures>(
             contract::check_propagation(system, &frames, budget)?;
             statistics.note(&frames);
             if let Some(n) = frames.fixpoint() {
-                return Ok(Outcome::Invariant(frames.of_frame(n).cloned().collect())); // l.7
+                return Ok(Ic3Outcome::Invariant(frames.of_frame(n).cloned().collect())); // l.7
             }
             frames.advance(); // l.8
             observer.event(Event::Phase("search for a path"));
@@ -93,7 +93,7 @@ pub fn ic3<P: SubProcedures>(
             let n = taken.steps_left;
             if n == 0 {
                 let (start, steps) = queue.path_to(taken.id);
-                return Ok(Outcome::Path(start, steps)); // l.13
+                return Ok(Ic3Outcome::Path(start, steps)); // l.13
             }
             let state = queue.state(taken.id).clone();
             if frames.blocking(n, &state).is_none() {

@@ -90,7 +90,7 @@ pub enum Induction {
 /// Configuration of the engine. All of them find the same verdicts, given time.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Config {
+pub struct Ic3Config {
     /// Name of the preset.
     pub name: String,
     /// What a reason may be. [default: boxes]
@@ -130,7 +130,7 @@ const PRESETS: [Preset; 5] = [
     ("assignments", include_str!("../../../configs/ic3/assignments.toml")),
 ];
 
-impl Configuration for Config {
+impl Configuration for Ic3Config {
     fn presets() -> Vec<Preset> {
         PRESETS.to_vec()
     }
@@ -156,7 +156,7 @@ impl Configuration for Config {
     }
 }
 
-impl Default for Config {
+impl Default for Ic3Config {
     fn default() -> Self {
         Self {
             name: "native".to_owned(),
@@ -180,23 +180,23 @@ mod tests {
 
     #[test]
     fn the_default_is_the_native_preset() {
-        assert_eq!(Config::preset("native"), Ok(Config::default()));
+        assert_eq!(Ic3Config::preset("native"), Ok(Ic3Config::default()));
     }
 
     #[test]
     fn presets_parse_or_say_that_they_need_z3() {
         for (name, text) in PRESETS {
-            match Config::parse(text, &[]) {
+            match Ic3Config::parse(text, &[]) {
                 Ok(chosen) => assert_eq!(chosen.config.name, name),
                 Err(error) => assert_eq!(error, ConfigurationError::NeedsZ3(name.to_owned())),
             }
         }
-        assert!(Config::preset("none").is_err());
+        assert!(Ic3Config::preset("none").is_err());
     }
 
     #[test]
     fn z3_answers_decoupled_questions_only() {
-        let error = Config::parse("name = \"mine\"\nenvironment = \"z3\"", &[]).expect_err("no");
+        let error = Ic3Config::parse("name = \"mine\"\nenvironment = \"z3\"", &[]).expect_err("no");
         assert!(matches!(error, ConfigurationError::Contradiction { .. }), "{error}");
     }
 }

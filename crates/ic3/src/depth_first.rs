@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::contract;
 use crate::frames::FOREVER;
-use crate::outcome::Outcome;
+use crate::outcome::Ic3Outcome;
 use crate::search_statistics::SearchStatistics;
 use crate::{Frames, Generalized, SubProcedures, Succession};
 
@@ -32,7 +32,7 @@ struct Visited<S> {
 }
 
 /// A search from one start state.
-struct Search<S> {
+struct ComponentSearch<S> {
     /// In the order in which they were reached; those of closed components are taken away.
     open: Vec<Visited<S>>,
     /// The present path, as positions in `open`.
@@ -61,13 +61,13 @@ pub(crate) fn depth_first<P: SubProcedures>(
     statistics: &mut SearchStatistics,
     budget: &mut Budget,
     observer: &mut dyn Observer,
-) -> Result<Option<Outcome<P::Step>>, EngineError> {
+) -> Result<Option<Ic3Outcome<P::Step>>, EngineError> {
     frames.set_limit(FOREVER);
     statistics.note(frames);
     loop {
         let starts = system.select_start_states(frames, system.threads(), budget)?;
         if starts.is_empty() {
-            return Ok(Some(Outcome::Invariant(frames.of_frame(FOREVER).cloned().collect())));
+            return Ok(Some(Ic3Outcome::Invariant(frames.of_frame(FOREVER).cloned().collect())));
         }
         for start in &starts {
             contract::check_start(frames, start);
@@ -83,7 +83,7 @@ pub(crate) fn depth_first<P: SubProcedures>(
         for end in ends {
             match end {
                 End::Blocked => {}
-                End::Path(start, steps) => return Ok(Some(Outcome::Path(start, steps))),
+                End::Path(start, steps) => return Ok(Some(Ic3Outcome::Path(start, steps))),
                 End::TooManyOpen => gives_up = true,
             }
         }
@@ -147,7 +147,7 @@ impl<P: SubProcedures> SearchFrom<'_, P> {
     ) -> Result<End<P::Step>, EngineError> {
         statistics.start_states += 1;
         let mut search =
-            Search { open: Vec::new(), path: Vec::new(), positions: FxHashMap::default() };
+            ComponentSearch { open: Vec::new(), path: Vec::new(), positions: FxHashMap::default() };
         search.enter(start.clone(), None);
         while let Some(&at) = search.path.last() {
             budget.poll_clock()?;
@@ -201,7 +201,7 @@ impl<P: SubProcedures> SearchFrom<'_, P> {
     }
 }
 
-impl<S: Clone> Search<S> {
+impl<S: Clone> ComponentSearch<S> {
     fn enter(&mut self, state: State, step: Option<S>) {
         let at = self.open.len();
         self.positions.insert(state.clone(), at);

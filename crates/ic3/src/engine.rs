@@ -8,14 +8,14 @@ use policert_numeric::IntBox;
 use policert_policy::Policy;
 
 use crate::algorithm::{SearchSettings, ic3};
-use crate::config::Config;
-use crate::outcome::Outcome;
+use crate::config::Ic3Config;
+use crate::outcome::Ic3Outcome;
 use crate::policy_system::{PolicyStep, PolicySystem, SystemStatistics};
 use crate::search_statistics::SearchStatistics;
 
 /// Holds what the engine found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Report {
+pub struct Ic3Report {
     /// The answer.
     pub verdict: Verdict,
     /// With *safe*: boxes whose union contains every start state and no unsafe state, and that no
@@ -39,11 +39,11 @@ pub struct Report {
 pub fn run(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &Ic3Config,
     threads: usize,
     budget: &mut Budget,
     observer: &mut dyn Observer,
-) -> Result<Report, EngineError> {
+) -> Result<Ic3Report, EngineError> {
     if question.domain_rule == DomainRule::Error {
         return Err(EngineError::Unsupported(
             "engine ic3 takes `--domain drop` only: whether an update that leaves its domain is \
@@ -68,12 +68,12 @@ pub fn run(
         unsafe_states: u64::from(matches!(verdict, Verdict::Unsafe(_))),
         ..Counts::default()
     };
-    Ok(Report { verdict, invariant, counts, search, queries: system.statistics() })
+    Ok(Ic3Report { verdict, invariant, counts, search, queries: system.statistics() })
 }
 
 fn answer(
     question: &Question<'_>,
-    config: &Config,
+    config: &Ic3Config,
     system: &mut PolicySystem<'_>,
     search: &mut SearchStatistics,
     budget: &mut Budget,
@@ -88,8 +88,8 @@ fn answer(
     let settings =
         SearchSettings { rescheduling: config.rescheduling, open_states: config.depth_first };
     Ok(match ic3(system, settings, search, budget, observer)? {
-        Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
-        Outcome::Path(start, steps) => {
+        Ic3Outcome::Invariant(boxes) => (Verdict::Safe { vacuous }, Some(boxes)),
+        Ic3Outcome::Path(start, steps) => {
             let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
             match steps.iter().find_map(|step| step.undecided.as_ref()) {
                 Some(state) => {

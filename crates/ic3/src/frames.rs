@@ -47,9 +47,7 @@ pub struct Reason {
 /// A state with its successors under the policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Escape {
-    /// The state.
     pub state: State,
-    /// Its successors.
     pub successors: Vec<State>,
 }
 

@@ -35,14 +35,14 @@ mod z3;
 
 pub use algorithm::{SearchSettings, ic3};
 pub use config::{
-    Config, EnvironmentSolver, FrameTransition, Induction, Pushing, Reasons, Rescheduling,
+    EnvironmentSolver, FrameTransition, Ic3Config, Induction, Pushing, Reasons, Rescheduling,
     VariableOrder,
 };
-pub use engine::{Report, run};
+pub use engine::{Ic3Report, run};
 pub use frames::{Escape, FOREVER, Frames, Reason};
 pub use generalized::Generalized;
 pub use obligations::{Obligations, Taken};
-pub use outcome::Outcome;
+pub use outcome::Ic3Outcome;
 pub use policy_system::{PolicyStep, PolicySystem, SystemStatistics};
 pub use search_statistics::SearchStatistics;
 pub use sub_procedures::{SubProcedures, Succession};

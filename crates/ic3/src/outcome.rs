@@ -5,7 +5,7 @@ use policert_numeric::IntBox;
 
 /// Says what the algorithm found.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Outcome<S> {
+pub enum Ic3Outcome<S> {
     /// A path from a start state to an unsafe state: the start state, and each step with the
     /// state that it reaches.
     Path(State, Vec<(S, State)>),

@@ -7,7 +7,7 @@ use policert_model::State;
 use policert_policy::Policy;
 use policert_symbolic::PolicyRegion;
 
-use crate::config::{Config, EnvironmentSolver};
+use crate::config::{EnvironmentSolver, Ic3Config};
 use crate::frame_transition::{Environment, EnvironmentTransition};
 use crate::frames::Escape;
 use crate::joins::Joins;
@@ -25,7 +25,7 @@ pub struct PolicyStep {
 
 /// A model under a policy, seen through the sub-procedures.
 pub struct PolicySystem<'a> {
-    pub(crate) config: &'a Config,
+    pub(crate) config: &'a Ic3Config,
     pub(crate) environment: Environment<'a>,
     pub(crate) ordering: Ordering,
     pub(crate) statistics: SystemStatistics,
@@ -76,7 +76,7 @@ impl<'a> PolicySystem<'a> {
     pub fn new(
         question: &'a Question<'a>,
         policy: Option<&'a Policy>,
-        config: &'a Config,
+        config: &'a Ic3Config,
         threads: usize,
     ) -> Result<Self, EngineError> {
         let z3 = config.environment == EnvironmentSolver::Z3;
@@ -94,7 +94,7 @@ impl<'a> PolicySystem<'a> {
     fn of_thread(
         question: &'a Question<'a>,
         policy: Option<&'a Policy>,
-        config: &'a Config,
+        config: &'a Ic3Config,
     ) -> Result<Self, EngineError> {
         let environment = Environment::new(question, policy.map_or(&[][..], Policy::outputs))?;
         Ok(Self {
@@ -133,7 +133,7 @@ impl<'a> PolicySystem<'a> {
 
 /// A system without what one thread alone may have: a solver.
 pub(crate) struct Helper<'a> {
-    config: &'a Config,
+    config: &'a Ic3Config,
     environment: Environment<'a>,
     ordering: Ordering,
     statistics: SystemStatistics,
@@ -185,7 +185,7 @@ impl Helper<'_> {
 #[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
 fn z3_environment<'a>(
     question: &'a Question<'a>,
-    config: &Config,
+    config: &Ic3Config,
 ) -> Result<Option<Box<dyn EnvironmentTransition + 'a>>, EngineError> {
     Ok(match config.environment {
         EnvironmentSolver::Native => None,
@@ -196,7 +196,7 @@ fn z3_environment<'a>(
 #[cfg(not(feature = "z3"))]
 fn z3_environment<'a>(
     _: &'a Question<'a>,
-    config: &Config,
+    config: &Ic3Config,
 ) -> Result<Option<Box<dyn EnvironmentTransition + 'a>>, EngineError> {
     match config.environment {
         EnvironmentSolver::Native => Ok(None),

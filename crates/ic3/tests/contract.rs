@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use policert_engine_api::Configuration as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_ic3::{
-    Config, FOREVER, Frames, Generalized, Outcome, PolicySystem, SearchSettings, SearchStatistics,
-    SubProcedures, Succession, ic3, run,
+    FOREVER, Frames, Generalized, Ic3Config, Ic3Outcome, PolicySystem, SearchSettings,
+    SearchStatistics, SubProcedures, Succession, ic3, run,
 };
 use policert_model::{
     AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
@@ -194,7 +194,7 @@ fn check<P: SubProcedures>(
     let outcome = ic3(&mut system, settings, &mut statistics, budget, &mut Silent);
     let place = &system.place;
     match outcome.unwrap_or_else(|error| panic!("{place}: {error}")) {
-        Outcome::Path(start, steps) => {
+        Ic3Outcome::Path(start, steps) => {
             assert!(truth.start.contains(&start), "{place}");
             let mut at = &start;
             for (_, next) in &steps {
@@ -203,7 +203,7 @@ fn check<P: SubProcedures>(
             }
             assert!(truth.targets.contains(at), "{place}");
         }
-        Outcome::Invariant(boxes) => {
+        Ic3Outcome::Invariant(boxes) => {
             let holds = |state: &State| boxes.iter().any(|b| b.contains(state));
             assert!(truth.start.iter().all(holds), "{place}: start states");
             assert!(!truth.targets.iter().any(holds), "{place}: unsafe states");
@@ -263,7 +263,7 @@ fn random_case(profile: Profile, number: u64, sums: &mut Sums) {
     }
     let z3 = if cfg!(feature = "z3") && number.is_multiple_of(10) { "polic3-z3" } else { "polic3" };
     for name in ["native", "assignments", "polic3-nog", z3] {
-        let config = Config::preset(name).expect("it is built in");
+        let config = Ic3Config::preset(name).expect("it is built in");
         let place = format!("{profile:?} {number}, {name}");
         let policy = with_policy.then_some(&policy);
         // Depth-first search to the end, not at all, or so far that it gives up on the way.
@@ -293,7 +293,7 @@ fn states_beyond_the_domains_are_in_no_reason() {
     };
     let question = Question::new(&model, &property);
     for name in ["native", "assignments", "polic3", "polic3-nog"] {
-        let config = Config::preset(name).expect("it is built in");
+        let config = Ic3Config::preset(name).expect("it is built in");
         let budget = &mut Budget::unlimited();
         let report = run(&question, None, &config, 1, budget, &mut Silent).expect("an answer");
         assert_eq!(report.verdict, Verdict::Safe { vacuous: false }, "{name}");

@@ -7,7 +7,6 @@ use policert_numeric::Rational;
 /// A piece of the text.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// Its kind.
     pub kind: Kind,
     /// Where it is, in bytes.
     pub span: Range<usize>,

@@ -8,6 +8,8 @@
 //! The way of a file: `json` (text with places) → `parse` → `ast` → `check` (names, types,
 //! constants) → `lower` → [`policert_model::Model`]. Files are written with [`mod@write`].
 
+#![warn(missing_docs)]
+
 mod ast;
 mod check;
 mod deep_stack;

@@ -32,7 +32,7 @@ pub struct Loaded {
     summary: Option<Summary>,
     own: Vec<OwnProperty>,
     /// What properties need; only where the model is there.
-    task: Option<Task>,
+    task: Option<ModelParts>,
     stopped: bool,
 }
 
@@ -46,7 +46,7 @@ pub struct OwnProperty {
 }
 
 #[derive(Debug)]
-struct Task {
+struct ModelParts {
     source: Arc<Source>,
     parser: Parser,
     checked: Checked,
@@ -130,7 +130,7 @@ fn task(
     ast: ast::Model,
     parser: &mut Parser,
     options: &LoadOptions,
-) -> Option<Task> {
+) -> Option<ModelParts> {
     let checked = check::check(ast, options, parser);
     lower::unsupported(&checked, &parser.names, &mut parser.diagnostics);
     if parser.diagnostics.has_errors() || parser.watch.is_stopped() {
@@ -141,7 +141,7 @@ fn task(
         let message = "the model cannot be used";
         parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
     }
-    Some(Task { source, parser: Parser::default(), checked, lowered: lowered? })
+    Some(ModelParts { source, parser: Parser::default(), checked, lowered: lowered? })
 }
 
 fn own_properties(root: Json<'_>) -> Vec<OwnProperty> {
@@ -313,7 +313,7 @@ impl Loaded {
     /// an error among the diagnostics, or no model.
     fn with_task<T: Send>(
         &self,
-        f: impl FnOnce(&Task, &mut Parser) -> Option<T> + Send,
+        f: impl FnOnce(&ModelParts, &mut Parser) -> Option<T> + Send,
     ) -> Read<T> {
         let nothing =
             Read { value: None, diagnostics: Vec::new(), files: Vec::new(), stopped: false };
@@ -369,7 +369,7 @@ struct Read<T> {
     stopped: bool,
 }
 
-impl Task {
+impl ModelParts {
     /// Returns what expressions may name: variables in both ways, constants, functions and
     /// locations.
     fn known_names(&self) -> Vec<String> {
@@ -384,7 +384,7 @@ impl Task {
 }
 
 fn lower_property(
-    task: &Task,
+    task: &ModelParts,
     parser: &mut Parser,
     root: Json<'_>,
     property: &ast::Property,

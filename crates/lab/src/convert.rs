@@ -25,7 +25,7 @@ pub enum ConvertFormat {
     Drn,
 }
 
-/// What is converted, and where it goes.
+/// Says what is converted, and where it goes.
 #[derive(Clone, Debug)]
 pub struct ConvertRequest {
     /// Model, property and policy.
@@ -48,7 +48,7 @@ impl ConvertRequest {
     }
 }
 
-/// What `policert convert --json` writes.
+/// The report that `policert convert --json` writes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ConvertReport {
     /// The format.

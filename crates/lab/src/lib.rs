@@ -19,6 +19,8 @@
 //! assert_eq!((outcome.report.runs, outcome.report.endings.unsafe_state.runs), (20, 0));
 //! ```
 
+#![warn(missing_docs)]
+
 mod convert;
 mod dataset;
 mod learn;

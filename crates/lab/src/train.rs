@@ -9,12 +9,14 @@ use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, write_file};
 use policert_problem::control_loop;
 use policert_reach::Task;
-use policert_train::{Activation, Cells, Config, Ending, Observation, TrainError, Trained, train};
+use policert_train::{
+    Activation, Cells, DdpgConfig, Ending, Observation, TrainError, Trained, train,
+};
 use serde::Serialize;
 
 use task_plant::TaskPlant;
 
-/// What to train, and how.
+/// Says what to train, and how.
 #[derive(Clone, Debug)]
 pub struct TrainRequest {
     /// The task's file. Its controller does not matter, nor whether there is a file for it.
@@ -53,7 +55,7 @@ impl TrainRequest {
     }
 }
 
-/// What the network reads.
+/// Says what the network reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ObservationChoice {
     /// The cell, of the task's grid.
@@ -65,7 +67,7 @@ pub enum ObservationChoice {
     State,
 }
 
-/// What hidden layers apply.
+/// Says what hidden layers apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum HiddenActivation {
@@ -75,7 +77,7 @@ pub enum HiddenActivation {
     Tanh,
 }
 
-/// What `policert train --json` writes.
+/// The report that `policert train --json` writes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct TrainReport {
     /// The task's name.
@@ -121,14 +123,14 @@ fn run(
     report.task = Some(task.name.clone());
     let observation = observation(&task, &request.observation)?;
     let mut plant = TaskPlant::new(&task)?;
-    let config = Config {
+    let config = DdpgConfig {
         seed: request.seed,
         hidden: request.hidden.clone(),
         activation: match request.activation {
             HiddenActivation::Relu => Activation::Relu,
             HiddenActivation::Tanh => Activation::Tanh,
         },
-        ..Config::default()
+        ..DdpgConfig::default()
     };
     observer.event(Event::Phase("training"));
     let trained = train(&mut plant, &observation, &config, &mut budget, &mut |progress| {

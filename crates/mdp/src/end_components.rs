@@ -25,7 +25,8 @@ pub fn end_components(
         piece[state as usize] = 0;
         all.push(state);
     }
-    let mut search = Search { mdp, piece, position: vec![NOWHERE; mdp.states()], pieces: 1 };
+    let mut search =
+        ComponentSearch { mdp, piece, position: vec![NOWHERE; mdp.states()], pieces: 1 };
     let mut found = Vec::new();
     let mut waiting = vec![all];
     while let Some(members) = waiting.pop() {
@@ -37,7 +38,7 @@ pub fn end_components(
 
 const NOWHERE: u32 = u32::MAX;
 
-struct Search<'m> {
+struct ComponentSearch<'m> {
     mdp: &'m Mdp,
     /// By state: the piece that it is in.
     piece: Vec<u32>,
@@ -46,7 +47,7 @@ struct Search<'m> {
     pieces: u32,
 }
 
-impl Search<'_> {
+impl ComponentSearch<'_> {
     /// Returns whether a choice stays in its piece, with all of its probability.
     fn stays(&self, choice: u32, piece: u32) -> bool {
         self.mdp.distributions().is_complete(self.mdp.distribution(choice))
@@ -98,7 +99,7 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(search: &Search<'_>, members: &[u32], piece: u32) -> Self {
+    fn new(search: &ComponentSearch<'_>, members: &[u32], piece: u32) -> Self {
         let (mut starts, mut targets) = (vec![0], Vec::new());
         for &state in members {
             for choice in search.mdp.choices_of(state) {

@@ -7,6 +7,8 @@
 //! **Architecture invariant**: a bound is proved. Whatever stops an iteration, the value lies
 //! between the bounds that it leaves.
 
+#![warn(missing_docs)]
+
 mod backup;
 mod components;
 mod distribution;

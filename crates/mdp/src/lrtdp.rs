@@ -42,7 +42,7 @@ pub fn max_probability(
     precision: f64,
     budget: &mut Budget,
 ) -> Result<OnTheFly, EngineError> {
-    let mut search = Search {
+    let mut search = LrtdpSearch {
         mdp,
         fragment: Fragment::default(),
         solved: crate::StateSet::default(),
@@ -76,7 +76,7 @@ pub fn max_probability(
     })
 }
 
-struct Search<'a, M> {
+struct LrtdpSearch<'a, M> {
     mdp: &'a mut M,
     fragment: Fragment,
     /// By leader.
@@ -123,7 +123,7 @@ impl Marks {
 /// Below this, consistency is left to rounding errors.
 const FINEST: f64 = 1e-14;
 
-impl<M: ImplicitMdp> Search<'_, M> {
+impl<M: ImplicitMdp> LrtdpSearch<'_, M> {
     fn run(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
         let initial = self.mdp.initial_states(budget)?;
         for &state in &initial {

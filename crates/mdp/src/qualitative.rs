@@ -26,7 +26,7 @@ pub fn qualitative(
     budget: &mut Budget,
 ) -> Result<Qualitative, StopReason> {
     let predecessors = Predecessors::new(problem.mdp);
-    let search = Search { problem, predecessors };
+    let search = GraphSearch { problem, predecessors };
     match problem.direction {
         Direction::Max => {
             let reaching = search.may_reach(problem.target, budget)?;
@@ -47,12 +47,12 @@ fn loses_nothing(mdp: &Mdp, choice: u32) -> bool {
     mdp.distributions().is_complete(mdp.distribution(choice))
 }
 
-struct Search<'a> {
+struct GraphSearch<'a> {
     problem: &'a Reachability<'a>,
     predecessors: Predecessors,
 }
 
-impl Search<'_> {
+impl GraphSearch<'_> {
     /// States from which some run leads to `goal` through open states; `goal` included.
     fn may_reach(&self, goal: &StateSet, budget: &mut Budget) -> Result<StateSet, StopReason> {
         let mut reached = goal.clone();

@@ -6,6 +6,8 @@
 //! ([`Composer`], [`Model::operators`]). [`Semantics`] evaluates them by the definition;
 //! [`Condition::truth`] and [`Condition::tighten`] reason about whole boxes of states.
 
+#![warn(missing_docs)]
+
 mod cells;
 mod compose;
 mod condition;

@@ -20,6 +20,8 @@
 //! assert_eq!(outcome.status.code(), 40);
 //! ```
 
+#![warn(missing_docs)]
+
 mod atomic_file;
 pub mod decimal;
 mod digest;

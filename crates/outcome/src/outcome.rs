@@ -10,8 +10,8 @@ use crate::{
     ExitStatus, Failure, Finding, Input, ReasonCode, SCHEMA_VERSION, VERSION, peak_memory_mb,
 };
 
-/// What a command says, and how it ended. As data it is one object, with the fields of the report
-/// among its own.
+/// Holds what a command says, and how it ended. As data it is one object, with the fields of the
+/// report among its own.
 #[derive(Debug, Serialize)]
 pub struct Outcome<T> {
     /// [`SCHEMA_VERSION`].
@@ -45,7 +45,7 @@ pub struct Outcome<T> {
     pub unwritten: Option<Failure>,
 }
 
-/// What was found on the way to an answer, also if there is none.
+/// Holds what was found on the way to an answer, also if there is none.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Remarks {
     /// What to know before trusting the answer.

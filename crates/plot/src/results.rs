@@ -17,7 +17,6 @@ pub struct ReachResult {
     pub task: Option<String>,
     /// The verdict in a word.
     pub verdict: String,
-    /// The exit code.
     pub exit_code: u8,
     /// The way in which boxes were merged.
     pub aggregation: Option<String>,

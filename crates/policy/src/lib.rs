@@ -11,6 +11,8 @@
 //!   ([`precise_scores`]).
 //! - **Interfaces**: [`interface`] says which variables and labels inputs and outputs are.
 
+#![warn(missing_docs)]
+
 pub mod activation;
 mod choice;
 mod error;

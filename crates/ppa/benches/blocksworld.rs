@@ -8,7 +8,7 @@ use policert_engine_api::{Budget, Question, Silent};
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
 use policert_policy::{PolicyOptions, load_policy};
-use policert_ppa::{Config, run};
+use policert_ppa::{PpaConfig, run};
 use policert_testkit::shared_folder;
 
 fn instance(c: &mut Criterion, name: &str, model: &Path, property: &Path, index: usize) {
@@ -21,7 +21,7 @@ fn instance(c: &mut Criterion, name: &str, model: &Path, property: &Path, index:
     let Ok(policy) = load_policy(model, None, safety.interface.as_deref(), &options) else {
         return;
     };
-    let (question, config) = (Question::new(model, safety), Config::default());
+    let (question, config) = (Question::new(model, safety), PpaConfig::default());
     c.bench_function(name, |b| {
         b.iter(|| {
             let budget = &mut Budget::unlimited();

@@ -13,7 +13,6 @@ use crate::region::Region;
 /// The abstraction before the search: predicates and operators, ready to expand single states.
 #[derive(Debug)]
 pub struct Abstraction<'a> {
-    /// The question.
     pub question: &'a Question<'a>,
     /// The policy; `None` for plain predicate abstraction.
     pub policy: Option<&'a Policy>,

@@ -44,7 +44,7 @@ use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
 
 use crate::abstraction::Abstraction;
-use crate::config::Config;
+use crate::config::PpaConfig;
 use crate::predicates::require_total;
 use crate::queries::{Queries, QueryStats};
 
@@ -63,7 +63,6 @@ use weakest_precondition::AtomAtStep;
 /// Holds what the engine found.
 #[derive(Debug)]
 pub struct CegarReport {
-    /// The verdict.
     pub verdict: Verdict,
     /// Counts of the last abstraction, partial after a stop.
     pub counts: Counts,
@@ -88,7 +87,7 @@ pub struct CegarReport {
 pub fn cegar(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
     cegar: CegarConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,

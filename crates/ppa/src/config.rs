@@ -65,7 +65,7 @@ impl Test {
 /// *safe* is proved all the same, and is found less often.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Config {
+pub struct PpaConfig {
     /// Name of the preset. [paper: Table 1]
     pub name: String,
     /// Who answers IsApp and TSat. [default: native]
@@ -107,7 +107,7 @@ const PRESETS: [Preset; 11] = [
     ("ex-sel-ex-app", include_str!("../../../configs/ppa/ex-sel-ex-app.toml")),
 ];
 
-impl Configuration for Config {
+impl Configuration for PpaConfig {
     fn presets() -> Vec<Preset> {
         PRESETS.to_vec()
     }
@@ -120,7 +120,7 @@ impl Configuration for Config {
     }
 }
 
-impl Config {
+impl PpaConfig {
     /// Returns whether some test is answered by Z3 alone.
     #[must_use]
     pub fn needs_z3(&self) -> bool {
@@ -130,7 +130,7 @@ impl Config {
     }
 }
 
-impl Default for Config {
+impl Default for PpaConfig {
     fn default() -> Self {
         Self {
             name: "native".to_owned(),
@@ -155,17 +155,17 @@ mod tests {
 
     #[test]
     fn the_default_is_the_native_preset() {
-        assert_eq!(Config::preset("native"), Ok(Config::default()));
+        assert_eq!(PpaConfig::preset("native"), Ok(PpaConfig::default()));
     }
 
     #[test]
     fn presets_parse_or_say_that_they_need_z3() {
         for (name, text) in PRESETS {
-            match Config::parse(text, &[]) {
+            match PpaConfig::parse(text, &[]) {
                 Ok(chosen) => assert_eq!(chosen.config.name, name),
                 Err(error) => assert_eq!(error, ConfigurationError::NeedsZ3(name.to_owned())),
             }
         }
-        assert!(Config::preset("none").is_err());
+        assert!(PpaConfig::preset("none").is_err());
     }
 }

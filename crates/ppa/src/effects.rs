@@ -26,7 +26,6 @@ pub struct Effect {
 /// A predicate whose variables an outcome updates.
 #[derive(Debug)]
 pub struct Affected {
-    /// The predicate.
     pub predicate: PredId,
     /// Weakest preconditions of its literals: that it is false, that it is true.
     pub literals: [Condition; 2],

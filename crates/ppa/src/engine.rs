@@ -12,7 +12,7 @@ use policert_policy::Policy;
 use crate::AbstractStateId;
 use crate::abstraction::Abstraction;
 use crate::concretise::{Concretisation, Concretised};
-use crate::config::Config;
+use crate::config::PpaConfig;
 use crate::queries::QueryStats;
 use crate::search::{Fragment, StateInfo};
 
@@ -21,8 +21,7 @@ const PATHS_TRIED: usize = 64;
 
 /// Holds what the engine found.
 #[derive(Debug)]
-pub struct Report {
-    /// The verdict.
+pub struct PpaReport {
     pub verdict: Verdict,
     /// Counts, partial after a stop.
     pub counts: Counts,
@@ -44,10 +43,10 @@ pub struct Report {
 pub fn run(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,
-) -> Result<Report, EngineError> {
+) -> Result<PpaReport, EngineError> {
     run_recorded(question, policy, config, budget, observer, None)
 }
 
@@ -58,11 +57,11 @@ pub fn run(
 pub fn run_recorded(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,
     recorder: Option<&mut dyn Recorder>,
-) -> Result<Report, EngineError> {
+) -> Result<PpaReport, EngineError> {
     if question.domain_rule == DomainRule::Error {
         return Err(EngineError::Unsupported(
             "engine ppa takes `--domain drop` only: whether an update that leaves its domain is \
@@ -109,7 +108,7 @@ pub fn run_recorded(
     let stopped_early = question.stop_at_first_unsafe && fragment.first_unsafe.is_some();
     let start_states = (complete && !stopped_early).then(|| start_regions(&abstraction, &fragment));
     let queries = *queries.stats();
-    Ok(Report { verdict, counts: fragment.counts, queries, start_states, notes })
+    Ok(PpaReport { verdict, counts: fragment.counts, queries, start_states, notes })
 }
 
 /// Returns what a user should know of predicates that no one listed.

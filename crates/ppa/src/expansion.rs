@@ -46,7 +46,6 @@ pub struct Expansion<'a, 's, 'q> {
     pub abstraction: &'a Abstraction<'a>,
     /// The tests.
     pub queries: &'q mut Queries<'s>,
-    /// The budget.
     pub budget: &'q mut Budget,
     /// Number of outcomes seen that may leave a domain: such an outcome is no transition.
     pub may_drop: u64,

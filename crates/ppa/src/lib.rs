@@ -45,8 +45,8 @@ pub use cegar::{
     BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
     SplitPoint, SplitUntil, SplitVariable, cegar,
 };
-pub use config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver, Test};
-pub use engine::{Report, StartRegion, run, run_recorded};
+pub use config::{EnvironmentSolver, PolicySolver, PpaConfig, RelaxedSolver, Test};
+pub use engine::{PpaReport, StartRegion, run, run_recorded};
 pub use predicates::PredicateSet;
 pub use prob::{
     CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa,

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::abstraction::Abstraction;
 use crate::cegar::{CegarConfig, Origin};
-use crate::config::Config;
+use crate::config::PpaConfig;
 use crate::engine::added_atoms;
 use crate::predicates::require_total;
 use crate::queries::QueryStats;
@@ -153,7 +153,7 @@ fn reason_of(error: EngineError) -> Result<UnknownReason, EngineError> {
 pub fn prob_ppa(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
     prob: &ProbConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,
@@ -231,7 +231,7 @@ pub fn prob_ppa(
 pub fn prob_cegar(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
     prob: &ProbConfig,
     budget: &mut Budget,
     observer: &mut dyn Observer,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{Condition, Model, Operator, State, Truth};
 
-use crate::config::Config;
+use crate::config::PpaConfig;
 use crate::region::Region;
 
 /// Answers tests about the environment: is there a point in the region?
@@ -168,7 +168,7 @@ impl QueryStats {
 
 /// The tests, switched by the configuration.
 pub struct Queries<'a> {
-    config: &'a Config,
+    config: &'a PpaConfig,
     environment: Box<dyn Environment + 'a>,
     selection: Option<Box<dyn Selection + 'a>>,
     stats: QueryStats,
@@ -192,7 +192,7 @@ macro_rules! selection_test {
             output: usize,
             budget: &mut Budget,
         ) -> Result<Answer<State>, EngineError> {
-            let switch: fn(&Config) -> bool = $switch;
+            let switch: fn(&PpaConfig) -> bool = $switch;
             match &mut self.selection {
                 Some(selection) if switch(self.config) => {
                     let start = Instant::now();
@@ -210,7 +210,7 @@ impl<'a> Queries<'a> {
     /// The tests of `config`, answered by these solvers; `selection` is `None` without a policy.
     #[must_use]
     pub fn new(
-        config: &'a Config,
+        config: &'a PpaConfig,
         environment: Box<dyn Environment + 'a>,
         selection: Option<Box<dyn Selection + 'a>>,
     ) -> Self {

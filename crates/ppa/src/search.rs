@@ -27,7 +27,6 @@ pub struct StateInfo {
 /// An abstract transition with its operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// The source.
     pub source: AbstractStateId,
     /// Position of the operator.
     pub operator: usize,
@@ -51,12 +50,11 @@ pub struct Fragment {
 }
 
 /// Everything that the search works with.
-pub struct Search<'a, 's, 'q> {
+pub struct FragmentSearch<'a, 's, 'q> {
     /// Predicates and operators.
     pub abstraction: &'a Abstraction<'a>,
     /// The tests.
     pub queries: &'q mut Queries<'s>,
-    /// The budget.
     pub budget: &'q mut Budget,
     /// Receives events.
     pub observer: &'q mut dyn Observer,
@@ -98,11 +96,11 @@ impl Abstraction<'_> {
         budget: &mut Budget,
         observer: &mut dyn Observer,
     ) -> Result<(), EngineError> {
-        Search { abstraction: self, queries, budget, observer }.run(fragment)
+        FragmentSearch { abstraction: self, queries, budget, observer }.run(fragment)
     }
 }
 
-impl Search<'_, '_, '_> {
+impl FragmentSearch<'_, '_, '_> {
     /// Builds the fragment reachable from the abstract start states. What was built before a
     /// stop stays in `fragment`.
     ///

@@ -7,7 +7,7 @@ use policert_symbolic::PolicyRegion;
 
 use crate::abstraction::Abstraction;
 use crate::branch_and_bound::BranchAndBound;
-use crate::config::{Config, EnvironmentSolver, PolicySolver, RelaxedSolver};
+use crate::config::{EnvironmentSolver, PolicySolver, PpaConfig, RelaxedSolver};
 use crate::native::NativeSelection;
 use crate::queries::{Environment, Queries, Selection, TwoSolvers};
 use crate::recording::RecordingSelection;
@@ -17,7 +17,7 @@ impl<'a> Abstraction<'a> {
     ///
     /// # Errors
     /// A solver that is not built in, or a policy that it cannot take.
-    pub fn queries<'s>(&self, config: &'s Config) -> Result<Queries<'s>, EngineError>
+    pub fn queries<'s>(&self, config: &'s PpaConfig) -> Result<Queries<'s>, EngineError>
     where
         'a: 's,
     {
@@ -27,7 +27,7 @@ impl<'a> Abstraction<'a> {
     /// The tests, of which `recorder` is told those about the policy.
     pub(crate) fn queries_for<'s>(
         &self,
-        config: &'s Config,
+        config: &'s PpaConfig,
         recorder: Option<&'s mut dyn Recorder>,
     ) -> Result<Queries<'s>, EngineError>
     where
@@ -57,7 +57,7 @@ impl<'a> Abstraction<'a> {
     fn selection<'s>(
         &self,
         policy: &'a Policy,
-        config: &Config,
+        config: &PpaConfig,
     ) -> Result<Box<dyn Selection + 's>, EngineError>
     where
         'a: 's,

@@ -19,6 +19,8 @@
 //! # Ok::<(), policert_outcome::Failure>(())
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod control_loop;
 mod files;
 mod hollow_facts;

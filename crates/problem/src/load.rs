@@ -115,7 +115,7 @@ fn load(
     })
 }
 
-/// What interfaces may say about the states of a model that was loaded.
+/// Says what interfaces may say about the states of a model that was loaded.
 pub struct ModelExpressions<'a> {
     source: &'a Loaded,
     observables: Vec<Observable>,
@@ -171,8 +171,8 @@ pub fn model(
     if source.model().is_none() { Err(no_model()) } else { Ok(source) }
 }
 
-/// Why loading was stopped: what the budget says, or a limit on memory that it was beyond for a
-/// moment.
+/// Returns why loading was stopped: what the budget says, or a limit on memory that it was beyond
+/// for a moment.
 fn stopped(budget: &Budget) -> Failure {
     let reason = budget.fork().poll_clock().err();
     Failure::Stopped(reason.unwrap_or(StopReason::Memory))
@@ -274,13 +274,13 @@ pub fn any_property(
     }
 }
 
-/// Whether the model has at most one initial state, as far as its form shows.
+/// Returns whether the model has at most one initial state, as far as its form shows.
 fn has_one_initial_state(model: &Model) -> bool {
     let fixed = |value: &InitialValue| matches!(value, InitialValue::Fixed(_));
     model.initial_values.iter().all(fixed)
 }
 
-/// What a verdict says about a standard property that is answered as a safety property.
+/// Returns what a verdict says about a standard property that is answered as a safety property.
 fn as_safety(standard: &StandardProperty) -> String {
     let name = &standard.name;
     match standard.quantity {
@@ -402,7 +402,7 @@ fn record(
     }
 }
 
-/// What to know before trusting a verdict, and what is worth knowing.
+/// Remarks on what to know before trusting a verdict, and what is worth knowing.
 fn remark(
     options: &ProblemOptions,
     property: &SafetyProperty,

@@ -27,7 +27,7 @@ pub struct ProblemOptions {
     pub numbers: Option<Numbers>,
     /// What becomes of updates that leave a domain. [default: drop]
     pub domain: Domain,
-    /// States without successors by decree. [default: nothing]
+    /// States that are declared terminal. [default: nothing]
     pub terminal: TerminalChoice,
     /// Goal states: a condition instead of the property's goal. [default: the property's]
     pub goal: Option<String>,
@@ -35,7 +35,7 @@ pub struct ProblemOptions {
     pub aim: QuestionAim,
     /// What states without successors are. [default: allowed]
     pub stuck: StuckStates,
-    /// Whether the model's own initial states are start states beside those that the property
+    /// Whether the model's own initial states are start states besides those that the property
     /// names. [default: included]
     pub initial_states: InitialStates,
     /// How much is built. [default: what the engine builds by default]
@@ -75,7 +75,7 @@ impl ProblemOptions {
     }
 }
 
-/// Which policy.
+/// Says which policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PolicyChoice {
     /// None: all actions are allowed.
@@ -95,7 +95,7 @@ impl Default for PolicyChoice {
     }
 }
 
-/// States without successors by decree.
+/// States that are declared terminal: they have no successors.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum TerminalChoice {
     /// None.
@@ -107,7 +107,7 @@ pub enum TerminalChoice {
     Condition(String),
 }
 
-/// Whether the model's own initial states are start states beside those of the property.
+/// Says whether the model's own initial states are start states besides those of the property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum InitialStates {
     /// They are.
@@ -117,7 +117,7 @@ pub enum InitialStates {
     LeftOut,
 }
 
-/// How much is built.
+/// Says how much is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StateSpace {
     /// `ppa`: all reachable states, to say which start states are safe. Others: until the first
@@ -132,7 +132,7 @@ pub enum StateSpace {
     All,
 }
 
-/// Which probabilities of the model are read.
+/// Says which probabilities of the model are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Probabilities {
@@ -143,7 +143,7 @@ pub enum Probabilities {
     Exact,
 }
 
-/// Which predicates an abstraction gets.
+/// Says which predicates an abstraction gets.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Predicates {
     /// Those of the property.

@@ -3,7 +3,7 @@
 use policert_policy::Semantics;
 use serde::{Deserialize, Serialize};
 
-/// What a verdict means.
+/// Says what a verdict means.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SemanticsRecord {
     /// The rules of the policy's choice; `null` without policy: all actions are allowed.
@@ -32,7 +32,7 @@ pub struct SemanticsRecord {
     pub text: String,
 }
 
-/// What is asked of the runs.
+/// Says what is asked of the runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionAim {
@@ -43,7 +43,7 @@ pub enum QuestionAim {
     ReachGoal,
 }
 
-/// What states without successors are that are neither terminal nor goal states.
+/// Says what states without successors are that are neither terminal nor goal states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
@@ -55,7 +55,7 @@ pub enum StuckStates {
     Unsafe,
 }
 
-/// What becomes of updates that leave a domain.
+/// Says what becomes of updates that leave a domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
@@ -66,7 +66,7 @@ pub enum Domain {
     Error,
 }
 
-/// Where runs start.
+/// Says where runs start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StartRule {

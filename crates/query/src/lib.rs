@@ -15,6 +15,8 @@
 //! assert_eq!(outcome.report.witness.expect("a witness").inputs[0].value, "19");
 //! ```
 
+#![warn(missing_docs)]
+
 mod bounds;
 mod report;
 mod witness;

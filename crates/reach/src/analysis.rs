@@ -22,7 +22,7 @@ use crate::trajectory::ViolationKind;
 
 /// Says how to answer.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct ReachConfig {
     /// Threads that work on parts of the initial box. [default: 1]
     pub threads: usize,
     /// How often a part that is not verified is halved at most. [default: until the budget runs out,
@@ -40,7 +40,7 @@ pub struct Config {
     pub relations: Relations,
 }
 
-impl Default for Config {
+impl Default for ReachConfig {
     fn default() -> Self {
         Self {
             threads: 1,
@@ -179,7 +179,7 @@ pub struct Analysis {
 /// an unknown answer.
 pub fn analyse(
     task: &Task,
-    config: &Config,
+    config: &ReachConfig,
     journal: Option<&mut Journal>,
     budget: Budget,
     observer: &mut dyn Observer,
@@ -212,7 +212,7 @@ fn has_exact_points(task: &Task) -> bool {
 
 fn run<R: Range>(
     task: &Task,
-    config: &Config,
+    config: &ReachConfig,
     journal: Option<&mut Journal>,
     budget: Budget,
     observer: &mut dyn Observer,

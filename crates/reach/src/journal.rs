@@ -12,7 +12,7 @@ use policert_numeric::{Interval, Rational};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReachError;
-use crate::outcome::{Obstacle, ObstacleKind, Outcome};
+use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::range::Range;
 use crate::reachable_sets::Part;
 
@@ -100,9 +100,9 @@ impl Journal {
 
     /// Returns what is known about a part.
     #[must_use]
-    pub fn outcome<R: Range>(&self, part: &Part) -> Option<Outcome<R>> {
+    pub fn outcome<R: Range>(&self, part: &Part) -> Option<PartOutcome<R>> {
         let record = self.known.get(&key(part))?;
-        let mut outcome = Outcome::new();
+        let mut outcome = PartOutcome::new();
         outcome.boxes.clone_from(&record.boxes);
         outcome.goal_steps.clone_from(&record.goal_steps);
         outcome.absorbed_at = record.absorbed_at;
@@ -112,7 +112,7 @@ impl Journal {
     }
 
     /// Adds a finished part. A failure is kept for [`Journal::finish`].
-    pub fn add<R: Range>(&mut self, part: &Part, outcome: &Outcome<R>) {
+    pub fn add<R: Range>(&mut self, part: &Part, outcome: &PartOutcome<R>) {
         let record = PartRecord {
             part: key(part),
             boxes: outcome.boxes.clone(),

@@ -16,6 +16,8 @@
 //! **Architecture invariant**: every box contains all states that it stands for, rounding
 //! included. Overflow, NaN and expressions without a value end in *unknown*.
 
+#![warn(missing_docs)]
+
 mod aggregate;
 mod analysis;
 mod component;
@@ -39,8 +41,8 @@ mod zonotope;
 
 pub use aggregate::{Adjacency, Aggregation, Relations, aggregate};
 pub use analysis::{
-    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
-    StateRange, UnknownCause, analyse,
+    Analysis, Counterexample, Path, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
+    StateBox, StateRange, UnknownCause, analyse,
 };
 pub use component::Component;
 pub use edge::Edge;
@@ -48,7 +50,7 @@ pub use error::ReachError;
 pub use expression::{ExpressionError, Expressions, Function, Node, NodeId, Tape};
 pub use grid::{Axis, Cell, Grid};
 pub use journal::Journal;
-pub use outcome::{Obstacle, ObstacleKind, Outcome};
+pub use outcome::{Obstacle, ObstacleKind, PartOutcome};
 pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };

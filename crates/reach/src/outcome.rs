@@ -44,7 +44,7 @@ impl<R: Range> Obstacle<R> {
 
 /// The result for one part of the initial box.
 #[derive(Clone, Debug)]
-pub struct Outcome<R> {
+pub struct PartOutcome<R> {
     /// Number of boxes at each step, before boxes inside the goal are absorbed.
     pub boxes: Vec<u64>,
     /// For the question about all at once: whether all boxes are in the goal, step by step; as far
@@ -61,7 +61,7 @@ pub struct Outcome<R> {
     pub recorded: Vec<Vec<R>>,
 }
 
-impl<R: Range> Outcome<R> {
+impl<R: Range> PartOutcome<R> {
     pub(crate) fn new() -> Self {
         Self {
             boxes: Vec::new(),

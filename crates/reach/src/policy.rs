@@ -38,7 +38,7 @@ pub enum Evaluation {
     F32,
 }
 
-/// Which values of a network's outputs are possible in a cell.
+/// Says which values of a network's outputs are possible in a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
@@ -50,7 +50,7 @@ pub enum Rounding {
     AnyOrder,
 }
 
-/// How networks are evaluated.
+/// Says how networks are evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct NetworkArithmetic {
     /// The precision.
@@ -77,7 +77,7 @@ struct CellNetwork {
     never_overflows: bool,
 }
 
-/// Where the number of a cell's action stands.
+/// Says where the number of a cell's action stands.
 #[derive(Clone, Debug)]
 enum Index {
     /// For each cell, 0 if it has none yet, else the number plus 1.
@@ -296,8 +296,8 @@ impl CellNetwork {
         }
     }
 
-    /// What the network gives in some cells: a range for each output, or `None` where a number on
-    /// the way may be none, or is not finite.
+    /// Returns what the network gives in some cells: a range for each output, or `None` where a
+    /// number on the way may be none, or is not finite.
     fn outputs(&mut self, grid: &Grid, cells: &[Cell]) -> Vec<Option<Vec<Interval>>> {
         let width = self.network.input_width();
         let mut bounds = Vec::with_capacity(cells.len() * width);

@@ -22,7 +22,7 @@ use policert_numeric::Rational;
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
 use crate::error::ReachError;
 use crate::linearised::Linearised;
-use crate::outcome::{Obstacle, ObstacleKind, Outcome};
+use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
@@ -133,11 +133,11 @@ impl<'a, R: Range> ReachableSets<'a, R> {
     ///
     /// # Errors
     /// If the budget runs out.
-    pub fn run(&mut self, part: &Part, budget: &mut Budget) -> Result<Outcome<R>, StopReason> {
+    pub fn run(&mut self, part: &Part, budget: &mut Budget) -> Result<PartOutcome<R>, StopReason> {
         let n = self.task.dimension();
         let initial: Vec<ExactRange> =
             part.iter().map(|(lo, hi)| ExactRange::new(lo.clone(), hi.clone())).collect();
-        let mut outcome = Outcome::new();
+        let mut outcome = PartOutcome::new();
         let mut current = Boxes::default();
         let mut work = Work::default();
         current.sides = initial.iter().map(ExactRange::converted).collect();
@@ -182,7 +182,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
 
     /// Returns whether the answer is there: all of the initial box is in the goal at once, and that
     /// ends all runs. With several parts, others may need more steps.
-    fn is_done(&self, part: &Part, step: u32, outcome: &Outcome<R>) -> bool {
+    fn is_done(&self, part: &Part, step: u32, outcome: &PartOutcome<R>) -> bool {
         let whole = *part == self.task.initial;
         whole && self.task.may_end_before() && outcome.is_in_goal_at(step)
     }
@@ -293,10 +293,10 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         &self,
         initial: &[ExactRange],
         current: &mut Boxes<R>,
-        outcome: &mut Outcome<R>,
+        outcome: &mut PartOutcome<R>,
     ) -> bool {
         let mut exact = Boxes { sides: initial.to_vec(), reached: Vec::new() };
-        let mut exact_outcome = Outcome::new();
+        let mut exact_outcome = PartOutcome::new();
         let open = look_at(self.task, &mut exact, 0, &mut exact_outcome);
         outcome.goal_steps = exact_outcome.goal_steps;
         outcome.absorbed_at = exact_outcome.absorbed_at;
@@ -355,7 +355,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
     }
 
     /// Notes what the boxes of the last step say about the goal.
-    fn finish(&self, current: &Boxes<R>, outcome: &mut Outcome<R>) {
+    fn finish(&self, current: &Boxes<R>, outcome: &mut PartOutcome<R>) {
         if self.task.goal.is_none() || self.task.question.goal == GoalRule::AllAtOnce {
             return;
         }
@@ -378,7 +378,7 @@ fn look_at<R: Range>(
     task: &Task,
     current: &mut Boxes<R>,
     step: u32,
-    outcome: &mut Outcome<R>,
+    outcome: &mut PartOutcome<R>,
 ) -> bool {
     let n = task.dimension();
     if let Some(avoid) = &task.avoid

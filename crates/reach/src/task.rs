@@ -20,7 +20,7 @@ use crate::expression::{Expressions, NodeId};
 use crate::grid::Grid;
 use crate::region::Region;
 
-/// How the state changes while one action is held.
+/// Says how the state changes while one action is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DynamicsKind {
@@ -48,7 +48,7 @@ pub struct Dynamics {
     pub clamp: Option<Vec<(Edge, Edge)>>,
 }
 
-/// What the controller is.
+/// Says what the controller is.
 #[derive(Clone, Debug)]
 pub enum Controller {
     /// A network file that reads the bounds of the state's cell: all lower ones, then all upper
@@ -84,7 +84,7 @@ impl Default for ActionMap {
     }
 }
 
-/// What it means to reach the goal.
+/// Says what it means to reach the goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -96,7 +96,7 @@ pub enum GoalRule {
     AllAtOnce,
 }
 
-/// Whether the unsafe set counts after the goal.
+/// Says whether the unsafe set counts after the goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "kebab-case")]
@@ -185,29 +185,29 @@ impl Task {
         self.state.len()
     }
 
-    /// Whether a run is over once the goal is reached: either that is what is asked, or nothing is
-    /// to be avoided afterwards.
+    /// Returns whether a run is over once the goal is reached: either that is what is asked, or
+    /// nothing is to be avoided afterwards.
     #[must_use]
     pub fn ends_in_goal(&self) -> bool {
         let stops = self.question.after_goal == AfterGoal::Stop || self.never_avoids();
         self.goal.is_some() && stops
     }
 
-    /// How many parts the task cuts its initial box into.
+    /// Returns how many parts the task cuts its initial box into.
     #[must_use]
     pub fn parts(&self) -> usize {
         let sides = self.partition.iter().map(|cuts| cuts.len().saturating_sub(1));
         sides.fold(1, usize::saturating_mul)
     }
 
-    /// Whether no step up to the horizon has anything to be avoided.
+    /// Returns whether no step up to the horizon has anything to be avoided.
     #[must_use]
     pub fn never_avoids(&self) -> bool {
         self.avoid.is_none() || self.avoid_from_step > self.steps
     }
 
-    /// Whether a state that breaks the rules decides nothing by itself, because all may be in the
-    /// goal at once before.
+    /// Returns whether a state that breaks the rules decides nothing by itself, because all may be
+    /// in the goal at once before.
     pub(crate) fn may_end_before(&self) -> bool {
         self.question.goal == GoalRule::AllAtOnce && self.ends_in_goal()
     }

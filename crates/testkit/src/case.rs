@@ -17,11 +17,8 @@ pub struct Case {
     pub profile: Profile,
     /// How large, from 1 to [`LARGEST`].
     pub size: usize,
-    /// The model.
     pub model: Model,
-    /// The property.
     pub property: SafetyProperty,
-    /// The policy.
     pub policy: PolicyParts,
 }
 

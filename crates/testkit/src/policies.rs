@@ -15,7 +15,6 @@ use crate::Random;
 /// Holds what a policy is made of, without its semantics.
 #[derive(Clone, Debug)]
 pub struct PolicyParts {
-    /// The network.
     pub network: Network,
     /// A tree ensemble that counts in place of the network.
     pub trees: Option<Ensemble>,

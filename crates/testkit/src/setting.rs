@@ -18,7 +18,6 @@ pub fn semantics(random: &mut Random) -> Semantics {
 /// A case with the meaning that it is given.
 #[derive(Debug)]
 pub struct Setting {
-    /// The case.
     pub case: Case,
     /// The way in which the policy chooses.
     pub semantics: Semantics,

@@ -6,7 +6,7 @@ use crate::perceptron::Activation;
 
 /// Parameters of training.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Config {
+pub struct DdpgConfig {
     /// Seed of all random numbers. [default: 1]
     pub seed: u64,
     /// Widths of the actor's hidden layers. [default: 20, 20]
@@ -53,7 +53,7 @@ pub struct Config {
     pub margin: f64,
 }
 
-impl Default for Config {
+impl Default for DdpgConfig {
     fn default() -> Self {
         Self {
             seed: 1,
@@ -79,7 +79,7 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl DdpgConfig {
     /// Returns how far noise and margin have decayed after some runs: from 0 to 1.
     pub(crate) fn decayed(&self, runs: u32) -> f64 {
         (f64::from(runs) / f64::from(self.decay.max(1))).min(1.0)
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn ranges_are_checked() {
-        assert!(Config::default().check().is_ok());
-        let wrong: [fn(&mut Config); 7] = [
+        assert!(DdpgConfig::default().check().is_ok());
+        let wrong: [fn(&mut DdpgConfig); 7] = [
             |c| c.hidden = vec![10_000, 10_000],
             |c| c.hidden.clear(),
             |c| c.activation = Activation::Identity,
@@ -160,7 +160,7 @@ mod tests {
             |c| c.critic_hidden = vec![0],
         ];
         for spoil in wrong {
-            let mut config = Config::default();
+            let mut config = DdpgConfig::default();
             spoil(&mut config);
             assert!(config.check().is_err(), "{config:?}");
         }

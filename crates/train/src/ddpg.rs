@@ -19,7 +19,7 @@
 
 use crate::Random;
 use crate::adam::Adam;
-use crate::config::Config;
+use crate::config::DdpgConfig;
 use crate::observation::Observation;
 use crate::perceptron::{Activation, Perceptron, Trace};
 use crate::replay_buffer::ReplayBuffer;
@@ -63,7 +63,7 @@ struct Batch {
 
 impl Agent {
     pub(crate) fn new(
-        config: &Config,
+        config: &DdpgConfig,
         observation: Observation,
         scaling: Vec<(f64, f64)>,
         actions: usize,
@@ -122,7 +122,12 @@ impl Agent {
     }
 
     /// One step of learning.
-    pub(crate) fn update(&mut self, buffer: &ReplayBuffer, config: &Config, random: &mut Random) {
+    pub(crate) fn update(
+        &mut self,
+        buffer: &ReplayBuffer,
+        config: &DdpgConfig,
+        random: &mut Random,
+    ) {
         self.sample(buffer, config.batch, random);
         self.update_critic(config);
         self.update_actor();
@@ -158,7 +163,7 @@ impl Agent {
     }
 
     /// Moves Q towards r + γ Q′(s′, μ′(s′)).
-    fn update_critic(&mut self, config: &Config) {
+    fn update_critic(&mut self, config: &DdpgConfig) {
         let (batch, dimension) = (&mut self.batch, self.scaling.len());
         let next = self.actor_target.forward(&batch.next_observations, &mut self.actor_trace);
         join(&batch.next_states, dimension, next, self.actions, &mut batch.critic_inputs);

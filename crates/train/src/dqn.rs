@@ -63,7 +63,6 @@ pub struct DqnTrained {
 /// Says where training stands, after each evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DqnProgress {
-    /// The seed.
     pub seed: u64,
     /// Steps with this seed.
     pub step: u64,

@@ -34,7 +34,7 @@ mod training;
 
 pub use actor::Actor;
 pub use adam::Adam;
-pub use config::Config;
+pub use config::DdpgConfig;
 pub use dqn::{
     DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, LabelNetwork, Objective,
     Rewards, Score, train_dqn,

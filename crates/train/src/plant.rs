@@ -3,7 +3,6 @@
 /// Bounds of one variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Side {
-    /// The variable.
     pub variable: usize,
     /// Its lower bound.
     pub lower: f64,

@@ -9,7 +9,6 @@ pub struct Transition<'a> {
     pub state: &'a [f64],
     /// The action, in units of half its range from its middle.
     pub action: &'a [f64],
-    /// The reward.
     pub reward: f64,
     /// The state after.
     pub next: &'a [f64],

@@ -112,7 +112,6 @@ pub struct Evaluation {
     /// Runs that reach the goal and avoid the unsafe set up to then, both with what is left of the
     /// margin.
     pub solved: usize,
-    /// All runs.
     pub runs: usize,
     /// Mean sum of rewards.
     pub mean_return: f64,

@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, StopReason};
 
 use crate::Random;
 use crate::actor::Actor;
-use crate::config::Config;
+use crate::config::DdpgConfig;
 use crate::ddpg::Agent;
 use crate::error::TrainError;
 use crate::noise::{Noise, NoiseKind};
@@ -60,7 +60,7 @@ pub struct Progress {
 pub fn train(
     plant: &mut dyn Plant,
     observation: &Observation,
-    config: &Config,
+    config: &DdpgConfig,
     budget: &mut Budget,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Trained, TrainError> {
@@ -144,7 +144,7 @@ const WARM_UP_DEVIATION: f64 = 0.5;
 /// One attempt.
 struct Trainer<'a> {
     runs: Runs<'a>,
-    config: &'a Config,
+    config: &'a DdpgConfig,
     observation: &'a Observation,
     agent: Agent,
     random: Random,
@@ -154,7 +154,7 @@ impl<'a> Trainer<'a> {
     fn new(
         plant: &'a mut dyn Plant,
         observation: &'a Observation,
-        config: &'a Config,
+        config: &'a DdpgConfig,
         aim: &'a Aim,
         mut random: Random,
         budget: &mut Budget,

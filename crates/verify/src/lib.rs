@@ -23,6 +23,8 @@
 //! **Architecture invariant**: a verdict *unsafe* leaves this crate only after its trace was
 //! replayed by `policert-certify`. Stops, errors and panics are no verdicts.
 
+#![warn(missing_docs)]
+
 pub mod check;
 mod engine_option;
 mod engine_options;

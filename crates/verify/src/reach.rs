@@ -13,7 +13,9 @@ use policert_outcome::{
     VerdictWord, digests,
 };
 use policert_problem::control_loop::{failure, read};
-use policert_reach::{Analysis, Config, Controller, Journal, ReachError, Relations, Task, analyse};
+use policert_reach::{
+    Analysis, Controller, Journal, ReachConfig, ReachError, Relations, Task, analyse,
+};
 
 use without_effect::refuse_without_effect;
 
@@ -24,7 +26,7 @@ pub use report::{
     ReachStatisticsRecord,
 };
 
-/// What to answer, and how.
+/// Says what to answer, and how.
 #[derive(Clone, Debug)]
 pub struct ReachRequest {
     /// The task's file.
@@ -84,7 +86,7 @@ impl ReachRequest {
     }
 }
 
-/// How boxes are merged.
+/// Says how boxes are merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum AggregationChoice {
@@ -110,7 +112,7 @@ impl AggregationChoice {
     }
 }
 
-/// What a picture of the reachable boxes shows.
+/// Holds what a picture of the reachable boxes shows.
 #[derive(Debug)]
 pub struct Drawable {
     /// The task as it was answered.
@@ -173,7 +175,7 @@ fn run(
         Some(wanted) => planes(&task, wanted)?,
         None => Vec::new(),
     };
-    let config = Config {
+    let config = ReachConfig {
         threads: usize::from(request.threads),
         refinements: request.refinements,
         arithmetic: request.arithmetic,

@@ -9,7 +9,6 @@ pub enum VnnlibError {
     /// The file cannot be read.
     #[error("{file}: {source}")]
     Io {
-        /// The file.
         file: String,
         /// The error of the operating system.
         #[source]
@@ -36,7 +35,6 @@ pub enum VnnlibError {
 /// A place in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The file.
     pub file: String,
     /// Line, from 1.
     pub line: usize,

@@ -13,7 +13,6 @@ pub(crate) struct Script {
     pub inputs: usize,
     /// Number of outputs.
     pub outputs: usize,
-    /// All assertions.
     pub assertions: Formula,
     /// Where the first assertion is.
     pub assertions_at: usize,

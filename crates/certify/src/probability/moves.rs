@@ -15,7 +15,7 @@ pub(super) struct Move {
     /// Whether it is allowed for sure: not where the policy's choice cannot be decided.
     pub is_sure: bool,
     /// By outcome that exists.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<MoveOutcome>,
 }
 
 /// Says what a scheduler takes: an operator and, where an outcome has values that are chosen
@@ -30,7 +30,7 @@ pub(super) struct Taken {
 }
 
 /// An outcome of an operator: one state, or several by values that are chosen freely.
-struct Outcome {
+struct MoveOutcome {
     destination: usize,
     probability: Rational,
     options: Vec<Reached>,
@@ -88,7 +88,7 @@ impl Move {
 
     /// The outcomes, each with the option that is taken.
     pub(super) fn picks<'m>(&'m self, check: &Check<'_>, taken: Taken) -> Vec<Pick<'m>> {
-        let pick = |(at, outcome): (usize, &'m Outcome)| {
+        let pick = |(at, outcome): (usize, &'m MoveOutcome)| {
             let chosen = taken.option.filter(|_| taken.outcome == at);
             let best = best(check, outcome);
             let first = || outcome.options.iter().position(|o| value(check, o.place, 0) == best);
@@ -101,7 +101,7 @@ impl Move {
 }
 
 /// The greatest lower bound of an outcome's options.
-fn best(check: &Check<'_>, outcome: &Outcome) -> Rational {
+fn best(check: &Check<'_>, outcome: &MoveOutcome) -> Rational {
     let values = outcome.options.iter().map(|option| value(check, option.place, 0));
     values.fold(Rational::ZERO, Rational::max)
 }
@@ -130,7 +130,7 @@ impl Check<'_> {
                     Some((_, Contest::LostTo(_))) | None => continue,
                 },
             };
-            let mut outcomes: Vec<Outcome> = Vec::new();
+            let mut outcomes: Vec<MoveOutcome> = Vec::new();
             for successor in self.semantics.successors(operator, state)?.list {
                 let place = self.place(&successor.state);
                 let reached = Reached { state: successor.state, choices: successor.choices, place };
@@ -152,7 +152,7 @@ impl Check<'_> {
                         }
                         let options = vec![reached];
                         let destination = successor.destination;
-                        outcomes.push(Outcome { destination, probability, options });
+                        outcomes.push(MoveOutcome { destination, probability, options });
                     }
                 }
             }

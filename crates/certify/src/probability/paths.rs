@@ -18,16 +18,13 @@ const MOST_EXPANSIONS: usize = 100_000;
 pub struct WitnessPath {
     /// The product of the probabilities of its steps.
     pub probability: Rational,
-    /// The start state.
     pub start: State,
-    /// The steps.
     pub steps: Vec<WitnessStep>,
 }
 
 /// A step of a path.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WitnessStep {
-    /// The operator.
     pub operator: OperatorKey,
     /// The position of the outcome among those of the operator.
     pub destination: usize,
@@ -40,7 +37,7 @@ pub struct WitnessStep {
 }
 
 /// A path that waits.
-struct Node {
+struct PathNode {
     state: State,
     place: Place,
     before: Option<(usize, WitnessStep)>,
@@ -78,7 +75,7 @@ impl Check<'_> {
         budget: &mut Budget,
     ) -> Result<Vec<WitnessPath>, ProbabilityError> {
         let place = self.place(start);
-        let mut nodes = vec![Node { state: start.clone(), place, before: None }];
+        let mut nodes = vec![PathNode { state: start.clone(), place, before: None }];
         let mut open = BinaryHeap::from([Open { probability: 1.0, node: 0 }]);
         let mut paths = Vec::new();
         let mut expansions = 0;
@@ -114,14 +111,14 @@ impl Check<'_> {
                 let probability = probability * pick.probability.to_f64();
                 open.push(Open { probability, node: nodes.len() });
                 let state = step.state.clone();
-                nodes.push(Node { state, place: pick.place, before: Some((node, step)) });
+                nodes.push(PathNode { state, place: pick.place, before: Some((node, step)) });
             }
         }
         Ok(paths)
     }
 }
 
-fn path(nodes: &[Node], end: usize) -> WitnessPath {
+fn path(nodes: &[PathNode], end: usize) -> WitnessPath {
     let (mut steps, mut at) = (Vec::new(), end);
     while let Some((before, step)) = &nodes[at].before {
         steps.push(step.clone());

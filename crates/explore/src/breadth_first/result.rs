@@ -3,7 +3,7 @@
 use policert_engine_api::{Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
 use policert_model::State;
 
-use super::{NO_PARENT, Search};
+use super::{BreadthFirstSearch, NO_PARENT};
 use crate::dropped_outcome::DroppedOutcome;
 use crate::frontier::Frontier;
 use crate::policy_successors::PolicySuccessors;
@@ -27,7 +27,7 @@ pub struct Explored {
     pub stats: Stats,
 }
 
-impl Search<'_> {
+impl BreadthFirstSearch<'_> {
     pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Explored, EngineError> {
         self.frontier.count();
         self.frontier.stats.undecided_choices = self.undecided.len() as u64;

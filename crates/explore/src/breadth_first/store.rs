@@ -3,7 +3,7 @@
 use policert_engine_api::{Budget, EngineError};
 use policert_model::OpId;
 
-use super::{NO_PARENT, Search, Stage, UndecidedState};
+use super::{BreadthFirstSearch, NO_PARENT, Stage, UndecidedState};
 use crate::frontier::{Sink, holds};
 use crate::state_table::{StateId, StateTable};
 
@@ -51,7 +51,7 @@ impl Pending {
     }
 }
 
-impl Search<'_> {
+impl BreadthFirstSearch<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
         if let Some(id) = self.frontier.add_start(state)? {

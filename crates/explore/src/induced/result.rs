@@ -4,7 +4,7 @@ use policert_engine_api::{Counts, EngineError, StopReason};
 use policert_mdp::{Direction, Mdp, Reachability, StateSet};
 use policert_model::{Model, State};
 
-use super::Search;
+use super::InducedSearch;
 use crate::dropped_outcome::DroppedOutcome;
 use crate::packing::StatePacking;
 use crate::state_table::{StateId, StateTable};
@@ -77,7 +77,7 @@ impl Induced {
     }
 }
 
-impl Search<'_> {
+impl InducedSearch<'_> {
     pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Induced, EngineError> {
         let built = u32::try_from(self.builder.states()).unwrap_or(u32::MAX);
         let states = self.frontier.table.len();

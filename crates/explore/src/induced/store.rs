@@ -3,7 +3,7 @@
 use policert_engine_api::{Budget, EngineError};
 use policert_model::OpId;
 
-use super::Search;
+use super::InducedSearch;
 use super::choices::PendingChoices;
 use crate::frontier::{Frontier, holds};
 use crate::state_table::{StateId, StateTable};
@@ -13,7 +13,6 @@ use crate::state_table::{StateId, StateTable};
 pub(super) struct Pending {
     /// Packed successors.
     pub packed: Vec<u64>,
-    /// Their choices.
     pub choices: PendingChoices,
     /// Operators that dropped an outcome.
     pub drops: Vec<OpId>,
@@ -57,7 +56,7 @@ impl Pending {
     }
 }
 
-impl Search<'_> {
+impl InducedSearch<'_> {
     /// Stores a start state.
     pub(super) fn add_start(&mut self, state: &[i64]) -> Result<(), EngineError> {
         if let Some(id) = self.frontier.add_start(state)? {

@@ -21,7 +21,6 @@ pub struct SimulationStatistics {
 }
 
 impl SimulationStatistics {
-    /// Adds a run.
     pub fn add(&mut self, run: &Run) {
         let count = &mut self.endings[run.ending as usize];
         count.runs += 1;

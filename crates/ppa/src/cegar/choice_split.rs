@@ -25,7 +25,6 @@ const CUT_LIMIT: usize = 512;
 /// A bound of the box, by which it lost a witness.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cut {
-    /// The variable.
     pub variable: usize,
     /// The greatest value on the lower side.
     pub at: i64,

@@ -89,12 +89,10 @@ impl AbstractPath {
         Self { states, steps }
     }
 
-    /// The operator of a step.
     pub fn operator<'a>(&self, abstraction: &'a Abstraction<'_>, step: usize) -> &'a Operator {
         &abstraction.operators.all()[self.steps[step].operator]
     }
 
-    /// The outcome of a step.
     pub fn outcome<'a>(&self, abstraction: &'a Abstraction<'_>, step: usize) -> &'a Destination {
         &self.operator(abstraction, step).destinations[self.steps[step].destination]
     }

@@ -36,8 +36,7 @@ pub(crate) struct Reachability {
     pub counts: Counts,
 }
 
-/// One search.
-pub(crate) struct Search<'r, 's, 'q> {
+pub(crate) struct LeafSearch<'r, 's, 'q> {
     pub reachability: &'q mut Reachability,
     pub abstraction: &'r Abstraction<'r>,
     pub queries: &'q mut Queries<'s>,
@@ -137,7 +136,7 @@ impl Reachability {
         self.number += 1;
         self.visited.clear();
         self.counts = Counts { predicates: self.counts.predicates, ..Counts::default() };
-        let mut search = Search {
+        let mut search = LeafSearch {
             reachability: self,
             abstraction,
             queries,
@@ -170,7 +169,7 @@ impl Reachability {
     }
 }
 
-impl Search<'_, '_, '_> {
+impl LeafSearch<'_, '_, '_> {
     /// Notes that an abstract state is reached.
     pub fn reach(&mut self, leaf: NodeId, arrival: Option<Arrival>) -> Result<(), EngineError> {
         let number = self.reachability.number;

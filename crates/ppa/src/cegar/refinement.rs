@@ -49,7 +49,6 @@ impl Origin {
 /// Predicates that refine an abstraction.
 #[derive(Clone, Debug)]
 pub(crate) struct Refinement {
-    /// Its origin.
     pub origin: Origin,
     /// The predicates, each with the abstract state of the path that it is for.
     pub predicates: Vec<AtomAtStep>,

@@ -6,7 +6,7 @@ use policert_engine_api::{Budget, EngineError, StartStates};
 use policert_numeric::IntInterval;
 
 use super::cell::Literal;
-use super::reachability::Search;
+use super::reachability::LeafSearch;
 use super::start_list::StartList;
 use super::state_tree::{NodeId, StateTree};
 use crate::abstraction::Abstraction;
@@ -16,7 +16,7 @@ use crate::region::Region;
 /// Up to how many start states are listed one by one, with repetitions.
 const LIST_LIMIT: usize = 1 << 14;
 
-impl Search<'_, '_, '_> {
+impl LeafSearch<'_, '_, '_> {
     /// Reaches the abstract start states.
     pub fn start(&mut self) -> Result<(), EngineError> {
         let mut search = StartSearch {

@@ -55,7 +55,7 @@ pub(crate) struct Arrival {
 
 /// A node with what is known of it.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct TreeNode {
     /// The node that it is a part of, the literal that tells it apart, and what it adds.
     parent: Option<(NodeId, PredicateId, bool)>,
     difference: Option<Difference>,
@@ -101,7 +101,7 @@ struct Landmark {
 pub(crate) struct StateTree {
     domains: IntBox,
     locations: Vec<VarId>,
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     roots: BTreeMap<Vec<i64>, NodeId>,
     predicates: Vec<Literals>,
     ids: FxHashMap<Condition, PredicateId>,
@@ -142,7 +142,6 @@ impl StateTree {
         (id, true)
     }
 
-    /// The literals of a predicate.
     pub fn literals(&self, predicate: PredicateId) -> Literals {
         Arc::clone(&self.predicates[predicate.index()])
     }
@@ -159,7 +158,7 @@ impl StateTree {
         if let Some(&root) = self.roots.get(locations) {
             return root;
         }
-        let root = self.push(Node {
+        let root = self.push(TreeNode {
             parent: None,
             difference: None,
             locations: locations.into(),
@@ -196,19 +195,18 @@ impl StateTree {
         self.root(&locations)
     }
 
-    fn push(&mut self, node: Node) -> NodeId {
+    fn push(&mut self, node: TreeNode) -> NodeId {
         let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(node);
         id
     }
 
-    /// A node.
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &TreeNode {
         &self.nodes[id.0 as usize]
     }
 
     /// A node, to note what was found out about it.
-    pub fn node_mut(&mut self, id: NodeId) -> &mut Node {
+    pub fn node_mut(&mut self, id: NodeId) -> &mut TreeNode {
         &mut self.nodes[id.0 as usize]
     }
 
@@ -260,7 +258,7 @@ impl StateTree {
                 literals.add(predicate, literal(value));
                 Box::new(Landmark { cell: part.clone(), literals })
             });
-            self.push(Node {
+            self.push(TreeNode {
                 parent: Some((id, predicate, value)),
                 difference: Some(Difference::between(cell, part)),
                 locations: Box::default(),
@@ -338,7 +336,7 @@ impl StateTree {
         cell
     }
 
-    fn root_cell(&self, root: &Node) -> Cell {
+    fn root_cell(&self, root: &TreeNode) -> Cell {
         let mut sides = self.domains.clone();
         for (&variable, &value) in self.locations.iter().zip(&root.locations) {
             sides[variable.index()] = IntInterval::point(value);
@@ -347,7 +345,7 @@ impl StateTree {
     }
 }
 
-impl Node {
+impl TreeNode {
     /// The node that it is a part of; `None` for a root.
     pub fn parent(&self) -> Option<NodeId> {
         self.parent.map(|(parent, ..)| parent)

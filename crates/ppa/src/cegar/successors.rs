@@ -9,7 +9,7 @@ use policert_model::{State, Truth};
 use super::cell::Literals;
 use super::preconditions::Preconditions;
 use super::predicate_id::PredicateId;
-use super::reachability::Search;
+use super::reachability::LeafSearch;
 use super::state_tree::{Arrival, Candidate, Found, NodeId};
 use crate::region::Region;
 
@@ -30,7 +30,7 @@ struct Outgoing {
     preconditions: Preconditions,
 }
 
-impl Search<'_, '_, '_> {
+impl LeafSearch<'_, '_, '_> {
     /// Reaches the successors of an abstract state.
     pub fn visit(&mut self, source: NodeId) -> Result<(), EngineError> {
         let cell = self.reachability.tree.cell(source);

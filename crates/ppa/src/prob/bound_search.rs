@@ -106,7 +106,6 @@ impl<'r> BoundSearch<'r> {
         }
     }
 
-    /// The abstract MDP.
     pub fn into_mdp(self) -> AbstractMdp {
         self.mdp
     }
@@ -463,7 +462,6 @@ impl<'r> BoundSearch<'r> {
         Ok(self.lower.clone())
     }
 
-    /// The report.
     pub fn report(mut self, unknown: Option<UnknownReason>, queries: &Queries<'_>) -> ProbReport {
         self.counts.predicates = Some(self.predicates);
         let stats: &QueryStats = queries.stats();

@@ -47,7 +47,6 @@ pub(crate) struct JointOperator {
 /// An outcome of an operator.
 #[derive(Debug)]
 pub(crate) struct JointOutcome {
-    /// Its probability.
     pub probability: Rational,
     /// The dimensions that its free choices are shifted by.
     offset: usize,

@@ -20,7 +20,6 @@ pub(crate) fn path_state(tree: &StateTree, node: NodeId) -> PathState {
     PathState { node, cell: tree.cell(node), literals }
 }
 
-/// A step of a path.
 pub(crate) fn path_step(abstraction: &Abstraction<'_>, operator: u32, d: usize) -> PathStep {
     let operator = operator as usize;
     PathStep { operator, destination: d, output: abstraction.operators.output_of(operator) }

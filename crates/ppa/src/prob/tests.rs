@@ -14,7 +14,7 @@ use super::expansion::Expansion;
 use super::refuse_probabilities;
 use crate::abstraction::Abstraction;
 use crate::cegar::state_tree::NodeId;
-use crate::config::Config;
+use crate::config::PpaConfig;
 
 /// The most states of a model that is tried.
 const MOST_STATES: u128 = 500;
@@ -90,7 +90,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
             }
         }
     }
-    let config = Config::default();
+    let config = PpaConfig::default();
     let mut queries = abstraction.queries(&config).expect("native tests");
     for (leaf, expected) in expected {
         let mut budget = Budget::unlimited();

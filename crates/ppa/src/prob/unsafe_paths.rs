@@ -21,7 +21,6 @@ pub(crate) struct UnsafePath {
     pub states: Vec<u32>,
     /// Operator and outcome of each step.
     pub steps: Vec<(u32, usize)>,
-    /// Its probability.
     pub probability: Rational,
 }
 

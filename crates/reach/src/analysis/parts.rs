@@ -7,7 +7,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::grid::Cell;
-use crate::outcome::Outcome;
+use crate::outcome::PartOutcome;
 use crate::range::Range;
 use crate::reachable_sets::{Part, ReachableSets};
 use crate::task::Task;
@@ -23,7 +23,7 @@ pub(super) struct OpenPart {
 #[derive(Debug)]
 pub(super) struct Finished<R> {
     pub open: OpenPart,
-    pub outcome: Outcome<R>,
+    pub outcome: PartOutcome<R>,
 }
 
 /// A part cut in two across the variable in which it is widest, measured in cells.
@@ -55,7 +55,7 @@ pub(super) fn parallel<R: Range>(
     threads: usize,
     waiting: &[usize],
     open: &[OpenPart],
-    mut result: impl FnMut(usize, Result<Outcome<R>, StopReason>),
+    mut result: impl FnMut(usize, Result<PartOutcome<R>, StopReason>),
 ) -> Vec<Cell> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);

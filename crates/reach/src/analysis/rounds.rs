@@ -8,12 +8,12 @@ use policert_numeric::Rational;
 
 use super::parts::{Finished, OpenPart, halves, is_point, parallel, parts};
 use super::{
-    Analysis, Config, Counterexample, Path, ReachStatistics, ReachVerdict, RefinementEnd, StateBox,
-    UnknownCause, described, has_exact_points,
+    Analysis, Counterexample, Path, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
+    StateBox, UnknownCause, described, has_exact_points,
 };
 use crate::error::ReachError;
 use crate::journal::Journal;
-use crate::outcome::Outcome;
+use crate::outcome::PartOutcome;
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ExactRange, Range};
@@ -35,7 +35,7 @@ const MAX_HALVINGS: u32 = 64;
 
 pub(super) struct Rounds<'a, R> {
     task: &'a Task,
-    config: &'a Config,
+    config: &'a ReachConfig,
     sets: ReachableSets<'a, R>,
     budget: Budget,
     statistics: ReachStatistics,
@@ -46,7 +46,7 @@ pub(super) struct Rounds<'a, R> {
 impl<'a, R: Range> Rounds<'a, R> {
     pub(super) fn new(
         task: &'a Task,
-        config: &'a Config,
+        config: &'a ReachConfig,
         sets: ReachableSets<'a, R>,
         budget: Budget,
     ) -> Self {
@@ -234,8 +234,8 @@ impl<'a, R: Range> Rounds<'a, R> {
         open: &[OpenPart],
         mut journal: Option<&mut Journal>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Outcome<R>>, StopReason> {
-        let mut results: Vec<Option<Outcome<R>>> = Vec::with_capacity(open.len());
+    ) -> Result<Vec<PartOutcome<R>>, StopReason> {
+        let mut results: Vec<Option<PartOutcome<R>>> = Vec::with_capacity(open.len());
         for OpenPart { part, .. } in open {
             // A journal has no boxes.
             let journal = journal.as_deref().filter(|_| !self.config.record);
@@ -246,7 +246,7 @@ impl<'a, R: Range> Rounds<'a, R> {
         let waiting: Vec<usize> = (0..open.len()).filter(|&i| results[i].is_none()).collect();
         let mut done = 0u64;
         let mut boxes = 0u64;
-        let mut report = |i: usize, outcome: &Outcome<R>| {
+        let mut report = |i: usize, outcome: &PartOutcome<R>| {
             done += 1;
             boxes += outcome.boxes.iter().sum::<u64>();
             observer.event(Event::Progress {
@@ -382,7 +382,11 @@ fn path<R: Range>(trajectory: &Trajectory<R>) -> Path {
     }
 }
 
-fn unknown_cause<R: Range>(part: &Part, outcome: &Outcome<R>, end: RefinementEnd) -> UnknownCause {
+fn unknown_cause<R: Range>(
+    part: &Part,
+    outcome: &PartOutcome<R>,
+    end: RefinementEnd,
+) -> UnknownCause {
     match outcome.obstacle.as_ref().or(outcome.cut_off.as_ref()) {
         Some(found) => UnknownCause::Obstacle {
             kind: found.kind,

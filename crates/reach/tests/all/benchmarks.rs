@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use policert_engine_api::{Budget, Silent};
 use policert_numeric::Interval;
-use policert_reach::{Analysis, Config, Evaluation, ReachVerdict, Rounding, Task, analyse};
+use policert_reach::{Analysis, Evaluation, ReachConfig, ReachVerdict, Rounding, Task, analyse};
 use policert_testkit::{shared_folder, slow_tests};
 
 /// File, instance, whether the verdict is safe (else unsafe).
@@ -48,7 +48,7 @@ const QUICK: [&str; 8] = [
     "acc-relu-3x20",
 ];
 
-fn run(folder: &Path, file: &str, instance: &str, config: &Config) -> (Task, Analysis) {
+fn run(folder: &Path, file: &str, instance: &str, config: &ReachConfig) -> (Task, Analysis) {
     let path = folder.join("benchmarks").join(format!("{file}.toml"));
     let task = Task::read(&path, Some(instance)).expect("the task is well-formed");
     let analysis =
@@ -67,7 +67,7 @@ fn verdicts_of_the_table() {
             continue;
         }
         let begin = Instant::now();
-        let (_, analysis) = run(&folder, file, instance, &Config::default());
+        let (_, analysis) = run(&folder, file, instance, &ReachConfig::default());
         let statistics = &analysis.statistics;
         writeln!(
             std::io::stderr(),
@@ -174,7 +174,7 @@ fn instances() -> impl Iterator<Item = (&'static str, &'static str)> {
 fn foreign_trajectories_are_contained() {
     let Some(folder) = shared_folder("benchmarks/bbreach") else { return };
     for (file, instance) in instances() {
-        let config = Config { record: true, ..Config::default() };
+        let config = ReachConfig { record: true, ..ReachConfig::default() };
         let (task, analysis) = run(&folder, file, instance, &config);
         let boxes = recorded(&analysis);
         let path = folder.join("trajectories").join(format!("{instance}-samples.csv"));
@@ -224,7 +224,7 @@ fn random_trajectories_are_contained() {
     let Some(folder) = shared_folder("benchmarks/bbreach") else { return };
     let samples = if slow_tests() { 10_000 } else { 500 };
     for (file, instance) in instances() {
-        let config = Config { record: true, samples, ..Config::default() };
+        let config = ReachConfig { record: true, samples, ..ReachConfig::default() };
         let (task, analysis) = run(&folder, file, instance, &config);
         let boxes = recorded(&analysis);
         let goal = task.goal.as_ref().expect("a goal");
@@ -252,8 +252,8 @@ fn random_trajectories_are_contained() {
 #[test]
 fn evaluations_and_threads() {
     let Some(folder) = shared_folder("benchmarks/bbreach") else { return };
-    let (_, one) = run(&folder, "b2", "b2-relu-2x20", &Config::default());
-    let config = Config { threads: 3, ..Config::default() };
+    let (_, one) = run(&folder, "b2", "b2-relu-2x20", &ReachConfig::default());
+    let config = ReachConfig { threads: 3, ..ReachConfig::default() };
     let (_, many) = run(&folder, "b2", "b2-relu-2x20", &config);
     assert_eq!(one.verdict, many.verdict);
     assert_eq!(one.statistics.boxes_per_step, many.statistics.boxes_per_step);
@@ -262,7 +262,7 @@ fn evaluations_and_threads() {
         (Evaluation::F32, Rounding::AnyOrder),
         (Evaluation::F64, Rounding::AnyOrder),
     ] {
-        let mut config = Config::default();
+        let mut config = ReachConfig::default();
         config.arithmetic.evaluation = evaluation;
         config.arithmetic.rounding = rounding;
         for (file, instance) in [("b2", "b2-tanh-2x20"), ("b4", "b4-relu-2x20")] {

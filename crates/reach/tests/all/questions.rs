@@ -6,8 +6,8 @@ use std::path::Path;
 use policert_engine_api::{Budget, CancelFlag, Limits, Silent, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_reach::{
-    AfterGoal, Analysis, Border, Config, Evaluation, GoalRule, Journal, NetworkArithmetic,
-    ObstacleKind, ReachVerdict, RefinementEnd, Region, Rounding, Task, UnknownCause, ViolationKind,
+    AfterGoal, Analysis, Border, Evaluation, GoalRule, Journal, NetworkArithmetic, ObstacleKind,
+    ReachConfig, ReachVerdict, RefinementEnd, Region, Rounding, Task, UnknownCause, ViolationKind,
     analyse,
 };
 
@@ -15,7 +15,7 @@ fn task(text: &str) -> Task {
     Task::parse("task.toml", text, Path::new(""), None).expect("well-formed")
 }
 
-fn answer(task: &Task, config: &Config) -> Analysis {
+fn answer(task: &Task, config: &ReachConfig) -> Analysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
 }
 
@@ -39,7 +39,7 @@ fn the_switches_of_the_question() {
     ] {
         task.question.goal = goal;
         task.question.after_goal = after_goal;
-        match answer(&task, &Config::default()).verdict {
+        match answer(&task, &ReachConfig::default()).verdict {
             ReachVerdict::Safe { goal_step } => assert!(safe && goal_step == Some(3)),
             ReachVerdict::Unsafe(found) => {
                 assert!(!safe && matches!(found.kind, ViolationKind::Unsafe { .. }));
@@ -50,11 +50,11 @@ fn the_switches_of_the_question() {
     // A goal that is narrower than the boxes: each reaches it if the parts are small enough.
     let mut task = walk("goal = [2.75, 3.75]\n");
     task.question = Default::default();
-    let analysis = answer(&task, &Config::default());
+    let analysis = answer(&task, &ReachConfig::default());
     assert_eq!(analysis.verdict, ReachVerdict::Safe { goal_step: Some(3) });
     assert!(analysis.statistics.parts_refined > 0);
     task.question.goal = GoalRule::AllAtOnce;
-    let few = Config { refinements: Some(4), ..Config::default() };
+    let few = ReachConfig { refinements: Some(4), ..ReachConfig::default() };
     assert!(!matches!(answer(&task, &few).verdict, ReachVerdict::Safe { .. }));
 }
 
@@ -68,16 +68,16 @@ fn what_is_not_known_has_a_reason() {
     };
     task.avoid = None;
     task.goal = None;
-    assert_eq!(reason(answer(&task, &Config::default())), (ObstacleKind::LeavesGrid, 100));
+    assert_eq!(reason(answer(&task, &ReachConfig::default())), (ObstacleKind::LeavesGrid, 100));
     let divide = walk("unsafe = [50, 60]\n");
     let text = "[task]\nstate = [\"x\"]\ngrid = [-100, 100]\npolicy = \"0\"\nupdate = \"1/x + u\"\n\
                 initial = [-1, 1]\nsteps = 2\nunsafe = [90, 99]\n";
-    let config = Config { refinements: Some(2), ..Config::default() };
+    let config = ReachConfig { refinements: Some(2), ..ReachConfig::default() };
     assert_eq!(reason(answer(&self::task(text), &config)), (ObstacleKind::NoValue, 0));
     let limits = Limits { time: Some(std::time::Duration::ZERO), ..Limits::default() };
     let budget = Budget::new(limits, CancelFlag::default());
     let stopped =
-        analyse(&divide, &Config::default(), None, budget, &mut Silent).expect("an answer");
+        analyse(&divide, &ReachConfig::default(), None, budget, &mut Silent).expect("an answer");
     let cause = UnknownCause::Stopped(StopReason::Time);
     assert_eq!(stopped.verdict, ReachVerdict::Unknown(cause));
 }
@@ -109,12 +109,12 @@ steps = 4
 fn differential_equations() {
     // After two seconds: [0.13533, 0.20300].
     let with = |low: &str, high: &str| task(&DECAY.replace("LOW", low).replace("HIGH", high));
-    let verdict = |task: &Task| answer(task, &Config::default()).verdict;
+    let verdict = |task: &Task| answer(task, &ReachConfig::default()).verdict;
     let safe = ReachVerdict::Safe { goal_step: None };
     assert_eq!(verdict(&with("0.01", "0.1353")), safe);
     assert_eq!(verdict(&with("1.501", "9")), safe);
     assert!(matches!(verdict(&with("0.2", "0.25")), ReachVerdict::Unsafe(_)));
-    let config = Config { record: true, ..Config::default() };
+    let config = ReachConfig { record: true, ..ReachConfig::default() };
     let analysis = answer(&with("0.01", "0.1353"), &config);
     let last = analysis.recorded.last().expect("boxes").iter().map(|one| one[0].outer);
     let last = last.reduce(Interval::hull).expect("boxes");
@@ -129,7 +129,8 @@ fn differential_equations() {
             .replace("upper = [1.5]", "upper = [1.1]"),
     );
     assert_eq!(verdict(&narrow), safe);
-    let config = Config { between_samples: true, refinements: Some(1), ..Config::default() };
+    let config =
+        ReachConfig { between_samples: true, refinements: Some(1), ..ReachConfig::default() };
     match answer(&narrow, &config).verdict {
         ReachVerdict::Unknown(UnknownCause::Obstacle { kind, step, .. }) => {
             assert_eq!((kind, step), (ObstacleKind::MeetsUnsafeBetween, 1));
@@ -144,7 +145,7 @@ fn an_interrupted_run_resumes() {
     task.question = Default::default();
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("journal");
-    let config = Config::default();
+    let config = ReachConfig::default();
     let run = |key: &str| {
         let mut journal = Journal::open(&path, key).expect("a journal");
         let budget = Budget::unlimited();
@@ -181,7 +182,7 @@ fn networks_that_read_the_state() {
         let text = text.replace("LOW", &format!("-{bound}")).replace("HIGH", bound);
         Task::parse("task.toml", &text, folder.path(), None).expect("well-formed")
     };
-    let config = Config { refinements: Some(0), ..Config::default() };
+    let config = ReachConfig { refinements: Some(0), ..ReachConfig::default() };
     let verdict = answer(&with("0.1216"), &config).verdict;
     assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(20) });
     assert!(matches!(answer(&with("0.1215"), &config).verdict, ReachVerdict::Unsafe(_)));
@@ -198,7 +199,7 @@ fn loop_of(policy: &str, update: &str, initial: &str, rest: &str) -> Task {
 
 #[test]
 fn a_policy_without_value_gives_no_action_rather_than_any() {
-    let obstacle = |task: &Task| match answer(task, &Config::default()).verdict {
+    let obstacle = |task: &Task| match answer(task, &ReachConfig::default()).verdict {
         ReachVerdict::Unknown(UnknownCause::Obstacle { kind, step, .. }) => (kind, step),
         other => panic!("{other:?}"),
     };
@@ -227,7 +228,7 @@ fn a_policy_without_value_gives_no_action_rather_than_any() {
     }
     // Elsewhere the same policies have values.
     let rest = "clamp = [[0, 1]]\n[unsafe]\nlower = [2]\nupper = [3]\n[horizon]\nsteps = 1\n";
-    let verdict = answer(&loop_of("1/lo", "x + u", "1", rest), &Config::default()).verdict;
+    let verdict = answer(&loop_of("1/lo", "x + u", "1", rest), &ReachConfig::default()).verdict;
     assert_eq!(verdict, ReachVerdict::Safe { goal_step: None });
 }
 
@@ -246,7 +247,7 @@ fn a_network_that_computes_no_number_gives_no_action() {
         let text = text.replace("START", start);
         let task = Task::parse("t.toml", &text, folder.path(), None).expect("well-formed");
         let arithmetic = NetworkArithmetic { evaluation, rounding };
-        answer(&task, &Config { arithmetic, ..Config::default() }).verdict
+        answer(&task, &ReachConfig { arithmetic, ..ReachConfig::default() }).verdict
     };
     let safe = ReachVerdict::Safe { goal_step: None };
     for rounding in [Rounding::AsComputed, Rounding::AnyOrder] {
@@ -273,14 +274,14 @@ fn a_start_on_the_edge_of_the_unsafe_set_is_unsafe_at_once() {
     };
     for start in ["0.1", "0.3"] {
         let task = loop_of("0", "x + 0.5 + sin(u)", start, &rest("closed"));
-        match answer(&task, &Config::default()).verdict {
+        match answer(&task, &ReachConfig::default()).verdict {
             ReachVerdict::Unsafe(found) => {
                 assert_eq!(found.kind, ViolationKind::Unsafe { step: 0 })
             }
             other => panic!("{other:?}"),
         }
         let task = loop_of("0", "x + 0.5 + sin(u)", start, &rest("open"));
-        let verdict = answer(&task, &Config::default()).verdict;
+        let verdict = answer(&task, &ReachConfig::default()).verdict;
         assert_eq!(verdict, ReachVerdict::Safe { goal_step: None }, "{start}");
     }
     // Inside the initial box, far from its corners and middle.
@@ -295,7 +296,7 @@ fn a_start_on_the_edge_of_the_unsafe_set_is_unsafe_at_once() {
         )],
         Border::Open,
     ));
-    match answer(&task, &Config::default()).verdict {
+    match answer(&task, &ReachConfig::default()).verdict {
         ReachVerdict::Unsafe(found) => assert_eq!(found.kind, ViolationKind::Unsafe { step: 0 }),
         other => panic!("{other:?}"),
     }
@@ -326,7 +327,7 @@ fn what_comes_after_the_goal_does_not_matter_where_runs_end_there() {
             if parts == 2 {
                 asked.partition[0].insert(1, Rational::new(1, 2).expect("a number"));
             }
-            let verdict = answer(&asked, &Config::default()).verdict;
+            let verdict = answer(&asked, &ReachConfig::default()).verdict;
             let is_safe = verdict == ReachVerdict::Safe { goal_step: Some(3) };
             assert_eq!(is_safe, safe, "{goal:?} {after_goal:?} {parts}: {verdict:?}");
         }
@@ -334,7 +335,7 @@ fn what_comes_after_the_goal_does_not_matter_where_runs_end_there() {
     // An unsafe set that counts from after the last step on is none.
     task.question.after_goal = AfterGoal::Continue;
     task.avoid_from_step = 9;
-    let verdict = answer(&task, &Config::default()).verdict;
+    let verdict = answer(&task, &ReachConfig::default()).verdict;
     assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(3) });
 }
 
@@ -343,7 +344,7 @@ fn refinement_ends_where_it_cannot_help() {
     // From 0 there is no next state, however small the part around it.
     let text = "[task]\nstate = [\"x\"]\ngrid = [-100, 100]\npolicy = \"0\"\nupdate = \"1/x + u\"\n\
                 initial = [-1, 1]\nsteps = 2\nunsafe = [101, 102]\n";
-    match answer(&self::task(text), &Config::default()).verdict {
+    match answer(&self::task(text), &ReachConfig::default()).verdict {
         ReachVerdict::Unknown(UnknownCause::Obstacle { kind, end, .. }) => {
             assert!(matches!(kind, ObstacleKind::NoValue | ObstacleKind::LeavesGrid), "{kind:?}");
             assert!(
@@ -359,14 +360,14 @@ fn refinement_ends_where_it_cannot_help() {
                 kind = \"difference\"\nupdate = [\"x + u\"]\n[goal]\nlower = [1]\nupper = [1.03]\n\
                 [horizon]\nsteps = 110\n";
     let task = self::task(text);
-    let few = Config { refinements: Some(4), ..Config::default() };
+    let few = ReachConfig { refinements: Some(4), ..ReachConfig::default() };
     match answer(&task, &few).verdict {
         ReachVerdict::Unknown(UnknownCause::Obstacle { end, .. }) => {
             assert_eq!(end, RefinementEnd::Refinements(4));
         }
         other => panic!("{other:?}"),
     }
-    let verdict = answer(&task, &Config::default()).verdict;
+    let verdict = answer(&task, &ReachConfig::default()).verdict;
     assert!(matches!(verdict, ReachVerdict::Safe { goal_step: Some(_) }), "{verdict:?}");
 }
 
@@ -382,7 +383,7 @@ fn a_network_that_leads_to_the_very_edge_of_the_unsafe_set_is_unsafe() {
                 kind = \"difference\"\nupdate = [\"x + u\"]\n[unsafe]\nlower = [0.6]\n\
                 upper = [0.6]\n[horizon]\nsteps = 2\n";
     let task = Task::parse("t.toml", text, folder.path(), None).expect("well-formed");
-    match answer(&task, &Config::default()).verdict {
+    match answer(&task, &ReachConfig::default()).verdict {
         ReachVerdict::Unsafe(found) => assert_eq!(found.kind, ViolationKind::Unsafe { step: 2 }),
         other => panic!("{other:?}"),
     }

@@ -6,7 +6,7 @@ mod loops;
 use policert_engine_api::{Budget, Silent};
 use policert_numeric::Rational;
 use policert_reach::{
-    AfterGoal, Analysis, Config, Counterexample, GoalRule, ReachVerdict, Task, UnknownCause,
+    AfterGoal, Analysis, Counterexample, GoalRule, ReachConfig, ReachVerdict, Task, UnknownCause,
     ViolationKind, analyse,
 };
 use policert_testkit::slow_tests;
@@ -16,7 +16,7 @@ use loops::{Loop, Random, Run};
 /// The seed of the fast tier; the slow one draws another and prints it.
 const SEED: u64 = 0x1234_5678_9abc_def1;
 
-fn answer(task: &Task, config: &Config) -> Analysis {
+fn answer(task: &Task, config: &ReachConfig) -> Analysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
 }
 
@@ -104,7 +104,7 @@ fn check(drawn: &Loop, random: &mut Random, tally: &mut Tally) -> Result<(), Str
         Err(error) if error.to_string().contains("division by 0") => return Ok(()),
         Err(error) => return Err(error.to_string()),
     };
-    let config = Config { refinements: Some(3), ..Config::default() };
+    let config = ReachConfig { refinements: Some(3), ..ReachConfig::default() };
     let analysis = answer(&task, &config);
     let starts = drawn.starts(random);
     match &analysis.verdict {
@@ -177,8 +177,12 @@ fn threads_change_nothing() {
         else {
             continue;
         };
-        let config =
-            |threads| Config { threads, record: true, refinements: Some(3), ..Config::default() };
+        let config = |threads| ReachConfig {
+            threads,
+            record: true,
+            refinements: Some(3),
+            ..ReachConfig::default()
+        };
         let (one, two) = (answer(&task, &config(1)), answer(&task, &config(3)));
         assert_eq!(one.verdict, two.verdict, "{}", drawn.text());
         assert_eq!(one.cells, two.cells, "{}", drawn.text());

@@ -18,7 +18,6 @@ pub type Distribution = Vec<(usize, Rational)>;
 /// The reachable states with their choices; unsafe and terminal states have none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DecisionProcess {
-    /// The states.
     pub states: Vec<State>,
     /// Those in which runs start.
     pub start: BTreeSet<usize>,

@@ -13,7 +13,6 @@ use crate::{PolicyParts, states};
 /// A question with the policy that acts, or none: then every label may be chosen.
 #[derive(Clone, Debug)]
 pub struct Oracle<'a> {
-    /// The question.
     pub question: Question<'a>,
     /// The policy and its meaning.
     pub policy: Option<(&'a PolicyParts, Semantics)>,
@@ -44,9 +43,7 @@ impl From<Undecided> for NoAnswer {
 /// A transition with what causes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Transition {
-    /// The label.
     pub label: Option<LabelId>,
-    /// The operator.
     pub operator: OperatorKey,
     /// The step that happens.
     pub step: Step,
@@ -70,7 +67,6 @@ pub struct Expansion {
 /// Holds what is reachable.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reachable {
-    /// The start states.
     pub start_states: BTreeSet<State>,
     /// Reachable states with the least number of transitions from a start state.
     pub distances: BTreeMap<State, usize>,

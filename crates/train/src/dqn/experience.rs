@@ -4,7 +4,7 @@ use super::masks::Masks;
 
 /// Holds what is kept of a step besides states and masks.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct StepOutcome {
     pub output: u32,
     pub reward: f64,
     /// Weight of the value of the state after it: 0 where nothing follows.
@@ -18,7 +18,7 @@ pub(crate) struct Experience {
     width: usize,
     /// State before and after, one row for each step.
     states: Vec<f32>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<StepOutcome>,
     /// Labels applicable before and after.
     masks: Masks,
     next: usize,
@@ -35,7 +35,7 @@ impl Experience {
     }
 
     /// Adds a step, in place of the oldest one if it is full.
-    pub(crate) fn push(&mut self, states: [&[f64]; 2], masks: [&[bool]; 2], outcome: Outcome) {
+    pub(crate) fn push(&mut self, states: [&[f64]; 2], masks: [&[bool]; 2], outcome: StepOutcome) {
         let at = self.next;
         if at == self.outcomes.len() {
             self.states.resize((at + 1) * 2 * self.width, 0.0);
@@ -56,7 +56,7 @@ impl Experience {
         self.states[at * 2 * self.width..][..2 * self.width].split_at(self.width)
     }
 
-    pub(crate) fn outcome(&self, at: usize) -> Outcome {
+    pub(crate) fn outcome(&self, at: usize) -> StepOutcome {
         self.outcomes[at]
     }
 
@@ -73,7 +73,7 @@ impl Experience {
     /// Its parts, for a checkpoint.
     pub(crate) fn parts(
         &mut self,
-    ) -> (&mut Vec<f32>, &mut Vec<Outcome>, &mut Vec<u64>, &mut usize) {
+    ) -> (&mut Vec<f32>, &mut Vec<StepOutcome>, &mut Vec<u64>, &mut usize) {
         (&mut self.states, &mut self.outcomes, self.masks.words(), &mut self.next)
     }
 
@@ -103,7 +103,7 @@ mod tests {
             mask[k as usize] = true;
             let mut after = vec![false; 70];
             after[65 + k as usize] = true;
-            let outcome = Outcome { output: k, reward: x, weight: 0.5 };
+            let outcome = StepOutcome { output: k, reward: x, weight: 0.5 };
             experience.push([&[x], &[x + 1.0]], [&mask, &after], outcome);
         }
         assert_eq!(experience.len(), 3);

@@ -11,7 +11,6 @@ use crate::error::TrainError;
 /// Says how a network does in random runs from start states.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Score {
-    /// Runs.
     pub runs: u32,
     /// Runs that reach the goal, and no unsafe state before.
     pub goal: u32,

@@ -9,7 +9,7 @@ use policert_explore::Random;
 use super::archive::{Archive, broken};
 use super::config::{DqnConfig, Rewards};
 use super::environment::{End, Environment};
-use super::experience::{Experience, Outcome};
+use super::experience::{Experience, StepOutcome};
 use super::label_network::LabelNetwork;
 use super::learner::{Learner, best};
 use super::score::{Score, evaluate};
@@ -219,7 +219,7 @@ impl<'m> Session<'m> {
             Some(End::CutOff) if environment.applicable().contains(&true) => config.discount,
             Some(_) => 0.0,
         };
-        let outcome = Outcome {
+        let outcome = StepOutcome {
             output: u32::try_from(output).unwrap_or(u32::MAX),
             reward: arrival.reward,
             weight,

@@ -58,18 +58,18 @@ impl Plant for Cart {
     }
 }
 
-fn small() -> Config {
-    Config {
+fn small() -> DdpgConfig {
+    DdpgConfig {
         hidden: vec![8, 8],
         critic_hidden: vec![16, 16],
         batch: 32,
         warm_up: 200,
         attempts: 5,
-        ..Config::default()
+        ..DdpgConfig::default()
     }
 }
 
-fn learn(observation: &Observation, config: &Config) -> Trained {
+fn learn(observation: &Observation, config: &DdpgConfig) -> Trained {
     train(&mut Cart::new(), observation, config, &mut Budget::unlimited(), &mut |_| {})
         .expect("a valid configuration")
 }
@@ -123,7 +123,7 @@ impl Plant for Deaf {
 
 #[test]
 fn every_phase_looks_at_its_budget_after_each_step() {
-    let config = Config { warm_up: 50, ..Config::default() };
+    let config = DdpgConfig { warm_up: 50, ..DdpgConfig::default() };
     // In the random steps at the beginning, in the first evaluation, and in runs to learn from.
     for after in [10, 100, 500, 3000] {
         let flag = CancelFlag::default();
@@ -140,7 +140,7 @@ fn every_phase_looks_at_its_budget_after_each_step() {
 fn learns_to_get_there() {
     for observation in [Observation::State, cells()] {
         for activation in [crate::Activation::Relu, crate::Activation::Tanh] {
-            let mut trained = learn(&observation, &Config { activation, ..small() });
+            let mut trained = learn(&observation, &DdpgConfig { activation, ..small() });
             assert_eq!(trained.ending, Ending::Solved);
             let mut cart = Cart::new();
             for start in [0.8, 0.9, 1.0] {
@@ -160,7 +160,7 @@ fn learns_to_get_there() {
 #[test]
 fn the_seed_decides_every_byte() {
     let bytes = |seed| {
-        let config = Config { seed, ..small() };
+        let config = DdpgConfig { seed, ..small() };
         learn(&cells(), &config).actor.to_onnx().expect("finite weights")
     };
     assert_eq!(bytes(1), bytes(1));
@@ -181,7 +181,7 @@ fn a_stop_leaves_the_best_network_so_far() {
 
 #[test]
 fn attempts_are_limited() {
-    let config = Config { attempts: 2, episodes: 1, ..small() };
+    let config = DdpgConfig { attempts: 2, episodes: 1, ..small() };
     let trained = learn(&Observation::State, &config);
     assert_eq!((trained.ending, trained.attempts, trained.episodes), (Ending::Exhausted, 2, 2));
 }
@@ -247,7 +247,7 @@ impl Plant for Passage {
 
 #[test]
 fn a_margin_that_nothing_can_keep_is_given_up() {
-    let config = Config { decay: 100, evaluate_every: 1, ..small() };
+    let config = DdpgConfig { decay: 100, evaluate_every: 1, ..small() };
     let mut whole = Vec::new();
     let trained = train(
         &mut Passage::new(),

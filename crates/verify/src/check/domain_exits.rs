@@ -69,7 +69,7 @@ pub fn domain_exits(model: &Model, budget: &mut Budget) -> Result<DomainExits, S
         match composer.compose(&key) {
             Ok(id) => {
                 let operator = composer.operator(id);
-                Search { model, operator, budget, exits: &mut exits }.operator()?;
+                ExitSearch { model, operator, budget, exits: &mut exits }.operator()?;
             }
             Err(error) => {
                 exits.undecided.push(format!("{}: {error}", model.display_operator(&key)));
@@ -80,14 +80,14 @@ pub fn domain_exits(model: &Model, budget: &mut Budget) -> Result<DomainExits, S
 }
 
 /// The search on one operator.
-struct Search<'a> {
+struct ExitSearch<'a> {
     model: &'a Model,
     operator: &'a Operator,
     budget: &'a mut Budget,
     exits: &'a mut DomainExits,
 }
 
-impl Search<'_> {
+impl ExitSearch<'_> {
     fn operator(&mut self) -> Result<(), StopReason> {
         for (outcome, destination) in self.operator.destinations.iter().enumerate() {
             self.choices(outcome, destination)?;

@@ -107,7 +107,7 @@ impl Auto {
         let members = [
             ("explicit", default_table::<ExplicitConfig>()?),
             ("cegar", default_table::<cegar::Settings>()?),
-            ("ic3", default_table::<policert_ic3::Config>()?),
+            ("ic3", default_table::<policert_ic3::Ic3Config>()?),
             ("prob", default_table::<prob::Settings>()?),
         ];
         let of_members = members.iter().flat_map(|(member, table)| {

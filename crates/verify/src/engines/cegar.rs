@@ -6,7 +6,7 @@ use policert_engine_api::{
     Conclusion, Configuration, ConfigurationError, Configured, Context, Engine, EngineError,
     Preset, Question, Setting,
 };
-use policert_ppa::{CegarConfig, CegarReport, Config, Origin, PolicySolver, cegar};
+use policert_ppa::{CegarConfig, CegarReport, Origin, PolicySolver, PpaConfig, cegar};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ pub(super) struct Settings {
     #[serde(flatten)]
     refinement: CegarConfig,
     #[serde(flatten)]
-    tests: Config,
+    tests: PpaConfig,
 }
 
 impl Configuration for Settings {
@@ -50,12 +50,12 @@ impl Configuration for Settings {
 
 /// The presets of ppa, with another `native` one.
 pub(super) fn presets(native: &'static str) -> Vec<Preset> {
-    let others = Config::presets().into_iter().filter(|(name, _)| *name != "native");
+    let others = PpaConfig::presets().into_iter().filter(|(name, _)| *name != "native");
     std::iter::once(("native", native)).chain(others).collect()
 }
 
 /// Checks the tests of an abstraction that is refined.
-pub(super) fn check(tests: &Config, given: &[Setting]) -> Result<(), ConfigurationError> {
+pub(super) fn check(tests: &PpaConfig, given: &[Setting]) -> Result<(), ConfigurationError> {
     let by_z3 = match tests.policy {
         PolicySolver::Z3 | PolicySolver::Z3FixedPhases => true,
         PolicySolver::Native | PolicySolver::BranchAndBound => false,

@@ -4,7 +4,7 @@ use policert_engine_api::{
     Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineAnswer,
     EngineError, Question,
 };
-use policert_ic3::{Config, Report, run};
+use policert_ic3::{Ic3Config, Ic3Report, run};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured};
@@ -16,12 +16,12 @@ pub(super) const REGISTRATION: Registration = Registration {
     questions: Questions::SAFETY,
     passes_on: None,
     options: &[EngineOption::StopAtFirstUnsafe, EngineOption::StateLimit, EngineOption::Threads],
-    presets: Config::presets,
+    presets: Ic3Config::presets,
     configure: |preset, settings| configured(preset, settings, Ic3),
 };
 
 /// Searches for a path, and for an invariant that excludes all.
-pub(super) struct Ic3(pub Configured<Config>);
+pub(super) struct Ic3(pub Configured<Ic3Config>);
 
 impl Engine for Ic3 {
     fn answer(
@@ -57,7 +57,7 @@ impl Engine for Ic3 {
 }
 
 /// Returns how far the search came, and the questions that it asked.
-fn numbers(report: &Report) -> Value {
+fn numbers(report: &Ic3Report) -> Value {
     let (search, queries) = (&report.search, &report.queries);
     json!({
         "frames": search.limit,

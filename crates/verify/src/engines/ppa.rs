@@ -3,7 +3,7 @@
 use policert_engine_api::{
     Conclusion, Configuration as _, Configured, Context, Engine, EngineError, Question,
 };
-use policert_ppa::{Config, QueryStats, TestStats, run_recorded};
+use policert_ppa::{PpaConfig, QueryStats, TestStats, run_recorded};
 use serde_json::{Value, json};
 
 use super::{Questions, Registration, configured};
@@ -24,12 +24,12 @@ pub(super) const REGISTRATION: Registration = Registration {
         EngineOption::RecordQueries,
         EngineOption::StateLimit,
     ],
-    presets: Config::presets,
+    presets: PpaConfig::presets,
     configure: |preset, settings| configured(preset, settings, Ppa),
 };
 
 /// Abstracts with the predicates that are given.
-struct Ppa(Configured<Config>);
+struct Ppa(Configured<PpaConfig>);
 
 impl Engine for Ppa {
     fn answer(

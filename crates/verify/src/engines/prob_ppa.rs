@@ -10,7 +10,7 @@ use policert_engine_api::{
 use policert_model::{Comparison, Condition, FilterFunction, Relation};
 use policert_numeric::Rational;
 use policert_ppa::{
-    BrokenRequirements, CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, Origin,
+    BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Origin, PpaConfig,
     ProbConfig, ProbReport, Scope, SplitConfig, Spurious, prob_cegar, prob_ppa,
 };
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub(super) const REFINED: Registration = Registration {
 struct Given {
     max_prob: MaxProbMethod,
     #[serde(flatten)]
-    tests: Config,
+    tests: PpaConfig,
 }
 
 impl Configuration for Given {
@@ -113,7 +113,7 @@ struct Refined {
     #[serde(flatten)]
     split: SplitConfig,
     #[serde(flatten)]
-    tests: Config,
+    tests: PpaConfig,
 }
 
 impl Default for Refined {
@@ -128,7 +128,7 @@ impl Default for Refined {
             box_limit,
             broken,
             split,
-            tests: Config::default(),
+            tests: PpaConfig::default(),
         }
     }
 }
@@ -147,7 +147,7 @@ impl Configuration for Refined {
 struct Abstraction {
     name: &'static str,
     preset: String,
-    tests: Config,
+    tests: PpaConfig,
     /// What is asked for is filled in with each question; the precision is the default one.
     config: ProbConfig,
 }

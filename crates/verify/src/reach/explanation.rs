@@ -2,7 +2,7 @@
 
 use policert_engine_api::StopReason;
 use policert_reach::{
-    Config, ObstacleKind, ReachStatistics, RefinementEnd, Rounding, Task, UnknownCause,
+    ObstacleKind, ReachConfig, ReachStatistics, RefinementEnd, Rounding, Task, UnknownCause,
 };
 
 /// Returns why the answer is not known, in a sentence.
@@ -49,7 +49,7 @@ pub(super) fn after_stop(stop: StopReason, counted: &ReachStatistics) -> String 
 }
 
 /// Returns what would help where boxes stand against *safe*.
-pub(super) fn hint(task: &Task, config: &Config, cause: &UnknownCause) -> String {
+pub(super) fn hint(task: &Task, config: &ReachConfig, cause: &UnknownCause) -> String {
     let (kind, end) = match cause {
         UnknownCause::Obstacle { kind, end, .. } => (Some(kind), end),
         UnknownCause::NoCommonStep(end) => (None, end),

@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Outcome, ReasonCode, VerdictWord};
 use policert_reach::{
-    Analysis, Config, Controller, Counterexample, Evaluation, ObstacleKind, Path, Question,
+    Analysis, Controller, Counterexample, Evaluation, ObstacleKind, Path, Question, ReachConfig,
     ReachVerdict, Rounding, StateBox, StateRange, Task, UnknownCause, ViolationKind,
 };
 use serde::Serialize;
@@ -162,7 +162,7 @@ impl ReachReport {
 pub(super) fn fill(
     outcome: &mut Outcome<ReachReport>,
     task: &Task,
-    config: &Config,
+    config: &ReachConfig,
     analysis: &Analysis,
     record: bool,
 ) -> ExitStatus {

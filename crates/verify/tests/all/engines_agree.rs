@@ -14,7 +14,7 @@ use policert_bmc::BmcSolver;
 use policert_certify::replay;
 use policert_engine_api::{Budget, EngineError, Silent, UnknownReason, Verdict};
 use policert_explore::{ExplicitConfig, explicit, guided};
-use policert_ppa::{Config, Origin};
+use policert_ppa::{Origin, PpaConfig};
 use policert_testkit::oracle::NoAnswer;
 use policert_testkit::{Profile, Setting, case_numbers};
 
@@ -181,7 +181,7 @@ fn check(setting: &Setting, tally: &mut Tally) {
         unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Z3, tally);
     }
 
-    let config = Config::default();
+    let config = PpaConfig::default();
     let report = match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
         Ok(report) => report,
         Err(EngineError::Unsupported(_)) => {

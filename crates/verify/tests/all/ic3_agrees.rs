@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use policert_certify::{IntervalChoices, InvariantError, NothingRefuted, check_invariant, replay};
 use policert_engine_api::{Budget, Configuration as _, EngineError, Question, Silent, Verdict};
-use policert_ic3::{Config, EnvironmentSolver, Report, VariableOrder, run};
+use policert_ic3::{EnvironmentSolver, Ic3Config, Ic3Report, VariableOrder, run};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 use policert_testkit::oracle::{NoAnswer, Reachable};
@@ -63,13 +63,13 @@ fn ic3_agrees_on_general_models() {
 }
 
 /// The preset of a name, and further settings by the number.
-fn configs(number: u64) -> Vec<Config> {
-    let mut configs: Vec<Config> = ["native", "polic3", "assignments"]
+fn configs(number: u64) -> Vec<Ic3Config> {
+    let mut configs: Vec<Ic3Config> = ["native", "polic3", "assignments"]
         .iter()
-        .map(|name| Config::preset(name).expect("it is built in"))
+        .map(|name| Ic3Config::preset(name).expect("it is built in"))
         .collect();
     if number.is_multiple_of(3) {
-        configs.push(Config::preset("polic3-nog").expect("it is built in"));
+        configs.push(Ic3Config::preset("polic3-nog").expect("it is built in"));
     }
     let orders = [VariableOrder::Influence, VariableOrder::Dependency, VariableOrder::Model];
     let mut random = Random::new(number);
@@ -88,7 +88,7 @@ fn configs(number: u64) -> Vec<Config> {
     }
     configs.push(other);
     if cfg!(feature = "z3") && number.is_multiple_of(10) {
-        configs.push(Config::preset("polic3-z3").expect("it is built in"));
+        configs.push(Ic3Config::preset("polic3-z3").expect("it is built in"));
     }
     configs
 }
@@ -127,7 +127,7 @@ fn compare(
     question: &Question<'_>,
     policy: Option<&Policy>,
     truth: &Reachable,
-    report: &Report,
+    report: &Ic3Report,
     place: &str,
     tally: &mut Tally,
 ) {

@@ -11,7 +11,7 @@ use policert_engine_api::{
 use policert_numeric::Rational;
 use policert_policy::Policy;
 use policert_ppa::{
-    CegarConfig, Config, CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Scope,
+    CegarConfig, CounterexampleAnalysis, MaxProbMethod, PpaConfig, ProbConfig, ProbReport, Scope,
     prob_cegar, prob_ppa,
 };
 use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
@@ -58,7 +58,7 @@ struct Configured {
     setting: Setting,
     config: ProbConfig,
     /// Who answers the tests.
-    tests: Config,
+    tests: PpaConfig,
 }
 
 impl Configured {
@@ -80,7 +80,7 @@ impl Configured {
         let trees = number % 5 == 3;
         let setting = Setting::new(profile, number, semantics, trees, 80, &mut random);
         let preset = random.pick::<&str>(&PRESETS);
-        Self { setting, config, tests: Config::preset(preset).expect("it is built in") }
+        Self { setting, config, tests: PpaConfig::preset(preset).expect("it is built in") }
     }
 }
 

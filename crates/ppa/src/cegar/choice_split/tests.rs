@@ -5,7 +5,7 @@ use policert_engine_api::Question;
 use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states};
 
 use super::*;
-use crate::config::Config;
+use crate::config::PpaConfig;
 
 /// The most states of a model that is tried.
 const MOST_STATES: u128 = 500;
@@ -67,7 +67,7 @@ fn check(number: u64, tally: &mut Tally) -> Option<()> {
     if chosen.contains(&&concretisation) {
         return None;
     }
-    let tests = Config::default();
+    let tests = PpaConfig::default();
     let mut queries = abstraction.queries(&tests).ok()?;
     let region = Region::new(domains, []);
     queries.enter(&region);

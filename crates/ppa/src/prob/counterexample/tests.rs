@@ -8,7 +8,7 @@ use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 
 use super::*;
 use crate::cegar::start_list::StartList;
-use crate::config::Config;
+use crate::config::PpaConfig;
 use crate::prob::abstract_mdp::Expanding;
 use crate::prob::max_prob::{MaxProbMethod, max_prob};
 use crate::prob::refuse_probabilities;
@@ -54,7 +54,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let greatest = process.start.iter().map(|&s| values[s].clone()).max()?;
     let abstraction = Abstraction::new(&question, Some(&policy)).ok()?;
     refuse_probabilities(&abstraction).ok()?;
-    let tests = Config::default();
+    let tests = PpaConfig::default();
     let mut queries = abstraction.queries(&tests).ok()?;
     let mut mdp = AbstractMdp::new(&abstraction);
     for atom in abstraction.predicates.candidates(&property.unsafe_condition) {

@@ -10,7 +10,7 @@ use policert_policy::Filter;
 use policert_policy::Policy;
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
-use policert_ppa::{AbstractStateId, Abstraction, Config, Fragment, StateInfo, Test};
+use policert_ppa::{AbstractStateId, Abstraction, Fragment, PpaConfig, StateInfo, Test};
 #[cfg(feature = "z3")]
 use policert_testkit::Profile;
 use policert_testkit::Random;
@@ -37,7 +37,7 @@ pub fn compare_presets(
     native: &Graph,
 ) {
     let place = &setting.place;
-    let preset = |name: &str| Config::preset(name).expect("it is built in");
+    let preset = |name: &str| PpaConfig::preset(name).expect("it is built in");
     let name = Random::new(setting.case.number ^ 0x9e5e).pick(&EXACT).to_owned();
     let graph = fragment(setting, question, policy, &preset(name));
     assert_eq!(graph, *native, "{place}: preset {name}");
@@ -50,8 +50,8 @@ pub fn compare_presets(
     }
 }
 
-pub fn with_relaxed_tests(config: &Config) -> Config {
-    Config {
+pub fn with_relaxed_tests(config: &PpaConfig) -> PpaConfig {
+    PpaConfig {
         is_select_pi_relaxed: Test::On,
         is_app_pi_relaxed: Test::On,
         t_sat_pi_relaxed: Test::On,
@@ -72,7 +72,7 @@ pub fn fragment(
     setting: &Setting,
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
 ) -> Graph {
     fragment_and_refuted(setting, question, policy, config).0
 }
@@ -81,7 +81,7 @@ pub fn fragment(
 pub fn build(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
 ) -> Result<(), EngineError> {
     let abstraction = Abstraction::new(question, policy)?;
     let mut queries = abstraction.queries(config)?;
@@ -94,7 +94,7 @@ pub fn fragment_and_refuted(
     setting: &Setting,
     question: &Question<'_>,
     policy: Option<&Policy>,
-    config: &Config,
+    config: &PpaConfig,
 ) -> (Graph, u64) {
     let fail = |error: EngineError| -> ! { panic!("{}: {error}", setting.place) };
     let abstraction = Abstraction::new(question, policy).unwrap_or_else(|e| fail(e));
@@ -194,17 +194,17 @@ pub fn compare_with_z3(
     }) {
         return;
     }
-    let mut config = Config::preset("base").expect("it is built in");
+    let mut config = PpaConfig::preset("base").expect("it is built in");
     // Over the reals every third case, and none with conditions that Z3 may not decide there.
     let has_trees = policy.is_some_and(|policy| policy.trees().is_some());
     let over_reals = setting.case.number.is_multiple_of(3)
         && setting.case.profile != Profile::General
         && !has_trees;
     if over_reals {
-        config = Config { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
+        config = PpaConfig { relaxed: RelaxedSolver::Z3, ..with_relaxed_tests(&config) };
     } else {
         let name = *Random::new(setting.case.number).pick(&["base", "mar-z3", "mar-z3-mar"]);
-        config = Config::preset(name).expect("it is built in");
+        config = PpaConfig::preset(name).expect("it is built in");
     }
     let (by_z3, refuted) = fragment_and_refuted(setting, question, policy, &config);
     assert_eq!(by_z3, *native, "{}: preset {}", setting.place, config.name);

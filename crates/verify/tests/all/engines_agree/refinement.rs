@@ -5,7 +5,7 @@ use policert_engine_api::Configuration as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent, Verdict};
 use policert_policy::Policy;
 use policert_ppa::{
-    BrokenRequirements, CegarConfig, Config, Scope, SearchOrder, SplitConfig, SplitPoint,
+    BrokenRequirements, CegarConfig, PpaConfig, Scope, SearchOrder, SplitConfig, SplitPoint,
     SplitUntil, SplitVariable, cegar,
 };
 use policert_testkit::Random;
@@ -50,8 +50,8 @@ pub fn refine(
     let without_predicates = Question { property: &property, ..question.clone() };
     let preset = exact_preset(&mut random, policy, setting.case.number.is_multiple_of(8));
     for (question, options, config) in [
-        (question, CegarConfig::default(), Config::default()),
-        (&without_predicates, CegarConfig::default(), Config::default()),
+        (question, CegarConfig::default(), PpaConfig::default()),
+        (&without_predicates, CegarConfig::default(), PpaConfig::default()),
         (&without_predicates, other, preset),
     ] {
         let place = &format!("{}, preset {}", setting.place, config.name);
@@ -88,7 +88,7 @@ pub fn refine(
 }
 
 /// A preset whose last transition test is exact; with Z3 now and then, where it takes the policy.
-fn exact_preset(random: &mut Random, policy: Option<&Policy>, with_z3: bool) -> Config {
+fn exact_preset(random: &mut Random, policy: Option<&Policy>, with_z3: bool) -> PpaConfig {
     let is_encoded = policy
         .is_none_or(|policy| policy.ranking().is_none_or(|network| network.is_piecewise_linear()));
     let names: &[&str] = if cfg!(feature = "z3") && with_z3 && is_encoded {
@@ -96,5 +96,5 @@ fn exact_preset(random: &mut Random, policy: Option<&Policy>, with_z3: bool) -> 
     } else {
         &EXACT
     };
-    Config::preset(random.pick::<&str>(names)).expect("it is built in")
+    PpaConfig::preset(random.pick::<&str>(names)).expect("it is built in")
 }
