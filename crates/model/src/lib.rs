@@ -8,6 +8,7 @@
 
 #![warn(missing_docs)]
 
+mod automata;
 mod cells;
 mod compose;
 mod condition;
@@ -20,7 +21,6 @@ mod idle;
 mod ids;
 mod linear;
 mod model;
-mod network;
 mod operator;
 mod propagate;
 mod property;
@@ -30,6 +30,10 @@ mod solutions;
 mod successor;
 mod variable;
 
+pub use automata::{
+    AssignedValue, Assignment, Edge, EdgeDestination, EdgePlace, Instance, Observable, Probability,
+    SyncVector, Target, Transient, ValueBounds,
+};
 pub use compose::{ComposeError, Composer, OPERATOR_LIMIT};
 pub use condition::Condition;
 pub use conjunction::Conjunction;
@@ -40,10 +44,6 @@ pub use idle::Satisfiable;
 pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};
 pub use model::{InitialValue, Model};
-pub use network::{
-    AssignedValue, Assignment, Edge, EdgeDestination, EdgePlace, Instance, Observable, Probability,
-    SyncVector, Target, Transient, ValueBounds,
-};
 pub use operator::{
     CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, TransientValue, Update,
     UpdateValue,

@@ -30,7 +30,7 @@ pub(crate) struct LoweredModel {
 pub(crate) fn lower(checked: &Checked, parser: &mut Parser) -> Option<LoweredModel> {
     let mut layout = Layout::new(checked, &parser.names, &|v| checked.uses.written[v.0]);
     transients::show_in_states(checked, &mut layout);
-    let mut network = Network {
+    let mut lowerer = AutomataLowerer {
         checked,
         layout: &layout,
         troubles: Vec::new(),
@@ -38,9 +38,9 @@ pub(crate) fn lower(checked: &Checked, parser: &mut Parser) -> Option<LoweredMod
         scaled: Vec::new(),
         parser,
     };
-    let instances = (0..checked.instances.len()).map(|i| network.instance(i)).collect();
-    let initial_condition = network.initial_condition();
-    let Network { troubles, unchecked, scaled, .. } = network;
+    let instances = (0..checked.instances.len()).map(|i| lowerer.instance(i)).collect();
+    let initial_condition = lowerer.initial_condition();
+    let AutomataLowerer { troubles, unchecked, scaled, .. } = lowerer;
     let Parser { diagnostics, names, watch } = parser;
     let stopped = watch.is_stopped();
     for at in scaled {
@@ -113,7 +113,7 @@ fn vectors(checked: &Checked) -> Vec<SyncVector> {
     vectors.collect()
 }
 
-struct Network<'c, 'p> {
+struct AutomataLowerer<'c, 'p> {
     checked: &'c Checked,
     layout: &'c Layout,
     troubles: Vec<Trouble>,
@@ -124,7 +124,7 @@ struct Network<'c, 'p> {
     parser: &'p mut Parser,
 }
 
-impl<'c> Network<'c, '_> {
+impl<'c> AutomataLowerer<'c, '_> {
     fn instance(&mut self, instance: usize) -> Instance {
         let automaton = self.checked.instances[instance];
         let first = self.checked.instances.iter().position(|a| *a == automaton) == Some(instance);
