@@ -94,8 +94,14 @@ pub(super) fn linear_classifier(import: &mut Import<'_, '_>, call: &Call) -> Res
         Some(Classes::Names(_)) => Element::Text,
         Some(Classes::Numbers(_)) | None => Element::Integer,
     };
-    let label = Value::Decision(Decision { node, shape: vec![1], element, classes });
-    let scores = Ranked { node, shape: vec![1, width], element: Element::F32, is_positive: false };
+    let label = Value::Decision(Decision { node, shape: vec![1], element, classes, masked: None });
+    let scores = Ranked {
+        node,
+        shape: vec![1, width],
+        element: Element::F32,
+        is_positive: false,
+        masked: None,
+    };
     let transform = attributes.text("post_transform")?.unwrap_or_else(|| "NONE".to_owned());
     Ok(vec![label, increasing_outputs(scores, &transform)])
 }

@@ -79,7 +79,6 @@ pub(super) fn import(
         declared,
         values: BTreeMap::new(),
         needs: vec![None; width],
-        masked: None,
         remarks: Vec::new(),
         has_doubles: false,
     };
@@ -120,7 +119,7 @@ pub(super) fn import(
         classes: chosen.classes,
         inputs: inputs.collect(),
         needs: import.needs,
-        masked: import.masked,
+        masked: chosen.masked,
         remarks: import.remarks,
     })
 }
@@ -147,8 +146,6 @@ pub(super) struct Import<'a, 'm> {
     pub(super) values: BTreeMap<String, Value>,
     /// For each input of the network that must be an integer: in which range.
     needs: Vec<Option<IntInterval>>,
-    /// The score that labels get which are not applicable, if the graph sets it.
-    pub(super) masked: Option<f64>,
     /// What a user should know about the reading of the graph.
     pub(super) remarks: Vec<String>,
     has_doubles: bool,
@@ -229,7 +226,7 @@ impl Import<'_, '_> {
         if let Some(result) = gates::written_out(self, node)? {
             return Ok(vec![result]);
         }
-        let results = match unread::with_unread(self, &call)? {
+        let results = match unread::with_unread(&call)? {
             Some(result) => vec![result; node.output.len()],
             None if is_known(node) => operators::apply(self, call)?,
             None => return Err(unsupported(node)),

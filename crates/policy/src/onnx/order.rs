@@ -74,7 +74,7 @@ pub(super) fn arg_max(call: &Call) -> Result<Value> {
 }
 
 fn decision(value: Value, along: i64, keeps: bool) -> Result<Value> {
-    let Some(Ranked { node, mut shape, .. }) = ranked(&value) else {
+    let Some(Ranked { node, mut shape, masked, .. }) = ranked(&value) else {
         return value.into_numbers().map(Value::Flow);
     };
     let along = axis(along, shape.len())?;
@@ -86,7 +86,7 @@ fn decision(value: Value, along: i64, keeps: bool) -> Result<Value> {
     } else {
         shape.remove(along);
     }
-    let decision = Decision { node, shape, element: Element::Integer, classes: None };
+    let decision = Decision { node, shape, element: Element::Integer, classes: None, masked };
     Ok(Value::Decision(decision))
 }
 
@@ -129,7 +129,7 @@ pub(super) fn joint(import: &mut Import<'_, '_>, values: Vec<Value>) -> Result<V
     let mut decisions = Vec::with_capacity(values.len());
     for value in values {
         match value {
-            Value::Decision(Decision { node, classes: None, shape, element }) => {
+            Value::Decision(Decision { node, classes: None, masked: None, shape, element }) => {
                 decisions.push((node, shape, element));
             }
             other => return other.into_flow().map(Value::Flow),
@@ -160,7 +160,7 @@ pub(super) fn joint(import: &mut Import<'_, '_>, values: Vec<Value>) -> Result<V
         widths.len()
     ));
     let shape = vec![widths.len()];
-    Ok(Value::Decision(Decision { node, shape, element, classes: None }))
+    Ok(Value::Decision(Decision { node, shape, element, classes: None, masked: None }))
 }
 
 /// More combinations than this are a mistake.

@@ -24,6 +24,8 @@ pub(super) struct Chosen {
     pub(super) node: NodeId,
     pub(super) head: Head,
     pub(super) classes: Option<Classes>,
+    /// The score that labels get which are not applicable, if the graph sets it.
+    pub(super) masked: Option<f64>,
     /// What to say about the choice among several.
     pub(super) remark: Option<String>,
 }
@@ -59,17 +61,19 @@ pub(super) fn choose(
     let remark = (outputs.len() > 1 && wanted.is_none()).then(|| {
         format!("of the outputs {} of the graph, `{}` is the policy", names(outputs), output.name)
     });
-    let (node, head, classes) = match value {
-        Value::Flow(flow) => (flow.node, Head::Values, None),
-        Value::Ranked(ranked) => (ranked.node, Head::Order, None),
-        Value::Decision(decision) => (decision.node, Head::Decision, decision.classes),
+    let (node, head, classes, masked) = match value {
+        Value::Flow(flow) => (flow.node, Head::Values, None, None),
+        Value::Ranked(ranked) => (ranked.node, Head::Order, None, ranked.masked),
+        Value::Decision(decision) => {
+            (decision.node, Head::Decision, decision.classes, decision.masked)
+        }
         Value::Unread(unread) => return Err(unread.refusal()),
         Value::Constant(_) => {
             let message = "it does not depend on the input";
             return Err(PolicyError::unsupported(place(output), message));
         }
     };
-    Ok(Chosen { node, head, classes, remark })
+    Ok(Chosen { node, head, classes, masked, remark })
 }
 
 fn place(output: &ValueInfoProto) -> String {

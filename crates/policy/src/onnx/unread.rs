@@ -2,7 +2,6 @@
 //! little that is known of them.
 
 use super::call::Call;
-use super::graph::Import;
 use super::reduce;
 use super::tensor::{Element, broadcast, count};
 use super::value::{Known, Ranked, Unread, Value};
@@ -80,7 +79,7 @@ pub(super) fn element(call: &Call) -> Option<Element> {
 ///
 /// A real number that is the same for all elements of a vector keeps their order where it is added
 /// or subtracted, and one that is positive where it divides.
-pub(super) fn with_unread(import: &mut Import<'_, '_>, call: &Call) -> Result<Option<Value>> {
+pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
     let is_unread = |value: &Option<Value>| matches!(value, Some(Value::Unread(_)));
     let Some(Some(Value::Unread(unread))) = call.arguments.iter().find(|v| is_unread(v)) else {
         return Ok(None);
@@ -108,11 +107,11 @@ pub(super) fn with_unread(import: &mut Import<'_, '_>, call: &Call) -> Result<Op
         && shape(call).as_ref() == Some(&ranked.shape)
         && let Some((&least, rest)) = low.floats().and_then(<[f64]>::split_first)
         && rest.iter().all(|&other| (other - least).abs() <= 0.0)
-        && import.masked.is_none()
+        && ranked.masked.is_none()
     {
         // Checked against the scores when the domains of the inputs are known.
-        import.masked = Some(least);
-        return Ok(Some(Value::Ranked(Ranked { is_positive: false, ..ranked })));
+        let masked = Some(least);
+        return Ok(Some(Value::Ranked(Ranked { is_positive: false, masked, ..ranked })));
     }
     if operator == "Cast" && unread.known == Known::Applicable {
         return Ok(call.arguments[0].clone());
@@ -152,6 +151,7 @@ pub(super) fn ranked(value: &Value) -> Option<Ranked> {
             shape: flow.shape.clone(),
             element: flow.element,
             is_positive: false,
+            masked: None,
         }),
         Value::Flow(_) | Value::Constant(_) | Value::Decision(_) | Value::Unread(_) => None,
     }

@@ -51,6 +51,8 @@ pub(super) struct Ranked {
     pub(super) element: Element,
     /// Whether all values are positive.
     pub(super) is_positive: bool,
+    /// The number that takes the place of values of labels that are not applicable.
+    pub(super) masked: Option<f64>,
 }
 
 /// The first of the greatest elements of a vector.
@@ -61,6 +63,8 @@ pub(super) struct Decision {
     pub(super) element: Element,
     /// The names or numbers that stand for the indices, if the index was looked up.
     pub(super) classes: Option<Classes>,
+    /// As of [`Ranked`].
+    pub(super) masked: Option<f64>,
 }
 
 /// A value that is not computed: whatever needs more than is known of it is refused for this reason.

@@ -229,6 +229,10 @@ fn masks_of_applicable_labels() {
         message.contains("input `m`: which labels are applicable may only choose"),
         "{message}"
     );
+    // Only what the policy itself masks counts.
+    let beside = masked(graph(&[-1e8])).node("ArgMax", "x -> z", vec![int("axis", 1)]);
+    let read = named(outputs(beside, &[("z", data_type::INT64)]), &groups).expect("supported");
+    assert_eq!(read.masked, None);
     let other = [("x", GroupFeed::Inputs(2)), ("n", GroupFeed::Applicable)];
     let message = named(masked(graph(&[-1e8])), &other).expect_err("n").to_string();
     assert!(message.contains("no input `n`; it has `x`, `m`"), "{message}");
