@@ -6,10 +6,9 @@ mod coverage;
 mod figures;
 mod tables;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use policert_outcome::Failure;
+use policert_outcome::{Failure, make_folder};
 
 use crate::journal::Entry;
 use crate::suite::Suite;
@@ -33,8 +32,7 @@ pub fn write_report(
     let current: Vec<Entry> = entries.iter().filter(is_current).cloned().collect();
     let about = about::about(suite, entries, &current);
     let entries = current.as_slice();
-    let failed = |source| Failure::Output { what: folder.display().to_string(), source };
-    fs::create_dir_all(folder).map_err(failed)?;
+    make_folder("--out", folder)?;
     let mut written = Vec::new();
     for (name, text) in [
         ("runs.csv", tables::csv(entries)),

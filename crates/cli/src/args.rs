@@ -116,7 +116,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "FILE:N|FILE|NAME|#N|N", help_heading = "Model and policy")]
     pub property: Option<String>,
 
-    /// The policy: a network in NNet or ONNX format [default: the interface's file]
+    /// The policy: a network or a tree ensemble, in any format that is read [default: the interface's file]
     #[arg(long, value_name = "FILE", help_heading = "Model and policy")]
     pub policy: Option<PathBuf>,
 

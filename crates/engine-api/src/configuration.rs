@@ -33,7 +33,12 @@ pub trait Configuration: Default + Serialize + DeserializeOwned {
     fn choose(preset: &str, settings: &[Setting]) -> Result<Configured<Self>, ConfigurationError> {
         match preset_text(preset, &Self::presets())? {
             PresetText::BuiltIn(text) => Self::parse(text, settings),
-            PresetText::File(text) => Self::parse(&text, settings),
+            PresetText::File(text) => Self::parse(&text, settings).map_err(|error| match error {
+                ConfigurationError::File(what) => {
+                    ConfigurationError::File(format!("{preset}: {what}"))
+                }
+                other => other,
+            }),
         }
     }
 
@@ -67,7 +72,11 @@ pub trait Configuration: Default + Serialize + DeserializeOwned {
                 table.insert(key, value);
             }
         }
-        for setting in settings {
+        for (i, setting) in settings.iter().enumerate() {
+            if settings[..i].iter().any(|earlier| earlier.key == setting.key) {
+                let twice = format!("`{}`: it is set twice", setting.key);
+                return Err(ConfigurationError::Setting(twice));
+            }
             let Some(old) = table.get(&setting.key).filter(|_| setting.key != "name") else {
                 return Err(ConfigurationError::Setting(unknown_key(&setting.key, &keys)));
             };
@@ -361,6 +370,7 @@ mod tests {
             ("native", "box-limit=99999999999", "99999999999 is too large"),
             ("native", "exact=maybe", "`exact=maybe`: not a `true` or `false`"),
             ("native", "exact", "is not of the form KEY=VALUE"),
+            ("native", "exact=true exact=false", "`exact`: it is set twice"),
             ("missing.toml", "", "missing.toml"),
         ] {
             let error = choose(preset, settings).expect_err(settings);

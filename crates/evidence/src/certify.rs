@@ -79,6 +79,12 @@ fn run(
     let mut budget = Budget::new(request.limits.clone(), cancel.clone());
     let problem = Problem::load_any(&options(&record, &semantics), &budget, &mut outcome.remarks);
     let (report, read) = (&mut outcome.report, &outcome.remarks.inputs);
+    let problem = match problem {
+        // Nothing is known of the files then.
+        Err(failure @ Failure::Stopped(_)) => return Err(failure),
+        Err(failure) if read.is_empty() => return Err(failure),
+        loaded => loaded,
+    };
     if let Some(changed) = changed(&inputs, read) {
         return Err(Failure::invalid(format!(
             "{}: {} is not the file that the evidence is about",

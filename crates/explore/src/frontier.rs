@@ -6,6 +6,7 @@
 //! neither the order of states nor the answer.
 
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question};
+use policert_mdp::StateSet;
 use policert_model::{DomainRule, OpId, Semantics, State};
 use policert_policy::Policy;
 
@@ -38,6 +39,8 @@ pub(crate) struct Frontier<'a> {
     pub taken: u32,
     /// Operators that dropped an outcome, with the first state.
     drops: Vec<(OpId, StateId)>,
+    /// The start states, which may be reached before they are found to be such.
+    starts: StateSet,
     pub counts: Counts,
     pub stats: Stats,
     pub batch: Batch,
@@ -99,6 +102,7 @@ impl<'a> Frontier<'a> {
             table: StateTable::new(packing.words()),
             taken: 0,
             drops: Vec::new(),
+            starts: StateSet::default(),
             counts: Counts::default(),
             stats: Stats::default(),
             batch: Batch::new(&packing),
@@ -126,7 +130,7 @@ impl<'a> Frontier<'a> {
         self.packed.resize(self.packing.words(), 0);
         self.packing.pack(state, &mut self.packed);
         let (id, new) = self.table.insert(&self.packed, StateTable::hash(&self.packed))?;
-        self.counts.start_states += u64::from(new);
+        self.counts.start_states += u64::from(self.starts.insert(id.0));
         Ok(new.then_some(id))
     }
 

@@ -192,6 +192,7 @@ pub(crate) fn failure(error: TrainError) -> Failure {
     match error {
         TrainError::Policy(error) => error.into(),
         TrainError::Engine(error) => error.into(),
+        TrainError::Setting(what) => Failure::Usage(what),
         other => Failure::invalid(other.to_string()),
     }
 }

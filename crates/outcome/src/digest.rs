@@ -104,6 +104,16 @@ pub fn file_digest(path: &Path) -> std::io::Result<String> {
     digest(path, || Ok(()))
 }
 
+/// SHA-256 of a text, in lower-case hexadecimal digits.
+#[must_use]
+pub fn text_digest(text: &str) -> String {
+    hexadecimal(Sha256::new_with_prefix(text))
+}
+
+fn hexadecimal(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Bytes that are hashed at once.
 const BLOCK: usize = 1 << 20;
 
@@ -121,7 +131,7 @@ fn digest<E: From<std::io::Error>>(
             n => hasher.update(&block[..n]),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(hasher))
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub use atomic_file::{
 };
 pub use digest::{
     DigestError, FileDigest, Input, InputRole, digests, digests_if_readable, file_digest,
+    text_digest,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
@@ -49,7 +50,7 @@ pub use memory::{available_memory, peak_memory_mb};
 pub use metered::metered;
 pub use optional_file::{FileRecord, write_or_remove};
 pub use outcome::{Outcome, Remarks};
-pub use output_files::OutputFiles;
+pub use output_files::{OutputFiles, make_folder};
 pub use reason_code::ReasonCode;
 pub use verdict_word::VerdictWord;
 

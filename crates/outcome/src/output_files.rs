@@ -3,7 +3,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::atomic_file::{folder_of, followed, without_name};
@@ -86,8 +86,25 @@ impl OutputFiles {
     }
 }
 
+/// Makes a folder that an option names, and those above it, where they are not there.
+///
+/// # Errors
+/// If it cannot be made: wrong usage.
+pub fn make_folder(option: &str, folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let reason = without_name(&error);
+        Failure::Refused(format!("{option} {}: no folder can be made: {reason}", folder.display()))
+    })
+}
+
 fn refused(file: &OutputFile, what: &str) -> Failure {
     Failure::Refused(format!("{} {}: {what}", file.option, file.path.display()))
+}
+
+/// Tells whether this is a pipe with a name in a folder: to open it waits for whoever reads. One that the
+/// shell opened (`>(command)`) has none.
+fn is_named_pipe(path: &Path, metadata: &Metadata) -> bool {
+    metadata.file_type().is_fifo() && path.canonicalize().is_ok()
 }
 
 /// Fails with what keeps a file from being written, if something does.
@@ -104,6 +121,9 @@ fn writable(file: &OutputFile) -> Result<(), String> {
         // A device or a pipe; opening one may wait for whoever reads.
         Some(metadata) if !metadata.is_file() && file.in_place => {
             return Err("is no regular file".to_owned());
+        }
+        Some(metadata) if is_named_pipe(path, metadata) => {
+            return Err("is a named pipe, which may never be read".to_owned());
         }
         Some(metadata) if !metadata.is_file() => return Ok(()),
         Some(_) => {

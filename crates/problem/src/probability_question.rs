@@ -60,13 +60,7 @@ pub fn direction(property: &StandardProperty) -> Result<Direction, Failure> {
     let direction = match property.quantity {
         Quantity::MaxProbability => Direction::Max,
         Quantity::MinProbability => Direction::Min,
-        Quantity::Possible | Quantity::Certain => {
-            return Err(refuse(
-                "of properties about the existence of paths, ∃ F over some initial state and \
-                 ∀ G over all initial states are supported; write Pmax or Pmin, or a safety (PA) \
-                 property",
-            ));
-        }
+        Quantity::Possible | Quantity::Certain => return Err(refuse(about_paths(property))),
     };
     if property.states.is_some() {
         return Err(refuse("filters over states other than the initial ones"));
@@ -117,6 +111,21 @@ pub fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> 
         && property.states.is_none()
         && property.comparison.is_none()
         && (function == wanted || of_one)
+}
+
+/// What is not supported of a property about the existence of paths.
+fn about_paths(property: &StandardProperty) -> &'static str {
+    match (property.quantity, &property.path) {
+        (Quantity::Certain, Path::Globally(condition)) if !condition.to_expr().is_total() => {
+            "∀ G of a condition that may have no value, as by a division; write a condition that \
+             has a value in every state, or a safety (PA) property"
+        }
+        _ => {
+            "of properties about the existence of paths, ∃ F over some initial state and \
+             ∀ G over all initial states are supported; write Pmax or Pmin, or a safety (PA) \
+             property"
+        }
+    }
 }
 
 /// A safety property that stands for a standard one: its unsafe states are what is to be reached.

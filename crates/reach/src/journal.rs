@@ -1,7 +1,8 @@
 //! A journal of finished parts, so that an interrupted run resumes.
 //!
-//! One line of JSON for each part, after a line that says which run it belongs to. A last line that
-//! was cut off is ignored.
+//! One line of JSON for each part, after a line that says which run it belongs to. Each line has a
+//! checksum of itself and the run: one that was cut off or changed is ignored, and its part is
+//! computed again.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -9,6 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use policert_numeric::{Interval, Rational};
+use policert_outcome::text_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ReachError;
@@ -21,6 +23,7 @@ use crate::reachable_sets::Part;
 pub struct Journal {
     path: PathBuf,
     file: File,
+    run: String,
     known: BTreeMap<Vec<(String, String)>, PartRecord>,
     failure: Option<std::io::Error>,
 }
@@ -33,7 +36,15 @@ struct Header {
     run: String,
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
+
+/// A line about a part.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    record: PartRecord,
+    /// SHA-256 of the run and the record.
+    check: String,
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct PartRecord {
@@ -81,7 +92,9 @@ impl Journal {
                 }
             }
             for line in lines {
-                if let Ok(record) = serde_json::from_str::<PartRecord>(&line.map_err(io)?) {
+                if let Ok(Line { record, check }) = serde_json::from_str(&line.map_err(io)?)
+                    && record.check(run).is_ok_and(|right| right == check)
+                {
                     known.insert(record.part.clone(), record);
                 }
             }
@@ -95,7 +108,7 @@ impl Journal {
             serde_json::to_string(&header).map_err(|error| io(error.into()))? + "\n"
         };
         file.write_all(start.as_bytes()).map_err(io)?;
-        Ok(Self { path: path.to_owned(), file, known, failure: None })
+        Ok(Self { path: path.to_owned(), file, run: run.to_owned(), known, failure: None })
     }
 
     /// Returns what is known about a part.
@@ -121,7 +134,9 @@ impl Journal {
             cut_off: outcome.cut_off.as_ref().map(ObstacleRecord::new),
             obstacle: outcome.obstacle.as_ref().map(ObstacleRecord::new),
         };
-        let written = serde_json::to_string(&record)
+        let written = record
+            .check(&self.run)
+            .and_then(|check| serde_json::to_string(&Line { record, check }))
             .map_err(std::io::Error::from)
             .and_then(|line| self.file.write_all((line + "\n").as_bytes()));
         if let Err(error) = written {
@@ -138,6 +153,13 @@ impl Journal {
             None => Ok(()),
             Some(source) => Err(ReachError::Io { file: self.path.display().to_string(), source }),
         }
+    }
+}
+
+impl PartRecord {
+    /// The checksum of the record in a journal of `run`.
+    fn check(&self, run: &str) -> serde_json::Result<String> {
+        Ok(text_digest(&format!("{run}\n{}", serde_json::to_string(self)?)))
     }
 }
 
@@ -160,5 +182,38 @@ impl ObstacleRecord {
             R::from_interval(Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING))
         };
         Obstacle { kind: self.kind, step: self.step, state: self.state.iter().map(range).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A line that says less than it did must not make an unsafe loop a safe one.
+    #[test]
+    fn a_changed_line_is_not_believed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("j.jsonl");
+        let part: Part = vec![(Rational::ZERO, Rational::ONE)];
+        let mut outcome = PartOutcome::<Interval>::new();
+        outcome.boxes = vec![1, 2];
+        let state = vec![Interval::new(0.1, 0.3).expect("an interval")];
+        outcome.obstacle = Some(Obstacle { kind: ObstacleKind::MissesGoal, step: 2, state });
+        let known = |run: &str| {
+            let journal = Journal::open(&path, run).expect("a journal");
+            journal.outcome::<Interval>(&part).map(|outcome| outcome.obstacle)
+        };
+        Journal::open(&path, "run").expect("a journal").add(&part, &outcome);
+        assert_eq!(known("run").map(|obstacle| obstacle.map(|o| o.step)), Some(Some(2)));
+        assert!(Journal::open(&path, "other run").is_err());
+        let written = fs::read_to_string(&path).expect("a journal");
+        let at = written.find(",\"obstacle\"").expect("an obstacle");
+        let end = at + written[at..].find("]]}").expect("its end") + 3;
+        fs::write(&path, format!("{}{}", &written[..at], &written[end..])).expect("written");
+        assert!(known("run").is_none(), "the obstacle is missing");
+        fs::write(&path, written.replace("\"step\":2", "\"step\":1")).expect("written");
+        assert!(known("run").is_none(), "another step");
     }
 }

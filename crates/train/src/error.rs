@@ -10,6 +10,9 @@ pub enum TrainError {
     /// The configuration does not make sense, or does not fit the plant.
     #[error("{0}")]
     Config(String),
+    /// A setting that makes no sense.
+    #[error("{0}")]
+    Setting(String),
     /// A modelling error, or what is not supported.
     #[error(transparent)]
     Engine(#[from] EngineError),

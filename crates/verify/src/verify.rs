@@ -36,6 +36,9 @@ impl Request {
     ) -> Result<Question<'p>, Failure> {
         let question = problem.question();
         let is_standard = problem.standard.is_some();
+        if let Some(standard) = &problem.standard {
+            policert_problem::direction(standard)?;
+        }
         if is_standard && !engine.questions.standard {
             return Err(Failure::Usage(format!(
                 "property `{}` asks for a probability: leave --engine out, or choose prob",

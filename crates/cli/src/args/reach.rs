@@ -107,7 +107,7 @@ pub struct ReachArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
 
-    /// Variables on the axes of the picture, by name or position; one panel for each time it is
+    /// Variables on the axes of the picture, by name or position from 1; one panel for each time it is
     /// given [default: the first two that goal and unsafe set are about]
     #[arg(
         long,

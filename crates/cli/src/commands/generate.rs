@@ -1,6 +1,5 @@
 //! `policert generate`.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,7 +10,8 @@ use policert_generate::{
     Racetrack, RandomModel, Track, Transport,
 };
 use policert_outcome::{
-    ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, write_text,
+    ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, make_folder,
+    write_text,
 };
 use policert_problem::{PolicyChoice, ProblemOptions, StateSpace};
 use policert_verify::{Report, Request, verify};
@@ -261,9 +261,7 @@ fn write_files(
     let paths: Vec<_> = files.iter().map(|file| common.folder.join(&file.path)).collect();
     for path in &paths {
         let folder = path.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|error| {
-            Failure::Refused(format!("--output: {}: {error}", folder.display()))
-        })?;
+        make_folder("--output", folder)?;
     }
     OutputFiles::new(paths.iter().map(|path| ("--output", Some(path.as_path())))).check([])?;
     for (path, file) in paths.iter().zip(&files) {

@@ -1,9 +1,8 @@
 //! `policert completions` and `policert man`: what shells and man know about the commands.
 
-use std::fs;
 use std::io::{self, Write as _};
 
-use policert_outcome::{ExitStatus, Failure};
+use policert_outcome::{ExitStatus, Failure, make_folder};
 use policert_verify::Registry;
 
 use super::{fail, output_failed};
@@ -21,9 +20,10 @@ pub fn completions(arguments: &CompletionsArgs, engines: &Registry) -> ExitStatu
 /// Writes a page for each command.
 pub fn man(arguments: &ManArgs, engines: &Registry) -> ExitStatus {
     let folder = &arguments.output;
-    let pages = fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(CommandLine::definition(engines), folder));
-    ended(pages.map_err(|source| Failure::Output { what: folder.display().to_string(), source }))
+    ended(make_folder("--output", folder).and_then(|()| {
+        let pages = clap_mangen::generate_to(CommandLine::definition(engines), folder);
+        pages.map_err(|source| Failure::Output { what: folder.display().to_string(), source })
+    }))
 }
 
 fn ended(done: Result<(), Failure>) -> ExitStatus {

@@ -131,7 +131,11 @@ pub fn files_not_written(out: &mut dyn Write, report: &Report, style: Style) -> 
 fn headline(outcome: &Outcome<Report>, end: Option<&EndRecord>, style: Style) -> String {
     let report = &outcome.report;
     let policy = report.semantics.as_ref().is_some_and(|s| s.policy.is_some());
-    let under = if policy { "under the policy" } else { "whatever actions are taken" };
+    let under = match report.verdict {
+        _ if policy => "under the policy",
+        VerdictWord::Unsafe if report.probability.is_none() => "if actions are chosen so",
+        _ => "whatever actions are taken",
+    };
     let reason = shown(outcome.reason.as_deref().unwrap_or("no conclusive answer"));
     let aim = report.semantics.as_ref().map_or(QuestionAim::AvoidUnsafe, |s| s.aim);
     match report.verdict {

@@ -102,6 +102,9 @@ fn evidence_is_confirmed_or_rejected() {
     example.write("changed.json", "{");
     expect(&example, "certify changed.json", 40);
     expect(&example, "certify missing.json", 40);
+    // At a limit nothing is known of the files, and certainly not that they have changed.
+    let text = expect(&example, "certify evidence.json --timeout 0s", 30);
+    assert!(!text.contains("not the file"), "{text}");
     expect(&example, "verify model.jani --property 1 --evidence trace.json", 10);
     let text = expect(&example, "certify trace.json", 0);
     assert!(text.starts_with("CONFIRMED"), "{text}");

@@ -68,6 +68,16 @@ fn a_folder_that_cannot_be_filled_stays_as_it_is() {
     assert!(!example.path("part/start.jani").exists(), "nothing is half-written");
 }
 
+/// To open it waits for whoever reads it, perhaps for ever.
+#[test]
+fn a_named_pipe_is_no_output() {
+    let example = example();
+    let made = Command::new("mkfifo").arg(example.path("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let text = expect(&example, "verify model.jani --quiet --json pipe", 42);
+    assert!(text.contains("--json pipe: is a named pipe"), "{text}");
+}
+
 #[test]
 fn no_input_is_overwritten() {
     let example = example();

@@ -87,3 +87,12 @@ fn weight_that_is_no_number() {
     example.replace("policy.nnet", "-1.0,1.0,", "nan,1.0,");
     refused(&example, "", &["policy.nnet", "nan"]);
 }
+
+#[test]
+fn a_table_with_a_column_twice_is_refused() {
+    let example = Example::new();
+    example.write("s.csv", "x,x\n1,2\n");
+    let output = example.run("dataset model.jani --rollouts 0 --states s.csv --output t.csv");
+    assert_eq!(code(&output), 40, "{}", text(&output));
+    assert!(text(&output).contains("the column `x` stands twice"), "{}", text(&output));
+}

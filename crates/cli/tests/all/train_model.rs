@@ -60,6 +60,22 @@ fn read(folder: &Path, file: &str) -> String {
 }
 
 #[test]
+fn numbers_that_make_no_sense_are_refused_with_their_option() {
+    let folder = folder();
+    for (option, name) in [
+        ("--rate inf", "--rate"),
+        ("--discount 2", "--discount"),
+        ("--batch 0", "--batch"),
+        ("--horizon 0", "--horizon"),
+        ("--seeds 0", "--seeds"),
+        ("--competent 2", "--competent"),
+    ] {
+        let text = expect(folder.path(), &format!("train lift.jani --out a {option}"), 42);
+        assert!(text.contains(name), "{option}: {text}");
+    }
+}
+
+#[test]
 fn what_is_trained_is_verified_and_tabulated() {
     let folder = folder();
     let folder = folder.path();
@@ -162,7 +178,7 @@ fn what_is_wrong_is_named() {
     let text = expect(folder, "train lift.jani --interface i.jani2nnet --out n", 40);
     assert!(text.contains("i.jani2nnet") && text.contains("no variable `y`"), "{text}");
     expect(folder, "train lift.jani --plain --out n", 42);
-    expect(folder, "train lift.jani --hidden 0 --out n", 40);
+    expect(folder, "train lift.jani --hidden 0 --out n", 42);
     expect(folder, "train missing.jani --out n", 40);
     expect(folder, "train lift.jani --out no/such/folder/n", 42);
     expect(folder, "train lift.jani --resume missing.bin --out n", 40);

@@ -20,6 +20,13 @@ fn verify(example: &Example, options: &str) -> (String, Value) {
     (text(&output), result)
 }
 
+/// Without a policy a run shows that some choice of actions leads there, not that every one does.
+#[test]
+fn an_unsafe_verdict_without_policy_speaks_of_some_choice() {
+    let (text, _) = verify(&Example::new(), "--property 1 --no-policy --engine explicit");
+    assert!(text.contains("steps if actions are chosen so"), "{text}");
+}
+
 /// A safe verdict that says nothing about the policy says so in the second line, also with -q.
 #[test]
 fn a_hollow_verdict_says_why_in_the_second_line() {

@@ -101,6 +101,8 @@ fn searches_one_after_the_other_find_the_same_states() {
             }
             let (expected, counts) = (all_first.counts, found.counts);
             if found.verdict == (Verdict::Safe { vacuous: false }) {
+                // Also a start state that was reached before it was seen to be one.
+                assert_eq!(counts.start_states, expected.start_states);
                 assert_eq!(counts.reachable_states, expected.reachable_states);
                 assert_eq!(counts.transitions, expected.transitions);
             }

@@ -26,6 +26,9 @@ pub(super) fn read(path: &Path, model: &Model) -> Result<Vec<State>, Failure> {
         };
         let variable = model.variable_by_name(&name).map(VarId::index).or_else(written);
         columns.push(match variable {
+            Some(variable) if columns.contains(&Some(variable)) => {
+                return Err(problem(path, 1, &format!("the column `{name}` stands twice")));
+            }
             Some(variable) => Some(variable),
             None if name == "label_index" || name == "label" => None,
             None => return Err(problem(path, 1, &format!("the model has no variable `{name}`"))),

@@ -148,17 +148,17 @@ impl DqnConfig {
         let rules = [
             (
                 !self.hidden.is_empty() && self.hidden.iter().all(|w| (1..=MAX_WIDTH).contains(w)),
-                "hidden layers have from 1 to 10000 neurons",
+                "--hidden: layers have from 1 to 10000 neurons",
             ),
             (are_small(&self.hidden), TOO_MANY_WEIGHTS),
-            (numbers.iter().all(|x| x.is_finite()), "rewards are finite"),
-            (self.seeds > 0 && self.steps > 0, "there is at least one seed and one step"),
-            (self.horizon > 0, "runs have at least one step"),
-            (self.discount > 0.0 && self.discount < 1.0, "the discount is between 0 and 1"),
-            (self.rate.is_finite() && self.rate > 0.0, "the rate is positive"),
+            (numbers.iter().all(|x| x.is_finite()), "--reward-*: rewards are finite"),
+            (self.seeds > 0 && self.steps > 0, "--seeds, --steps: there is at least one of each"),
+            (self.horizon > 0, "--horizon: runs have at least one step"),
+            (self.discount > 0.0 && self.discount < 1.0, "--discount: it is between 0 and 1"),
+            (self.rate.is_finite() && self.rate > 0.0, "--rate: it is positive"),
             (
                 self.batch > 0 && (self.batch..=self.buffer).contains(&self.warm_up),
-                "the random steps at the beginning fill a batch and fit into the buffer",
+                "--batch, --buffer: the random steps at the beginning fill a batch and fit into the buffer",
             ),
             (
                 self.learn_every > 0 && self.target_every > 0,
@@ -170,7 +170,7 @@ impl DqnConfig {
             ),
             (
                 share(self.exploration_decay) && share(self.competent),
-                "the share of steps of the decay and of competent runs is from 0 to 1",
+                "--competent: the share of competent runs is from 0 to 1, as that of the decay",
             ),
             (
                 self.evaluate_every > 0 && self.evaluation_runs > 0 && self.final_runs > 0,
@@ -179,7 +179,7 @@ impl DqnConfig {
         ];
         match rules.iter().find(|(holds, _)| !holds) {
             None => Ok(()),
-            Some((_, rule)) => Err(TrainError::Config(format!("training: {rule}"))),
+            Some((_, rule)) => Err(TrainError::Setting((*rule).to_owned())),
         }
     }
 }
