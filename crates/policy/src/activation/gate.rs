@@ -11,6 +11,8 @@ use super::curve::{Curvature, Curve};
 
 /// Below the negative of this the argument counts as it: the value is nearer to 0 than its error.
 const CUT: f64 = 64.0;
+/// Steps to the least value of a function whose constants are those of a file.
+const BISECTIONS: u32 = 40;
 
 /// Bounds of the error of a product x · g for a gate that is off by at most `gate`.
 fn error(lo: f64, hi: f64, gate: f64) -> f64 {
@@ -169,6 +171,10 @@ pub struct TanhGate {
     outer: f64,
     /// About 0.0447; positive.
     cubic: f64,
+    /// Where the least value is.
+    place: Interval,
+    /// The least value.
+    least: Interval,
 }
 
 impl TanhGate {
@@ -176,7 +182,33 @@ impl TanhGate {
     #[must_use]
     pub fn new(outer: f64, cubic: f64) -> Option<Self> {
         let fits = (0.25..=4.0).contains(&outer) && (1e-3..=1.0).contains(&cubic);
-        fits.then_some(Self { outer, cubic })
+        // 1 + x · t′ · (1 − s) is 0 at one negative x alone: both |x · t′| and 1 − s shrink as x
+        // grows. There |x · t′| lies between 1 and 2, so |x| is below 1/`outer`, and the gate below 1/2.
+        let place = Interval::ZERO.hull(Interval::point(-1.001 / outer));
+        let least = Interval::ZERO.hull(Interval::point(-0.501 / outer));
+        fits.then(|| Self { outer, cubic, place, least }.with_narrow_minimum())
+    }
+
+    /// Bisects for the least value: left of it the function falls, right of it it grows.
+    fn with_narrow_minimum(self) -> Self {
+        let (mut lo, mut hi) = (self.place.lo(), self.place.hi());
+        for _ in 0..BISECTIONS {
+            let middle = lo / 2.0 + hi / 2.0;
+            let slope = self.slope(middle);
+            if slope.hi() < 0.0 {
+                lo = middle;
+            } else if slope.lo() > 0.0 {
+                hi = middle;
+            } else {
+                break;
+            }
+        }
+        let at_right = Interval::ball(self.value(hi), self.error(lo, hi));
+        let width = Interval::point(hi) - Interval::point(lo);
+        let lower = at_right - width * Interval::point(self.steepness());
+        let place = Interval::point(lo).hull(Interval::point(hi));
+        let narrow = at_right.hull(lower).intersection(self.least);
+        Self { place, least: narrow.unwrap_or(self.least), ..self }
     }
 
     /// The constants.
@@ -198,9 +230,8 @@ impl Curve for TanhGate {
         error(lo, hi, add_up(ABSOLUTE_ERROR, 4.0 * UNIT_ROUNDOFF))
     }
 
-    /// See [`minimum`](Curve::minimum): there |x| is below 1/`outer`, and the gate below 1/2.
     fn range(&self) -> Interval {
-        Interval::EVERYTHING.max(Interval::point(-0.501 / self.outer))
+        Interval::EVERYTHING.max(Interval::point(self.least.lo()))
     }
 
     fn limits(&self) -> (f64, f64) {
@@ -231,11 +262,8 @@ impl Curve for TanhGate {
         Curvature::Mixed
     }
 
-    /// 1 + x · t′ · (1 − s) is 0 at one negative x alone: both |x · t′| and 1 − s shrink as x grows.
-    /// There |x · t′| lies between 1 and 2.
     fn minimum(&self) -> Option<(Interval, Interval)> {
-        let place = Interval::ZERO.hull(Interval::point(-1.001 / self.outer));
-        Some((place, Interval::ZERO.hull(Interval::point(-0.501 / self.outer))))
+        Some((self.place, self.least))
     }
 
     fn is_strictly_increasing(&self) -> bool {

@@ -115,3 +115,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_least_value_of_gelu_is_narrow() {
+    let gate = TanhGate::new(0.797_884_560_802_865_4, 0.044_715).expect("usual constants");
+    let (place, least) = gate.minimum().expect("a least value");
+    assert!(
+        place.hi() - place.lo() < 1e-6 && least.hi() - least.lo() < 1e-6,
+        "{place:?} {least:?}"
+    );
+    assert!((place.lo() + 0.752_46).abs() < 1e-4 && (least.lo() + 0.170_04).abs() < 1e-4);
+    for x in [place.lo() - 1e-3, place.hi() + 1e-3, place.lo()] {
+        assert!(gate.value(x) >= least.lo(), "{x}");
+    }
+}
