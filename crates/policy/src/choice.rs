@@ -103,6 +103,14 @@ struct NetworkScorer<'a> {
     exact_decisions: u64,
 }
 
+impl Policy {
+    /// Decides what the policy chooses; one for each thread.
+    #[must_use]
+    pub fn chooser(&self) -> Chooser<'_> {
+        Chooser::new(self)
+    }
+}
+
 impl<'a> Chooser<'a> {
     pub(crate) fn new(policy: &'a Policy) -> Self {
         let scorer = match policy.function() {

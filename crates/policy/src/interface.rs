@@ -31,6 +31,7 @@
 mod bind;
 mod classes;
 pub(crate) mod computed;
+mod groups;
 mod read;
 mod similar_names;
 mod skeleton;
@@ -51,6 +52,7 @@ use crate::trees::Rounds;
 
 pub use bind::{Binding, InputCount, Sizes, bind_by_order};
 pub(crate) use classes::attach;
+pub use groups::{GroupFeed, InputGroup};
 pub use skeleton::Skeleton;
 pub use sources::{Expressions, InputSource, Normalised, VariablesOnly};
 
@@ -83,31 +85,6 @@ pub struct Interface {
     pub warnings: Vec<String>,
     /// The lines of the file's values.
     lines: Lines,
-}
-
-/// An input of the policy's graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InputGroup {
-    /// Its name in the graph.
-    pub name: String,
-    /// What feeds it.
-    pub feed: GroupFeed,
-}
-
-impl InputGroup {
-    /// The JSON pointer of its inputs.
-    fn pointer(&self) -> String {
-        format!("/input/{}", json::escaped(&self.name))
-    }
-}
-
-/// What feeds an input of the policy's graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupFeed {
-    /// The next ones of the interface's inputs: so many.
-    Inputs(usize),
-    /// Which labels are applicable.
-    Applicable,
 }
 
 /// What an input of the policy is, or several of them.

@@ -25,6 +25,7 @@ mod load;
 mod matrix;
 mod meter;
 mod network;
+mod network_file;
 pub mod nnet;
 pub mod onnx;
 mod policy;
@@ -48,7 +49,8 @@ pub use meter::Meter;
 pub use network::{
     Domain, ElementType, Elements, Network, NetworkBuilder, Node, NodeId, Op, Scaling,
 };
+pub use network_file::NetworkFile;
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
-pub use scores_file::{NetworkFile, read_network, read_network_within};
+pub use scores_file::{read_network, read_network_within};
 pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};

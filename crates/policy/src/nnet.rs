@@ -27,7 +27,7 @@ use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
 use crate::network::{ElementType, NetworkBuilder, NodeId};
-use crate::scores_file::NetworkFile;
+use crate::network_file::NetworkFile;
 
 pub use writer::write_nnet;
 

@@ -7,7 +7,6 @@ use policert_model::{LabelId, VarId};
 use policert_numeric::round::sub_down;
 use policert_numeric::{IntBox, IntInterval};
 
-use crate::choice::Chooser;
 use crate::error::PolicyError;
 use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
@@ -199,12 +198,6 @@ impl Policy {
     /// If the state has fewer values than the model has variables.
     pub fn read_inputs(&self, state: &[i64], inputs: &mut Vec<i64>) {
         inputs.extend(self.inputs.iter().map(|variable| state[variable.index()]));
-    }
-
-    /// Decides what the policy chooses; one for each thread.
-    #[must_use]
-    pub fn chooser(&self) -> Chooser<'_> {
-        Chooser::new(self)
     }
 
     /// Whether all scores are above a number in every state, also when the logarithm of the sum of

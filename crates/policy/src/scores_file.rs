@@ -9,19 +9,11 @@ use crate::format::Format;
 use crate::interface::{InputSource, Interface};
 use crate::meter::Meter;
 use crate::network::Network;
+use crate::network_file::NetworkFile;
 use crate::nnet::parse_nnet_within;
 use crate::onnx::{GraphInput, Head, Reading, parse_within};
 use crate::read::read_metered;
 use crate::trees::Classes;
-
-/// What a network file contains.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NetworkFile {
-    /// The network.
-    pub network: Network,
-    /// What a user should know, for example that the file normalises its inputs.
-    pub notes: Vec<String>,
-}
 
 /// Reads a network in NNet or ONNX, by its content.
 ///

@@ -14,6 +14,7 @@
 
 mod assemble;
 mod categories;
+mod classes;
 mod ensemble;
 mod integer_trees;
 mod lightgbm;
@@ -21,6 +22,7 @@ mod linear_leaves;
 mod onnx_ml;
 mod place;
 mod question;
+mod rounds;
 mod rule;
 mod ubjson;
 mod veritas;
@@ -34,11 +36,13 @@ use serde_json::Value;
 use crate::error::PolicyError;
 use crate::json;
 
+pub use classes::Classes;
 pub use ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
 pub(crate) use linear_leaves::with_constant_leaves;
 pub(crate) use onnx_ml::is_tree_ensemble;
 pub(crate) use question::Questions;
+pub use rounds::Rounds;
 pub use rule::{Comparison, Missing, Precision, Rule};
 pub(crate) use ubjson::is_likely as is_ubjson;
 
@@ -91,51 +95,7 @@ pub struct Features {
     pub names: Vec<String>,
 }
 
-/// The classes of a classifier.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Classes {
-    /// By name.
-    Names(Vec<String>),
-    /// By number.
-    Numbers(Vec<i64>),
-}
-
-impl Classes {
-    /// The classes as messages name them.
-    pub(crate) fn shown(&self) -> Vec<String> {
-        match self {
-            Self::Names(names) => names.clone(),
-            Self::Numbers(numbers) => numbers.iter().map(i64::to_string).collect(),
-        }
-    }
-}
-
-/// Which rounds of training count, where a file says which one was the best.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rounds {
-    /// Those up to the best one.
-    #[default]
-    Best,
-    /// All.
-    All,
-    /// The first ones: so many.
-    First(usize),
-}
-
 impl Rounds {
-    /// How many rounds count of a file that has `all`, the best one of which is the last.
-    fn of(self, all: usize) -> Result<usize, PolicyError> {
-        match self {
-            Self::Best | Self::All => Ok(all),
-            Self::First(count) if count <= all => Ok(count),
-            Self::First(count) => {
-                let message =
-                    format!("the interface asks for the first {count} rounds, the file has {all}");
-                Err(PolicyError::invalid("", message))
-            }
-        }
-    }
-
     /// What was read from a file that does not tell which trees belong to a round.
     fn without_names(self, read: Result<TreesFile, PolicyError>) -> Result<TreesFile, PolicyError> {
         match self {
