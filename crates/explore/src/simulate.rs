@@ -7,6 +7,7 @@ mod statistics;
 use policert_engine_api::{Budget, EngineError, Question};
 use policert_model::{LabelId, Operator};
 use policert_policy::{Choice, Chooser, Policy};
+use serde::Serialize;
 
 use crate::random::Random;
 use crate::rollout::{Rollout, Step};
@@ -14,7 +15,8 @@ use crate::rollout::{Rollout, Step};
 pub use statistics::{EndingCount, SimulationStatistics};
 
 /// Says how a run ends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// In an unsafe state.
     Unsafe,

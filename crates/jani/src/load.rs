@@ -271,18 +271,7 @@ impl Loaded {
     /// # Errors
     /// What is wrong with it, with the place in the text.
     pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
-        let Read { value: condition, diagnostics, .. } = self.with_task(|task, parser| {
-            let known = task.known_names();
-            let expr = infix::read(text, parser, &task.lowered.model, &known)?;
-            let mut lowerer = PropertyLowerer {
-                checked: &task.checked,
-                names: &parser.names,
-                lowered: &task.lowered,
-                labels: &[],
-                diagnostics: &mut parser.diagnostics,
-            };
-            lowerer.condition(&expr)
-        });
+        let (condition, diagnostics) = self.written(text, |lowerer, expr| lowerer.condition(expr));
         condition.ok_or(diagnostics)
     }
 
@@ -292,21 +281,32 @@ impl Loaded {
     /// What is wrong with it, with the place in the text.
     pub fn expression(&self, text: &str) -> Result<Expr, Vec<Diagnostic>> {
         let as_type = |ty: Type| {
-            let Read { value, diagnostics, .. } = self.with_task(|task, parser| {
-                let known = task.known_names();
-                let expr = infix::read(text, parser, &task.lowered.model, &known)?;
-                let mut lowerer = PropertyLowerer {
-                    checked: &task.checked,
-                    names: &parser.names,
-                    lowered: &task.lowered,
-                    labels: &[],
-                    diagnostics: &mut parser.diagnostics,
-                };
-                lowerer.scalar(&expr, &ty).map(|scalar| scalar.expr)
-            });
+            let (value, diagnostics) = self
+                .written(text, |lowerer, expr| lowerer.scalar(expr, &ty).map(|scalar| scalar.expr));
             value.ok_or(diagnostics)
         };
         as_type(Type::Real).or_else(|diagnostics| as_type(Type::Bool).map_err(|_| diagnostics))
+    }
+
+    /// Lowers what a person wrote about the model's states.
+    fn written<T: Send>(
+        &self,
+        text: &str,
+        lower: impl FnOnce(&mut PropertyLowerer<'_>, &ast::Expr) -> Option<T> + Send,
+    ) -> (Option<T>, Vec<Diagnostic>) {
+        let Read { value, diagnostics, .. } = self.with_task(|task, parser| {
+            let known = task.known_names();
+            let expr = infix::read(text, parser, &task.lowered.model, &known)?;
+            let mut lowerer = PropertyLowerer {
+                checked: &task.checked,
+                names: &parser.names,
+                lowered: &task.lowered,
+                labels: &[],
+                diagnostics: &mut parser.diagnostics,
+            };
+            lower(&mut lowerer, &expr)
+        });
+        (value, diagnostics)
     }
 
     /// Runs `f` with what the model's loading left, on a copy of the parser. There is a value, or

@@ -36,9 +36,9 @@ pub use convert::{ConvertFormat, ConvertReport, ConvertRequest, convert};
 pub use dataset::{DatasetReport, DatasetRequest, dataset};
 pub use learn::{LearnReport, LearnRequest, LearntFiles, RunsRecord, learn_policy};
 pub use simulate::{
-    EndingRecord, EndingWord, EndingsRecord, LengthRecord, SimulateReport, SimulateRequest,
-    SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord,
-    TraceStepRecord, simulate,
+    EndingRecord, EndingsRecord, LengthRecord, SimulateReport, SimulateRequest, SimulatedModel,
+    SimulatedRun, SimulatedStep, SimulatedVariable, TraceChoice, TraceRecord, TraceStepRecord,
+    simulate,
 };
 pub use skeleton::{SkeletonRequest, WrittenSkeleton, write_skeleton};
 pub use train::{HiddenActivation, ObservationChoice, TrainReport, TrainRequest, train_network};

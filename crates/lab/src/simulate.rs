@@ -1,6 +1,5 @@
 //! `policert simulate`: random runs of a policy, how they end, and one of them step by step.
 
-mod ending_word;
 mod record;
 mod trace;
 
@@ -14,7 +13,6 @@ use policert_problem::{Problem, ProblemOptions};
 
 use trace::trace;
 
-pub use ending_word::EndingWord;
 pub use record::{EndingRecord, EndingsRecord, LengthRecord, SimulateReport};
 pub use trace::{
     SimulatedModel, SimulatedRun, SimulatedStep, SimulatedVariable, TraceRecord, TraceStepRecord,

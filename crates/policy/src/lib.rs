@@ -29,6 +29,7 @@ mod network_file;
 pub mod nnet;
 pub mod onnx;
 mod policy;
+mod policy_file;
 mod precise;
 mod read;
 mod scores_file;

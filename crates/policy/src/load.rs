@@ -12,6 +12,7 @@ use crate::interface::{
 };
 use crate::meter::Meter;
 use crate::policy::Policy;
+use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::scores_file::ScoresFile;
 use crate::semantics::{Filter, Numbers, Semantics, Ties};
@@ -61,33 +62,33 @@ pub struct LoadedPolicy {
 /// If the file cannot be read, breaks its format, contradicts itself, or has something that is not
 /// supported.
 pub fn read_trees(path: &Path, rounds: Rounds) -> Result<Option<TreesFile>, PolicyError> {
-    read_trees_within(path, rounds, &mut Meter::default())
+    let mut meter = Meter::default();
+    trees_of(&PolicyFile::read(path, &mut meter)?, rounds, &mut meter)
 }
 
 /// Bytes that a tree ensemble takes while it is read, for each byte of its file.
 const TREES_GROWTH: usize = 16;
 
-fn read_trees_within(
-    path: &Path,
+/// The tree ensemble in a file, if it is one.
+fn trees_of(
+    file: &PolicyFile<'_>,
     rounds: Rounds,
     meter: &mut Meter,
 ) -> Result<Option<TreesFile>, PolicyError> {
-    let name = path.display().to_string();
-    let bytes = read_metered(path, meter)?;
-    let format = Format::of(path, &bytes).map_err(|error| error.in_file(&name))?;
+    let PolicyFile { name, bytes, format, .. } = file;
     let is_ensemble = match format {
         Format::Nnet => false,
-        Format::Onnx => is_tree_ensemble(&bytes),
+        Format::Onnx => is_tree_ensemble(bytes),
         Format::Json | Format::Trees => true,
     };
     if !is_ensemble {
         return Ok(None);
     }
     meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
-    if format == Format::Onnx {
-        parse_onnx_trees(&name, &bytes).map(Some)
+    if *format == Format::Onnx {
+        parse_onnx_trees(name, bytes).map(Some)
     } else {
-        parse_trees(&name, &bytes, rounds).map(Some)
+        parse_trees(name, bytes, rounds).map(Some)
     }
 }
 
@@ -339,8 +340,9 @@ impl Read {
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let rounds = interface.and_then(|interface| interface.rounds);
-        let Some(mut trees) = read_trees_within(path, rounds.unwrap_or_default(), meter)? else {
-            let mut file = ScoresFile::read(path, interface, meter)?;
+        let file = PolicyFile::read(path, meter)?;
+        let Some(mut trees) = trees_of(&file, rounds.unwrap_or_default(), meter)? else {
+            let mut file = ScoresFile::parse(file, interface, meter)?;
             if let Some(interface) = interface.filter(|_| file.groups.is_empty()) {
                 refuse_graph_names(interface)?;
             }

@@ -12,7 +12,7 @@ use crate::network::Network;
 use crate::network_file::NetworkFile;
 use crate::nnet::parse_nnet_within;
 use crate::onnx::{GraphInput, Head, Reading, parse_within};
-use crate::read::read_metered;
+use crate::policy_file::PolicyFile;
 use crate::trees::Classes;
 
 /// Reads a network in NNet or ONNX, by its content.
@@ -29,7 +29,7 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    let file = ScoresFile::read(path, None, meter)?;
+    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, meter)?;
     let refused = match (file.head, file.needs.iter().any(Option::is_some)) {
         (Head::Values, false) => None,
         (Head::Values, true) => Some("it reads integers, and here its inputs are real numbers"),
@@ -71,15 +71,14 @@ pub(crate) struct ScoresFile {
 }
 
 impl ScoresFile {
-    /// Reads a file by its content; the interface may name inputs and an output of its graph.
-    pub(crate) fn read(
-        path: &Path,
+    /// Parses a file by its format; the interface may name inputs and an output of its graph.
+    pub(crate) fn parse(
+        file: PolicyFile<'_>,
         interface: Option<&Interface>,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
-        let name = path.display().to_string();
-        let bytes = read_metered(path, meter)?;
-        match Format::of(path, &bytes).map_err(|error| error.in_file(&name))? {
+        let PolicyFile { path, name, bytes, format } = file;
+        match format {
             Format::Nnet => {
                 let NetworkFile { network, notes } = parse_nnet_within(&name, &bytes, meter)?;
                 Ok(Self {

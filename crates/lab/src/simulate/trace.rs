@@ -8,8 +8,6 @@ use policert_problem::{Problem, value_record};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::ending_word::EndingWord;
-
 /// One run with all its states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SimulatedRun {
@@ -134,7 +132,7 @@ pub struct TraceRecord {
     /// The steps in order.
     pub steps: Vec<TraceStepRecord>,
     /// The way in which it ends.
-    pub ending: EndingWord,
+    pub ending: Ending,
     /// The label that was chosen in the last state; `null` if none was.
     pub chosen: Option<String>,
 }
@@ -170,7 +168,7 @@ impl TraceRecord {
             run: run.number,
             start: start.collect(),
             steps,
-            ending: run.ending.into(),
+            ending: run.ending,
             chosen: run.chosen.clone(),
         }
     }

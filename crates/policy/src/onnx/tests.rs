@@ -1,7 +1,10 @@
 //! Graphs in all the forms that exporters write.
 
+mod activations;
 mod contradictions;
+mod external;
 mod policies;
+mod written;
 
 use std::cmp::Ordering;
 
@@ -9,10 +12,9 @@ use super::proto::*;
 use super::*;
 use crate::activation::Activation;
 use crate::exact::ExactEvaluator;
-use crate::network::generate::{Kind, network, reference_scores, tape};
+use crate::network::generate::reference_scores;
 use crate::network::{ElementType, Op};
 use crate::precise::precise_scores;
-use proptest::prelude::*;
 
 /// A graph under construction: names of values are single words.
 struct Graph(GraphProto, i64);
@@ -285,63 +287,6 @@ fn arithmetic_with_constants() {
 }
 
 #[test]
-fn activations() {
-    let relu = Graph::pair().node("Relu", "x -> y", vec![]);
-    assert_eq!(relu.scores(&[-3, 4]), ["0", "4"]);
-    let leaky = Graph::pair().node("LeakyRelu", "x -> y", vec![float("alpha", 0.5)]);
-    assert_eq!(leaky.scores(&[-3, 4]), ["-3/2", "4"]);
-    let network = Graph::pair().node("LeakyRelu", "x -> y", vec![]).parse().expect("supported");
-    let Op::Pointwise { activation: Activation::Leaky { alpha }, .. } = network.nodes()[1].op
-    else {
-        unreachable!()
-    };
-    assert!((alpha - f64::from(0.01f32)).abs() <= 0.0);
-    let elu = Graph::pair().node("Elu", "x -> y", vec![float("alpha", 0.5)]);
-    let network = elu.parse().expect("supported");
-    let Op::Pointwise { activation, .. } = network.nodes()[1].op else { unreachable!() };
-    assert_eq!(activation.operator(), ("Elu", vec![0.5]));
-    assert!(
-        Graph::pair()
-            .node("Elu", "x -> y", vec![float("beta", 0.5)])
-            .unsupported()
-            .contains("beta")
-    );
-    for operator in ["Tanh", "Sigmoid", "Elu"] {
-        let network = Graph::pair().node(operator, "x -> y", vec![]).parse().expect("supported");
-        assert!(!network.is_piecewise_linear());
-    }
-}
-
-#[test]
-fn clip_bounds() {
-    let bounds = || {
-        let graph = Graph::pair().with(floats("lo", &[], &[-1.5]));
-        graph.with(floats("hi", &[1], &[2.0])).with(floats("inf", &[], &[f32::INFINITY]))
-    };
-    for (values, expected) in [
-        ("x lo hi -> y", ["-3/2", "2"]),
-        ("x lo -> y", ["-3/2", "4"]),
-        ("x _ hi -> y", ["-3", "2"]),
-        ("x -> y", ["-3", "4"]),
-        ("x lo inf -> y", ["-3/2", "4"]),
-        // The upper bound wins.
-        ("x hi lo -> y", ["-3/2", "-3/2"]),
-    ] {
-        let scores = bounds().node("Clip", values, vec![]).scores(&[-3, 4]);
-        assert_eq!(scores, expected, "{values}");
-    }
-    let attributes = vec![float("min", -1.0), float("max", 1.0)];
-    let old = || Graph::pair().version(10);
-    assert_eq!(old().node("Clip", "x -> y", attributes).scores(&[-3, 4]), ["-1", "1"]);
-    let least = vec![float("min", f32::MIN)];
-    assert_eq!(old().node("Clip", "x -> y", least).scores(&[-3, 4]), ["-3", "4"]);
-    let vector = Graph::pair().with(floats("lo", &[2], &[0.0; 2]));
-    assert!(vector.node("Clip", "x lo -> y", vec![]).unsupported().contains("bound"));
-    let nan = old().node("Clip", "x -> y", vec![float("min", f32::NAN)]);
-    assert!(nan.invalid().contains("nan"));
-}
-
-#[test]
 fn shapes() {
     let gemm = |graph: Graph| {
         let graph = graph.with(floats("W", &[2, 3], &W)).node("Gemm", "h W -> y", vec![]);
@@ -486,32 +431,6 @@ fn constants_in_the_graph() {
     assert!(Graph::pair().node("Constant", "-> y", vec![]).invalid().contains("no value"));
 }
 
-/// A trainer's policy, cut off at its scores, decides in every state as the trainer's own library.
-#[test]
-fn a_network_with_elu_decides_as_its_trainer() {
-    let Some(policies) = policert_testkit::shared_folder("benchmarks/policies") else { return };
-    let folder = policies.join("dqn-elu");
-    let bytes = std::fs::read(folder.join("policy.onnx")).expect("a file");
-    let mut model = decode(&bytes).expect("a model");
-    let graph = model.graph.as_mut().expect("a graph");
-    let end = graph.node.iter().position(|node| node.op_type == "ArgMax").expect("a choice");
-    graph.output = vec![ValueInfoProto { name: graph.node[end].input[0].clone(), r#type: None }];
-    graph.node.truncate(end);
-    let network = parse_onnx("elu.onnx", &model.encode_to_vec()).expect("supported");
-    let table = std::fs::read_to_string(folder.join("decisions.csv")).expect("a table");
-    let rows: Vec<&str> = table.lines().skip(1).collect();
-    assert_eq!(rows.len(), 68);
-    for row in rows {
-        let numbers: Vec<i64> =
-            row.split(',').take(3).map(|number| number.parse().expect("a number")).collect();
-        let best = usize::try_from(numbers[2]).expect("an output");
-        let scores = precise_scores(&network, &numbers[..2], 128);
-        for other in (0..3).filter(|&other| other != best) {
-            assert_eq!(scores.compare(best, other), Some(Ordering::Greater), "{row}");
-        }
-    }
-}
-
 #[test]
 fn what_is_not_understood_is_refused() {
     let mut graph = Graph::pair().node("RandomNormalLike", "x -> y", vec![]);
@@ -565,78 +484,4 @@ fn initialisers_among_the_inputs() {
     let mut graph = Graph::pair().with(floats("W", &[2, 3], &W)).node("Gemm", "x W -> y", vec![]);
     graph.0.input.insert(0, value_info("W", data_type::FLOAT, &[Some(2), Some(3)]));
     assert_eq!(graph.scores(&[2, 1]), ["6", "9", "12"]);
-}
-
-proptest! {
-    #[test]
-    fn what_is_written_is_read_back(
-        mut tape in tape(),
-        inputs in prop::collection::vec(-20i64..20, 1..4),
-        wild in any::<bool>(),
-    ) {
-        let kind = Kind { wild, smooth: false, branching: true };
-        let network = network(&mut tape, inputs.len(), kind);
-        match write_onnx(&network, ElementType::F64) {
-            Ok(bytes) => {
-                let read = parse_onnx("net.onnx", &bytes).expect("own output");
-                prop_assert_eq!(read.element_type(), ElementType::F64);
-                let expected = reference_scores(&network, &inputs);
-                prop_assert_eq!(reference_scores(&read, &inputs), expected);
-                prop_assert_eq!(read.hidden_sizes(), network.hidden_sizes());
-            }
-            // Slopes are single precision in the format.
-            Err(PolicyError::Unsupported { .. }) => {
-                let leaky = |op: &Op| matches!(op, Op::Pointwise { activation: Activation::Leaky { .. }, .. });
-                prop_assert!(network.nodes().iter().any(|node| leaky(&node.op)));
-            }
-            Err(error) => prop_assert!(false, "{error}"),
-        }
-        if let Ok(bytes) = write_onnx(&network, ElementType::F32) {
-            let read = parse_onnx("net.onnx", &bytes).expect("own output");
-            prop_assert_eq!(read.element_type(), ElementType::F32);
-            let expected = reference_scores(&network, &inputs);
-            prop_assert_eq!(reference_scores(&read, &inputs), expected);
-        }
-    }
-
-    #[test]
-    fn chains_are_read_back_unchanged(
-        mut tape in tape(), inputs in 1usize..4, wild in any::<bool>(),
-    ) {
-        let kind = Kind { wild, smooth: true, branching: false };
-        let network = network(&mut tape, inputs, kind);
-        let plain = network.nodes().iter().all(|node| match node.op {
-            // Attributes are single precision in the format.
-            Op::Pointwise { activation, .. } => activation.operator().1.iter().all(|&value| {
-                #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
-                let single = f64::from(value as f32);
-                single.to_bits() == value.to_bits()
-            }),
-            Op::Scale { .. } => false,
-            _ => true,
-        });
-        if plain && network.nodes().len() > 1 {
-            let bytes = write_onnx(&network, ElementType::F64).expect("doubles");
-            let read = parse_onnx("net.onnx", &bytes).expect("own output");
-            prop_assert_eq!(read.nodes(), network.nodes());
-        }
-    }
-
-    #[test]
-    fn damaged_files_give_an_answer(
-        mut tape in tape(),
-        part in any::<prop::sample::Index>(),
-        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
-    ) {
-        let kind = Kind { wild: false, smooth: true, branching: true };
-        let network = network(&mut tape, 2, kind);
-        let Ok(mut bytes) = write_onnx(&network, ElementType::F64) else { return Ok(()) };
-        let length = bytes.len();
-        for (at, byte) in damage {
-            bytes[at.index(length)] = byte;
-        }
-        let _ = parse_onnx("net.onnx", &bytes);
-        bytes.truncate(part.index(length));
-        let _ = parse_onnx("net.onnx", &bytes);
-    }
 }

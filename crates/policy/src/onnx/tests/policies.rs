@@ -1,14 +1,13 @@
 //! Graphs as trainers' libraries write them: outputs that decide, integers, several inputs and
-//! outputs, shapes that are computed, numbers in other files.
+//! outputs, shapes that are computed.
 
 use policert_numeric::IntInterval;
 
 use super::*;
-use crate::activation::{Smooth, TanhGate};
 use crate::interface::{GroupFeed, InputGroup};
 use crate::trees::Classes;
 
-fn file(graph: Graph) -> Result<OnnxFile, PolicyError> {
+pub(super) fn file(graph: Graph) -> Result<OnnxFile, PolicyError> {
     let model = ml(graph).encode_to_vec();
     parse_within("net.onnx", model, &Reading::default(), &mut Meter::default())
 }
@@ -37,7 +36,7 @@ fn texts(name: &str, values: &[&str]) -> TensorProto {
     }
 }
 
-fn text(name: &str, value: &str) -> AttributeProto {
+pub(super) fn text(name: &str, value: &str) -> AttributeProto {
     AttributeProto { s: Some(value.as_bytes().to_vec()), ..attribute(name, attribute_kind::STRING) }
 }
 
@@ -52,7 +51,7 @@ fn outputs(mut graph: Graph, outputs: &[(&str, i32)]) -> Graph {
 }
 
 /// The scores of a state.
-fn exact(network: &Network, inputs: &[i64]) -> Vec<String> {
+pub(super) fn exact(network: &Network, inputs: &[i64]) -> Vec<String> {
     let exact = ExactEvaluator::new(network).expect("piecewise linear");
     exact.scores(inputs).to_rationals().iter().map(ToString::to_string).collect()
 }
@@ -436,169 +435,4 @@ fn classifiers_name_their_classes() {
     let read = file(graph).expect("supported");
     assert_eq!(read.classes, Some(Classes::Names(vec!["u".to_owned(), "v".to_owned()])));
     assert_eq!(exact(&read.network, &[2, 5]), ["1/2", "3/2"]);
-}
-
-/// The curves of a network, in the order of its nodes.
-fn curves(network: &Network) -> Vec<Smooth> {
-    let curve = |node: &crate::network::Node| match node.op {
-        Op::Pointwise { activation: Activation::Smooth(smooth), .. } => Some(smooth),
-        _ => None,
-    };
-    network.nodes().iter().filter_map(curve).collect()
-}
-
-#[test]
-fn activations_that_exporters_write_out() {
-    let start = || {
-        let constants = [("half", 0.5), ("one", 1.0), ("a", 0.797_884_6), ("b", 0.044_715)];
-        let others = [("three", 3.0), ("root", std::f32::consts::SQRT_2), ("c", 1.5), ("t", 20.0)];
-        constants
-            .into_iter()
-            .chain(others)
-            .fold(Graph::pair(), |graph, (name, value)| graph.with(floats(name, &[], &[value])))
-    };
-    let steps = |text: &str| {
-        text.split(';').fold(start(), |graph, step| {
-            let (operator, values) = step.trim().split_once(' ').expect("an operator");
-            graph.node(operator, values, vec![])
-        })
-    };
-    let gelu = TanhGate::new(f64::from(0.797_884_6f32), f64::from(0.044_715f32)).expect("usual");
-    // With the value at (2, −1), computed in double precision.
-    for (text, curve, expected) in [
-        (
-            "Sigmoid x -> s; Mul x s -> y",
-            Smooth::Silu,
-            [1.761_594_155_955_765, -0.268_941_421_369_995],
-        ),
-        (
-            "Mul x c -> z; Sigmoid z -> s; Mul s x -> y",
-            Smooth::Silu,
-            [1.905_148_253_644_866, -0.182_425_523_806_356],
-        ),
-        (
-            "Div x root -> z; Erf z -> e; Add e one -> g; Mul x g -> p; Mul p half -> y",
-            Smooth::ErfGate,
-            [1.954_499_736_103_642, -0.158_655_253_931_457],
-        ),
-        (
-            "Div x root -> z; Erf z -> e; Add one e -> g; Mul half x -> h; Mul h g -> y",
-            Smooth::ErfGate,
-            [1.954_499_736_103_642, -0.158_655_253_931_457],
-        ),
-        (
-            "Pow x three -> u; Mul b u -> v; Add x v -> w; Mul w a -> q; Tanh q -> r; \
-             Add one r -> g; Mul half g -> h; Mul x h -> y",
-            Smooth::TanhGate(gelu),
-            [1.954_597_694_087_775, -0.158_808_009_391_973],
-        ),
-        (
-            "Mul x x -> m; Mul m x -> u; Mul u b -> v; Add v x -> w; Mul a w -> q; Tanh q -> r; \
-             Add r one -> g; Mul g x -> p; Mul half p -> y",
-            Smooth::TanhGate(gelu),
-            [1.954_597_694_087_775, -0.158_808_009_391_973],
-        ),
-        (
-            "Greater x t -> k; Softplus x -> s; Where k x s -> y",
-            Smooth::Softplus,
-            [2.126_928_011_042_972, 0.313_261_687_518_223],
-        ),
-    ] {
-        let network = file(steps(text)).expect("supported").network;
-        assert_eq!(curves(&network), [curve], "{text}");
-        let scores = precise_scores(&network, &[2, -1], 128);
-        for (score, expected) in scores.scores().iter().zip(expected) {
-            let value: f64 = score.lower().to_f64();
-            assert!((value - expected).abs() < 1e-6, "{text}: {value}, not {expected}");
-        }
-    }
-    for text in ["Sigmoid x -> s; Mul s s -> y", "Tanh x -> s; Mul x s -> y"] {
-        assert!(steps(text).unsupported().contains("one operand must be constant"), "{text}");
-    }
-    for (operator, attributes, expected) in [
-        ("Abs", vec![], ["2", "1"]),
-        ("HardSigmoid", vec![float("alpha", 0.25), float("beta", 0.5)], ["1", "1/4"]),
-    ] {
-        let graph = Graph::pair().node(operator, "x -> y", attributes);
-        assert_eq!(graph.scores(&[2, -1]), expected);
-    }
-    for (operator, attributes, expected) in [
-        ("Selu", vec![], -1.111_330_737_812_563),
-        ("Celu", vec![float("alpha", 2.0)], -0.786_938_680_574_733),
-        ("Gelu", vec![text("approximate", "none")], -0.158_655_253_931_457),
-        ("Gelu", vec![text("approximate", "tanh")], -0.158_808_009_391_973),
-        ("Swish", vec![float("alpha", 1.5)], -0.182_425_523_806_356),
-    ] {
-        let network = file(Graph::pair().node(operator, "x -> y", attributes)).expect("supported");
-        let value = precise_scores(&network.network, &[2, -1], 128).scores()[1].lower().to_f64();
-        assert!((value - expected).abs() < 1e-6, "{operator}: {value}, not {expected}");
-    }
-}
-
-/// A graph with a matrix in another file.
-fn elsewhere(entries: &[(&str, &str)]) -> ModelProto {
-    let mut graph = Graph::pair().node("Gemm", "x W -> y", vec![]);
-    graph.0.initializer.push(TensorProto {
-        float_data: Vec::new(),
-        data_location: 1,
-        external_data: entries
-            .iter()
-            .map(|(key, value)| StringStringEntryProto {
-                key: (*key).to_owned(),
-                value: (*value).to_owned(),
-            })
-            .collect(),
-        ..floats("W", &[2, 3], &[])
-    });
-    graph.model()
-}
-
-#[test]
-fn numbers_in_another_file() {
-    let outer = tempfile::tempdir().expect("a folder");
-    let folder = outer.path().join("model");
-    std::fs::create_dir_all(folder.join("deep")).expect("a folder");
-    let bytes: Vec<u8> = [0.0f32].iter().chain(&W).flat_map(|x| x.to_le_bytes()).collect();
-    for path in [folder.join("w.data"), folder.join("deep/w.data"), outer.path().join("w.data")] {
-        std::fs::write(path, &bytes).expect("written");
-    }
-    let read = |entries: &[(&str, &str)], meter: &mut Meter| {
-        let reading = Reading { folder: Some(&folder), ..Reading::default() };
-        parse_within("net.onnx", elsewhere(entries).encode_to_vec(), &reading, meter)
-    };
-    let free = |entries: &[(&str, &str)]| read(entries, &mut Meter::default());
-    let refused = |entries: &[(&str, &str)]| free(entries).expect_err("refused").to_string();
-    for location in ["w.data", "deep/w.data", "./w.data"] {
-        let whole = [("location", location), ("offset", "4"), ("length", "24")];
-        let found = free(&whole).expect("read");
-        assert_eq!(exact(&found.network, &[2, 1]), ["6", "9", "12"]);
-        assert_eq!(found.data_files.len(), 1);
-        assert!(free(&whole[..2]).is_ok());
-    }
-    for location in ["../w.data", "deep/../../w.data", "/w.data", "link/w.data"] {
-        #[cfg(unix)]
-        if location.starts_with("link") {
-            std::os::unix::fs::symlink(outer.path(), folder.join("link")).expect("a link");
-        }
-        let message = refused(&[("location", location), ("offset", "4")]);
-        assert!(message.contains("outside the folder of the model"), "{message}");
-    }
-    for (entries, expected) in [
-        (&[("offset", "4")][..], "not named"),
-        (&[("location", "w.data"), ("offset", "-4")], "no number"),
-        (&[("location", "w.data"), ("offset", "5")], "6 elements are declared, 5 are stored"),
-        (&[("location", "w.data"), ("offset", "4"), ("length", "25")], "has: 28"),
-        (&[("location", "w.data"), ("offset", "18446744073709551615")], "has: 28"),
-        (&[("location", "w.data"), ("location", "w.data")], "twice"),
-        (&[("location", "w.data"), ("checksum", "0")], "`checksum`"),
-        (&[("location", "none.data")], "none.data"),
-    ] {
-        let message = refused(entries);
-        assert!(message.contains(expected), "{message}");
-    }
-    let mut never = |_| false;
-    let stopped = read(&[("location", "w.data"), ("offset", "4")], &mut Meter::new(&mut never));
-    assert!(matches!(stopped, Err(PolicyError::Stopped)));
-    let alone = parse_onnx("net.onnx", &elsewhere(&[("location", "w.data")]).encode_to_vec());
-    assert!(alone.expect_err("no folder").to_string().contains("from the model's folder only"));
 }
