@@ -7,12 +7,12 @@ use policert_engine_api::Budget;
 use crate::prepared::Prepared;
 use crate::statistics::Stage;
 
-/// What every stage is told, beside the node that it works on.
+/// The query and the resources that every stage gets, besides the node that it works on.
 pub(crate) struct Asked<'a, 'p> {
     pub prepared: &'a mut Prepared<'p>,
     pub budget: &'a mut Budget,
     pub output: usize,
-    /// Whether the conditions are about the axes only.
+    /// True if the conditions are about the axes only.
     pub closed: bool,
     /// The most expensive stage so far.
     pub stage: Stage,

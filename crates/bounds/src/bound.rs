@@ -30,7 +30,7 @@ pub(crate) struct Bounder {
     forms: Forms,
     /// Linear forms carried back so far.
     pub forms_done: u64,
-    /// Whether a block of forms takes so long that the clock is looked at for each.
+    /// True if a block of forms takes so long that the clock is read for each.
     is_large: bool,
 }
 
@@ -58,11 +58,11 @@ pub(crate) struct Plane<'a> {
 pub(crate) struct Bend {
     /// The slot of the argument.
     pub slot: usize,
-    /// Where it bends.
+    /// The argument at which the function bends.
     pub at: f64,
-    /// Whether the argument is at least that, or at most.
+    /// True if the argument is at least `at`, false if it is at most `at`.
     pub above: bool,
-    /// Whether another bend of the part says the same.
+    /// True if another bend of the part says the same.
     pub implied: bool,
 }
 
@@ -105,8 +105,8 @@ impl Difference<'_> {
     }
 }
 
-/// How much an effect on a relaxed function of the first layer counts against a slope, and one
-/// on a function of a deeper layer: from measurements.
+/// The weight of an effect on a relaxed function of the first layer against a slope, and that of
+/// one on a function of a deeper layer: from measurements.
 const FIRST_EFFECT: f64 = 4.0;
 const DEEPER_EFFECT: f64 = 8.0;
 /// With so many weights a block of forms takes a tenth of a millisecond.

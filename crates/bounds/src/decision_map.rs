@@ -17,7 +17,7 @@ use crate::prepared::Prepared;
 use crate::program::Program;
 use crate::split::Cut;
 
-/// Which outputs a map finds out about.
+/// The outputs that a map gathers knowledge about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sharing {
     /// The one that is asked for.
@@ -26,7 +26,7 @@ pub(crate) enum Sharing {
     AllOutputs,
 }
 
-/// What is known about a policy's choices inside one region.
+/// The knowledge about a policy's choices inside one region.
 #[derive(Debug)]
 pub struct DecisionMap {
     /// The first is the root; there is none until a query gives the region.
@@ -75,13 +75,13 @@ impl Lead {
         self.axes[axis].0
     }
 
-    /// How much a cut of an axis is expected to help.
+    /// An estimate of how much a cut of an axis helps.
     pub fn influence(&self, axis: usize) -> f64 {
         self.axes[axis].1
     }
 }
 
-/// How far the work on a box is.
+/// The progress of the work on a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
     /// Nothing was done.
@@ -105,7 +105,7 @@ impl DecisionMap {
         Self { nodes, frame: None, sharing }
     }
 
-    /// Whether the map is about another box than this one.
+    /// Returns whether the map is about a box that does not include this one.
     pub(crate) fn is_without(&self, sides: &IntBox) -> bool {
         self.nodes.first().is_some_and(|root| !root.sides.includes(sides))
     }
@@ -138,7 +138,7 @@ impl DecisionMap {
         self.nodes.len()
     }
 
-    /// Whether the tree has no box yet.
+    /// Returns whether the tree has no box yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -241,7 +241,7 @@ impl Node {
         }
     }
 
-    /// What came closest to the refutation of an output, or of any other one.
+    /// The lead of an output, or else that of any other one.
     pub(crate) fn lead(&self, output: usize) -> Option<&Lead> {
         self.leads.iter().find(|lead| lead.output == output).or(self.leads.first())
     }

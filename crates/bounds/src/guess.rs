@@ -6,7 +6,7 @@ use crate::decision_map::Lead;
 use crate::memory::Memory;
 use crate::query::representative;
 
-/// How many points are judged at a time: as many as are evaluated side by side.
+/// The number of points that are judged at a time: as many as are evaluated side by side.
 const BATCH: usize = 8;
 
 /// Appends likely points of a box, up to a batch: the corners where the planes of its bounds are

@@ -15,7 +15,7 @@ use crate::prepared::Function;
 use crate::symbolic::{Form, Term};
 use crate::tighten::Restriction;
 
-/// Whether no point of a leaf, just bounded, satisfies the open linear conditions and the
+/// Returns whether no point of a leaf, just bounded, satisfies the open linear conditions and the
 /// planes of all rivals' leads at once.
 pub(crate) fn is_contradictory(
     asked: &mut Asked<'_, '_>,

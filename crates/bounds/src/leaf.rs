@@ -22,7 +22,7 @@ use crate::witness::{completed, reaches, witness_at};
 /// Steps of the search for a point that satisfies the conditions, to be judged as a guess.
 const GUESS_STEPS: usize = 24;
 
-/// How the work on a leaf ended.
+/// The end of the work on a leaf.
 pub(crate) enum Visit {
     Witness(State),
     /// There is no witness in it.
@@ -31,8 +31,8 @@ pub(crate) enum Visit {
     Again,
 }
 
-/// Whether the output loses in the part that the query needs, against one that is applicable
-/// there if not in the whole leaf.
+/// Returns whether the output loses in the part that the query needs, against one that is
+/// applicable there if not in the whole leaf.
 pub(crate) fn beaten_here(
     asked: &Asked<'_, '_>,
     leaf: &Node,
@@ -46,7 +46,7 @@ pub(crate) fn beaten_here(
     })
 }
 
-/// Whether the output is chosen wherever it is applicable: all others are refuted, and ties
+/// Returns whether the output is chosen wherever it is applicable: all others are refuted, and ties
 /// do not leave the choice empty.
 pub(crate) fn chosen_everywhere(asked: &Asked<'_, '_>, leaf: &Node) -> bool {
     let outputs = asked.prepared.applicable.len();
@@ -71,7 +71,8 @@ pub(crate) fn enumerate(asked: &mut Asked<'_, '_>, leaf: &mut Node) {
     asked.finish(Stage::Enumerate, started);
 }
 
-/// Whether undecided points of an enumerated leaf matter.
+/// Returns whether a leaf has a point in the query's part that satisfies its conditions and at
+/// which the choice is undecided.
 pub(crate) fn undecided_points(
     asked: &mut Asked<'_, '_>,
     leaf: &Node,
@@ -161,7 +162,7 @@ pub(crate) fn climb(
     Ok(witness)
 }
 
-/// Where a cut of a leaf helps most; `None` if it cannot be cut.
+/// The cut of a leaf that helps most; `None` if it cannot be cut.
 pub(crate) fn best_cut(asked: &mut Asked<'_, '_>, leaf: &Node, needed: &IntBox) -> Option<Cut> {
     let started = Instant::now();
     let is_beaten = |winners: &OutputSet| !winners.is_empty();

@@ -53,7 +53,7 @@ impl<'p> Oracle<'p> {
         self.prepared.policy
     }
 
-    /// What it did so far.
+    /// Counters and times of the work so far.
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.prepared.statistics

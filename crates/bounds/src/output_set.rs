@@ -28,7 +28,7 @@ impl OutputSet {
         set
     }
 
-    /// Whether `output` is an element.
+    /// Returns whether `output` is an element.
     #[must_use]
     #[inline]
     pub fn contains(&self, output: usize) -> bool {
@@ -54,7 +54,7 @@ impl OutputSet {
         }
     }
 
-    /// Whether it has no elements.
+    /// Returns whether it has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)

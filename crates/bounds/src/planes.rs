@@ -15,7 +15,7 @@ pub(crate) struct PlaneRow {
     pub upper: f64,
 }
 
-/// What the planes say together.
+/// The joint meaning of all planes.
 #[derive(Clone, Debug)]
 pub(crate) enum Joint {
     /// No point of the box satisfies all of them.
@@ -26,7 +26,7 @@ pub(crate) enum Joint {
 }
 
 impl PlaneRow {
-    /// Whether no point of the box satisfies it.
+    /// Returns whether no point of the box satisfies it.
     pub fn is_refuted(&self, lo: &[f64], hi: &[f64]) -> bool {
         let sides = lo.iter().zip(hi);
         let terms = self.slopes.iter().zip(sides);
@@ -103,7 +103,7 @@ pub(crate) fn joint(
     })
 }
 
-/// Whether the sum of the rows with these multiples is satisfied nowhere in the box.
+/// Returns whether the sum of the rows with these multiples is satisfied nowhere in the box.
 fn contradicts(lo: &[f64], hi: &[f64], rows: &[PlaneRow], multiples: &[f64]) -> bool {
     let used = || rows.iter().zip(multiples).filter(|&(_, &multiple)| multiple != 0.0);
     if used().any(|(_, &multiple)| multiple.is_nan() || multiple < 0.0) {

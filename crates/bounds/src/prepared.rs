@@ -19,7 +19,7 @@ pub(crate) struct Prepared<'p> {
     pub policy: &'p Policy,
     chooser: Chooser<'p>,
     pub function: Function<'p>,
-    /// Where each output is applicable; all `True` without a filter.
+    /// By output: the condition of its being applicable; all `True` without a filter.
     pub applicable: Arc<[Condition]>,
     pub axes: Axes,
     pub memory: Memory,
@@ -32,7 +32,7 @@ pub(crate) struct Prepared<'p> {
     state: State,
 }
 
-/// What bounds the scores.
+/// The bounds of the scores, by the kind of policy.
 #[derive(Debug)]
 pub(crate) enum Function<'p> {
     Network(Box<NetworkBounds>),
@@ -129,7 +129,7 @@ impl<'p> Prepared<'p> {
         self.axes.reads.iter().map(|&axis| sides[axis]).collect()
     }
 
-    /// Whether choices depend on which outputs are applicable.
+    /// Returns whether choices depend on which outputs are applicable.
     pub fn is_filtered(&self) -> bool {
         self.policy.semantics().filter == Filter::Applicable
     }
@@ -164,7 +164,7 @@ impl<'p> Prepared<'p> {
         self.chooser.choose_batch(&self.inputs, &self.mask, choices);
     }
 
-    /// Whether the policy chooses an output in a state; `None` if that is undecided.
+    /// Returns whether the policy chooses an output in a state; `None` if that is undecided.
     pub fn chooses(&mut self, state: &[i64], output: usize) -> Option<bool> {
         self.inputs.clear();
         self.policy.read_inputs(state, &mut self.inputs);

@@ -33,7 +33,7 @@ pub(crate) struct Program {
 pub(crate) struct Node {
     pub at: usize,
     pub width: usize,
-    /// Whether tight bounds of its elements matter (a function that is not linear reads them) and
+    /// True if tight bounds of its elements matter (a function that is not linear reads them) and
     /// plain intervals do not give them.
     pub refined: bool,
     /// The function that reads it, if that is its only reader that is not linear.
@@ -144,7 +144,7 @@ impl Program {
         self.slots += node.width;
     }
 
-    /// Whether interval arithmetic gives tight bounds of each element of a node.
+    /// Returns whether interval arithmetic gives tight bounds of each element of a node.
     fn is_tight(&self, node: usize) -> bool {
         let is_bounded =
             |source: &NodeId| self.nodes[source.index()].refined || self.is_tight(source.index());
@@ -158,7 +158,7 @@ impl Program {
         }
     }
 
-    /// What a node computes.
+    /// The operation of a node.
     pub fn op(&self, node: usize) -> &Op {
         &self.network.nodes()[node].op
     }

@@ -48,7 +48,7 @@ pub struct RealOracle {
     statistics: RealStatistics,
 }
 
-/// Why a network was not prepared.
+/// The reason for which a network was not prepared.
 #[derive(Debug, Error)]
 pub enum PrepareError {
     /// It cannot be written without maxima; no network that was read or built before.
@@ -70,13 +70,13 @@ pub enum RealAnswer {
     Undecided(Undecided),
 }
 
-/// Why a question over the reals stays open.
+/// The reason for which a question over the reals stays open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Undecided {
     /// A variable is not bounded on both sides (by finite doubles).
     Unbounded {
-        /// Which one.
+        /// The index of that variable.
         variable: usize,
     },
     /// The network is not made of linear pieces, and what is left of the region is too small to
@@ -134,7 +134,7 @@ impl RealOracle {
         self.exact.get_or_init(|| ExactEvaluator::new(&self.network)).as_ref()
     }
 
-    /// Whether the network is made of linear pieces.
+    /// Returns whether the network is made of linear pieces.
     pub(crate) fn is_piecewise_linear(&self) -> bool {
         self.network.is_piecewise_linear()
     }
@@ -144,7 +144,7 @@ impl RealOracle {
         self.dimensions = dimensions;
     }
 
-    /// What it did so far.
+    /// Counters of the work so far.
     #[must_use]
     pub fn statistics(&self) -> &RealStatistics {
         &self.statistics
@@ -274,7 +274,7 @@ fn memory_needed(network: &Network) -> u64 {
     u64::try_from(weights).unwrap_or(u64::MAX).saturating_mul(BYTES_OF_WEIGHT)
 }
 
-/// How many parts a search looks at before the next one has its turn.
+/// The number of parts that a search looks at before it is the next one's turn.
 const TURN: usize = 16;
 
 #[cfg(test)]

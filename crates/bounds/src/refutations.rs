@@ -44,7 +44,7 @@ impl Refutations {
     }
 }
 
-/// What a bound says about a box.
+/// The result of bounding a box.
 struct Bounded {
     refuted: bool,
     /// For each axis how much the bound depends on its width.

@@ -151,7 +151,7 @@ fn differences(
     Ok(())
 }
 
-/// Whether bounds refute the output at a known point at which the choice is undecided.
+/// Returns whether bounds refute the output at a known point at which the choice is undecided.
 pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<bool, StopReason> {
     let mut state = vec![0; asked.prepared.axes.least_dimensions];
     for (&variable, &value) in asked.prepared.axes.variables.iter().zip(point) {

@@ -51,8 +51,8 @@ pub(crate) fn bound_trees(
     Ok(())
 }
 
-/// Where to cut a leaf: at the threshold that helps most against the rival that is closest to
-/// beating the output. `None` for networks, and where all scores are constant in the leaf.
+/// The cut of a leaf at the threshold that helps most against the rival that is closest to beating
+/// the output. `None` for networks, and where all scores are constant in the leaf.
 pub(crate) fn tree_cut(asked: &mut Asked<'_, '_>, leaf: &Node) -> Option<Cut> {
     let inputs = asked.prepared.input_ranges(&leaf.sides);
     let outputs = asked.prepared.applicable.len();

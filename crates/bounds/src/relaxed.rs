@@ -9,7 +9,8 @@ use crate::prepared::Prepared;
 use crate::query::SelectionQuery;
 use crate::real::{PrepareError, RealAnswer, RealOracle, Searches};
 
-/// Where functions are smooth, cuts may decide nothing: the question is given up after so many parts.
+/// The number of parts after which the question is given up where functions are smooth, since cuts
+/// may decide nothing there.
 const MANY_SMOOTH_PARTS: u64 = 1 << 12;
 
 /// With more disjuncts than that a condition is left out, which makes refutations rarer.
@@ -142,7 +143,7 @@ fn take_real(
     Ok(Some(real))
 }
 
-/// Whether a condition has a truth value everywhere.
+/// Returns whether a condition has a truth value everywhere.
 fn is_total(condition: &Condition) -> bool {
     match condition {
         Condition::True | Condition::False | Condition::Linear(_) => true,

@@ -31,7 +31,7 @@ const CLIMBS: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
 /// their bends: better with many free inputs.
 const RELAXED: [u64; 5] = [256, 1024, 4096, 16_384, 65_536];
 
-/// How far a search goes.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     /// Boxes of at most so many points are enumerated.
@@ -47,13 +47,13 @@ pub(crate) struct Search<'s, 'p, 'q> {
     limits: Limits,
     /// Boxes that bounds left open so far.
     open_boxes: u64,
-    /// Whether a point was found at which the choice cannot be decided.
+    /// True if a point was found at which the choice cannot be decided.
     undecided: bool,
     /// The number of open boxes at which the question was asked over the reals last.
     asked_at: u64,
     /// The search over the reals, once it was begun.
     relaxed: Option<RelaxedSearch>,
-    /// What waits, the most promising first.
+    /// The parts that wait, the most promising first.
     waiting: BinaryHeap<Part<'q>>,
     /// Parts that were put there so far.
     parts: u64,
@@ -108,7 +108,7 @@ impl Search<'_, '_, '_> {
 
 /// A part of a box of the map that waits for its turn.
 struct Part<'q> {
-    /// How far the output is from losing there, as far as the bounds so far tell.
+    /// The distance of the output from losing there, as far as the bounds so far tell.
     promise: f64,
     /// Parts that promise the same: the latest first.
     number: u64,
@@ -358,7 +358,7 @@ impl<'q> Search<'_, '_, 'q> {
     }
 }
 
-/// What the question over the reals says about the one over the integers.
+/// The answer over the reals, in terms of the question over the integers.
 enum OverReals {
     /// There is no witness.
     Refuted,

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum Stage {
     /// The conditions alone.
     Tighten,
-    /// What earlier queries found out.
+    /// Looking up the results of earlier queries.
     Recall,
     /// Evaluation of all points of small boxes.
     Enumerate,
@@ -39,7 +39,7 @@ impl Stage {
     }
 }
 
-/// What one stage did.
+/// The work of one stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageStatistics {
     /// Queries refuted of which this was the most expensive stage that was needed.
@@ -71,7 +71,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// What a stage did.
+    /// The work of a stage.
     #[must_use]
     pub fn stage(&self, stage: Stage) -> &StageStatistics {
         &self.stages[stage as usize]

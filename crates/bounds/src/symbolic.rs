@@ -35,7 +35,7 @@ pub(crate) struct Forms {
     arch: Arch,
 }
 
-/// What a backward substitution reads of the functions that are not linear.
+/// The data about functions that are not linear, as a backward substitution reads it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relaxations<'a> {
     /// Lines by slot.
@@ -371,7 +371,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
 /// The source of an element-wise maximum that has the greatest lower bound.
 struct Greatest {
     slot: usize,
-    /// Whether it is the maximum everywhere.
+    /// True if it is the maximum everywhere.
     dominates: bool,
     /// Upper bound of the maximum.
     upper: f64,

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::query::representative;
 
-/// How often all conditions are swept.
+/// The number of sweeps over all conditions.
 const SWEEPS: usize = 32;
 
 /// The points of a box at which some conditions hold.
@@ -66,7 +66,7 @@ impl<'q> Restriction<'q> {
         if part.open.is_empty() { Some(part) } else { part.tightened() }
     }
 
-    /// Whether all conditions hold at a point.
+    /// Returns whether all conditions hold at a point.
     pub fn holds(&self, point: &[i64]) -> bool {
         self.sides.contains(point) && self.open.iter().all(|c| c.holds(point) == Ok(true))
     }
@@ -77,7 +77,7 @@ impl<'q> Restriction<'q> {
     }
 }
 
-/// What a search for a point found.
+/// The result of a search for a point.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Satisfied {
     /// There is no such point.

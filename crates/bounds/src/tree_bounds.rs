@@ -15,7 +15,7 @@ use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
 pub(crate) struct TreeBounds<'p> {
     trees: Vec<PreparedTree<'p>>,
     base: &'p [i128],
-    /// What one unit of a score is, roughly: for measures, not for decisions.
+    /// The approximate value of one unit of a score: for measures, not for decisions.
     unit: f64,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn witness_if_chosen(
     }
 }
 
-/// Whether a point, given by its coordinates along the axes, lies in the box of a query.
+/// Returns whether a point, given by its coordinates along the axes, lies in the box of a query.
 pub(crate) fn reaches(asked: &Asked<'_, '_>, point: &[i64], restriction: &Restriction<'_>) -> bool {
     let axes = &asked.prepared.axes.variables;
     axes.iter().zip(point).all(|(&v, &x)| restriction.sides[v].contains(x))

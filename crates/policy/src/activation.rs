@@ -72,7 +72,7 @@ pub enum Smooth {
 }
 
 impl Smooth {
-    /// What is known of the function.
+    /// The function as a [`Curve`], which has its values, slopes, limits and curvature.
     #[must_use]
     pub fn curve(&self) -> &dyn Curve {
         match self {
@@ -180,7 +180,7 @@ impl Activation {
         }
     }
 
-    /// Whether it is made of linear pieces.
+    /// Returns whether the function is made of linear pieces.
     #[must_use]
     pub fn is_piecewise_linear(&self) -> bool {
         match self {
@@ -189,7 +189,7 @@ impl Activation {
         }
     }
 
-    /// Whether greater arguments have greater values.
+    /// Returns whether a greater argument always has a greater value.
     #[must_use]
     pub fn is_strictly_increasing(&self) -> bool {
         match self {
@@ -261,7 +261,7 @@ impl Activation {
         }
     }
 
-    /// Whether it is linear over [lo, hi].
+    /// Returns whether the function is linear over [lo, hi].
     #[must_use]
     #[inline]
     pub fn is_linear(self, lo: f64, hi: f64) -> bool {
@@ -274,7 +274,8 @@ impl Activation {
         }
     }
 
-    /// Where it bends, if it is made of linear pieces.
+    /// The finite arguments at which the slope changes, for a function made of linear pieces; a
+    /// smooth function has none.
     pub fn bends(self) -> impl Iterator<Item = f64> {
         let places = match self {
             Self::Leaky { .. } => [0.0, f64::INFINITY],

@@ -23,7 +23,7 @@ const FIRST_BITS: usize = 128;
 /// Precision of the last enclosures.
 const LAST_BITS: usize = 2048;
 
-/// What the policy chooses in a state; outputs are given by index.
+/// The choice of the policy in a state; outputs are given by index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// Nothing: a tie under strict ties, or a filter and nothing applicable.
@@ -48,7 +48,7 @@ impl Choice {
         }
     }
 
-    /// Whether an output is chosen; `None` if that is undecided.
+    /// Returns whether an output is chosen; `None` if that is undecided.
     #[must_use]
     pub fn contains(&self, output: usize) -> Option<bool> {
         match self {
@@ -84,7 +84,6 @@ pub struct Chooser<'a> {
     scorer: Scorer<'a>,
 }
 
-/// What computes the scores.
 #[derive(Clone, Debug)]
 enum Scorer<'a> {
     Network(Box<NetworkScorer<'a>>),
@@ -168,7 +167,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// How many of its choices the scores in double precision left open so far.
+    /// The number of choices so far that scores in double precision left open.
     #[must_use]
     pub fn exact_decisions(&self) -> u64 {
         match &self.scorer {
@@ -251,7 +250,7 @@ impl NetworkScorer<'_> {
         self.best_of(lane, inputs, &competing)
     }
 
-    /// Whether the bound of the rounding errors holds for these inputs.
+    /// Returns whether the bound of the rounding errors holds for these inputs.
     #[inline]
     fn within_bound(&self, inputs: &[i64]) -> bool {
         self.margin < f64::INFINITY && self.function.bound.inputs().contains(inputs)
@@ -318,7 +317,7 @@ fn undominated(
 /// The best score of each lane.
 struct Leaders {
     index: [usize; LANES],
-    /// Whether all other scores are further below than the margin.
+    /// By lane: whether all other scores lie below the best one by more than the margin.
     single: [bool; LANES],
 }
 

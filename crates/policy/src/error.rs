@@ -1,7 +1,7 @@
 //! What can be wrong with a policy file or an interface file.
 
-/// Why a policy cannot be used. Each variant says in which file and where in it; a network that
-/// is built in memory has no file.
+/// The reason for which a policy cannot be used. Each variant names the file and the place in it; a
+/// network that is built in memory has no file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
@@ -10,7 +10,7 @@ pub enum PolicyError {
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -21,7 +21,7 @@ pub enum PolicyError {
         file: String,
         /// Line, node or JSON pointer; empty if it concerns the whole file.
         place: String,
-        /// What is wrong.
+        /// The fault, in words.
         message: String,
     },
     /// The file means something that is not supported.
@@ -31,7 +31,7 @@ pub enum PolicyError {
         file: String,
         /// Line, node or JSON pointer; empty if it concerns the whole file.
         place: String,
-        /// What is not supported, and what is.
+        /// The unsupported feature, in words, and what is supported instead.
         message: String,
     },
     /// Whoever asked stopped the reading, because of a limit.

@@ -167,7 +167,7 @@ impl ExactEvaluator {
 pub struct ExactScores(Scaled);
 
 impl ExactScores {
-    /// How the score of output `a` compares with that of output `b`.
+    /// Compares the score of output `a` with that of output `b`.
     ///
     /// # Panics
     /// If there is no such output.
@@ -294,7 +294,7 @@ impl Layer {
         Scaled { values, exponent, denominator: x.denominator.clone() }.reduced()
     }
 
-    /// Whether sums of products and biases stay below 2¹²⁶.
+    /// Returns whether sums of products and biases stay below 2¹²⁶.
     fn fits(&self, values: &[i128], weight_bits: u32, lift: usize, exponent: i32) -> bool {
         let largest = values.iter().map(|v| v.unsigned_abs()).max().unwrap_or(0);
         let bits = |magnitude: u128| (u128::BITS - magnitude.leading_zeros()) as usize;

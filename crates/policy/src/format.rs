@@ -58,7 +58,8 @@ impl Format {
         }
     }
 
-    /// Whether a file is a policy, and no interface: also one that cannot be read.
+    /// Returns whether a file is a policy and not an interface. A file of no known format counts as
+    /// a policy unless its name ends as that of an interface does.
     pub fn is_policy(path: &Path, bytes: &[u8]) -> bool {
         match Self::of(path, bytes) {
             Ok(Self::Json) => is_json_ensemble(bytes),
@@ -74,7 +75,7 @@ const NO_POLICY: &str = "policies of this format are not supported; networks in 
                          (.onnx) are, and tree ensembles in ONNX (.onnx), in JSON (.json) of Veritas, \
                          XGBoost and LightGBM, UBJSON (.ubj) of XGBoost and text (.txt) of LightGBM";
 
-/// Whether the first line that is no comment is a list of whole numbers.
+/// Returns whether the first line that is not a comment is a list of whole numbers.
 fn is_nnet(bytes: &[u8]) -> bool {
     let lines = bytes.split(|&byte| byte == b'\n');
     let line = lines.into_iter().find(|line| !line.starts_with(b"//") && !line.is_empty());
@@ -85,7 +86,6 @@ fn is_nnet(bytes: &[u8]) -> bool {
     line.is_some_and(|line| line.contains(&b',') && line.split(|&byte| byte == b',').all(is_number))
 }
 
-/// Whether a part of the bytes is this.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
@@ -151,14 +151,14 @@ impl Foreign {
         maker.map_or(Self::Python, |(_, maker)| maker)
     }
 
-    /// Why it is not read, with the way around.
+    /// The error that refuses the file and names the way around.
     fn refusal(self) -> PolicyError {
         let (what, way) = self.around();
         let page = "see docs/bring-your-own-policy.md";
         PolicyError::unsupported("", format!("this is {what}; {way} ({page})"))
     }
 
-    /// What it is, and what to do.
+    /// The name of the kind of file, and what to do instead.
     fn around(self) -> (&'static str, &'static str) {
         match self {
             Self::StableBaselines => (

@@ -59,35 +59,36 @@ pub use sources::{Expressions, InputSource, Normalised, VariablesOnly};
 /// An interface file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interface {
-    /// How messages name the file.
+    /// The name of the file in messages.
     pub name: String,
     /// The file of the policy, relative to the interface file.
     pub file: Option<String>,
-    /// Which labels compete, if the file says so.
+    /// The labels that compete, if the file says so.
     pub filter: Option<Filter>,
-    /// Which labels are chosen at ties, if the file says so.
+    /// The labels that are chosen at ties, if the file says so.
     pub ties: Option<Ties>,
     /// The output of the policy's graph that has the scores, if the file names one.
     pub scores: Option<String>,
     /// Sizes of the hidden layers.
     pub elements: Option<Vec<usize>>,
-    /// Which rounds of training count, of a tree ensemble, if the file says so.
+    /// The rounds of training that count in a tree ensemble, if the file says so.
     pub rounds: Option<Rounds>,
     /// The inputs in the order of the policy.
     pub inputs: Vec<InputItem>,
-    /// How the inputs belong to the inputs of the policy's graph; empty if the file names none.
+    /// The groups of inputs that feed the inputs of the policy's graph; empty if the file names
+    /// none.
     pub groups: Vec<InputGroup>,
     /// Names of the labels in the order of the policy's outputs.
     pub outputs: Vec<String>,
     /// Names of labels that belong to the policy, which never chooses them.
     pub never: Vec<String>,
-    /// What a user should know: keys that are ignored, variables that are read twice.
+    /// Warnings about keys that are ignored and variables that are read twice.
     pub warnings: Vec<String>,
     /// The lines of the file's values.
     lines: Lines,
 }
 
-/// What an input of the policy is, or several of them.
+/// One input of the policy, or several of them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputItem {
     /// A variable, or a cell of an array.
@@ -105,9 +106,9 @@ pub enum InputItem {
     Expression(String),
     /// Inputs that are normalised before the policy reads them.
     Normalised {
-        /// What is normalised.
+        /// The inputs that are normalised.
         items: Vec<InputItem>,
-        /// How.
+        /// The mean and the variance of each.
         statistics: Statistics,
     },
 }
@@ -119,7 +120,7 @@ pub struct Statistics {
     pub mean: Vec<f64>,
     /// One for each input.
     pub variance: Vec<f64>,
-    /// What is added to the variance.
+    /// The number that is added to the variance.
     pub epsilon: f64,
     /// The greatest magnitude, if there is one.
     pub clip: Option<f64>,

@@ -203,7 +203,7 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
     }
 }
 
-/// What is wrong with a key that stands twice.
+/// The error message for a key that occurs twice in an object.
 pub(crate) fn twice(key: &str) -> String {
     format!("the key `{key}` stands twice in one object")
 }

@@ -24,10 +24,11 @@ use crate::trees::{
 /// Settings of the user about the meaning of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// Which labels are chosen at ties; `None` leaves it to the interface file, or else
+    /// The labels that are chosen at ties; `None` leaves it to the interface file, or else to
     /// [`Ties::First`].
     pub ties: Option<Ties>,
-    /// Which labels compete; `None` leaves it to the interface file, or else [`Filter::None`].
+    /// The labels that compete; `None` leaves it to the interface file, or else to
+    /// [`Filter::None`].
     pub filter: Option<Filter>,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
@@ -47,11 +48,11 @@ pub struct LoadedPolicy {
     /// Labels that the policy never chooses, although it has no output for them. Of a model under
     /// this policy, their operators are to be left out: [`Model::without_labels`].
     pub never: Vec<LabelId>,
-    /// What a user should know before trusting a verdict: normalisation, labels that are never
-    /// restricted, how inputs were found without an interface, what the settings imply, and what
-    /// could not be checked.
+    /// Warnings to read before trusting a verdict: normalisation, labels that are never restricted,
+    /// how inputs were found without an interface, what the settings imply, and what could not be
+    /// checked.
     pub warnings: Vec<String>,
-    /// What is worth knowing about the files.
+    /// Remarks on the files.
     pub notes: Vec<String>,
 }
 
@@ -92,8 +93,8 @@ fn trees_of(
     }
 }
 
-/// Whether a file is a policy itself and no interface, by its content; of a file that cannot be read, by
-/// the ending of its name.
+/// Returns whether a file is a policy itself and not an interface. Its content tells; for a file
+/// that cannot be read, the ending of its name does.
 ///
 /// # Errors
 /// [`PolicyError::Stopped`] at a limit.
@@ -301,7 +302,7 @@ fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
     Err(PolicyError::unsupported(place, message).in_file(&interface.name))
 }
 
-/// What is wrong with a mask whose number for labels that are not applicable may be a score.
+/// The error for a mask whose number for labels that are not applicable may also be a score.
 fn too_low(least: f64) -> PolicyError {
     let message = format!(
         "labels that are not applicable get the score {least:e}, and others might get one as low; \
@@ -310,7 +311,7 @@ fn too_low(least: f64) -> PolicyError {
     PolicyError::unsupported("/input", message)
 }
 
-/// What is wrong with an interface one of whose inputs cannot be computed.
+/// The error for an interface with an input that cannot be computed.
 fn uncomputed(input: usize, why: &str, interface: &str) -> PolicyError {
     let message = format!(
         "this input cannot be computed: {why}; supported are functions of one bounded variable, and \
@@ -325,7 +326,7 @@ enum Function {
     Trees(Box<TreesFile>),
 }
 
-/// What was read from a policy file.
+/// The content of a policy file.
 struct Read {
     function: Function,
     warnings: Vec<String>,
@@ -381,7 +382,7 @@ impl Function {
         }
     }
 
-    /// Whether only applicable labels compete, as the file itself says.
+    /// Returns whether the file itself lets only applicable labels compete.
     fn is_masked(&self) -> bool {
         match self {
             Self::Network(file) => file.masked.is_some(),

@@ -179,8 +179,8 @@ impl Network {
         self.element_type
     }
 
-    /// Whether the network is a piecewise linear function, so that rational inputs have rational
-    /// outputs.
+    /// Returns whether the network is a piecewise linear function, so that rational inputs have
+    /// rational outputs.
     #[must_use]
     pub fn is_piecewise_linear(&self) -> bool {
         self.nodes.iter().all(|node| match &node.op {
@@ -242,7 +242,7 @@ impl Network {
         widths
     }
 
-    /// Whether a node is a constant vector, written as a product of the input with 0.
+    /// Returns whether a node is a constant vector, written as a product of the input with 0.
     fn is_constant(&self, id: NodeId) -> bool {
         match &self.node(id).op {
             Op::Affine { input: NodeId::INPUT, weights, .. } => {

@@ -2,11 +2,11 @@
 
 use crate::network::Network;
 
-/// What a network file contains.
+/// The content of a network file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkFile {
     /// The network.
     pub network: Network,
-    /// What a user should know, for example that the file normalises its inputs.
+    /// Remarks for the user, for example that the file normalises its inputs.
     pub notes: Vec<String>,
 }

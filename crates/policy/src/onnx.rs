@@ -52,12 +52,12 @@ pub use operators::supported_operators;
 pub use output::Head;
 pub use writer::write_onnx;
 
-/// What an ONNX file contains.
+/// The content of an ONNX file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxFile {
     /// The network.
     pub network: Network,
-    /// What the values of the graph's output say of the outputs of the network.
+    /// The meaning of the graph's output, in terms of the outputs of the network.
     pub head: Head,
     /// The classes in the order of the outputs, if the file names them.
     pub classes: Option<Classes>,
@@ -69,7 +69,7 @@ pub struct OnnxFile {
     pub masked: Option<f64>,
     /// Other files with numbers of the network.
     pub data_files: Vec<std::path::PathBuf>,
-    /// What a user should know about how the graph was read.
+    /// Remarks for the user on how the graph was read.
     pub remarks: Vec<String>,
 }
 
@@ -84,14 +84,14 @@ pub fn parse_onnx(name: &str, bytes: &[u8]) -> Result<Network, PolicyError> {
     read.map(|file| file.network).map_err(|error| error.in_file(name))
 }
 
-/// How a file is read.
+/// The settings for reading a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading<'a> {
     /// The folder of the model, for numbers in other files.
     pub folder: Option<&'a Path>,
     /// The output that is the policy, if it is named.
     pub output: Option<&'a str>,
-    /// What feeds the inputs of the graph, if the interface says it.
+    /// The sources of the graph's inputs, if the interface gives them.
     pub groups: &'a [InputGroup],
 }
 

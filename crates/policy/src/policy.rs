@@ -28,14 +28,14 @@ pub struct Policy {
     semantics: Semantics,
 }
 
-/// What computes the scores.
+/// The function that computes the scores.
 #[derive(Clone, Debug)]
 pub(crate) enum Function {
     Network(Box<NetworkFunction>),
     Trees(IntegerTrees),
 }
 
-/// What orders the labels of a policy, see [`Policy::scoring`].
+/// The function that orders the labels of a policy, see [`Policy::scoring`].
 #[derive(Clone, Copy, Debug)]
 pub enum Scoring<'a> {
     /// A network.
@@ -138,9 +138,9 @@ impl Policy {
         }
     }
 
-    /// What engines use that only compare scores: the trees, or a network whose outputs have the
-    /// same order as those of [`network`](Self::network), ties included: without tanh and sigmoid
-    /// at the end.
+    /// The function to use where scores are only compared: the trees, or a network whose outputs
+    /// have the same order as those of [`network`](Self::network), ties included, but without tanh
+    /// and sigmoid at the end.
     #[must_use]
     pub fn scoring(&self) -> Scoring<'_> {
         match &self.function {
@@ -186,7 +186,6 @@ impl Policy {
         self.outputs.iter().position(|&output| output == label)
     }
 
-    /// What the policy means.
     #[must_use]
     pub fn semantics(&self) -> Semantics {
         self.semantics
@@ -200,8 +199,8 @@ impl Policy {
         inputs.extend(self.inputs.iter().map(|variable| state[variable.index()]));
     }
 
-    /// Whether all scores are above a number in every state, also when the logarithm of the sum of
-    /// their exponentials is subtracted from them.
+    /// Returns whether all scores are above a number in every state, also when the logarithm of the
+    /// sum of their exponentials is subtracted from them.
     pub(crate) fn scores_exceed(&self, least: f64) -> bool {
         let Function::Network(function) = &self.function else { return false };
         // The bounds are those of the network without what squashes its scores at the end.

@@ -108,8 +108,8 @@ impl PreciseScores<'_> {
         &self.values[self.network.output().index()]
     }
 
-    /// How the score of output `a` compares with that of output `b`; `None` if the precision does
-    /// not suffice to tell.
+    /// Compares the score of output `a` with that of output `b`; `None` if the precision does not
+    /// suffice.
     ///
     /// # Panics
     /// If there is no such output.

@@ -54,7 +54,7 @@ pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile
 #[derive(Debug)]
 pub(crate) struct ScoresFile {
     pub network: Network,
-    /// What the file's own output says of the scores.
+    /// The meaning of the file's own output, in terms of the scores.
     pub head: Head,
     /// The classes in the order of the scores, if the file names them.
     pub classes: Option<Classes>,

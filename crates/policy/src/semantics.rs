@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which labels are chosen when several have the best score.
+/// The rule for labels that share the best score.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -27,7 +27,7 @@ pub enum Ties {
     Strict,
 }
 
-/// Which labels compete.
+/// The labels that compete for the choice.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -55,7 +55,7 @@ pub enum Numbers {
     F32,
 }
 
-/// What the score of a chosen label must satisfy against another competing label.
+/// The relation that the score of a chosen label must have to that of another competing label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// It is greater.
@@ -65,7 +65,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether scores that compare like this (chosen against other) satisfy it.
+    /// Returns whether scores that compare like this (chosen against other) satisfy the relation.
     #[must_use]
     pub fn holds(self, order: Ordering) -> bool {
         match self {
@@ -74,8 +74,8 @@ impl Comparison {
         }
     }
 
-    /// Whether it cannot hold against a rival whose score is greater by at least `lead` (less, for a
-    /// negative one). A lead that is no number excludes nothing.
+    /// Returns whether it cannot hold against a rival whose score is greater by at least `lead`
+    /// (less, for a negative one). A lead that is no number excludes nothing.
     #[must_use]
     pub fn is_excluded_by<T: PartialOrd + Default>(self, lead: T) -> bool {
         match self {
@@ -86,8 +86,8 @@ impl Comparison {
 }
 
 impl Ties {
-    /// What the score of output `chosen` must satisfy against that of output `other`, for
-    /// `chosen` to be chosen: this for every other competing output.
+    /// The relation that the score of output `chosen` must have to that of every other competing
+    /// output `other`, for `chosen` to be chosen.
     #[must_use]
     pub fn requires(self, chosen: usize, other: usize) -> Comparison {
         match self {
@@ -103,22 +103,23 @@ impl Ties {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Semantics {
-    /// Which labels are chosen at ties.
+    /// The rule for ties.
     pub ties: Ties,
-    /// Which labels compete.
+    /// The labels that compete.
     pub filter: Filter,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
 }
 
 impl Semantics {
-    /// What output `chosen` needs against the competing output `other`, see [`Ties::requires`].
+    /// The relation that output `chosen` needs to the competing output `other`, see
+    /// [`Ties::requires`].
     #[must_use]
     pub fn requires(&self, chosen: usize, other: usize) -> Comparison {
         self.ties.requires(chosen, other)
     }
 
-    /// What a user should know about a verdict under these settings.
+    /// Warnings about how these settings limit the meaning of a verdict.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();

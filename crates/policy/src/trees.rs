@@ -51,11 +51,11 @@ pub(crate) use ubjson::is_likely as is_ubjson;
 pub struct TreesFile {
     /// The ensemble.
     pub ensemble: Ensemble,
-    /// What is said about the features.
+    /// The names and the number of the features, as far as the file gives them.
     pub features: Features,
     /// The classes in the order of the outputs, if the file names them.
     pub classes: Option<Classes>,
-    /// What a user should know, for example that not all rounds count.
+    /// Remarks for the user, for example that not all rounds count.
     pub notes: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl TreesFile {
     }
 }
 
-/// What a file says about its features.
+/// The statements of a file about its features.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Features {
     /// Their number, if the file says it.
@@ -96,7 +96,8 @@ pub struct Features {
 }
 
 impl Rounds {
-    /// What was read from a file that does not tell which trees belong to a round.
+    /// Restricts a file that does not tell which trees belong to a round; only all rounds can be
+    /// taken from it.
     fn without_names(self, read: Result<TreesFile, PolicyError>) -> Result<TreesFile, PolicyError> {
         match self {
             Self::Best | Self::All => read,
@@ -144,17 +145,17 @@ fn parse(bytes: &[u8], rounds: Rounds) -> Result<TreesFile, PolicyError> {
     }
 }
 
-/// Whether the bytes of a file are JSON of a tree ensemble, as far as its first keys tell.
+/// Returns whether the bytes of a file are JSON of a tree ensemble, judged by its first keys.
 pub(crate) fn is_json_ensemble(bytes: &[u8]) -> bool {
     json::parse(bytes).is_ok_and(|value| library(&value).is_some())
 }
 
-/// Whether the bytes of a file begin as the text format of LightGBM does.
+/// Returns whether the bytes of a file begin as the text format of LightGBM does.
 pub(crate) fn is_lightgbm_text(bytes: &[u8]) -> bool {
     bytes.starts_with(b"tree\n") || bytes.starts_with(b"tree\r\n")
 }
 
-/// What wrote a JSON file.
+/// The library that wrote a JSON file.
 enum Library {
     Xgboost,
     Lightgbm,

@@ -88,7 +88,8 @@ impl Bounder {
         Some(self.program.nodes[input.index()].at + element)
     }
 
-    /// Where an element of a function's node bends in the part that was entered last.
+    /// The argument at which an element of a function's node bends in the part that was entered
+    /// last.
     pub fn bend(&self, node: usize, element: usize) -> Option<f64> {
         let Op::Pointwise { input, activation } = self.program.op(node) else { return None };
         let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);

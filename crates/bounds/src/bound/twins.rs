@@ -45,8 +45,8 @@ impl Bounder {
 /// The weights and the bias of a neuron, and where a function of it bends.
 type Place<'a> = (&'a [f64], f64, f64);
 
-/// Whether two arguments bend at the same inputs, exactly: `Some(true)` if they rise together,
-/// `Some(false)` if one falls where the other one rises.
+/// Returns whether two arguments bend at the same inputs, exactly: `Some(true)` if they rise
+/// together, `Some(false)` if one falls where the other one rises.
 fn same_side(one: Place<'_>, other: Place<'_>) -> Option<bool> {
     let (row, other_row) = (one.0, other.0);
     let first = row.iter().position(|&weight| weight != 0.0)?;
@@ -61,7 +61,7 @@ fn same_side(one: Place<'_>, other: Place<'_>) -> Option<bool> {
     (left == right).then_some((a < 0.0) == (b < 0.0))
 }
 
-/// Whether x · b = y · a, exactly; no where an underflow or overflow hides it.
+/// Returns whether x · b = y · a, exactly; false where an underflow or overflow hides it.
 #[expect(clippy::float_cmp, reason = "exact products are meant")]
 fn same_product(x: f64, b: f64, y: f64, a: f64) -> bool {
     let (left, right) = (x * b, y * a);

@@ -34,7 +34,7 @@ impl Search {
         exactly.filter(|point| self.satisfies(oracle, point))
     }
 
-    /// Whether a point satisfies everything, for certain.
+    /// Returns whether a point certainly satisfies everything.
     pub fn satisfies(&self, oracle: &mut RealOracle, point: &[Rational]) -> bool {
         oracle.statistics.checks += 1;
         let within = zip(zip(&self.problem.lo, &self.problem.hi), point)

@@ -10,9 +10,9 @@ use super::search::Search;
 
 /// Steps that are taken at most.
 const STEPS: usize = 24;
-/// What holds by this much holds in spite of rounding errors, most likely.
+/// A margin by which an inequality most likely holds in spite of rounding errors.
 const CLEAR: f64 = 1e-9;
-/// How far the gradient is looked for, as a part of each side.
+/// The distance at which the gradient is measured, as a part of each side.
 const NEAR: f64 = 1.0 / 4096.0;
 /// Coordinates of points that are kept at once.
 const AT_ONCE: usize = 1 << 20;

@@ -74,7 +74,7 @@ fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> u
     }
 }
 
-/// What to decide about a polytope.
+/// A polytope, and the network and inequalities to decide about it.
 pub(super) struct Polytope<'a> {
     pub exact: &'a ExactEvaluator,
     /// Has entered the part.

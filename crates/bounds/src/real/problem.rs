@@ -14,7 +14,7 @@ pub(super) struct Problem {
     /// Bounds of the variables, exactly.
     pub lo: Vec<Rational>,
     pub hi: Vec<Rational>,
-    /// What the bounds do not say.
+    /// The inequalities that are not bounds of single variables.
     pub exact: Vec<LinearInequality>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Constraint {
     pub strict: bool,
 }
 
-/// Where a question ends before the search.
+/// A question that was read: decided already, or open.
 pub(super) enum Start {
     /// No values of the variables satisfy the bounds.
     Empty,
@@ -131,7 +131,7 @@ impl Problem {
     }
 }
 
-/// Whether an inequality says no more than a bound of one variable.
+/// Returns whether an inequality says no more than a bound of one variable.
 fn bound_is_all(inequality: &LinearInequality, dimensions: usize) -> bool {
     !inequality.strict && matches!(inequality.terms.as_slice(), [(v, _)] if *v < dimensions)
 }

@@ -11,18 +11,18 @@ pub(super) struct Part {
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
     pub bends: Vec<Bend>,
-    /// How often planes alone made it smaller since it was split last.
+    /// The number of times that planes alone made it smaller since it was split last.
     pub trims: u32,
 }
 
 impl Part {
-    /// Whether no point is in it.
+    /// Returns whether no point is in it.
     pub fn is_empty(&self) -> bool {
         self.lo.iter().zip(&self.hi).any(|(lo, hi)| lo > hi)
     }
 }
 
-/// How parts are split.
+/// A way to split parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Strategy {
     /// Sides are cut until few functions bend: every cut makes all planes tighter, so it is the
@@ -72,7 +72,7 @@ pub(super) struct Queue {
     pub stuck: usize,
     /// Parts that were taken from it.
     pub taken: u64,
-    /// What was spent on them, in linear forms.
+    /// The work spent on them, in linear forms.
     pub work: u64,
 }
 

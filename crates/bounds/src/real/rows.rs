@@ -126,7 +126,7 @@ impl Search {
     }
 }
 
-/// Whether a lower bound of the left side contradicts an inequality over scores alone.
+/// Returns whether a lower bound of the left side contradicts an inequality over scores alone.
 fn is_beyond(lower: f64, constraint: &Constraint) -> bool {
     if constraint.strict { lower >= constraint.upper } else { lower > constraint.upper }
 }

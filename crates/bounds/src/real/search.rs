@@ -21,11 +21,11 @@ use super::{RealAnswer, RealOracle, Undecided};
 use crate::frame::Frame;
 use crate::planes::{self, Joint, PlaneRow};
 
-/// What became of a part.
+/// The result of the work on a part.
 enum Outcome {
     Refuted,
     Satisfied(Vec<Rational>),
-    /// What is left of it, how it is split, and how far it is from satisfying the inequalities.
+    /// The remaining part, its split, and its distance from satisfying the inequalities.
     Split(Part, Split, f64),
     /// Planes cut off most of it.
     Trimmed(Part, f64),
@@ -40,9 +40,9 @@ type Meeting = (Vec<PlaneRow>, [Vec<f64>; 2]);
 #[derive(Debug)]
 pub(super) struct Search {
     pub problem: Problem,
-    /// What is left, once or twice.
+    /// The remaining parts, once or twice.
     queues: Vec<Queue>,
-    /// Whether there was a second queue.
+    /// True if there was a second queue.
     forked: bool,
     pub constraints: Vec<Constraint>,
     pub frame: Arc<Frame>,
@@ -57,7 +57,7 @@ pub(super) struct Search {
     pub draws: Draws,
     /// Parts that were not refuted.
     pub looked_at: u64,
-    /// How often planes are drawn anew where the ones before leave room.
+    /// The number of times that planes are drawn anew where the ones before leave room.
     rounds: usize,
     /// Exact work of the part at hand, in linear forms.
     exact_work: u64,
@@ -68,7 +68,7 @@ const DESCENTS: u64 = 4;
 const BETWEEN_DESCENTS: u64 = 4;
 /// With so many undecided parts the question is given up.
 const MANY_STUCK: usize = 64;
-/// Where so few functions bend in the whole region, no sides are cut.
+/// If at most this many functions bend in the whole region, no sides are cut.
 const SMALL_NETWORK: usize = 20;
 /// The second search does one part in so many of the work.
 const SHARE: u64 = 12;
@@ -78,7 +78,7 @@ const OFTEN: usize = 16;
 const TRIMMED: f64 = 0.25;
 /// So often, one after the other.
 const MANY_TRIMS: u32 = 8;
-/// What counts as work of a part beside its forms, and how many steps of the simplex method count
+/// The work of a part besides its forms, and the number of steps of the simplex method that count
 /// as a form.
 const WORK_OF_PART: u64 = 4;
 const STEPS_OF_FORM: u64 = 8;
@@ -330,9 +330,9 @@ impl Search {
         })
     }
 
-    /// How to go on with a part, in which so many functions bend. Where it is all that is left and
-    /// its sides would be cut, they are not if the functions are few; else a second search starts
-    /// from here. Where smooth functions are open, too, sides are cut once no function bends.
+    /// The strategy for a part in which `bending` functions bend. If it is all that is left and its
+    /// sides would be cut, they are not cut if few functions bend; else a second search starts from
+    /// here. Where smooth functions are open, too, sides are cut once no function bends.
     fn fork(&mut self, part: &Part, strategy: Strategy, bending: usize) -> Strategy {
         let [first] = self.queues.as_mut_slice() else { return strategy };
         let is_all = first.len() == 0 && first.stuck == 0;
@@ -351,7 +351,8 @@ impl Search {
     }
 }
 
-/// What a part waits with. Where parts may end undecided it is better to see that soon: depth first.
+/// The priority of a waiting part. Where parts may end undecided it is better to see that soon:
+/// depth first.
 fn promise(oracle: &RealOracle, distance: f64) -> f64 {
     if oracle.is_piecewise_linear() { distance } else { 0.0 }
 }

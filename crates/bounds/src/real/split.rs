@@ -43,8 +43,8 @@ pub(super) const MANY_VARIABLES: usize = 12;
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
 impl Search {
-    /// How to split the part that was entered last, and of which `part` is what is left, in which
-    /// these functions are not linear; `None` if it cannot be.
+    /// The split of the part that was entered last, and of which `part` is what is left, in which
+    /// these functions are not linear; `None` if it cannot be split.
     pub fn split(
         &self,
         oracle: &RealOracle,
@@ -88,7 +88,8 @@ impl Search {
         }
     }
 
-    /// How many of these functions have linear pieces, so that a part can be split at their bends.
+    /// The number of these functions that have linear pieces, so that a part can be split at their
+    /// bends.
     pub fn bending(&self, oracle: &RealOracle, open: &[(usize, usize, usize)]) -> usize {
         let bends = |&&(node, element, _): &&_| self.bend(oracle, node, element).is_some();
         open.iter().filter(bends).count()

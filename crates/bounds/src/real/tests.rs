@@ -90,7 +90,8 @@ impl Question {
         question
     }
 
-    /// Whether there is a point, by all combinations of linear pieces; none if there are too many.
+    /// Returns whether there is a point, by all combinations of linear pieces; `None` if there are
+    /// too many.
     fn by_pieces(&self) -> Option<bool> {
         let exact = ExactEvaluator::new(&self.network)?;
         let pieces: Vec<Pieces> = self.pieces()?;

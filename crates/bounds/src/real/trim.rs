@@ -7,7 +7,7 @@ use policert_numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sub_
 use super::queue::Part;
 use crate::planes::PlaneRow;
 
-/// How often all planes are looked at.
+/// The number of passes over all planes.
 const ROUNDS: usize = 2;
 
 /// Makes the box of a part smaller, such that all its points that satisfy the rows stay. Returns

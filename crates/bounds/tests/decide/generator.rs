@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// How weights are drawn.
+/// The distribution of weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weights {
     /// Small integers: many ties.

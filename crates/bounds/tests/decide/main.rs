@@ -14,7 +14,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::{ExactEvaluator, Filter};
 use policert_testkit::slow_tests;
 
-/// What brute force found for one output.
+/// The result of brute force for one output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Truth {
     Chosen,
@@ -64,7 +64,8 @@ fn brute_force(instance: &Instance, conditions: &[&Condition]) -> Vec<Truth> {
     truths
 }
 
-/// Whether an output is chosen at a point, by the definition: exact scores, every pair compared.
+/// Returns whether an output is chosen at a point, by the definition: exact scores, every pair
+/// compared.
 fn chosen_by_definition(instance: &Instance, point: &[i64], output: usize) -> Option<bool> {
     let policy = &instance.policy;
     let mut inputs = Vec::new();
@@ -90,7 +91,7 @@ struct Tally {
     relaxed: usize,
 }
 
-/// Whether the query is refuted over the reals; a witness is checked by definition.
+/// Returns whether the query is refuted over the reals; a witness is checked by definition.
 fn check_relaxed(
     instance: &Instance,
     oracle: &mut Oracle<'_>,

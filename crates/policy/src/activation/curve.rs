@@ -3,7 +3,7 @@
 use policert_numeric::round::{add_down, add_up};
 use policert_numeric::{Enclosure, Interval};
 
-/// How a function bends over an interval.
+/// The curvature of a function over an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Curvature {
     /// No chord is below it.
@@ -30,13 +30,14 @@ pub trait Curve {
     /// The value in double precision; NaN for NaN.
     fn value(&self, x: f64) -> f64;
 
-    /// How far [`value`](Self::value) may be from the exact one, for arguments in [lo, hi].
+    /// An upper bound of the distance between [`value`](Self::value) and the exact value, for
+    /// arguments in [lo, hi].
     fn error(&self, lo: f64, hi: f64) -> f64;
 
     /// Contains all values.
     fn range(&self) -> Interval;
 
-    /// What the values tend to at −∞ and at ∞.
+    /// The limits of the values at −∞ and at ∞.
     fn limits(&self) -> (f64, f64);
 
     /// Contains the slope at a finite argument; those on both sides where there are two.
@@ -48,21 +49,21 @@ pub trait Curve {
     /// A bound of the magnitudes of all slopes.
     fn steepness(&self) -> f64;
 
-    /// Whether it is linear over [lo, hi].
+    /// Returns whether the function is linear over [lo, hi].
     fn is_linear(&self, _lo: f64, _hi: f64) -> bool {
         false
     }
 
-    /// How it bends between two arguments.
+    /// The curvature between two arguments.
     fn curvature(&self, lo: f64, hi: f64) -> Curvature;
 
-    /// Where the least value is, and that value, if it is not monotone: it falls before and grows
-    /// after.
+    /// Encloses the argument and the value of the minimum of a function that falls before it and
+    /// grows after it; `None` for a monotone function.
     fn minimum(&self) -> Option<(Interval, Interval)> {
         None
     }
 
-    /// Whether greater arguments have greater values.
+    /// Returns whether a greater argument always has a greater value.
     fn is_strictly_increasing(&self) -> bool;
 
     /// Bound of the magnitudes that a plain evaluation adds up to the value, beyond the value's own.

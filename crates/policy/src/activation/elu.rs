@@ -11,7 +11,7 @@ use super::curve::{Curvature, Curve};
 /// x for x ≥ 0, `alpha` · (eˣ − 1) below.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elu {
-    /// What the values below 0 tend to, with the opposite sign.
+    /// The values tend to `-alpha` at −∞.
     pub alpha: f64,
 }
 

@@ -171,7 +171,7 @@ pub struct TanhGate {
     outer: f64,
     /// About 0.0447; positive.
     cubic: f64,
-    /// Where the least value is.
+    /// Contains the argument of the minimum.
     place: Interval,
     /// The least value.
     least: Interval,

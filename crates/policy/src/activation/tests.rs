@@ -34,7 +34,7 @@ fn exactly(x: f64) -> Enclosure {
     Enclosure::of_f64(x, BITS).expect("finite")
 }
 
-/// Whether a number that lies in an enclosure may lie in an interval.
+/// Returns whether a number that lies in an enclosure may lie in an interval.
 fn meets(interval: Interval, number: &Enclosure) -> bool {
     let above = Rational::from_f64(interval.lo()).is_none_or(|lo| lo <= number.upper());
     above && Rational::from_f64(interval.hi()).is_none_or(|hi| hi >= number.lower())

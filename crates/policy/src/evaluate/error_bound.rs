@@ -47,7 +47,7 @@ impl ErrorBound {
     /// As [`ErrorBound::over`]; `poll` is asked for every neuron whether to go on.
     ///
     /// # Errors
-    /// What `poll` says.
+    /// The error of `poll`.
     pub(crate) fn over_while<E>(
         network: &Network,
         inputs: &IntBox,
@@ -84,7 +84,7 @@ impl ErrorBound {
     }
 }
 
-/// What is known about an element of a vector.
+/// The knowledge about one element of a vector.
 #[derive(Clone, Copy, Debug)]
 struct Element {
     /// Bounds of the exact value.
@@ -112,7 +112,7 @@ fn analyse<E>(
     }
 }
 
-/// Why an analysis ended.
+/// The reason for which an analysis ended.
 enum End<E> {
     /// An intermediate result might not be finite.
     Overflow,
@@ -217,7 +217,7 @@ impl Element {
         if self.is_bounded() { Ok(self) } else { Err(End::Overflow) }
     }
 
-    /// Whether the computed value is certainly finite, with room for one more rounding.
+    /// Returns whether the computed value is certainly finite, with room for one more rounding.
     fn is_bounded(&self) -> bool {
         self.computed_magnitude() < f64::MAX / 2.0
     }
@@ -329,7 +329,7 @@ fn product_grain(a: Option<i32>, b: Option<i32>) -> Option<i32> {
     Some(if a == COARSEST_GRAIN || b == COARSEST_GRAIN { COARSEST_GRAIN } else { a + b })
 }
 
-/// Whether sums of multiples of the grain, of at most this magnitude, are exact.
+/// Returns whether sums of multiples of the grain, of at most this magnitude, are exact.
 fn countable(magnitude: f64, grain: Option<i32>) -> bool {
     let Some(grain) = grain else { return false };
     let limit = power_of_two((grain + GRAINS).min(1000)).unwrap_or(0.0);

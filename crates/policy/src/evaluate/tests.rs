@@ -57,7 +57,7 @@ fn evaluators(network: &Network) -> [Evaluator; 2] {
     [native, plain]
 }
 
-/// How many outputs had a finite bound, and a bound of 0.
+/// The number of outputs with a finite bound, and the number of those whose bound is 0.
 fn check_bound(network: &Network, points: &[Vec<i64>]) -> Result<(usize, usize), TestCaseError> {
     let bound = ErrorBound::over(network, &box_around(points));
     let (mut finite, mut exact) = (0, 0);

@@ -7,10 +7,10 @@ use super::sources::{Expressions, InputSource, Names, VariablesOnly};
 use super::{GroupFeed, InputGroup, Interface};
 use crate::error::PolicyError;
 
-/// What the inputs and outputs of a policy are in a model.
+/// The inputs and outputs of a policy, as parts of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    /// What feeds the inputs.
+    /// The source of each input.
     pub inputs: Vec<InputSource>,
     /// The labels of the outputs.
     pub outputs: Vec<LabelId>,
@@ -30,7 +30,7 @@ impl Binding {
     }
 }
 
-/// How many inputs a function has.
+/// The number of inputs of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputCount {
     /// As many.
@@ -42,7 +42,7 @@ pub enum InputCount {
 /// Sizes of the function that an interface is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// What it is called in messages.
+    /// The noun for the function in messages.
     pub kind: &'static str,
     /// The number of inputs.
     pub inputs: InputCount,
@@ -129,7 +129,7 @@ impl Interface {
         self.find(model, found, problems)
     }
 
-    /// What is wrong if the policy file gives the inputs the same names in another order.
+    /// The error message if the policy file gives the inputs the same names in another order.
     fn other_order(&self, names: &[String]) -> Option<String> {
         let listed: Vec<String> = self.inputs.iter().map(ToString::to_string).collect();
         let sorted = |list: &[String]| {

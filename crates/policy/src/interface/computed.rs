@@ -22,7 +22,7 @@ use crate::network::{Network, NetworkBuilder, NodeId};
 
 use observer::Observer;
 
-/// Why an expression is not computed.
+/// A result, or the reason for which an expression is not computed.
 type Computed<T> = Result<T, String>;
 
 /// The network that reads state variables, where `network` reads functions of them; with the

@@ -7,7 +7,7 @@ use crate::json;
 pub struct InputGroup {
     /// Its name in the graph.
     pub name: String,
-    /// What feeds it.
+    /// The source of its values.
     pub feed: GroupFeed,
 }
 
@@ -18,11 +18,11 @@ impl InputGroup {
     }
 }
 
-/// What feeds an input of the policy's graph.
+/// The source of an input of the policy's graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupFeed {
     /// The next ones of the interface's inputs: so many.
     Inputs(usize),
-    /// Which labels are applicable.
+    /// The truth values, by label, of being applicable.
     Applicable,
 }

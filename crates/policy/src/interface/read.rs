@@ -21,9 +21,9 @@ const COMPUTED_KEYS: [&str; 10] = [
 ];
 /// The keys of inputs that are normalised.
 const STATISTICS_KEYS: [&str; 5] = ["clip", "epsilon", "mean", "normalise", "variance"];
-/// What stands for the labels that are applicable, in place of a list of inputs.
+/// The word that stands for the applicable labels, in place of a list of inputs.
 const APPLICABLE: &str = "applicable";
-/// What Stable-Baselines3 adds to variances unless it is told otherwise.
+/// The number that Stable-Baselines3 adds to variances by default.
 const EPSILON: f64 = 1e-8;
 /// The versions of the format.
 const VERSIONS: [u64; 2] = [1, 2];
@@ -52,7 +52,7 @@ pub(super) fn interface(name: &str, value: &Value, lines: Lines) -> Result<Inter
 
 /// Reads values and collects problems, each with its JSON pointer.
 struct Reader {
-    /// Whether inputs may be computed: from version 2 on.
+    /// True if inputs may be computed, as in version 2 and later.
     computes: bool,
     problems: Vec<String>,
     warnings: Vec<String>,

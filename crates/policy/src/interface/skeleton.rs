@@ -13,7 +13,7 @@ use crate::json::Lines;
 pub struct Skeleton {
     /// The interface.
     pub interface: Interface,
-    /// What was guessed, and what is missing.
+    /// Remarks on what was guessed and what is missing.
     pub notes: Vec<String>,
 }
 

@@ -10,19 +10,19 @@ use super::{InputItem, InstanceItem};
 /// More inputs of one item are a mistake.
 const MOST_INPUTS: i64 = 4096;
 
-/// What an interface may name beside the variables of a model.
+/// The names that an interface may use besides the variables of a model.
 pub trait Expressions {
-    /// What the transient variables of the model are in states.
+    /// The transient variables of the model, as expressions over the state.
     fn observables(&self) -> &[Observable];
 
     /// A number or a truth value (as 0 and 1) over the states of the model, as people write it.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// Explains what is wrong with the text.
     fn expression(&self, text: &str) -> Result<Expr, String>;
 }
 
-/// Where nothing but variables can be named.
+/// The names of a model's variables, and no others.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VariablesOnly;
 
@@ -36,7 +36,7 @@ impl Expressions for VariablesOnly {
     }
 }
 
-/// What feeds an input of a policy.
+/// The source of one input of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputSource {
     /// A variable of the state.
@@ -52,7 +52,7 @@ pub enum InputSource {
 pub struct Normalised {
     /// The value.
     pub value: Expr,
-    /// What is subtracted.
+    /// The number that is subtracted.
     pub mean: f64,
     /// The root of variance and epsilon, as double precision rounds it.
     pub divisor: f64,
@@ -86,7 +86,7 @@ impl InputSource {
         }
     }
 
-    /// Whether it is an integer in every state, as far as its form shows.
+    /// Returns whether the input is an integer in every state, as far as its form shows.
     pub(crate) fn is_integral(&self) -> bool {
         match self {
             Self::Variable(_) => true,

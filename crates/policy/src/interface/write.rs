@@ -74,7 +74,7 @@ impl Interface {
         Value::Object(file)
     }
 
-    /// Whether it says what only version 2 of the format can say.
+    /// Returns whether the interface says something that only version 2 of the format can express.
     fn computes(&self) -> bool {
         let computed = |item: &InputItem| {
             matches!(item, InputItem::Expression(_) | InputItem::Normalised { .. })
@@ -104,7 +104,7 @@ impl Interface {
 }
 
 impl InputItem {
-    /// How an interface names a variable.
+    /// The item by which an interface names a variable; `None` if it cannot name it.
     fn of(model: &Model, variable: VarId) -> Option<Self> {
         let variable = &model.variables[variable.index()];
         let instance_item = |index: usize| InstanceItem {

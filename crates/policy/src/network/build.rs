@@ -11,7 +11,7 @@ use crate::matrix::Matrix;
 #[derive(Debug)]
 pub struct NetworkBuilder {
     nodes: Vec<Node>,
-    /// Whether max(a, b) becomes ReLU(a − b) + b.
+    /// True if max(a, b) becomes ReLU(a − b) + b.
     composes_maxima: bool,
 }
 

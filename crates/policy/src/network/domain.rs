@@ -18,11 +18,11 @@ pub struct Scaling<'a> {
     pub add: &'a [f64],
 }
 
-/// What the operations of a network give for vectors of some kind.
+/// The operations of a network on vectors of some kind.
 pub trait Domain {
     /// A vector.
     type Vector;
-    /// Why an operation has no value.
+    /// The reason for which an operation has no value.
     type Error;
 
     /// `weights · x + bias`.
@@ -64,7 +64,7 @@ pub trait Domain {
 pub trait Elements {
     /// A number.
     type Element: Clone;
-    /// Why an operation has no value.
+    /// The reason for which an operation has no value.
     type Error;
 
     /// The sum of products with a row of weights, and the bias.

@@ -52,7 +52,7 @@ pub(crate) fn tape() -> impl Strategy<Value = Tape> {
         .prop_map(|numbers| Tape { numbers: numbers.into_iter() })
 }
 
-/// Which networks are made.
+/// The kind of networks to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     /// Constants of all sizes.

@@ -225,7 +225,7 @@ pub(super) fn one_hot_encoder(import: &mut Import<'_, '_>, call: &Call) -> Resul
     Ok(Value::Flow(Flow { node, shape, element: Element::F32, origin: Origin::Truth }))
 }
 
-/// What takes the place of missing values: no input is missing.
+/// Reads an imputer as the identity, because no input is missing.
 pub(super) fn imputer(call: &Call) -> Result<Value> {
     let known = [
         "imputed_value_floats",

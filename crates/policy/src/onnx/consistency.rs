@@ -32,7 +32,7 @@ fn domain(name: &str) -> &str {
     if name == "ai.onnx" { "" } else { name }
 }
 
-/// How messages name an operator set.
+/// The name of an operator set in messages.
 fn set_name(domain: &str) -> String {
     if domain.is_empty() {
         "the standard operator set".to_owned()
@@ -45,8 +45,8 @@ fn set_name(domain: &str) -> String {
 /// needs that.
 ///
 /// # Errors
-/// What the file says in two ways, leaves out although a reader needs it, or says in a version that
-/// is not known.
+/// The file contradicts itself, leaves out what a reader needs, or uses a version that is not
+/// known.
 pub(crate) fn check(model: &ModelProto) -> Result<(&GraphProto, i64), PolicyError> {
     let Some(graph) = &model.graph else {
         return Err(invalid("", "not an ONNX model: it has no graph"));

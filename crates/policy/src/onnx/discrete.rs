@@ -221,7 +221,7 @@ pub(super) fn not(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     Ok(Value::Flow(Flow { node, ..flow }))
 }
 
-/// Where a comparison of inputs chooses between constants: b + (a − b) · c.
+/// Reads a comparison of inputs that chooses between two constants, as b + (a − b) · c.
 pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     call.attributes(&[])?;
     let values = call.all()?;
@@ -255,7 +255,7 @@ pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
     Ok(Value::computed(node, shape, element))
 }
 
-/// Where the condition is the same in every state.
+/// Reads a choice whose condition is the same in every state.
 fn always(
     import: &mut Import<'_, '_>,
     condition: &Tensor,

@@ -44,7 +44,7 @@ struct Files<'f> {
     read: BTreeMap<String, (PathBuf, Bytes)>,
 }
 
-/// Where the elements of a tensor are.
+/// The place of a tensor's elements in another file.
 struct Place {
     location: String,
     offset: usize,

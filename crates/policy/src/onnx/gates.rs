@@ -138,7 +138,7 @@ fn tanh_gate(
     import.scaled(node, times)
 }
 
-/// What a product of a value and a gate is made of.
+/// The gate that a value is multiplied with.
 enum Gate {
     /// sigmoid(α · x).
     Sigmoid(Factor),
@@ -162,8 +162,8 @@ pub(super) fn written_out(import: &mut Import<'_, '_>, node: &NodeProto) -> Resu
     }
 }
 
-/// Where x is greater than 20 or more it is itself, else ln(1 + eˣ): both are the same in single
-/// precision.
+/// Reads the softplus that is x where x is greater than a threshold of at least 20, and ln(1 + eˣ)
+/// elsewhere: both are the same in single precision.
 fn softplus(import: &Import<'_, '_>, condition: &str, x: &str, soft: &str) -> Option<Value> {
     let (operator, compared) = import.producer(condition)?;
     let (curve, argument) = import.producer(soft)?;
@@ -297,7 +297,7 @@ impl<'a> Import<'a, '_> {
             .then_some((node.op_type.as_str(), node.input.as_slice()))
     }
 
-    /// What a name stands for, if it has been read.
+    /// The value of a name that has been read.
     fn known(&self, name: &str) -> Option<Value> {
         self.values.get(name).cloned()
     }

@@ -22,7 +22,7 @@ use crate::meter::Meter;
 use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
 use crate::trees::Classes;
 
-/// What a graph computes.
+/// The policy that a graph computes.
 pub(super) struct Imported {
     pub(super) network: Network,
     pub(super) head: Head,
@@ -41,7 +41,7 @@ pub struct GraphInput {
     pub name: String,
     /// Its number of elements.
     pub width: usize,
-    /// Whether they are integers or truth values.
+    /// True if they are integers or truth values.
     pub is_integer: bool,
 }
 
@@ -124,7 +124,7 @@ pub(super) fn import(
     })
 }
 
-/// How messages name a node.
+/// The name of a node in messages.
 pub(super) fn place_of(node: &NodeProto, index: usize) -> String {
     if node.name.is_empty() {
         format!("node {index} ({})", node.op_type)
@@ -146,13 +146,13 @@ pub(super) struct Import<'a, 'm> {
     pub(super) values: BTreeMap<String, Value>,
     /// For each input of the network that must be an integer: in which range.
     needs: Vec<Option<IntInterval>>,
-    /// What a user should know about the reading of the graph.
+    /// Remarks for the user on how the graph was read.
     pub(super) remarks: Vec<String>,
     has_doubles: bool,
 }
 
 impl Import<'_, '_> {
-    /// What a name stands for.
+    /// The value of a name.
     pub(super) fn value(&mut self, name: &str) -> Result<Value, PolicyError> {
         let value = match (self.values.get(name), self.stored.get(name)) {
             (Some(value), _) => value.clone(),

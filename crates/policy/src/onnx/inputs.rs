@@ -10,7 +10,7 @@ pub(super) struct Group<'g> {
     pub(super) input: &'g ValueInfoProto,
     pub(super) shape: Vec<usize>,
     pub(super) element: Element,
-    /// Whether it says which labels are applicable, and is none of the network's inputs.
+    /// True if it tells which labels are applicable and is not an input of the network.
     pub(super) is_mask: bool,
 }
 

@@ -28,7 +28,7 @@ struct Operator {
     read: Read,
 }
 
-/// How the value of a node is read.
+/// The function that reads the value or the values of a node.
 enum Read {
     One(fn(&mut Import<'_, '_>, Call<'_>) -> Result<Value, PolicyError>),
     Several(fn(&mut Import<'_, '_>, Call<'_>) -> Result<Vec<Value>, PolicyError>),
@@ -177,7 +177,7 @@ fn activation(node: &NodeProto) -> Option<&'static crate::activation::Operator> 
     ACTIVATIONS.iter().find(|operator| is_standard && operator.name == node.op_type)
 }
 
-/// Whether the operator of a node can be read.
+/// Returns whether the operator of a node can be read.
 pub(super) fn is_known(node: &NodeProto) -> bool {
     let mut operators = of_domain(node).iter();
     activation(node).is_some() || operators.any(|operator| operator.name == node.op_type)

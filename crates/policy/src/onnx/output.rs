@@ -8,7 +8,7 @@ use crate::error::PolicyError;
 use crate::network::NodeId;
 use crate::trees::Classes;
 
-/// What the values of the chosen output say.
+/// The meaning of the values of the chosen output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Head {
     /// They are the outputs of the network.
@@ -26,7 +26,7 @@ pub(super) struct Chosen {
     pub(super) classes: Option<Classes>,
     /// The score that labels get which are not applicable, if the graph sets it.
     pub(super) masked: Option<f64>,
-    /// What to say about the choice among several.
+    /// A remark on the choice, if there were several outputs.
     pub(super) remark: Option<String>,
 }
 

@@ -279,7 +279,7 @@ pub(crate) mod data_type {
     }
 }
 
-/// Where external data is: a key and its value.
+/// One entry of the location of external data: a key and its value.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct StringStringEntryProto {
     #[prost(string, tag = "1")]

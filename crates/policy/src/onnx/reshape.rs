@@ -98,7 +98,7 @@ pub(super) fn cast(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     }
 }
 
-/// Whether numbers of 32 bits do not fit into the type.
+/// Returns whether numbers of 32 bits may not fit into the type.
 fn is_narrow(code: i32) -> bool {
     [data_type::BOOL, data_type::UINT8, data_type::INT8, data_type::UINT16, data_type::INT16]
         .contains(&code)

@@ -3,7 +3,7 @@
 use super::proto::{TensorProto, data_type};
 use crate::error::PolicyError;
 
-/// What the elements of a value are.
+/// The type of the elements of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Half precision.
@@ -42,7 +42,7 @@ impl Element {
 }
 
 impl Element {
-    /// How messages name it.
+    /// The name of the type in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Element::F16 => "float16",
@@ -54,7 +54,7 @@ impl Element {
         }
     }
 
-    /// Whether it is a type of floating-point numbers.
+    /// Returns whether it is a type of floating-point numbers.
     pub(crate) fn is_real(self) -> bool {
         match self {
             Element::F16 | Element::BF16 | Element::F32 | Element::F64 => true,
@@ -62,7 +62,7 @@ impl Element {
         }
     }
 
-    /// Whether each number of this type is one of the other type.
+    /// Returns whether each number of this type is also a number of the other type.
     pub(crate) fn widens_to(self, target: Element) -> bool {
         match (self, target) {
             (Element::F16 | Element::BF16, Element::F32)
@@ -72,7 +72,7 @@ impl Element {
         }
     }
 
-    /// Whether a number is one of this type.
+    /// Returns whether a number is one of this type.
     #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
     pub(crate) fn holds(self, value: f64) -> bool {
         let same = |other: f64| other.to_bits() == value.to_bits() || value.is_nan();

@@ -7,7 +7,7 @@ use crate::error::PolicyError;
 use crate::network::NodeId;
 use crate::trees::Classes;
 
-/// What a name stands for.
+/// The meaning of a name in the graph.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// The same in every state.
@@ -31,7 +31,7 @@ pub(super) struct Flow {
     pub(super) origin: Origin,
 }
 
-/// What is known of the elements of a flow.
+/// The knowledge about the elements of a flow.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// Nothing more.
@@ -49,7 +49,7 @@ pub(super) struct Ranked {
     pub(super) node: NodeId,
     pub(super) shape: Vec<usize>,
     pub(super) element: Element,
-    /// Whether all values are positive.
+    /// True if all values are positive.
     pub(super) is_positive: bool,
     /// The number that takes the place of values of labels that are not applicable.
     pub(super) masked: Option<f64>,
@@ -78,7 +78,7 @@ pub(super) struct Unread {
     pub(super) message: String,
 }
 
-/// What is known of the elements of a value that is not computed.
+/// The knowledge about the elements of a value that is not computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -91,7 +91,7 @@ pub(super) enum Known {
 }
 
 impl Unread {
-    /// Why it was not computed.
+    /// The error that says why the value was not computed.
     pub(super) fn refusal(&self) -> PolicyError {
         PolicyError::unsupported(self.place.clone(), self.message.clone())
     }

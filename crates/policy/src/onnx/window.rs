@@ -17,7 +17,7 @@ fn unsupported(message: impl Into<String>) -> PolicyError {
     PolicyError::unsupported("", message)
 }
 
-/// Where a window lies for each place of the result.
+/// The places of a window, one for each place of the result.
 struct Windows {
     /// Sizes of the input along the axes of the image.
     input: Vec<usize>,

@@ -5,11 +5,12 @@ use super::ensemble::TreeNode;
 use super::rule::Rule;
 use crate::error::PolicyError;
 
-/// What a file says about a node.
+/// A node, as a file lists it.
 pub(super) enum ListedNode {
     /// A question, and the places of the two children in the file's lists.
     Split { input: usize, rule: Rule, children: [usize; 2] },
-    /// Whether an input is one of some categories, and the places of the two children: inside first.
+    /// Asks whether an input is one of some categories; with the places of the two children, inside
+    /// first.
     Categories { input: usize, categories: Categories, children: [usize; 2] },
     /// The values of a leaf.
     Leaf(Vec<(usize, f64)>),

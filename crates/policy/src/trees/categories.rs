@@ -6,14 +6,14 @@
 use super::ensemble::TreeNode;
 use super::rule::{Comparison, Missing, Precision, Rule};
 
-/// How a library reads the number of a category.
+/// The rules by which a library reads the number of a category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct CategoryReading {
     /// In which precision.
     pub precision: Precision,
-    /// Whether a number between −1 and 0 is category 0; else it is none.
+    /// True if a number between −1 and 0 is category 0; else it is not a category.
     pub zero_from_below: bool,
-    /// Whether a missing value is in the set.
+    /// True if a missing value is in the set.
     pub missing_inside: bool,
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use super::super::ensemble::{Ensemble, Tree};
     use super::*;
 
-    /// Whether an input is in the set, by the splits.
+    /// Returns whether an input is in the set, by the splits.
     fn is_inside(categories: &Categories, input: f64) -> bool {
         let size = categories.size();
         let mut nodes = categories.nodes(0, 0, [size, size + 1]);

@@ -45,7 +45,7 @@ pub enum IntegerNode {
     Leaf(Vec<LeafValue>),
 }
 
-/// What a leaf adds to the score of an output, in units.
+/// The units that a leaf adds to the score of an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LeafValue {
     /// The output.
@@ -101,7 +101,7 @@ impl IntegerTrees {
         &self.trees
     }
 
-    /// What a score of one stands for: a power of two.
+    /// The value of one unit of a score, a power of two.
     #[must_use]
     pub fn unit(&self) -> Rational {
         // Exponents of double precision are far below the limit of powers.
@@ -159,7 +159,7 @@ impl IntegerTree {
 /// More nodes than this, where questions read functions of the state, are refused.
 const MOST_NODES: usize = 1 << 22;
 
-/// What turns trees into trees over integers.
+/// Copies trees as trees over integers.
 struct Copier<'a> {
     questions: &'a Questions,
     unit: &'a Unit,

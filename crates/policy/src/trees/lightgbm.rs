@@ -43,7 +43,7 @@ const OBJECTIVES: [&str; 17] = [
     "tweedie",
 ];
 
-/// What the head of a file says.
+/// The head of a file, checked.
 struct Head {
     /// Trees of one round, one for each output.
     per_round: usize,
@@ -52,7 +52,7 @@ struct Head {
     names: Vec<String>,
 }
 
-/// What a head says in words; `place` names where a key stands.
+/// The statements of a head in words; `place` names the place of a key.
 struct Statements<'t> {
     version: &'t str,
     classes: usize,

@@ -37,7 +37,7 @@ pub(crate) fn with_constant_leaves(
 struct Copy<'a> {
     tree: &'a Tree,
     leaves: Vec<&'a LinearLeaf>,
-    /// What inputs may be at the node at hand.
+    /// The values that each input may have at the current node.
     sides: Vec<Option<IntInterval>>,
     nodes: Vec<TreeNode>,
     /// Nodes of the trees before.

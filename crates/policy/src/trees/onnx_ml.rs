@@ -28,7 +28,7 @@ const CLASSIFIER: &str = "TreeEnsembleClassifier";
 const REGRESSOR: &str = "TreeEnsembleRegressor";
 const DOMAIN: &str = "ai.onnx.ml";
 
-/// Whether the bytes are an ONNX model with a tree ensemble.
+/// Returns whether the bytes are an ONNX model with a tree ensemble.
 pub(crate) fn is_tree_ensemble(bytes: &[u8]) -> bool {
     let operators = onnx::operators(bytes).unwrap_or_default();
     operators.iter().any(|operator| operator.starts_with("TreeEnsemble"))

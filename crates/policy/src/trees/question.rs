@@ -32,7 +32,7 @@ pub(crate) struct Questions {
     variables: usize,
 }
 
-/// What feeds an input.
+/// The source of an input.
 enum Input {
     /// The integer at this position.
     Integer(usize),
@@ -70,7 +70,7 @@ impl Questions {
         self.variables
     }
 
-    /// Whether all inputs are variables.
+    /// Returns whether all inputs are variables.
     pub fn are_of_integers(&self) -> bool {
         self.inputs.iter().all(|input| matches!(input, Input::Integer(_)))
     }

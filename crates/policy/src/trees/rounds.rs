@@ -2,7 +2,7 @@
 
 use crate::error::PolicyError;
 
-/// Which rounds of training count, where a file says which one was the best.
+/// The rounds of training that count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Rounds {
     /// Those up to the best one.
@@ -15,7 +15,7 @@ pub enum Rounds {
 }
 
 impl Rounds {
-    /// How many rounds count of a file that has `all`, the best one of which is the last.
+    /// The number of rounds that count in a file that has `all`, the last of which is the best one.
     pub(super) fn of(self, all: usize) -> Result<usize, PolicyError> {
         match self {
             Self::Best | Self::All => Ok(all),

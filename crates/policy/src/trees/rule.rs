@@ -28,7 +28,7 @@ pub enum Comparison {
     NotEqual,
 }
 
-/// Where an input goes that counts as missing.
+/// The treatment of inputs that count as missing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Missing {
     /// NaN goes by this answer.
@@ -48,7 +48,7 @@ pub struct Rule {
     pub threshold: f64,
     /// The precision of the input.
     pub precision: Precision,
-    /// What counts as missing.
+    /// The treatment of missing inputs, and which values those are.
     pub missing: Missing,
 }
 
@@ -56,7 +56,7 @@ impl Rule {
     /// The greatest magnitude that LightGBM takes for zero.
     pub const ZERO: f64 = 1e-35_f32 as f64;
 
-    /// Whether the rule holds for an input.
+    /// Returns whether the rule holds for an input.
     #[must_use]
     pub fn holds(&self, input: f64) -> bool {
         let mut x = match self.precision {
@@ -83,7 +83,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule holds for an integer.
+    /// Returns whether the rule holds for an integer.
     #[must_use]
     pub fn holds_at(&self, input: i64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "the library rounds")]

@@ -8,7 +8,7 @@ use crate::json::twice;
 /// Values may be nested this deep.
 const DEPTH: usize = 128;
 
-/// Whether the bytes look like UBJSON: an object whose first key has a binary length.
+/// Returns whether the bytes look like UBJSON: an object whose first key has a binary length.
 pub(crate) fn is_likely(bytes: &[u8]) -> bool {
     matches!(bytes, [b'{', b'i' | b'U' | b'I' | b'l' | b'L' | b'$' | b'#' | b'N', ..])
 }
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the container ends here.
+    /// Reads the end of the container, if it ends here, and returns whether it did.
     fn ends(&mut self, end: u8) -> Result<bool, PolicyError> {
         while self.bytes.get(self.at) == Some(&b'N') {
             self.at += 1;

@@ -12,7 +12,7 @@ use super::rule::{Comparison, Missing, Precision, Rule};
 use super::{Features, TreesFile};
 use crate::error::PolicyError;
 
-/// What the library's ensembles are for; scores are the sums in each case.
+/// The purposes of the library's ensembles; scores are the sums in each case.
 const KINDS: [&str; 4] = ["REGR", "REGR_MEAN", "CLF_SOFTMAX", "CLF_MEAN"];
 
 /// Reads an ensemble.
@@ -56,7 +56,7 @@ fn base_scores(root: &At<'_>) -> Result<Vec<f64>, PolicyError> {
     }
 }
 
-/// What a tree says about itself. Only comparisons with a threshold are known.
+/// Checks the statements of a tree about itself. Only comparisons with a threshold are known.
 fn check_statements(tree: &At<'_>, outputs: usize) -> Result<(), PolicyError> {
     if let Some(kind) = tree.optional("split_type") {
         let text = kind.text()?;

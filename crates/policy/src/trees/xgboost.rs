@@ -74,7 +74,7 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
     Ok(TreesFile { ensemble, features, classes: None, notes })
 }
 
-/// What `learner_model_param` says.
+/// The numbers in `learner_model_param`.
 struct Shape {
     features: usize,
     /// `num_class`, 0 unless there are several classes.
@@ -123,7 +123,7 @@ fn feature_names(learner: &At<'_>, features: usize) -> Result<Vec<String>, Polic
     Ok(names)
 }
 
-/// What the margins start at: `0.2`, `"0.2"`, `"2E-1"`, `"[2E-1]"`, `"[1E-1,2E-1]"` or a list.
+/// The initial margins: `0.2`, `"0.2"`, `"2E-1"`, `"[2E-1]"`, `"[1E-1,2E-1]"` or a list.
 fn base_scores(
     learner: &At<'_>,
     objective: Objective,

@@ -23,7 +23,7 @@ pub(super) struct Observer<'a> {
     domains: &'a IntBox,
     variables: &'a [VarId],
     builder: NetworkBuilder,
-    /// What linear forms may read beside the elements of the input.
+    /// The maxima with 0 that linear forms may read besides the elements of the input.
     bends: Vec<Bend>,
     /// The bend of each linear form that has one.
     known: BTreeMap<Linear, Linear>,
@@ -284,7 +284,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Whether an expression is 0 or 1 in every state, as far as its form and its range show.
+    /// Returns whether an expression is 0 or 1 in every state, as far as its form and its range
+    /// show.
     fn is_truth(&self, expr: &Expr) -> bool {
         let range = expr.range(self.domains);
         let within = |end: &Option<Rational>| {

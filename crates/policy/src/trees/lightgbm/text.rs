@@ -144,7 +144,7 @@ fn blocks(text: &str) -> Result<(Block<'_>, Vec<Block<'_>>), PolicyError> {
 }
 
 impl<'t> Block<'t> {
-    /// Where a key stands, or else where the block begins.
+    /// The line of a key, or else the first line of the block.
     fn place(&self, key: &str) -> String {
         let entry = self.entries.iter().find(|entry| entry.key == key);
         match entry {

@@ -109,7 +109,7 @@ impl<'a> NodeLists<'a> {
         PolicyError::invalid("", message)
     }
 
-    /// What the lists say about an entry.
+    /// The node of entry `k` of the lists.
     fn node(
         &self,
         places: &BTreeMap<(i64, i64), usize>,

@@ -13,7 +13,7 @@ use crate::onnx::proto::{
 };
 use crate::onnx::tensor::{Data, Tensor};
 
-/// What the graph says about its input and its outputs.
+/// The statements of the graph about its input and its outputs.
 pub(super) struct Surroundings<'g> {
     /// In which precision the ensemble reads its input.
     pub precision: Precision,
@@ -179,7 +179,7 @@ fn cast_to(node: &NodeProto) -> Result<Option<Precision>, PolicyError> {
     })
 }
 
-/// Whether a constant is a single positive number.
+/// Returns whether a constant is a single positive number.
 fn positive(tensor: &TensorProto) -> bool {
     match Tensor::read(tensor, "").map(|tensor| tensor.data) {
         Ok(Data::Floats(values, _)) => {

@@ -3,7 +3,7 @@
 use super::super::place::At;
 use crate::error::PolicyError;
 
-/// What the library makes of the base score before it adds the trees.
+/// The number that the library makes of the base score before it adds the trees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Start {
     /// The margin starts at the base score itself.
@@ -72,8 +72,8 @@ impl Objective {
         Ok(Self { name: known, start })
     }
 
-    /// What the margin starts at, computed in single precision as the library does; `None` for a
-    /// base score that the objective does not allow.
+    /// The initial margin, computed in single precision as the library does; `None` for a base
+    /// score that the objective does not allow.
     pub fn margin(self, base_score: f32) -> Option<f64> {
         let margin = match self.start {
             Start::Itself => base_score,

@@ -17,13 +17,13 @@ use crate::error::PolicyError;
 /// Greater categories cannot be told apart in single precision.
 const MOST_CATEGORIES: u32 = 1 << 24;
 
-/// What stands for the parent of the root.
+/// The numbers that stand for the parent of the root.
 const NO_PARENTS: [i64; 2] = [-1, 2_147_483_647];
 
 /// A tree that was read.
 pub(super) struct ReadTree {
     pub tree: Tree,
-    /// Whether its leaves have a value for each output.
+    /// True if its leaves have a value for each output.
     pub for_all_outputs: bool,
 }
 
@@ -146,7 +146,7 @@ fn category_sets(tree: &At<'_>, kinds: &[bool]) -> Result<BTreeMap<usize, Vec<u3
     Err(all_at.invalid(format!("it has {} entries, the nodes have {begin}", all.len())))
 }
 
-/// What `tree_param` says.
+/// The numbers in `tree_param`.
 struct Parameters {
     deleted: usize,
     /// Values of a leaf.
@@ -181,7 +181,7 @@ impl Parameters {
     }
 }
 
-/// Where the values of leaves stand.
+/// The place of the leaves' values.
 enum Leaves {
     /// In the conditions, for one output.
     One { output: usize },
@@ -267,7 +267,7 @@ impl Lists<'_> {
         Ok(ListedNode::Leaf(own.iter().map(|&value| f64::from(value)).enumerate().collect()))
     }
 
-    /// What the lists say about node `k`.
+    /// Node `k`, as the lists give it; its parent must be `parent`.
     fn node(&self, k: usize, parent: Option<usize>) -> Result<ListedNode, PolicyError> {
         if let Some(parents) = &self.parents {
             let given = parents[k];
