@@ -4,7 +4,7 @@ use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, Trace,
     UnknownReason, Verdict, point_of,
 };
-use policert_model::{Semantics, Truth};
+use policert_model::{ModelSemantics, Truth};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 use policert_symbolic::{ChosenBoxes, Image, Images, Operators, partition, unbounded};
@@ -16,7 +16,7 @@ use crate::{BmcConfig, BmcReport, BmcStats, report};
 
 struct Unrolling<'a> {
     question: &'a Question<'a>,
-    semantics: Semantics<'a>,
+    semantics: ModelSemantics<'a>,
     operators: Operators,
     /// By operator.
     images: Vec<Images>,
@@ -52,7 +52,7 @@ impl<'a> Unrolling<'a> {
         let operators = Operators::new(model, policy.map_or(&[], Policy::outputs))?;
         Ok(Self {
             question,
-            semantics: Semantics { model, rule: question.domain_rule },
+            semantics: ModelSemantics { model, rule: question.domain_rule },
             images: operators.all().iter().map(|o| Images::new(model, o)).collect(),
             choices: policy.map(|policy| ChosenBoxes::new(policy, &operators)),
             operators,

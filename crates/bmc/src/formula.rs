@@ -11,7 +11,7 @@ use policert_engine_api::{
 use policert_model::{Condition, Operator, State, Truth, UpdateValue};
 use policert_numeric::{IntInterval, Interval, Rational};
 use policert_policy::Policy;
-use policert_smt::encode::{Frame, chooses, policy_scores_within, successor};
+use policert_smt::encode::{StateFrame, chooses, policy_scores_within, successor};
 use policert_smt::{
     Assignment, CheckResult, Formula, SmtError, Solver, Sort, Symbol, Term, Z3Solver, check_within,
 };
@@ -30,7 +30,7 @@ struct Unrolling<'a> {
     applicable: Vec<Condition>,
     solver: Z3Solver,
     /// The states of the path.
-    frames: Vec<Frame>,
+    frames: Vec<StateFrame>,
     /// A shortest unsafe path.
     first_unsafe: Option<Trace>,
     stats: BmcStats,
@@ -125,16 +125,16 @@ impl<'a> Unrolling<'a> {
     }
 
     /// A new state behind the others.
-    fn add_frame(&mut self) -> Frame {
+    fn add_frame(&mut self) -> StateFrame {
         let variables = &self.question.model.variables;
-        let frame = Frame::declare(&mut self.solver, variables, Sort::Int);
+        let frame = StateFrame::declare(&mut self.solver, variables, Sort::Int);
         self.solver.assert(frame.bounds(variables));
         self.frames.push(frame.clone());
         frame
     }
 
     /// A state is a start state, by source. Lists with more than `listed` states are left out.
-    fn starts(&self, frame: &Frame, listed: usize) -> Result<Vec<Formula>, EngineError> {
+    fn starts(&self, frame: &StateFrame, listed: usize) -> Result<Vec<Formula>, EngineError> {
         let mut sources = Vec::new();
         for source in self.question.start_states() {
             match source {
@@ -196,7 +196,7 @@ impl<'a> Unrolling<'a> {
     }
 
     /// By group: the policy chooses the label.
-    fn choices(&mut self, frame: &Frame) -> Result<Vec<Formula>, EngineError> {
+    fn choices(&mut self, frame: &StateFrame) -> Result<Vec<Formula>, EngineError> {
         let groups = self.operators.groups();
         let Some(policy) = self.policy else {
             return Ok(vec![Formula::Constant(true); groups.len()]);

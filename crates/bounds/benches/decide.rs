@@ -8,7 +8,7 @@ use policert_bounds::{DecisionMap, Oracle, SelectionQuery};
 use policert_engine_api::Budget;
 use policert_model::{LabelId, VarId};
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::{ElementType, Matrix, NetworkBuilder, Policy, Semantics};
+use policert_policy::{ElementType, Matrix, NetworkBuilder, Policy, PolicySemantics};
 
 const SIZES: [usize; 4] = [20, 32, 32, 7];
 /// Abstract states that a measurement cycles through.
@@ -54,7 +54,7 @@ fn policy(random: &mut Random) -> Policy {
     let inputs = (0..SIZES[0]).map(VarId::new).collect();
     let outputs = (0..SIZES[3]).map(LabelId::new).collect();
     let domains = IntBox::new(vec![IntInterval::new(0, 12); SIZES[0]]);
-    Policy::new(network, inputs, outputs, Semantics::default(), &domains).expect("it fits")
+    Policy::new(network, inputs, outputs, PolicySemantics::default(), &domains).expect("it fits")
 }
 
 /// The first inputs fixed, the last six free from 0 to 12, and `more` others from 0 to 6.

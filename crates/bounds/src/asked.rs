@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use policert_engine_api::Budget;
 
-use crate::prepared::Prepared;
+use crate::prepared::PreparedPolicy;
 use crate::statistics::Stage;
 
 /// The query and the resources that every stage gets, besides the node that it works on.
 pub(crate) struct Asked<'a, 'p> {
-    pub prepared: &'a mut Prepared<'p>,
+    pub prepared: &'a mut PreparedPolicy<'p>,
     pub budget: &'a mut Budget,
     pub output: usize,
     /// True if the conditions are about the axes only.

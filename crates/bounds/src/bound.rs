@@ -8,17 +8,17 @@ use policert_numeric::round::sub_down;
 use policert_policy::{Activation, Op};
 use smallvec::{SmallVec, smallvec};
 
-use crate::frame::Frame;
-use crate::interval::Bounds;
+use crate::frame::RegionFrame;
+use crate::interval::SlotBounds;
 use crate::program::{LANES, Lanes, Program};
 use crate::relaxation::{self, Lines};
-use crate::symbolic::{Form, Forms, Relaxations, Term};
+use crate::symbolic::{Form, FormBlock, FormTerm, Relaxations};
 
 /// Computes bounds of score differences of one network.
 #[derive(Debug)]
 pub(crate) struct Bounder {
     program: Program,
-    bounds: Bounds,
+    bounds: SlotBounds,
     /// By slot, for functions of one variable.
     lines: Vec<Lines>,
     /// For each affine node the neurons whose coefficients may differ from 0.
@@ -27,7 +27,7 @@ pub(crate) struct Bounder {
     refined: Vec<(usize, usize)>,
     /// For each such element and free input the magnitude of the coefficient in its planes.
     reaches: Vec<f64>,
-    forms: Forms,
+    forms: FormBlock,
     /// Linear forms carried back so far.
     pub forms_done: u64,
     /// True if a block of forms takes so long that the clock is read for each.
@@ -36,7 +36,7 @@ pub(crate) struct Bounder {
 
 /// A lower bound of the difference of two scores over a box, with its plane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Difference<'a> {
+pub(crate) struct ScoreDifference<'a> {
     /// score(`greater`) − score(`lesser`) is bounded.
     pub greater: usize,
     pub lesser: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Difference<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane<'a> {
     bounder: &'a Bounder,
-    frame: &'a Frame,
+    frame: &'a RegionFrame,
     lane: usize,
 }
 
@@ -93,7 +93,7 @@ impl Plane<'_> {
     }
 }
 
-impl Difference<'_> {
+impl ScoreDifference<'_> {
     /// Adds to `slopes` the coefficients of the network inputs in the plane that gave the bound,
     /// and to `influence` how much the bound depends on the width of each input.
     pub fn add_plane(&self, slopes: &mut [f64], influence: &mut [f64]) {
@@ -115,12 +115,12 @@ const LARGE: usize = 1 << 16;
 impl Bounder {
     pub fn new(program: Program) -> Self {
         Self {
-            bounds: Bounds::new(&program),
+            bounds: SlotBounds::new(&program),
             lines: vec![Lines::default(); program.slots],
             active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
             refined: Vec::new(),
             reaches: Vec::new(),
-            forms: Forms::new(&program),
+            forms: FormBlock::new(&program),
             is_large: program.weights() >= LARGE,
             program,
             forms_done: 0,
@@ -138,7 +138,7 @@ impl Bounder {
     /// A stop of the budget.
     pub fn enter(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         lo: &[f64],
         hi: &[f64],
         budget: &mut Budget,
@@ -153,7 +153,7 @@ impl Bounder {
     /// A stop of the budget.
     pub fn enter_part(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         lo: &[f64],
         hi: &[f64],
         bends: &[Bend],
@@ -203,7 +203,7 @@ impl Bounder {
     /// A stop of the budget.
     pub fn planes(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         node: usize,
         forms: &[Form],
         budget: &mut Budget,
@@ -237,7 +237,7 @@ impl Bounder {
     /// Sharpens the bounds of the elements of a node whose readers are not linear between them.
     fn refine(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         node: usize,
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
@@ -267,12 +267,12 @@ impl Bounder {
 
     fn refine_elements(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         node: usize,
         elements: &[usize],
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
-        let form = |element, factor| -> Form { smallvec![Term { element, factor }] };
+        let form = |element, factor| -> Form { smallvec![FormTerm { element, factor }] };
         let forms: SmallVec<[Form; LANES]> =
             elements.iter().flat_map(|&e| [form(e, 1.0), form(e, -1.0)]).collect();
         let lower = self.lower_bounds(frame, node, &forms, budget)?;
@@ -290,7 +290,7 @@ impl Bounder {
 
     fn lower_bounds(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         node: usize,
         forms: &[Form],
         budget: &mut Budget,
@@ -314,25 +314,25 @@ impl Bounder {
     /// A stop of the budget.
     pub fn differences(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         pairs: &[(usize, usize)],
         budget: &mut Budget,
-        visit: &mut impl FnMut(Difference<'_>),
+        visit: &mut impl FnMut(ScoreDifference<'_>),
     ) -> Result<(), StopReason> {
         let output = self.program.output;
         for pairs in pairs.chunks(LANES) {
             let form = |&(greater, lesser): &(usize, usize)| -> Form {
-                let term = |element, factor| Term { element, factor };
+                let term = |element, factor| FormTerm { element, factor };
                 smallvec![term(greater, 1.0), term(lesser, -1.0)]
             };
             let forms: SmallVec<[Form; LANES]> = pairs.iter().map(form).collect();
             let lower = self.lower_bounds(frame, output, &forms, budget)?;
             for (lane, &(greater, lesser)) in pairs.iter().enumerate() {
                 visit(match self.constant_difference(greater, lesser) {
-                    Some(lower) => Difference { greater, lesser, lower, plane: None },
+                    Some(lower) => ScoreDifference { greater, lesser, lower, plane: None },
                     None => {
                         let plane = Some(Plane { bounder: &*self, frame, lane });
-                        Difference { greater, lesser, lower: lower[lane], plane }
+                        ScoreDifference { greater, lesser, lower: lower[lane], plane }
                     }
                 });
             }
@@ -348,7 +348,7 @@ impl Bounder {
     /// A stop of the budget.
     pub fn mixture(
         &mut self,
-        frame: &Frame,
+        frame: &RegionFrame,
         rivals: &[usize],
         lesser: usize,
         budget: &mut Budget,
@@ -360,9 +360,9 @@ impl Bounder {
                 let shares: &[f64] = if i == 1 { &[0.5, 0.25, 0.75] } else { &[0.375, 0.625] };
                 for share in shares {
                     forms.push(smallvec![
-                        Term { element: a, factor: *share },
-                        Term { element: b, factor: 1.0 - share },
-                        Term { element: lesser, factor: -1.0 },
+                        FormTerm { element: a, factor: *share },
+                        FormTerm { element: b, factor: 1.0 - share },
+                        FormTerm { element: lesser, factor: -1.0 },
                     ]);
                 }
             }
@@ -376,7 +376,7 @@ impl Bounder {
 
     /// Adds the effects on neurons of the first layers that are not linear in the box:
     /// Σ |aᵢ|·|Wᵢₖ|.
-    fn add_first_effects(&self, frame: &Frame, lane: usize, influence: &mut [f64]) {
+    fn add_first_effects(&self, frame: &RegionFrame, lane: usize, influence: &mut [f64]) {
         let program = &self.program;
         for (node, first) in frame.first.iter().enumerate() {
             let Op::Affine { weights, .. } = program.op(node) else { continue };
@@ -395,7 +395,7 @@ impl Bounder {
     }
 
     /// Adds the effects on refined elements, through their own planes.
-    fn add_deeper_effects(&self, frame: &Frame, lane: usize, influence: &mut [f64]) {
+    fn add_deeper_effects(&self, frame: &RegionFrame, lane: usize, influence: &mut [f64]) {
         for &(slot, place) in &self.refined {
             let effect = DEEPER_EFFECT * self.forms.coefficient_at(slot, lane).abs();
             let reaches = &self.reaches[place..place + frame.free.len()];

@@ -3,12 +3,12 @@
 
 use policert_numeric::IntBox;
 
-use crate::prepared::{Function, Prepared};
+use crate::prepared::{PreparedPolicy, ScoreBounds};
 
 /// Moves that are made at most.
 const MOVES: usize = 16;
 
-impl Prepared<'_> {
+impl PreparedPolicy<'_> {
     /// A point of a box (along the axes), reached from `start` by changing one coordinate at a
     /// time, at which the output leads all `rivals`; `allowed` says which points come into
     /// question.
@@ -59,7 +59,7 @@ impl Prepared<'_> {
         }
         let mut scores = Vec::new();
         // Scores of trees are constant around a point: there is nothing to climb.
-        let Function::Network(network) = &mut self.function else { return Vec::new() };
+        let ScoreBounds::Network(network) = &mut self.function else { return Vec::new() };
         network.evaluator.evaluate(&inputs, &mut scores);
         self.statistics.points += (points.len() / width) as u64;
         let outputs = self.applicable.len();

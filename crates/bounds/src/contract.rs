@@ -4,13 +4,13 @@
 use policert_engine_api::Answer;
 use policert_model::State;
 
-use crate::prepared::Prepared;
+use crate::prepared::PreparedPolicy;
 use crate::query::{SelectionQuery, representative};
 
 /// Checks an answer. A witness lies in the region, satisfies all conditions, and the policy chooses
 /// the output there; after a refutation no point does.
 pub(crate) fn check(
-    prepared: &mut Prepared<'_>,
+    prepared: &mut PreparedPolicy<'_>,
     query: &SelectionQuery<'_>,
     answer: &Answer<State>,
 ) {

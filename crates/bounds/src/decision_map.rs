@@ -10,10 +10,10 @@ use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Choice, Ties};
 
 use crate::enumerate;
-use crate::frame::Frame;
+use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
 use crate::output_set::OutputSet;
-use crate::prepared::Prepared;
+use crate::prepared::PreparedPolicy;
 use crate::program::Program;
 use crate::split::Cut;
 
@@ -30,15 +30,15 @@ pub(crate) enum Sharing {
 #[derive(Debug)]
 pub struct DecisionMap {
     /// The first is the root; there is none until a query gives the region.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<MapNode>,
     /// The constants of bounds in the whole region; made when they are needed first.
-    frame: Option<Frame>,
+    frame: Option<RegionFrame>,
     pub(crate) sharing: Sharing,
 }
 
 /// A box of the tree.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct MapNode {
     /// Its sides along the axes.
     pub sides: IntBox,
     /// The outputs that are chosen nowhere in it.
@@ -56,7 +56,7 @@ pub(crate) struct Node {
     pub choices: Vec<Choice>,
     /// For outputs that its bounds did not refute: what came closest.
     pub leads: Vec<Lead>,
-    pub progress: Progress,
+    pub progress: NodeProgress,
 }
 
 /// The score difference that came closest to the refutation of an output.
@@ -83,7 +83,7 @@ impl Lead {
 
 /// The progress of the work on a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Progress {
+pub(crate) enum NodeProgress {
     /// Nothing was done.
     Fresh,
     /// Its scores were bounded.
@@ -97,11 +97,11 @@ pub(crate) enum Progress {
 impl DecisionMap {
     /// A map of a box along the axes; without one, of what the first query asks about.
     pub(crate) fn of_sides(
-        prepared: &Prepared<'_>,
+        prepared: &PreparedPolicy<'_>,
         sides: Option<IntBox>,
         sharing: Sharing,
     ) -> Self {
-        let nodes = sides.map(|sides| Node::root(prepared, sides)).into_iter().collect();
+        let nodes = sides.map(|sides| MapNode::root(prepared, sides)).into_iter().collect();
         Self { nodes, frame: None, sharing }
     }
 
@@ -111,9 +111,9 @@ impl DecisionMap {
     }
 
     /// Makes the map one of a box, if it is not about one yet.
-    pub(crate) fn root_at(&mut self, prepared: &Prepared<'_>, sides: IntBox) {
+    pub(crate) fn root_at(&mut self, prepared: &PreparedPolicy<'_>, sides: IntBox) {
         if self.nodes.is_empty() {
-            self.nodes.push(Node::root(prepared, sides));
+            self.nodes.push(MapNode::root(prepared, sides));
         }
     }
 
@@ -123,11 +123,11 @@ impl DecisionMap {
         program: &Program,
         reads: &[usize],
         node: usize,
-    ) -> (&mut Node, &Frame) {
+    ) -> (&mut MapNode, &RegionFrame) {
         let Self { nodes, frame, .. } = self;
         let frame = frame.get_or_insert_with(|| {
             let all = Inputs::new(reads, &nodes[0].sides);
-            Frame::new(program, all.lo, all.hi)
+            RegionFrame::new(program, all.lo, all.hi)
         });
         (&mut nodes[node], frame)
     }
@@ -145,7 +145,7 @@ impl DecisionMap {
     }
 
     /// Cuts a leaf in two and returns the lower part; the upper one follows it.
-    pub(crate) fn cut(&mut self, prepared: &Prepared<'_>, node: usize, cut: Cut) -> usize {
+    pub(crate) fn cut(&mut self, prepared: &PreparedPolicy<'_>, node: usize, cut: Cut) -> usize {
         let low = self.nodes.len();
         let parent = &mut self.nodes[node];
         let side = parent.sides[cut.axis];
@@ -163,7 +163,7 @@ impl DecisionMap {
         for part in &mut parts {
             part.update_truths(prepared);
         }
-        parent.progress = Progress::Cut(cut, low);
+        parent.progress = NodeProgress::Cut(cut, low);
         // What tells which half is better is all that is needed from now on.
         parent.leads.truncate(1);
         parent.leads.shrink_to_fit();
@@ -172,8 +172,8 @@ impl DecisionMap {
     }
 }
 
-impl Node {
-    pub(crate) fn root(prepared: &Prepared<'_>, sides: IntBox) -> Self {
+impl MapNode {
+    pub(crate) fn root(prepared: &PreparedPolicy<'_>, sides: IntBox) -> Self {
         let outputs = prepared.applicable.len();
         let filtered = prepared.is_filtered();
         let each = if filtered { outputs } else { 0 };
@@ -186,7 +186,7 @@ impl Node {
             points: Vec::new(),
             choices: Vec::new(),
             leads: Vec::new(),
-            progress: Progress::Fresh,
+            progress: NodeProgress::Fresh,
         };
         node.update_truths(prepared);
         node
@@ -203,12 +203,12 @@ impl Node {
             points: Vec::new(),
             choices: Vec::new(),
             leads: Vec::new(),
-            progress: Progress::Fresh,
+            progress: NodeProgress::Fresh,
         }
     }
 
     /// Looks again at where outputs are applicable.
-    fn update_truths(&mut self, prepared: &Prepared<'_>) {
+    fn update_truths(&mut self, prepared: &PreparedPolicy<'_>) {
         if self.truths.is_empty() {
             return;
         }
@@ -253,7 +253,7 @@ impl Node {
 
     /// A point at which the choice is known.
     pub(crate) fn point(&self, index: usize) -> Box<[i64]> {
-        if self.progress == Progress::Enumerated {
+        if self.progress == NodeProgress::Enumerated {
             return enumerate::point(&self.sides, index);
         }
         let width = self.sides.dimensions();
@@ -279,7 +279,7 @@ impl Node {
     /// Notes the choices at all points, in the order of enumeration. `ties` says whether a sole
     /// output that is not refuted is chosen everywhere, so that the points say no more.
     pub(crate) fn learn_all(&mut self, choices: Vec<Choice>, ties: Ties) {
-        self.progress = Progress::Enumerated;
+        self.progress = NodeProgress::Enumerated;
         self.points = Vec::new();
         self.leads = Vec::new();
         for output in 0..self.outputs {

@@ -30,12 +30,12 @@
 use policert_numeric::round::{add_up, gamma, mul_up};
 use policert_policy::{NodeId, Op};
 
-use crate::interval::Bounds;
+use crate::interval::SlotBounds;
 use crate::program::{LANES, Panels, Program, factor};
 
 /// The constants of one region.
 #[derive(Debug)]
-pub(crate) struct Frame {
+pub(crate) struct RegionFrame {
     /// Bounds of the network's inputs.
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
@@ -48,7 +48,7 @@ pub(crate) struct Frame {
     /// The error bound of an interval computation whose terms are those of F, for each slot.
     pub errors: Vec<f64>,
     /// By node: the affine nodes that read the input, with fixed inputs folded in.
-    pub first: Vec<Option<First>>,
+    pub first: Vec<Option<FirstLayer>>,
     /// γ.
     pub gamma: f64,
     /// ω.
@@ -57,7 +57,7 @@ pub(crate) struct Frame {
 
 /// An affine node of the free inputs alone.
 #[derive(Debug)]
-pub(crate) struct First {
+pub(crate) struct FirstLayer {
     pub bias: Vec<f64>,
     pub panels: Panels,
 }
@@ -65,7 +65,7 @@ pub(crate) struct First {
 /// Covers the rounding of the error terms themselves.
 const INFLATION: f64 = 1.0 + 1e-6;
 
-impl Frame {
+impl RegionFrame {
     /// The constants for the inputs between `lo` and `hi` (finite).
     pub fn new(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Self {
         let free = (0..lo.len()).filter(|&k| lo[k] < hi[k]).collect();
@@ -80,7 +80,7 @@ impl Frame {
             gamma: gamma(roundings(program)),
             floor: f64::MIN_POSITIVE,
         };
-        let mut bounds = Bounds::new(program);
+        let mut bounds = SlotBounds::new(program);
         let mut total = 1.0;
         for node in 0..program.nodes.len() {
             let first = frame.folded(program, node);
@@ -102,7 +102,7 @@ impl Frame {
     /// Bounds of the scores for the inputs between `lo` and `hi`, by interval arithmetic.
     pub fn scores(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Vec<(f64, f64)> {
         let frame = Self::new(program, lo, hi);
-        let mut bounds = Bounds::new(program);
+        let mut bounds = SlotBounds::new(program);
         for node in 0..program.nodes.len() {
             bounds.set_node(program, &frame, node);
         }
@@ -116,7 +116,7 @@ impl Frame {
         add_up(mul_up(self.gamma * INFLATION, terms), self.floor)
     }
 
-    fn folded(&self, program: &Program, node: usize) -> Option<First> {
+    fn folded(&self, program: &Program, node: usize) -> Option<FirstLayer> {
         let Op::Affine { input: NodeId::INPUT, weights, bias } = program.op(node) else {
             return None;
         };
@@ -126,7 +126,7 @@ impl Frame {
         };
         let bias = weights.row_iter().zip(bias).map(fold).collect();
         let panels = Panels::new(weights, &self.free);
-        Some(First { bias, panels })
+        Some(FirstLayer { bias, panels })
     }
 
     /// F of the elements of a node, from the magnitudes of its sources.

@@ -9,13 +9,13 @@ use policert_numeric::round::{add_down, add_up, at_least, at_most, mul_down, mul
 use policert_policy::{NodeId, Op};
 use pulp::{Arch, Simd};
 
-use crate::frame::Frame;
+use crate::frame::RegionFrame;
 use crate::kernel::{Kernel, load, magnitude, run, store, vectors};
 use crate::program::{LANES, Lanes, Program, factor};
 
 /// Bounds of all slots.
 #[derive(Debug)]
-pub(crate) struct Bounds {
+pub(crate) struct SlotBounds {
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
     centre: Vec<f64>,
@@ -25,7 +25,7 @@ pub(crate) struct Bounds {
     arch: Arch,
 }
 
-impl Bounds {
+impl SlotBounds {
     pub fn new(program: &Program) -> Self {
         let unknown = |value| vec![value; program.slots];
         Self {
@@ -66,7 +66,7 @@ impl Bounds {
     }
 
     /// Computes the bounds of a node from those of its sources (for the input: from the frame).
-    pub fn set_node(&mut self, program: &Program, frame: &Frame, node: usize) {
+    pub fn set_node(&mut self, program: &Program, frame: &RegionFrame, node: usize) {
         let width = program.nodes[node].width;
         let at = program.nodes[node].at;
         match program.op(node) {
@@ -135,7 +135,7 @@ impl Bounds {
     fn set_affine(
         &mut self,
         program: &Program,
-        frame: &Frame,
+        frame: &RegionFrame,
         node: usize,
         source: usize,
         bias: &[f64],

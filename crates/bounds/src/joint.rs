@@ -7,20 +7,20 @@ use policert_numeric::IntBox;
 use policert_numeric::round::sub_up;
 
 use crate::asked::Asked;
-use crate::decision_map::Node;
-use crate::frame::Frame;
+use crate::decision_map::MapNode;
+use crate::frame::RegionFrame;
 use crate::inputs::{float_above, float_below};
 use crate::planes::{Joint, PlaneRow, joint};
-use crate::prepared::Function;
-use crate::symbolic::{Form, Term};
+use crate::prepared::ScoreBounds;
+use crate::symbolic::{Form, FormTerm};
 use crate::tighten::Restriction;
 
 /// Returns whether no point of a leaf, just bounded, satisfies the open linear conditions and the
 /// planes of all rivals' leads at once.
 pub(crate) fn is_contradictory(
     asked: &mut Asked<'_, '_>,
-    leaf: &Node,
-    frame: &Frame,
+    leaf: &MapNode,
+    frame: &RegionFrame,
     restriction: &Restriction<'_>,
 ) -> Result<bool, StopReason> {
     let sides: &IntBox = &restriction.sides;
@@ -52,11 +52,11 @@ pub(crate) fn is_contradictory(
     let forms: Vec<Form> = (0..prepared.applicable.len())
         .filter(|&rival| rival != own && competes(rival))
         .map(|rival| {
-            let term = |element, factor| Term { element, factor };
+            let term = |element, factor| FormTerm { element, factor };
             [term(rival, 1.0), term(own, -1.0)].into_iter().collect()
         })
         .collect();
-    let Function::Network(network) = &mut prepared.function else { return Ok(false) };
+    let ScoreBounds::Network(network) = &mut prepared.function else { return Ok(false) };
     let (axes, output) = (&prepared.axes, network.bounder.program().output);
     network.bounder.planes(frame, output, &forms, budget, &mut |_, _, plane| {
         let mut slopes = vec![0.0; sides.dimensions()];

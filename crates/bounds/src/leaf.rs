@@ -8,7 +8,7 @@ use policert_numeric::IntBox;
 use policert_policy::{Choice, Ties};
 
 use crate::asked::Asked;
-use crate::decision_map::Node;
+use crate::decision_map::MapNode;
 use crate::enumerate::points;
 use crate::guess::candidates;
 use crate::output_set::OutputSet;
@@ -23,7 +23,7 @@ use crate::witness::{completed, reaches, witness_at};
 const GUESS_STEPS: usize = 24;
 
 /// The end of the work on a leaf.
-pub(crate) enum Visit {
+pub(crate) enum LeafVisit {
     Witness(State),
     /// There is no witness in it.
     Done,
@@ -35,7 +35,7 @@ pub(crate) enum Visit {
 /// applicable there if not in the whole leaf.
 pub(crate) fn beaten_here(
     asked: &Asked<'_, '_>,
-    leaf: &Node,
+    leaf: &MapNode,
     restriction: &Restriction<'_>,
 ) -> bool {
     leaf.beaten_by.get(asked.output).is_some_and(|winners| {
@@ -48,20 +48,20 @@ pub(crate) fn beaten_here(
 
 /// Returns whether the output is chosen wherever it is applicable: all others are refuted, and ties
 /// do not leave the choice empty.
-pub(crate) fn chosen_everywhere(asked: &Asked<'_, '_>, leaf: &Node) -> bool {
+pub(crate) fn chosen_everywhere(asked: &Asked<'_, '_>, leaf: &MapNode) -> bool {
     let outputs = asked.prepared.applicable.len();
     leaf.refuted.len() == outputs - 1 && asked.prepared.policy.semantics().ties != Ties::Strict
 }
 
 /// Judges points of a leaf.
-fn judge(asked: &mut Asked<'_, '_>, leaf: &Node, points: &[i64]) -> Vec<Choice> {
+fn judge(asked: &mut Asked<'_, '_>, leaf: &MapNode, points: &[i64]) -> Vec<Choice> {
     let mut choices = Vec::new();
     asked.prepared.judge(points, &leaf.truths, &mut choices);
     choices
 }
 
 /// Judges all points of a leaf.
-pub(crate) fn enumerate(asked: &mut Asked<'_, '_>, leaf: &mut Node) {
+pub(crate) fn enumerate(asked: &mut Asked<'_, '_>, leaf: &mut MapNode) {
     let started = Instant::now();
     let mut all = Vec::new();
     points(&leaf.sides, &mut all);
@@ -75,7 +75,7 @@ pub(crate) fn enumerate(asked: &mut Asked<'_, '_>, leaf: &mut Node) {
 /// which the choice is undecided.
 pub(crate) fn undecided_points(
     asked: &mut Asked<'_, '_>,
-    leaf: &Node,
+    leaf: &MapNode,
     restriction: &Restriction<'_>,
 ) -> Result<bool, StopReason> {
     for index in (0..leaf.known()).filter(|&index| leaf.choices[index] == Choice::Undecided) {
@@ -93,17 +93,17 @@ pub(crate) fn undecided_points(
 /// Judges likely points; the end of the work on the leaf if that ends it.
 pub(crate) fn guess(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
+    leaf: &mut MapNode,
     restriction: &Restriction<'_>,
     needed: &IntBox,
-) -> Result<Option<Visit>, StopReason> {
+) -> Result<Option<LeafVisit>, StopReason> {
     let started = Instant::now();
     let mut points = Vec::new();
     if !restriction.open.is_empty() {
         match satisfy(restriction, GUESS_STEPS, asked.budget)? {
             Satisfied::No => {
                 asked.finish(Stage::Guess, started);
-                return Ok(Some(Visit::Done));
+                return Ok(Some(LeafVisit::Done));
             }
             Satisfied::By(state) => {
                 points.extend(asked.prepared.axes.variables.iter().map(|&v| state[v]));
@@ -121,13 +121,13 @@ pub(crate) fn guess(
         }
     }
     leaf.learn(&points, choices);
-    Ok(witness.map(Visit::Witness))
+    Ok(witness.map(LeafVisit::Witness))
 }
 
 /// Looks for a witness by coordinate ascent from where the plane of the bounds is least.
 pub(crate) fn climb(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
+    leaf: &mut MapNode,
     restriction: &Restriction<'_>,
     needed: &IntBox,
 ) -> Result<Option<State>, StopReason> {
@@ -163,7 +163,7 @@ pub(crate) fn climb(
 }
 
 /// The cut of a leaf that helps most; `None` if it cannot be cut.
-pub(crate) fn best_cut(asked: &mut Asked<'_, '_>, leaf: &Node, needed: &IntBox) -> Option<Cut> {
+pub(crate) fn best_cut(asked: &mut Asked<'_, '_>, leaf: &MapNode, needed: &IntBox) -> Option<Cut> {
     let started = Instant::now();
     let is_beaten = |winners: &OutputSet| !winners.is_empty();
     let beaten_by = leaf.beaten_by.get(asked.output);
@@ -181,7 +181,7 @@ pub(crate) fn best_cut(asked: &mut Asked<'_, '_>, leaf: &Node, needed: &IntBox) 
 
 /// The axes among which to choose a cut: those that decide whether an output is applicable
 /// that would refute this one, else all that the network reads.
-fn contested_axes(asked: &Asked<'_, '_>, leaf: &Node) -> Vec<bool> {
+fn contested_axes(asked: &Asked<'_, '_>, leaf: &MapNode) -> Vec<bool> {
     let axes = &asked.prepared.axes;
     let mut contested = vec![false; axes.variables.len()];
     if let Some(winners) = leaf.beaten_by.get(asked.output) {

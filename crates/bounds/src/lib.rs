@@ -57,10 +57,10 @@ mod generator;
 
 pub use policert_engine_api::{AskedQuery, Recorder, Values};
 
-pub use config::Config;
+pub use config::OracleConfig;
 pub use decision_map::DecisionMap;
 pub use oracle::Oracle;
 pub use output_set::OutputSet;
 pub use query::SelectionQuery;
-pub use real::{PrepareError, RealAnswer, RealOracle, RealStatistics, Undecided};
-pub use statistics::{Stage, StageStatistics, Statistics};
+pub use real::{PrepareError, RealAnswer, RealOracle, RealStatistics, UndecidedReason};
+pub use statistics::{OracleStatistics, Stage, StageStatistics};

@@ -8,22 +8,22 @@ use policert_model::{Condition, State};
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::Policy;
 
-use crate::config::Config;
+use crate::config::OracleConfig;
 use crate::contract;
 use crate::decision_map::{DecisionMap, Sharing};
-use crate::prepared::Prepared;
+use crate::prepared::PreparedPolicy;
 use crate::query::SelectionQuery;
 use crate::refutations::{Refutations, widen};
 use crate::relaxed::RelaxedSearch;
-use crate::search::{Limits, Search};
-use crate::statistics::{Stage, Statistics};
+use crate::search::{QuerySearch, SearchLimits};
+use crate::statistics::{OracleStatistics, Stage};
 use crate::tighten::Restriction;
 
 /// Answers queries about one policy. One for each thread.
 #[derive(Debug)]
 pub struct Oracle<'p> {
-    prepared: Prepared<'p>,
-    limits: Limits,
+    prepared: PreparedPolicy<'p>,
+    limits: SearchLimits,
     refutations: Refutations,
 }
 
@@ -34,15 +34,19 @@ impl<'p> Oracle<'p> {
     /// applicable then.
     #[must_use]
     pub fn new(policy: &'p Policy, applicable: Vec<Condition>) -> Self {
-        Self::with_config(policy, applicable, Config::default())
+        Self::with_config(policy, applicable, OracleConfig::default())
     }
 
     /// As [`Oracle::new`], with other settings than the default ones.
     #[must_use]
-    pub fn with_config(policy: &'p Policy, applicable: Vec<Condition>, config: Config) -> Self {
+    pub fn with_config(
+        policy: &'p Policy,
+        applicable: Vec<Condition>,
+        config: OracleConfig,
+    ) -> Self {
         Self {
-            prepared: Prepared::new(policy, applicable),
-            limits: Limits { points: config.enumerated_points.max(1), boxes: None },
+            prepared: PreparedPolicy::new(policy, applicable),
+            limits: SearchLimits { points: config.enumerated_points.max(1), boxes: None },
             refutations: Refutations::new(policy.outputs().len()),
         }
     }
@@ -55,7 +59,7 @@ impl<'p> Oracle<'p> {
 
     /// Counters and times of the work so far.
     #[must_use]
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &OracleStatistics {
         &self.prepared.statistics
     }
 
@@ -219,9 +223,9 @@ impl DecisionMap {
         }
         if self.is_without(&needed) {
             let mut own = Self::of_sides(prepared, Some(needed), Sharing::OneOutput);
-            return Search::decide(&mut own, prepared, *limits, output, restriction, budget);
+            return QuerySearch::decide(&mut own, prepared, *limits, output, restriction, budget);
         }
         self.root_at(prepared, needed);
-        Search::decide(self, prepared, *limits, output, restriction, budget)
+        QuerySearch::decide(self, prepared, *limits, output, restriction, budget)
     }
 }

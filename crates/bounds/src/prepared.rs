@@ -10,20 +10,20 @@ use crate::bound::Bounder;
 use crate::memory::Memory;
 use crate::program::Program;
 use crate::real::RealOracle;
-use crate::statistics::Statistics;
+use crate::statistics::OracleStatistics;
 use crate::tree_bounds::TreeBounds;
 
 /// A policy prepared for queries.
 #[derive(Debug)]
-pub(crate) struct Prepared<'p> {
+pub(crate) struct PreparedPolicy<'p> {
     pub policy: &'p Policy,
     chooser: Chooser<'p>,
-    pub function: Function<'p>,
+    pub function: ScoreBounds<'p>,
     /// By output: the condition of its being applicable; all `True` without a filter.
     pub applicable: Arc<[Condition]>,
     pub axes: Axes,
     pub memory: Memory,
-    pub statistics: Statistics,
+    pub statistics: OracleStatistics,
     /// Answers relaxed queries; built when the first one is asked.
     pub real: Option<RealOracle>,
     /// Network inputs and applicability of points that are judged.
@@ -34,7 +34,7 @@ pub(crate) struct Prepared<'p> {
 
 /// The bounds of the scores, by the kind of policy.
 #[derive(Debug)]
-pub(crate) enum Function<'p> {
+pub(crate) enum ScoreBounds<'p> {
     Network(Box<NetworkBounds>),
     Trees(TreeBounds<'p>),
 }
@@ -46,7 +46,7 @@ pub(crate) struct NetworkBounds {
     pub bounder: Bounder,
 }
 
-impl<'p> Function<'p> {
+impl<'p> ScoreBounds<'p> {
     fn of(policy: &'p Policy) -> Self {
         match policy.scoring() {
             Scoring::Network(network) => Self::Network(Box::new(NetworkBounds {
@@ -89,7 +89,7 @@ impl Axes {
     }
 }
 
-impl<'p> Prepared<'p> {
+impl<'p> PreparedPolicy<'p> {
     /// Outputs that `applicable` lacks are never applicable; it is read with a filter only.
     pub fn new(policy: &'p Policy, mut applicable: Vec<Condition>) -> Self {
         let outputs = policy.outputs().len();
@@ -103,10 +103,10 @@ impl<'p> Prepared<'p> {
         Self {
             policy,
             chooser: policy.chooser(),
-            function: Function::of(policy),
+            function: ScoreBounds::of(policy),
             applicable: applicable.into(),
             memory: Memory::new(outputs),
-            statistics: Statistics::default(),
+            statistics: OracleStatistics::default(),
             real: None,
             inputs: Vec::new(),
             mask: Vec::new(),

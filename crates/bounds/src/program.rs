@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: usize = 4;
 pub(crate) struct Program {
     network: Network,
     /// In topological order; the first is the input.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ProgramNode>,
     /// The node of the scores.
     pub output: usize,
     /// Number of slots.
@@ -30,7 +30,7 @@ pub(crate) struct Program {
 
 /// One node: the slots `at .. at + width`.
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct ProgramNode {
     pub at: usize,
     pub width: usize,
     /// True if tight bounds of its elements matter (a function that is not linear reads them) and
@@ -108,7 +108,7 @@ impl Program {
     }
 
     /// Lays out one more node. `read` says of each node whether a function reads it.
-    fn add(&mut self, node: &policert_policy::Node, read: &mut [bool]) {
+    fn add(&mut self, node: &policert_policy::NetworkNode, read: &mut [bool]) {
         let sources = node.op.inputs().iter().map(|input| input.index());
         let reader = match &node.op {
             Op::Pointwise { activation, .. } => Some(Some(*activation)),
@@ -140,7 +140,14 @@ impl Program {
             | Op::Max { .. } => Panels::default(),
         };
         let (at, width) = (self.slots, node.width);
-        self.nodes.push(Node { at, width, refined: false, reader: None, readers: 0, panels });
+        self.nodes.push(ProgramNode {
+            at,
+            width,
+            refined: false,
+            reader: None,
+            readers: 0,
+            panels,
+        });
         self.slots += node.width;
     }
 
@@ -173,7 +180,7 @@ impl Program {
 
     /// Number of weights.
     pub fn weights(&self) -> usize {
-        let of = |node: &policert_policy::Node| match &node.op {
+        let of = |node: &policert_policy::NetworkNode| match &node.op {
             Op::Affine { weights, .. } => weights.entries().len(),
             Op::Input
             | Op::Scale { .. }

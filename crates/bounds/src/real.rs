@@ -30,8 +30,8 @@ use thiserror::Error;
 
 use crate::bound::Bounder;
 use crate::program::Program;
-use problem::{Problem, Start};
-use search::Search;
+use problem::{RealProblem, RealStart};
+use search::RealSearch;
 pub use statistics::RealStatistics;
 
 /// Decides questions over the reals about one network. One for each thread.
@@ -67,13 +67,13 @@ pub enum RealAnswer {
     /// These values of the variables satisfy them; verified exactly.
     Sat(Vec<Rational>),
     /// Neither was found, for this reason.
-    Undecided(Undecided),
+    Undecided(UndecidedReason),
 }
 
 /// The reason for which a question over the reals stays open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Undecided {
+pub enum UndecidedReason {
     /// A variable is not bounded on both sides (by finite doubles).
     Unbounded {
         /// The index of that variable.
@@ -84,7 +84,7 @@ pub enum Undecided {
     NotPiecewiseLinear,
 }
 
-impl fmt::Display for Undecided {
+impl fmt::Display for UndecidedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unbounded { variable } => write!(f, "variable {variable} is not bounded"),
@@ -199,16 +199,18 @@ impl RealOracle {
     ) -> Result<Searches, StopReason> {
         let mut is_read = vec![false; self.dimensions];
         self.reads.iter().for_each(|&variable| is_read[variable] = true);
-        let mut searches: Vec<Search> = Vec::with_capacity(disjuncts.len());
+        let mut searches: Vec<RealSearch> = Vec::with_capacity(disjuncts.len());
         let mut undecided = None;
         for inequalities in disjuncts {
             budget.poll_clock()?;
             self.statistics.queries += 1;
-            let start = Problem::read(self.dimensions, &is_read, inequalities.as_ref());
+            let start = RealProblem::read(self.dimensions, &is_read, inequalities.as_ref());
             let search = start.and_then(|start| match start {
-                Start::Empty => Ok(None),
+                RealStart::Empty => Ok(None),
                 // Disjuncts mostly share a box, and what is computed for it.
-                Start::Open(problem) => Search::new(self, problem, searches.last()).map(Some),
+                RealStart::Open(problem) => {
+                    RealSearch::new(self, problem, searches.last()).map(Some)
+                }
             });
             match search {
                 Ok(search) => searches.extend(search),
@@ -222,8 +224,8 @@ impl RealOracle {
 /// Searches for the disjuncts of one question, which may pause.
 #[derive(Debug)]
 pub(crate) struct Searches {
-    open: Vec<Search>,
-    undecided: Option<Undecided>,
+    open: Vec<RealSearch>,
+    undecided: Option<UndecidedReason>,
 }
 
 impl Searches {

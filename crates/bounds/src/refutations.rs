@@ -6,9 +6,9 @@ use policert_engine_api::{Budget, StopReason};
 use policert_model::Truth;
 use policert_numeric::IntBox;
 
-use crate::frame::Frame;
+use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
-use crate::prepared::{Function, Prepared};
+use crate::prepared::{PreparedPolicy, ScoreBounds};
 
 /// Refuted boxes that are kept for each output.
 const KEPT: usize = 512;
@@ -53,7 +53,7 @@ struct Bounded {
 
 /// Widens a refuted box; `None` where a side that it could have is unbounded.
 pub(crate) fn widen(
-    prepared: &mut Prepared<'_>,
+    prepared: &mut PreparedPolicy<'_>,
     output: usize,
     inner: &IntBox,
     outer: &IntBox,
@@ -65,11 +65,11 @@ pub(crate) fn widen(
     let mut outer = outer.clone();
     outer.hull_with(inner);
     let frame = match &prepared.function {
-        Function::Network(network) => {
+        ScoreBounds::Network(network) => {
             let inputs = Inputs::new(&prepared.axes.reads, &outer);
-            Some(Frame::new(network.bounder.program(), inputs.lo, inputs.hi))
+            Some(RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi))
         }
-        Function::Trees(_) => None,
+        ScoreBounds::Trees(_) => None,
     };
     let frame = frame.as_ref();
     let mut current = inner.clone();
@@ -92,8 +92,8 @@ pub(crate) fn widen(
 
 /// Widens one end of a side as far as the bound refutes: all the way, or by halvings of it.
 fn widen_side(
-    prepared: &mut Prepared<'_>,
-    frame: Option<&Frame>,
+    prepared: &mut PreparedPolicy<'_>,
+    frame: Option<&RegionFrame>,
     output: usize,
     current: &mut IntBox,
     outer: &IntBox,
@@ -130,8 +130,8 @@ fn widen_side(
 
 /// Bounds the lead of the output's rivals over a box, without splits.
 fn bound_alone(
-    prepared: &mut Prepared<'_>,
-    frame: Option<&Frame>,
+    prepared: &mut PreparedPolicy<'_>,
+    frame: Option<&RegionFrame>,
     output: usize,
     sides: &IntBox,
     budget: &mut Budget,
@@ -155,19 +155,19 @@ fn bound_alone(
     let semantics = prepared.policy.semantics();
     let ranges = prepared.input_ranges(sides);
     let network = match (&mut prepared.function, frame) {
-        (Function::Network(network), Some(frame)) => {
+        (ScoreBounds::Network(network), Some(frame)) => {
             let inputs = Inputs::new(&prepared.axes.reads, sides);
             network.bounder.enter(frame, &inputs.lo, &inputs.hi, budget)?;
             network
         }
-        (Function::Trees(trees), _) => {
+        (ScoreBounds::Trees(trees), _) => {
             trees.enter(&ranges);
             best.refuted |= pairs.iter().any(|&(rival, output)| {
                 semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
             });
             return Ok(best);
         }
-        (Function::Network(_), None) => return Ok(best),
+        (ScoreBounds::Network(_), None) => return Ok(best),
     };
     let Some(frame) = frame else { return Ok(best) };
     let reads = &prepared.axes.reads;

@@ -8,13 +8,13 @@ use policert_numeric::IntBox;
 use smallvec::{SmallVec, smallvec};
 
 use crate::asked::Asked;
-use crate::bound::Difference;
-use crate::decision_map::{Lead, Node, Progress, Sharing};
-use crate::frame::Frame;
+use crate::bound::ScoreDifference;
+use crate::decision_map::{Lead, MapNode, NodeProgress, Sharing};
+use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
 use crate::joint::is_contradictory;
 use crate::output_set::OutputSet;
-use crate::prepared::{Axes, Function};
+use crate::prepared::{Axes, ScoreBounds};
 use crate::program::Program;
 use crate::statistics::Stage;
 use crate::tighten::Restriction;
@@ -27,15 +27,15 @@ const SMALL_PART: f64 = 1024.0;
 /// the conditions of the query. `region` has the constants of the map's whole region.
 pub(crate) fn bound(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
-    region: &Frame,
+    leaf: &mut MapNode,
+    region: &RegionFrame,
     sharing: Sharing,
     restriction: &Restriction<'_>,
 ) -> Result<bool, StopReason> {
     let started = Instant::now();
     asked.budget.poll()?;
     let inputs = Inputs::new(&asked.prepared.axes.reads, &leaf.sides);
-    let Function::Network(network) = &mut asked.prepared.function else { return Ok(false) };
+    let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
     let own = own_frame(network.bounder.program(), region, &inputs);
     let frame = own.as_ref().unwrap_or(region);
     let outputs = asked.prepared.applicable.len();
@@ -72,16 +72,16 @@ pub(crate) fn bound(
     }
     let refuted = leaf.refuted.contains(asked.output);
     let contradictory = !refuted && is_contradictory(asked, leaf, frame, restriction)?;
-    if let Function::Network(network) = &asked.prepared.function {
+    if let ScoreBounds::Network(network) = &asked.prepared.function {
         asked.prepared.statistics.forms = network.bounder.forms_done;
     }
-    leaf.progress = Progress::Bounded;
+    leaf.progress = NodeProgress::Bounded;
     asked.finish(Stage::Bound, started);
     Ok(contradictory)
 }
 
 /// A frame for these inputs where that of the region is of no use, or much too wide.
-fn own_frame(program: &Program, region: &Frame, inputs: &Inputs) -> Option<Frame> {
+fn own_frame(program: &Program, region: &RegionFrame, inputs: &Inputs) -> Option<RegionFrame> {
     let size =
         |lo: &[f64], hi: &[f64]| lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()));
     // Errors grow with the inputs of the whole region.
@@ -89,22 +89,22 @@ fn own_frame(program: &Program, region: &Frame, inputs: &Inputs) -> Option<Frame
     if region.floor.is_finite() && !part {
         return None;
     }
-    Some(Frame::new(program, inputs.lo.clone(), inputs.hi.clone()))
+    Some(RegionFrame::new(program, inputs.lo.clone(), inputs.hi.clone()))
 }
 
 /// Looks whether some of the closest rivals beat the output between them: where a mixture of
 /// their scores is greater, one of them is.
 fn mixture(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
-    frame: &Frame,
+    leaf: &mut MapNode,
+    frame: &RegionFrame,
     mut rivals: Vec<(usize, f64)>,
 ) -> Result<(), StopReason> {
     let competes = |rival: usize| leaf.truths.get(rival).is_none_or(|t| *t == Truth::True);
     rivals.retain(|&(rival, lower)| competes(rival) && lower > f64::NEG_INFINITY);
     rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
     let rivals: SmallVec<[usize; 3]> = rivals.iter().take(3).map(|r| r.0).collect();
-    let Function::Network(network) = &mut asked.prepared.function else { return Ok(()) };
+    let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(()) };
     // A positive difference refutes under every tie rule.
     if network.bounder.mixture(frame, &rivals, asked.output, asked.budget)? > 0.0 {
         leaf.refuted.insert(asked.output);
@@ -116,17 +116,17 @@ fn mixture(
 /// added to `rivals`, with the lower bounds of their lead.
 fn differences(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
-    frame: &Frame,
+    leaf: &mut MapNode,
+    frame: &RegionFrame,
     pairs: &[(usize, usize)],
     rivals: &mut Vec<(usize, f64)>,
 ) -> Result<(), StopReason> {
     let semantics = asked.prepared.policy.semantics();
     let (axes, output) = (&asked.prepared.axes, asked.output);
-    let Function::Network(network) = &mut asked.prepared.function else { return Ok(()) };
+    let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(()) };
     let budget = &mut *asked.budget;
-    network.bounder.differences(frame, pairs, budget, &mut |difference: Difference<'_>| {
-        let Difference { greater, lesser, lower, .. } = difference;
+    network.bounder.differences(frame, pairs, budget, &mut |difference: ScoreDifference<'_>| {
+        let ScoreDifference { greater, lesser, lower, .. } = difference;
         if lesser == output {
             rivals.push((greater, lower));
         }
@@ -169,18 +169,18 @@ pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<boo
         .collect();
     let mut lost = false;
     // Choices of trees are always decided.
-    let Function::Network(network) = &mut asked.prepared.function else { return Ok(false) };
-    let frame = Frame::new(network.bounder.program(), inputs.lo, inputs.hi);
+    let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
+    let frame = RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi);
     let budget: &mut Budget = asked.budget;
     network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
     // A strict comparison refutes under every tie rule.
-    let lost_by = &mut |d: Difference<'_>| lost |= d.lower > 0.0;
+    let lost_by = &mut |d: ScoreDifference<'_>| lost |= d.lower > 0.0;
     network.bounder.differences(&frame, &pairs, budget, lost_by)?;
     Ok(lost)
 }
 
 /// Notes what a bound that does not refute says about where to go on.
-fn follow(lead: &mut Lead, difference: &Difference<'_>, axes: &Axes, sides: &IntBox) {
+fn follow(lead: &mut Lead, difference: &ScoreDifference<'_>, axes: &Axes, sides: &IntBox) {
     let mut slopes: Numbers = smallvec![0.0; axes.reads.len()];
     let mut influence: Numbers = smallvec![0.0; axes.reads.len()];
     difference.add_plane(&mut slopes, &mut influence);

@@ -5,15 +5,15 @@ use std::time::Instant;
 use policert_engine_api::StopReason;
 
 use crate::asked::Asked;
-use crate::decision_map::{Lead, Node, Progress, Sharing};
-use crate::prepared::Function;
+use crate::decision_map::{Lead, MapNode, NodeProgress, Sharing};
+use crate::prepared::ScoreBounds;
 use crate::split::Cut;
 use crate::statistics::Stage;
 
 /// Bounds the score differences over a leaf and notes which outputs lose.
 pub(crate) fn bound_trees(
     asked: &mut Asked<'_, '_>,
-    leaf: &mut Node,
+    leaf: &mut MapNode,
     sharing: Sharing,
 ) -> Result<(), StopReason> {
     let started = Instant::now();
@@ -22,7 +22,7 @@ pub(crate) fn bound_trees(
     let semantics = asked.prepared.policy.semantics();
     let outputs = asked.prepared.applicable.len();
     asked.prepared.statistics.bounds += 1;
-    let Function::Trees(trees) = &mut asked.prepared.function else { return Ok(()) };
+    let ScoreBounds::Trees(trees) = &mut asked.prepared.function else { return Ok(()) };
     trees.enter(&inputs);
     let axes = asked.prepared.axes.variables.len();
     for lesser in 0..outputs {
@@ -46,18 +46,18 @@ pub(crate) fn bound_trees(
         }
     }
     leaf.leads.retain(|lead| !leaf.refuted.contains(lead.output));
-    leaf.progress = Progress::Bounded;
+    leaf.progress = NodeProgress::Bounded;
     asked.finish(Stage::Bound, started);
     Ok(())
 }
 
 /// The cut of a leaf at the threshold that helps most against the rival that is closest to beating
 /// the output. `None` for networks, and where all scores are constant in the leaf.
-pub(crate) fn tree_cut(asked: &mut Asked<'_, '_>, leaf: &Node) -> Option<Cut> {
+pub(crate) fn tree_cut(asked: &mut Asked<'_, '_>, leaf: &MapNode) -> Option<Cut> {
     let inputs = asked.prepared.input_ranges(&leaf.sides);
     let outputs = asked.prepared.applicable.len();
     let output = asked.output;
-    let Function::Trees(trees) = &mut asked.prepared.function else { return None };
+    let ScoreBounds::Trees(trees) = &mut asked.prepared.function else { return None };
     trees.enter(&inputs);
     // Rivals that surely compete first.
     let rank = |rival: usize| match leaf.truths.get(rival) {

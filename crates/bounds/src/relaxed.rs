@@ -3,9 +3,9 @@
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{Condition, LinearConstraint, Truth};
 use policert_numeric::{IntBox, LinearInequality, Rational};
-use policert_policy::Comparison;
+use policert_policy::ScoreComparison;
 
-use crate::prepared::Prepared;
+use crate::prepared::PreparedPolicy;
 use crate::query::SelectionQuery;
 use crate::real::{PrepareError, RealAnswer, RealOracle, Searches};
 
@@ -80,7 +80,11 @@ fn over_reals(constraint: &LinearConstraint) -> LinearInequality {
 }
 
 /// The query as a disjunction of linear inequalities over the variables and the scores.
-fn relaxed_form(prepared: &Prepared<'_>, query: &SelectionQuery<'_>, sides: &IntBox) -> NormalForm {
+fn relaxed_form(
+    prepared: &PreparedPolicy<'_>,
+    query: &SelectionQuery<'_>,
+    sides: &IntBox,
+) -> NormalForm {
     let dimensions = sides.dimensions();
     let bounds = sides.sides().iter().enumerate().filter(|(_, side)| side.is_bounded());
     let bounds = bounds.flat_map(|(variable, side)| {
@@ -100,7 +104,7 @@ fn relaxed_form(prepared: &Prepared<'_>, query: &SelectionQuery<'_>, sides: &Int
     form.add(&NormalForm::of(&prepared.applicable[output], sides));
     let semantics = prepared.policy.semantics();
     for other in (0..prepared.applicable.len()).filter(|&other| other != output) {
-        let strict = semantics.requires(output, other) == Comparison::Greater;
+        let strict = semantics.requires(output, other) == ScoreComparison::Greater;
         let terms = [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
         let wins = LinearInequality::new(terms, Rational::ZERO, strict);
         let mut wins_or_is_absent = NormalForm { disjuncts: vec![vec![wins]], is_partial: false };
@@ -121,7 +125,7 @@ fn relaxed_form(prepared: &Prepared<'_>, query: &SelectionQuery<'_>, sides: &Int
 
 /// The oracle over the reals, for states of so many variables.
 fn take_real(
-    prepared: &mut Prepared<'_>,
+    prepared: &mut PreparedPolicy<'_>,
     dimensions: usize,
     budget: &mut Budget,
 ) -> Result<Option<RealOracle>, StopReason> {
@@ -167,7 +171,7 @@ pub(crate) struct RelaxedSearch {
 impl RelaxedSearch {
     /// The search for the answer of a relaxed query.
     pub fn new(
-        prepared: &mut Prepared<'_>,
+        prepared: &mut PreparedPolicy<'_>,
         query: &SelectionQuery<'_>,
         budget: &mut Budget,
     ) -> Result<Self, StopReason> {
@@ -194,7 +198,7 @@ impl RelaxedSearch {
     /// Looks at about so many parts more; an answer ends it.
     pub fn advance(
         &mut self,
-        prepared: &mut Prepared<'_>,
+        prepared: &mut PreparedPolicy<'_>,
         parts: u64,
         budget: &mut Budget,
     ) -> Result<Option<Answer<Vec<Rational>>>, StopReason> {

@@ -9,12 +9,12 @@ use policert_model::State;
 use policert_numeric::{IntInterval, Rational};
 
 use crate::asked::Asked;
-use crate::decision_map::{DecisionMap, Progress};
+use crate::decision_map::{DecisionMap, NodeProgress};
 use crate::enumerate::count_up_to;
 use crate::leaf::{
-    Visit, beaten_here, best_cut, chosen_everywhere, climb, enumerate, guess, undecided_points,
+    LeafVisit, beaten_here, best_cut, chosen_everywhere, climb, enumerate, guess, undecided_points,
 };
-use crate::prepared::{Function, Prepared};
+use crate::prepared::{PreparedPolicy, ScoreBounds};
 use crate::query::SelectionQuery;
 use crate::refute::bound;
 use crate::refute_trees::bound_trees;
@@ -33,7 +33,7 @@ const RELAXED: [u64; 5] = [256, 1024, 4096, 16_384, 65_536];
 
 /// The limits of a search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct SearchLimits {
     /// Boxes of at most so many points are enumerated.
     pub points: usize,
     /// After how many boxes that bounds leave open a query is given up.
@@ -41,10 +41,10 @@ pub(crate) struct Limits {
 }
 
 /// One query on its way through a map.
-pub(crate) struct Search<'s, 'p, 'q> {
+pub(crate) struct QuerySearch<'s, 'p, 'q> {
     map: &'s mut DecisionMap,
     asked: Asked<'s, 'p>,
-    limits: Limits,
+    limits: SearchLimits,
     /// Boxes that bounds left open so far.
     open_boxes: u64,
     /// True if a point was found at which the choice cannot be decided.
@@ -54,18 +54,18 @@ pub(crate) struct Search<'s, 'p, 'q> {
     /// The search over the reals, once it was begun.
     relaxed: Option<RelaxedSearch>,
     /// The parts that wait, the most promising first.
-    waiting: BinaryHeap<Part<'q>>,
+    waiting: BinaryHeap<QueryPart<'q>>,
     /// Parts that were put there so far.
     parts: u64,
 }
 
-impl Search<'_, '_, '_> {
+impl QuerySearch<'_, '_, '_> {
     /// Decides whether the policy chooses an output where a restriction holds, which is inside the
     /// region of the map.
     pub fn decide<'q>(
         map: &mut DecisionMap,
-        prepared: &mut Prepared<'_>,
-        limits: Limits,
+        prepared: &mut PreparedPolicy<'_>,
+        limits: SearchLimits,
         output: usize,
         restriction: Restriction<'q>,
         budget: &mut Budget,
@@ -75,7 +75,7 @@ impl Search<'_, '_, '_> {
         for condition in &restriction.open {
             condition.for_each_var(&mut |v| closed &= axes.binary_search(&v.index()).is_ok());
         }
-        let mut search = Search {
+        let mut search = QuerySearch {
             map,
             asked: Asked { prepared, budget, output, closed, stage: Stage::Recall },
             limits,
@@ -107,7 +107,7 @@ impl Search<'_, '_, '_> {
 }
 
 /// A part of a box of the map that waits for its turn.
-struct Part<'q> {
+struct QueryPart<'q> {
     /// The distance of the output from losing there, as far as the bounds so far tell.
     promise: f64,
     /// Parts that promise the same: the latest first.
@@ -116,27 +116,27 @@ struct Part<'q> {
     restriction: Restriction<'q>,
 }
 
-impl Ord for Part<'_> {
+impl Ord for QueryPart<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         self.promise.total_cmp(&other.promise).then(self.number.cmp(&other.number))
     }
 }
 
-impl PartialOrd for Part<'_> {
+impl PartialOrd for QueryPart<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Part<'_> {
+impl PartialEq for QueryPart<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Part<'_> {}
+impl Eq for QueryPart<'_> {}
 
-impl<'q> Search<'_, '_, 'q> {
+impl<'q> QuerySearch<'_, '_, 'q> {
     fn search(&mut self, restriction: Restriction<'q>) -> Result<Option<State>, StopReason> {
         if let Some(witness) = remembered_witness(&mut self.asked, &restriction)? {
             return Ok(Some(witness));
@@ -150,13 +150,13 @@ impl<'q> Search<'_, '_, 'q> {
                 return Ok(None);
             }
             self.asked.prepared.statistics.boxes += 1;
-            let Some(Part { promise, node, restriction, .. }) = self.descend(part) else {
+            let Some(QueryPart { promise, node, restriction, .. }) = self.descend(part) else {
                 continue;
             };
             match self.visit(node, &restriction)? {
-                Visit::Witness(witness) => return Ok(Some(witness)),
-                Visit::Done => {}
-                Visit::Again => {
+                LeafVisit::Witness(witness) => return Ok(Some(witness)),
+                LeafVisit::Done => {}
+                LeafVisit::Again => {
                     self.wait(promise, node, restriction);
                     match self.over_reals(&whole)? {
                         OverReals::Refuted => {
@@ -178,18 +178,18 @@ impl<'q> Search<'_, '_, 'q> {
 
     fn wait(&mut self, promise: f64, node: usize, restriction: Restriction<'q>) {
         self.parts += 1;
-        self.waiting.push(Part { promise, number: self.parts, node, restriction });
+        self.waiting.push(QueryPart { promise, number: self.parts, node, restriction });
     }
 
     /// Goes down to a leaf; what reaches into both sides of a cut waits. `None` if nothing is
     /// left, or something else promises more.
-    fn descend(&mut self, mut part: Part<'q>) -> Option<Part<'q>> {
+    fn descend(&mut self, mut part: QueryPart<'q>) -> Option<QueryPart<'q>> {
         loop {
             let node = &self.map.nodes[part.node];
             if node.refuted.contains(self.asked.output) {
                 return None;
             }
-            let Progress::Cut(cut, low) = node.progress else {
+            let NodeProgress::Cut(cut, low) = node.progress else {
                 return Some(part);
             };
             let variable = self.asked.prepared.axes.variables[cut.axis];
@@ -232,35 +232,39 @@ impl<'q> Search<'_, '_, 'q> {
     }
 
     /// Works on a leaf.
-    fn visit(&mut self, node: usize, restriction: &Restriction<'q>) -> Result<Visit, StopReason> {
+    fn visit(
+        &mut self,
+        node: usize,
+        restriction: &Restriction<'q>,
+    ) -> Result<LeafVisit, StopReason> {
         let (asked, leaf) = (&mut self.asked, &mut self.map.nodes[node]);
         if let Some(witness) = known_witness(asked, leaf, restriction)? {
-            return Ok(Visit::Witness(witness));
+            return Ok(LeafVisit::Witness(witness));
         }
         if beaten_here(asked, leaf, restriction) {
-            return Ok(Visit::Done);
+            return Ok(LeafVisit::Done);
         }
         if chosen_everywhere(asked, leaf) {
             // Only the conditions matter.
             return Ok(match satisfy(restriction, usize::MAX, asked.budget)? {
-                Satisfied::By(point) => Visit::Witness(point),
-                Satisfied::No | Satisfied::Unknown => Visit::Done,
+                Satisfied::By(point) => LeafVisit::Witness(point),
+                Satisfied::No | Satisfied::Unknown => LeafVisit::Done,
             });
         }
         let progress = leaf.progress;
-        if progress == Progress::Enumerated {
+        if progress == NodeProgress::Enumerated {
             self.undecided = self.undecided || undecided_points(asked, leaf, restriction)?;
-            return Ok(Visit::Done);
+            return Ok(LeafVisit::Done);
         }
         let needed = asked.prepared.axes.project(&restriction.sides);
         if let Some(cut) = trim(&leaf.sides, &needed) {
             self.cut(node, cut);
-            return Ok(Visit::Again);
+            return Ok(LeafVisit::Again);
         }
-        if progress == Progress::Fresh {
+        if progress == NodeProgress::Fresh {
             if count_up_to(&leaf.sides, self.limits.points).is_some() {
                 enumerate(asked, leaf);
-                return Ok(Visit::Again);
+                return Ok(LeafVisit::Again);
             }
             // Points that the parent knew will do to tell which outputs win here.
             if leaf.known() == 0
@@ -274,7 +278,7 @@ impl<'q> Search<'_, '_, 'q> {
                 || leaf.refuted.contains(asked.output)
                 || beaten_here(asked, leaf, restriction)
             {
-                return Ok(Visit::Done);
+                return Ok(LeafVisit::Done);
             }
         }
         let (asked, leaf) = (&mut self.asked, &mut self.map.nodes[node]);
@@ -286,17 +290,17 @@ impl<'q> Search<'_, '_, 'q> {
             && CLIMBS.contains(&self.open_boxes)
             && let Some(witness) = climb(asked, leaf, restriction, &needed)?
         {
-            return Ok(Visit::Witness(witness));
+            return Ok(LeafVisit::Witness(witness));
         }
         match best_cut(asked, leaf, &needed) {
             Some(cut) => {
                 self.cut(node, cut);
-                Ok(Visit::Again)
+                Ok(LeafVisit::Again)
             }
             None => {
                 // A single point that was not enumerated: nothing more can be said.
                 self.undecided = true;
-                Ok(Visit::Done)
+                Ok(LeafVisit::Done)
             }
         }
     }
@@ -306,12 +310,12 @@ impl<'q> Search<'_, '_, 'q> {
         let Self { map, asked, .. } = self;
         let sharing = map.sharing;
         match &asked.prepared.function {
-            Function::Network(network) => {
+            ScoreBounds::Network(network) => {
                 let reads = &asked.prepared.axes.reads;
                 let (leaf, region) = map.bounded(network.bounder.program(), reads, node);
                 bound(asked, leaf, region, sharing, restriction)
             }
-            Function::Trees(_) => {
+            ScoreBounds::Trees(_) => {
                 bound_trees(asked, &mut map.nodes[node], sharing)?;
                 Ok(false)
             }

@@ -52,7 +52,7 @@ pub struct StageStatistics {
 
 /// Counters of an [`Oracle`](crate::Oracle).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Statistics {
+pub struct OracleStatistics {
     /// Queries asked.
     pub queries: u64,
     /// Queries that ended without refutation and without witness.
@@ -70,7 +70,7 @@ pub struct Statistics {
     stages: [StageStatistics; Stage::ALL.len()],
 }
 
-impl Statistics {
+impl OracleStatistics {
     /// The work of a stage.
     #[must_use]
     pub fn stage(&self, stage: Stage) -> &StageStatistics {
@@ -94,7 +94,7 @@ impl Statistics {
     }
 }
 
-impl fmt::Display for Statistics {
+impl fmt::Display for OracleStatistics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,

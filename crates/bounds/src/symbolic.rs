@@ -10,15 +10,15 @@ use policert_policy::{NodeId, Op};
 use pulp::{Arch, Simd};
 use smallvec::SmallVec;
 
-use crate::frame::Frame;
-use crate::interval::Bounds;
+use crate::frame::RegionFrame;
+use crate::interval::SlotBounds;
 use crate::kernel::{Kernel, load, magnitude, run, store, vectors, vectors_mut};
 use crate::program::{COLUMNS, LANES, Lanes, Program, factor};
 use crate::relaxation::Lines;
 
 /// Forms that are carried back side by side.
 #[derive(Debug)]
-pub(crate) struct Forms {
+pub(crate) struct FormBlock {
     /// Coefficients of each slot, where `live`.
     coefficients: Vec<Lanes>,
     live: Vec<bool>,
@@ -41,12 +41,12 @@ pub(crate) struct Relaxations<'a> {
     /// Lines by slot.
     pub lines: &'a [Lines],
     /// Bounds by slot; those of the input are the box.
-    pub bounds: &'a Bounds,
+    pub bounds: &'a SlotBounds,
     /// For each affine node the neurons whose coefficients may differ from 0.
     pub active: &'a [Vec<usize>],
 }
 
-impl Forms {
+impl FormBlock {
     pub fn new(program: &Program) -> Self {
         Self {
             coefficients: vec![[0.0; LANES]; program.slots],
@@ -61,7 +61,7 @@ impl Forms {
     }
 
     /// Starts with these forms. The rows of an affine node are substituted at once.
-    pub fn start(&mut self, program: &Program, frame: &Frame, node: usize, forms: &[Form]) {
+    pub fn start(&mut self, program: &Program, frame: &RegionFrame, node: usize, forms: &[Form]) {
         self.live.fill(false);
         self.started = node;
         self.constant = [0.0; LANES];
@@ -97,7 +97,7 @@ impl Forms {
     pub fn lower_bounds(
         &mut self,
         program: &Program,
-        frame: &Frame,
+        frame: &RegionFrame,
         relaxations: Relaxations<'_>,
     ) -> Lanes {
         let arch = self.arch;
@@ -110,7 +110,7 @@ impl Forms {
     }
 
     /// The constant of the plane of a lane, which is below the form everywhere in the box.
-    pub fn plane_constant(&self, frame: &Frame, lane: usize) -> f64 {
+    pub fn plane_constant(&self, frame: &RegionFrame, lane: usize) -> f64 {
         sub_down(self.plane[lane], frame.error(self.terms[lane]))
     }
 
@@ -124,7 +124,7 @@ impl Forms {
         }
     }
 
-    /// As [`Forms::coefficient`], by slot, for a node that every form passes.
+    /// As [`FormBlock::coefficient`], by slot, for a node that every form passes.
     pub fn coefficient_at(&self, slot: usize, lane: usize) -> f64 {
         self.coefficients[slot][lane]
     }
@@ -132,18 +132,18 @@ impl Forms {
 
 /// A multiple of one element of a node.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Term {
+pub(crate) struct FormTerm {
     pub element: usize,
     pub factor: f64,
 }
 
 /// A form to start with: the sum of some terms, at most one for each element.
-pub(crate) type Form = SmallVec<[Term; 3]>;
+pub(crate) type Form = SmallVec<[FormTerm; 3]>;
 
 struct Backward<'a> {
-    forms: &'a mut Forms,
+    forms: &'a mut FormBlock,
     program: &'a Program,
-    frame: &'a Frame,
+    frame: &'a RegionFrame,
     relaxations: Relaxations<'a>,
 }
 
@@ -163,7 +163,7 @@ impl Kernel for Backward<'_> {
 struct Pass<'a, S: Simd, const N: usize> {
     simd: S,
     program: &'a Program,
-    frame: &'a Frame,
+    frame: &'a RegionFrame,
     node: usize,
     /// Coefficients of the nodes before.
     before: &'a mut [Lanes],
@@ -180,9 +180,9 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     #[inline(always)]
     fn of(
         simd: S,
-        forms: &'a mut Forms,
+        forms: &'a mut FormBlock,
         program: &'a Program,
-        frame: &'a Frame,
+        frame: &'a RegionFrame,
         node: usize,
     ) -> Self {
         let range = program.range(node);
@@ -197,7 +197,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             }
         }
         store::<S, N>(&mut forms.terms, terms);
-        let Forms { live, constant, plane, neurons, .. } = forms;
+        let FormBlock { live, constant, plane, neurons, .. } = forms;
         let started = (forms.started == node).then_some(&neurons[..range.len()]);
         Self { simd, program, frame, node, before, live, own, constant, plane, started }
     }
@@ -247,7 +247,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
 
     /// The least value of each form over the box.
     #[inline(always)]
-    fn input(&mut self, bounds: &Bounds) {
+    fn input(&mut self, bounds: &SlotBounds) {
         let simd = self.simd;
         let zero = simd.splat_f64s(0.0);
         *self.plane = *self.constant;
@@ -332,7 +332,7 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     /// A positive coefficient goes to the source with the greatest lower bound, a negative one
     /// to a source that is the maximum everywhere or to an upper bound.
     #[inline(always)]
-    fn max(&mut self, sources: &[NodeId], bounds: &Bounds) {
+    fn max(&mut self, sources: &[NodeId], bounds: &SlotBounds) {
         for source in sources {
             self.target(source.index());
         }
@@ -378,7 +378,7 @@ struct Greatest {
 }
 
 impl Greatest {
-    fn of(program: &Program, bounds: &Bounds, sources: &[NodeId], element: usize) -> Self {
+    fn of(program: &Program, bounds: &SlotBounds, sources: &[NodeId], element: usize) -> Self {
         let mut slots = sources.iter().map(|source| program.nodes[source.index()].at + element);
         let first = slots.clone().next().unwrap_or(0);
         let slot = slots

@@ -6,13 +6,13 @@ use policert_numeric::IntInterval;
 use policert_policy::Choice;
 
 use crate::asked::Asked;
-use crate::decision_map::Node;
+use crate::decision_map::MapNode;
 use crate::tighten::{Restriction, Satisfied, satisfy};
 
 /// A witness among the points of a leaf at which the choice is known.
 pub(crate) fn known_witness(
     asked: &mut Asked<'_, '_>,
-    leaf: &Node,
+    leaf: &MapNode,
     restriction: &Restriction<'_>,
 ) -> Result<Option<State>, StopReason> {
     for index in 0..leaf.known() {

@@ -3,8 +3,8 @@
 //! be composed.
 
 use policert_model::{
-    Composer, DomainRule, EvalError, InstanceId, LabelId, Model, ModellingError, OperatorKey,
-    Semantics, SyncVector,
+    Composer, DomainRule, EvalError, InstanceId, LabelId, Model, ModelSemantics, ModellingError,
+    OperatorKey, SyncVector,
 };
 
 /// Returns whether `label` is applicable in `state`.
@@ -12,7 +12,7 @@ use policert_model::{
 /// # Errors
 /// An operator whose guard has no truth value, under [`DomainRule::Error`].
 pub(crate) fn is_applicable(
-    semantics: Semantics<'_>,
+    semantics: ModelSemantics<'_>,
     label: LabelId,
     state: &[i64],
 ) -> Result<bool, ModellingError> {
@@ -67,7 +67,7 @@ impl Guards {
 /// An operator all of whose guards hold or have no truth value, one at least the latter, has no
 /// truth value itself.
 fn check_values(
-    semantics: Semantics<'_>,
+    semantics: ModelSemantics<'_>,
     vector: &SyncVector,
     v: u32,
     guards: &[Guards],

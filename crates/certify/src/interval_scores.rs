@@ -5,7 +5,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::activation::Elu;
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
-use policert_policy::{Activation, Comparison, Network, NodeId, Op, Policy, Scoring, Smooth};
+use policert_policy::{Activation, Network, NodeId, Op, Policy, ScoreComparison, Scoring, Smooth};
 
 use crate::invariant::{ChoicesInBoxes, Competing};
 
@@ -70,8 +70,8 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
                 return Ok(rivals.any(|rival| {
                     let lead = greatest_lead(trees, &inputs, output, rival);
                     match semantics.requires(output, rival) {
-                        Comparison::Greater => lead <= 0,
-                        Comparison::GreaterEqual => lead < 0,
+                        ScoreComparison::Greater => lead <= 0,
+                        ScoreComparison::GreaterEqual => lead < 0,
                     }
                 }));
             }
@@ -83,8 +83,8 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
         for rival in rivals {
             let lead = difference(network, &self.values, output, rival);
             let refuted = match semantics.requires(output, rival) {
-                Comparison::Greater => lead.hi() <= 0.0,
-                Comparison::GreaterEqual => lead.hi() < 0.0,
+                ScoreComparison::Greater => lead.hi() <= 0.0,
+                ScoreComparison::GreaterEqual => lead.hi() < 0.0,
             };
             if refuted {
                 return Ok(true);

@@ -6,7 +6,8 @@
 
 use policert_engine_api::{Budget, EngineError, Question, StartStates, point_of};
 use policert_model::{
-    Condition, Destination, OPERATOR_LIMIT, Operator, Semantics, State, Truth, UpdateValue, VarId,
+    Condition, Destination, ModelSemantics, OPERATOR_LIMIT, Operator, State, Truth, UpdateValue,
+    VarId,
 };
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Filter, Policy};
@@ -95,7 +96,7 @@ pub fn check_invariant(
         return Err(InvariantError::NoStates(i));
     }
     let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
-    let semantics = Semantics { model: question.model, rule: question.domain_rule };
+    let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
     let scorer = policy.map(Scorer::new);
     let mut check = Check { question, semantics, policy, scorer, boxes, operators: &operators };
     check.starts(budget)?;
@@ -113,7 +114,7 @@ pub fn check_invariant(
 
 struct Check<'a> {
     question: &'a Question<'a>,
-    semantics: Semantics<'a>,
+    semantics: ModelSemantics<'a>,
     policy: Option<&'a Policy>,
     scorer: Option<Scorer<'a>>,
     boxes: &'a [IntBox],

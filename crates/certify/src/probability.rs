@@ -13,7 +13,7 @@ mod paths;
 use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::{Budget, EngineError, OverStarts, Question, ValuedState};
-use policert_model::{Condition, ModellingError, OPERATOR_LIMIT, Operator, Semantics, State};
+use policert_model::{Condition, ModelSemantics, ModellingError, OPERATOR_LIMIT, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 use thiserror::Error;
@@ -130,7 +130,7 @@ pub fn check_probability(
 
 struct Check<'a> {
     claim: &'a ProbabilityClaim<'a>,
-    semantics: Semantics<'a>,
+    semantics: ModelSemantics<'a>,
     scorer: Option<Scorer<'a>>,
     operators: Vec<Operator>,
     values: &'a [ValuedState],
@@ -171,7 +171,7 @@ impl<'a> Check<'a> {
             }
         }
         let operators = model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
-        let semantics = Semantics { model, rule: claim.question.domain_rule };
+        let semantics = ModelSemantics { model, rule: claim.question.domain_rule };
         let scorer = claim.policy.map(Scorer::new);
         Ok(Self { claim, semantics, scorer, operators, values, exact, places })
     }

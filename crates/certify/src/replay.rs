@@ -1,7 +1,7 @@
 //! Replaying a trace: every claim of it is checked.
 
 use policert_engine_api::{Aim, Question, StartStates, Trace, TraceStep};
-use policert_model::{Composer, LabelId, ModellingError, Operator, Semantics, State};
+use policert_model::{Composer, LabelId, ModelSemantics, ModellingError, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::{Filter, Numbers, Policy};
 
@@ -88,7 +88,7 @@ pub fn replay(
 
 struct Replay<'a> {
     question: &'a Question<'a>,
-    semantics: Semantics<'a>,
+    semantics: ModelSemantics<'a>,
     policy: Option<(&'a Policy, Scorer<'a>)>,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Replay<'a> {
         }
         Ok(Self {
             question,
-            semantics: Semantics { model: question.model, rule: question.domain_rule },
+            semantics: ModelSemantics { model: question.model, rule: question.domain_rule },
             policy: policy.map(|policy| (policy, Scorer::new(policy))),
         })
     }

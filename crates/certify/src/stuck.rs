@@ -1,7 +1,7 @@
 //! Whether a run may get stuck in a state, by the definition: the environment has no successor, and the
 //! policy may choose a label that has none, or chooses nothing.
 
-use policert_model::{Composer, LabelId, Model, ModellingError, OperatorKey, Semantics};
+use policert_model::{Composer, LabelId, Model, ModelSemantics, ModellingError, OperatorKey};
 use policert_policy::{Filter, Policy};
 
 use crate::applicable::is_applicable;
@@ -10,7 +10,7 @@ use crate::scores::{Contest, Scorer};
 
 /// Checks that a run may get stuck in `state`, after `step` steps.
 pub(crate) fn check_stuck(
-    semantics: Semantics<'_>,
+    semantics: ModelSemantics<'_>,
     policy: Option<&(&Policy, Scorer<'_>)>,
     step: usize,
     state: &[i64],
@@ -64,7 +64,7 @@ pub(crate) fn check_stuck(
 
 /// An operator with one of these labels that has a successor in `state`, if there is one.
 fn successor(
-    semantics: Semantics<'_>,
+    semantics: ModelSemantics<'_>,
     state: &[i64],
     wanted: impl Fn(Option<LabelId>) -> bool,
     step: usize,

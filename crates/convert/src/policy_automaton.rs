@@ -2,7 +2,7 @@
 
 use policert_model::{BinaryOp, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::Rational;
-use policert_policy::{Comparison, Filter, Numbers, Policy};
+use policert_policy::{Filter, Numbers, Policy, ScoreComparison};
 
 use crate::automata::{
     Action, Automaton, Destination, Edge, Variable, VariableKind, WrittenAutomata,
@@ -148,8 +148,8 @@ fn chosen(policy: &Policy, output: usize, scores: &[Expr], flags: Option<usize>)
     let others = (0..scores.len()).filter(|&other| other != output).map(|other| {
         let (own, rival) = (scores[output].clone(), scores[other].clone());
         let wins = match policy.semantics().requires(output, other) {
-            Comparison::Greater => Expr::binary(BinaryOp::Lt, rival, own),
-            Comparison::GreaterEqual => Expr::binary(BinaryOp::Le, rival, own),
+            ScoreComparison::Greater => Expr::binary(BinaryOp::Lt, rival, own),
+            ScoreComparison::GreaterEqual => Expr::binary(BinaryOp::Le, rival, own),
         };
         match flags {
             None => wins,

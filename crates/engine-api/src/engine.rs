@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Bounds, Budget, Counts, EngineError, Observer, Question, Recorder, Trace, UnknownReason,
-    ValuedState, Verdict,
+    Budget, Counts, EngineError, Observer, ProbabilityBounds, Question, Recorder, Trace,
+    UnknownReason, ValuedState, Verdict,
 };
 
 /// Answers questions about policies.
@@ -135,7 +135,7 @@ impl From<Verdict> for EngineAnswer {
 #[derive(Clone, PartialEq, Debug)]
 pub struct BoundedProbability {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// Whether the comparison holds, if there is one and the bounds tell.
     pub holds: Option<bool>,
     /// Whether there is no start state.

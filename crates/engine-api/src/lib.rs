@@ -27,7 +27,7 @@ pub use engine::{
 pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
 pub use point::{point_in_steps, point_of};
-pub use probability::{Bounds, Direction, OverStarts, ProbabilityAim, ValuedState};
+pub use probability::{Direction, OverStarts, ProbabilityAim, ProbabilityBounds, ValuedState};
 pub use question::{Aim, Question, StartStates, StuckRule};
 pub use recorder::{AskedQuery, Recorder, SelectionQuery, Values};
 pub use side_table::{Id, SideTable};

@@ -63,14 +63,14 @@ impl OverStarts {
 
 /// Bounds of a value.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Bounds {
+pub struct ProbabilityBounds {
     /// Lower bound.
     pub lo: Rational,
     /// Upper bound.
     pub hi: Rational,
 }
 
-impl Bounds {
+impl ProbabilityBounds {
     /// Nothing is known of a probability.
     #[must_use]
     pub fn unknown() -> Self {
@@ -205,11 +205,11 @@ impl ProbabilityAim {
 
     /// Bounds of the probability asked for, from those of reaching an unsafe state.
     #[must_use]
-    pub fn asked_for(&self, reached: &Bounds) -> Bounds {
+    pub fn asked_for(&self, reached: &ProbabilityBounds) -> ProbabilityBounds {
         if !self.complement {
             return reached.clone();
         }
         let one = Rational::ONE;
-        Bounds { lo: &one - &reached.hi, hi: &one - &reached.lo }
+        ProbabilityBounds { lo: &one - &reached.hi, hi: &one - &reached.lo }
     }
 }

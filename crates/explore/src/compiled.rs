@@ -2,7 +2,7 @@
 //!
 //! The fast path computes with `i64` where the variables' domains prove that nothing overflows,
 //! and in `i128` or exact rationals elsewhere. What it cannot settle it leaves to
-//! [`policert_model::Semantics`], which it agrees with everywhere.
+//! [`policert_model::ModelSemantics`], which it agrees with everywhere.
 
 mod condition;
 mod expression;

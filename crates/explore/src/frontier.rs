@@ -7,7 +7,7 @@
 
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question};
 use policert_mdp::StateSet;
-use policert_model::{DomainRule, OpId, Semantics, State};
+use policert_model::{DomainRule, ModelSemantics, OpId, State};
 use policert_policy::Policy;
 
 use crate::batch::Batch;
@@ -28,7 +28,7 @@ pub(crate) struct Frontier<'a> {
     pub question: &'a Question<'a>,
     pub config: &'a ExplicitConfig,
     pub observer: &'a mut dyn Observer,
-    pub semantics: Semantics<'a>,
+    pub semantics: ModelSemantics<'a>,
     pub packing: StatePacking,
     pub operators: LazyOperators<'a>,
     pub labels: PolicyLabels<'a>,
@@ -90,7 +90,7 @@ impl<'a> Frontier<'a> {
     ) -> Self {
         let model = question.model;
         let domains = model.domains();
-        let semantics = Semantics { model, rule: question.domain_rule };
+        let semantics = ModelSemantics { model, rule: question.domain_rule };
         let packing = StatePacking::new(&domains);
         let compiled = |condition| CompiledCondition::new(condition, &domains);
         let never = CompiledCondition::Constant(false);
@@ -197,7 +197,7 @@ impl<'a> Frontier<'a> {
 
     /// The operators that dropped an outcome, each with what happened first.
     pub fn dropped(&self) -> Vec<DroppedOutcome> {
-        let strict = Semantics { rule: DomainRule::Error, ..self.semantics };
+        let strict = ModelSemantics { rule: DomainRule::Error, ..self.semantics };
         let explain = |&(op, id)| {
             let (operator, state) = (self.operators.operator(op), self.state(id));
             let problem = strict.successors(operator, &state).err()?;

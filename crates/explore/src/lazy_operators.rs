@@ -2,7 +2,7 @@
 
 use policert_engine_api::EngineError;
 use policert_model::{
-    Composer, DomainRule, InstanceId, LabelId, Model, OpId, Operator, OperatorKey, Semantics,
+    Composer, DomainRule, InstanceId, LabelId, Model, ModelSemantics, OpId, Operator, OperatorKey,
 };
 use rustc_hash::FxHashMap;
 
@@ -14,7 +14,7 @@ use crate::label_set::LabelSet;
 #[derive(Debug)]
 pub(crate) struct LazyOperators<'m> {
     model: &'m Model,
-    semantics: Semantics<'m>,
+    semantics: ModelSemantics<'m>,
     edges: EnabledEdges,
     /// By edge: what it takes part in.
     roles: Vec<Role>,
@@ -69,7 +69,7 @@ const DENSE: usize = 1 << 12;
 
 impl<'m> LazyOperators<'m> {
     /// The operators of the semantics' model.
-    pub(crate) fn new(semantics: Semantics<'m>) -> Self {
+    pub(crate) fn new(semantics: ModelSemantics<'m>) -> Self {
         let model = semantics.model;
         let mut slot_of: FxHashMap<(InstanceId, LabelId), u32> = FxHashMap::default();
         let mut vectors = Vec::new();

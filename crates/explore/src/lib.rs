@@ -8,7 +8,7 @@
 //! decision process induced by the policy.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
-//! [`policert_model::Semantics`] everywhere, and asks it where it cannot tell.
+//! [`policert_model::ModelSemantics`] everywhere, and asks it where it cannot tell.
 
 mod batch;
 mod breadth_first;

@@ -1,7 +1,7 @@
 //! The successors of single states under a policy, by the reference semantics.
 
 use policert_engine_api::{EngineError, Question, TraceStep};
-use policert_model::{LabelId, OpId, Operator, Semantics, State};
+use policert_model::{LabelId, ModelSemantics, OpId, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::Policy;
 
@@ -83,7 +83,7 @@ impl StateSuccessors {
 #[derive(Debug)]
 pub struct PolicySuccessors<'a> {
     question: &'a Question<'a>,
-    semantics: Semantics<'a>,
+    semantics: ModelSemantics<'a>,
     operators: LazyOperators<'a>,
     labels: PolicyLabels<'a>,
     enabled: Enabled,
@@ -94,14 +94,14 @@ impl<'a> PolicySuccessors<'a> {
     /// Prepares for a question; without policy every label is allowed.
     #[must_use]
     pub fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Self {
-        let semantics = Semantics { model: question.model, rule: question.domain_rule };
+        let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
         let labels = PolicyLabels::new(question.model, policy);
         Self::from_parts(question, semantics, LazyOperators::new(semantics), labels)
     }
 
     pub(crate) fn from_parts(
         question: &'a Question<'a>,
-        semantics: Semantics<'a>,
+        semantics: ModelSemantics<'a>,
         operators: LazyOperators<'a>,
         labels: PolicyLabels<'a>,
     ) -> Self {

@@ -12,7 +12,7 @@ mod number;
 mod start;
 
 use policert_engine_api::{EngineError, Question};
-use policert_model::{LabelId, OpId, Operator, Semantics};
+use policert_model::{LabelId, ModelSemantics, OpId, Operator};
 
 use crate::compiled::{CompiledCondition, Drawn, Kleene, cumulative};
 use crate::enabled_edges::Enabled;
@@ -47,7 +47,7 @@ pub enum Step {
 /// A random run through a model.
 #[derive(Debug)]
 pub struct Rollout<'m> {
-    semantics: Semantics<'m>,
+    semantics: ModelSemantics<'m>,
     operators: LazyOperators<'m>,
     unsafe_condition: CompiledCondition,
     goal: CompiledCondition,
@@ -74,7 +74,7 @@ impl<'m> Rollout<'m> {
     pub fn new(question: &Question<'m>, outputs: &[LabelId]) -> Self {
         let model = question.model;
         let domains = model.domains();
-        let semantics = Semantics { model, rule: question.domain_rule };
+        let semantics = ModelSemantics { model, rule: question.domain_rule };
         let labels = model.labels.len();
         let mut output_of = vec![None; labels];
         for (&label, k) in outputs.iter().zip(0u32..) {

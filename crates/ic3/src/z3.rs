@@ -4,7 +4,7 @@
 use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{Model, State, Variable, VariableKind};
 use policert_numeric::IntBox;
-use policert_smt::encode::{Frame, successor};
+use policert_smt::encode::{StateFrame, successor};
 use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
 use policert_symbolic::{Outcome, SharedRegion as Region};
 
@@ -16,14 +16,14 @@ pub(crate) struct Z3Environment<'m> {
     model: &'m Model,
     domains: IntBox,
     solver: Z3Solver,
-    source: Frame,
+    source: StateFrame,
 }
 
 impl<'m> Z3Environment<'m> {
     /// For questions about states of `model`.
     pub fn new(model: &'m Model) -> Self {
         let mut solver = Z3Solver::new();
-        let source = Frame::declare(&mut solver, &model.variables, Sort::Int);
+        let source = StateFrame::declare(&mut solver, &model.variables, Sort::Int);
         Self { model, domains: model.domains(), solver, source }
     }
 
@@ -33,7 +33,7 @@ impl<'m> Z3Environment<'m> {
         outcome: &Outcome,
         region: &Region,
         into: Into<'_>,
-    ) -> Result<Frame, SmtError> {
+    ) -> Result<StateFrame, SmtError> {
         let Self { model, domains, solver, source } = self;
         let after = successor(solver, &model.variables, source, &outcome.destination)?;
         let mut before = source.clone();

@@ -32,7 +32,7 @@ mod solve;
 mod state_set;
 mod traps;
 
-pub use policert_engine_api::Bounds;
+pub use policert_engine_api::ProbabilityBounds;
 
 pub use distribution::{DistributionId, Distributions, ProbabilityId};
 pub use end_components::end_components;

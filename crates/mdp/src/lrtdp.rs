@@ -6,7 +6,7 @@
 //! (traps), where upper bounds would stay too high for ever, become one block each, and the search
 //! goes on. Lower bounds are kept besides: the result is an interval, whatever stops the search.
 
-use policert_engine_api::{Bounds, Budget, EngineError, StopReason};
+use policert_engine_api::{Budget, EngineError, ProbabilityBounds, StopReason};
 
 use crate::fragment::Fragment;
 use crate::implicit::{ImplicitMdp, Standing};
@@ -16,7 +16,7 @@ use crate::traps::traps;
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnTheFly {
     /// Bounds of the greatest probability from an initial state; without any, 0.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// By state: bounds of its greatest probability.
     pub values: Vec<[f64; 2]>,
     /// The reason why it ended early; the bounds stand nevertheless.
@@ -61,8 +61,8 @@ pub fn max_probability(
     Ok(OnTheFly {
         // Before all initial states are known, nothing is.
         bounds: match (search.initial.is_empty(), stopped) {
-            (true, Some(_)) => Bounds::unknown(),
-            _ => Bounds::of_floats(search.value()),
+            (true, Some(_)) => ProbabilityBounds::unknown(),
+            _ => ProbabilityBounds::of_floats(search.value()),
         },
         values: (0..u32::try_from(search.fragment.states()).unwrap_or(u32::MAX))
             .map(|state| search.fragment.value(state))

@@ -1,6 +1,6 @@
 //! From a problem to bounds of its values: graph, quotient, numbers.
 
-use policert_engine_api::{Bounds, Budget, EngineError, StopReason};
+use policert_engine_api::{Budget, EngineError, ProbabilityBounds, StopReason};
 use policert_numeric::Rational;
 
 use crate::Reachability;
@@ -14,7 +14,7 @@ use crate::quotient::Quotient;
 #[derive(Debug)]
 pub struct Solution {
     /// Bounds of the values of the initial states, in their order.
-    pub initial: Vec<Bounds>,
+    pub initial: Vec<ProbabilityBounds>,
     /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
     /// What the work was.
@@ -59,7 +59,7 @@ pub fn solve(
     budget: &mut Budget,
 ) -> Result<Solution, EngineError> {
     let mut solution = Solution {
-        initial: vec![Bounds::unknown(); problem.initial.len()],
+        initial: vec![ProbabilityBounds::unknown(); problem.initial.len()],
         stopped: None,
         statistics: SolveStatistics::default(),
         known: None,
@@ -128,20 +128,22 @@ impl Solution {
     /// Bounds of the value of a state. Of states that the initial ones do not reach through
     /// states between 0 and 1, nothing is known.
     #[must_use]
-    pub fn bounds(&self, state: u32) -> Bounds {
-        let Some(known) = &self.known else { return Bounds::unknown() };
+    pub fn bounds(&self, state: u32) -> ProbabilityBounds {
+        let Some(known) = &self.known else { return ProbabilityBounds::unknown() };
         if known.one.contains(state) {
-            return Bounds::exact(Rational::ONE);
+            return ProbabilityBounds::exact(Rational::ONE);
         }
         if known.zero.contains(state) {
-            return Bounds::exact(Rational::ZERO);
+            return ProbabilityBounds::exact(Rational::ZERO);
         }
         let block = self.quotient.as_ref().and_then(|quotient| quotient.block_of(state));
-        let Some(block) = block.map(|block| block as usize) else { return Bounds::unknown() };
+        let Some(block) = block.map(|block| block as usize) else {
+            return ProbabilityBounds::unknown();
+        };
         match (&self.exact, self.floats.get(block)) {
-            (Some(exact), _) => Bounds::exact(exact[block].clone()),
-            (None, Some(&bounds)) => Bounds::of_floats(bounds),
-            (None, None) => Bounds::unknown(),
+            (Some(exact), _) => ProbabilityBounds::exact(exact[block].clone()),
+            (None, Some(&bounds)) => ProbabilityBounds::of_floats(bounds),
+            (None, None) => ProbabilityBounds::unknown(),
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A [`Model`] is a network of automata over bounded integer variables; booleans are 0/1 and
 //! automaton locations are variables. Operators are composed from edges on demand
-//! ([`Composer`], [`Model::operators`]). [`Semantics`] evaluates them by the definition;
+//! ([`Composer`], [`Model::operators`]). [`ModelSemantics`] evaluates them by the definition;
 //! [`Condition::truth`] and [`Condition::tighten`] reason about whole boxes of states.
 
 #![warn(missing_docs)]
@@ -45,7 +45,7 @@ pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};
 pub use model::{InitialValue, Model};
 pub use operator::{
-    CellWrite, Choice, Conflict, Destination, Operator, OperatorKey, TransientValue, Update,
+    CellWrite, Conflict, Destination, FreeChoice, Operator, OperatorKey, TransientValue, Update,
     UpdateValue,
 };
 pub use property::{Predicate, SafetyProperty, Start, State};
@@ -53,6 +53,6 @@ pub use range::{Range, Truth};
 pub use region::Region;
 pub use solutions::{SolutionsError, Visit, find_point, find_solution, for_each_solution};
 pub use successor::{
-    DomainRule, ModellingError, ModellingProblem, Semantics, Successor, Successors,
+    DomainRule, ModelSemantics, ModellingError, ModellingProblem, Successor, Successors,
 };
 pub use variable::{Variable, VariableKind};

@@ -47,7 +47,7 @@ pub struct Destination {
     pub conflict: Conflict,
     /// Values that are chosen freely. Choice `k` is the variable with id
     /// `Model::variables.len() + k` in the updates and in `defined`.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<FreeChoice>,
     /// New values, sorted by variable; variables that are not named keep theirs.
     pub updates: Vec<Update>,
 }
@@ -85,7 +85,7 @@ pub struct Conflict {
 
 /// A value that is chosen freely between two bounds, evaluated before the transition.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Choice {
+pub struct FreeChoice {
     /// The variable that gets the value.
     pub target: VarId,
     /// The least value.
@@ -94,7 +94,7 @@ pub struct Choice {
     pub upper: Expr,
 }
 
-impl Choice {
+impl FreeChoice {
     /// The least and the greatest integer that may be chosen, over the state and the choices
     /// before; there is none if the first is greater.
     ///

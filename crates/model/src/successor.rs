@@ -139,14 +139,14 @@ pub struct Successors {
 
 /// Evaluation of operators by the definition.
 #[derive(Clone, Copy, Debug)]
-pub struct Semantics<'m> {
+pub struct ModelSemantics<'m> {
     /// The model.
     pub model: &'m Model,
     /// The rule for updates that leave a domain.
     pub rule: DomainRule,
 }
 
-impl Semantics<'_> {
+impl ModelSemantics<'_> {
     /// Returns whether the guard of `operator` holds in `state`. A guard without value does not
     /// hold under [`DomainRule::Drop`].
     ///
@@ -163,7 +163,7 @@ impl Semantics<'_> {
     /// The labels of the operators enabled in `state`, sorted.
     ///
     /// # Errors
-    /// As [`Semantics::is_enabled`].
+    /// As [`ModelSemantics::is_enabled`].
     pub fn applicable_labels(
         &self,
         operators: &[Operator],

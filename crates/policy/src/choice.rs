@@ -15,7 +15,7 @@ use policert_numeric::round::{add_up, sub_down};
 use crate::evaluate::{Evaluator, LANES, Lanes};
 use crate::policy::{Function, NetworkFunction, Policy};
 use crate::precise::precise_scores;
-use crate::semantics::{Filter, Semantics};
+use crate::semantics::{Filter, PolicySemantics};
 use crate::trees::IntegerTrees;
 
 /// Precision of the first enclosures, in fractional bits; it doubles up to the last.
@@ -58,7 +58,7 @@ impl Choice {
     }
 
     /// The choice among outputs whose scores are equal, and greater than those of all others.
-    fn among_best(best: &[usize], semantics: &Semantics) -> Self {
+    fn among_best(best: &[usize], semantics: &PolicySemantics) -> Self {
         let wins = |chosen: usize| {
             let others = best.iter().filter(|&&other| other != chosen);
             others.into_iter().all(|&o| semantics.requires(chosen, o).holds(Ordering::Equal))
@@ -94,7 +94,7 @@ enum Scorer<'a> {
 #[derive(Clone, Debug)]
 struct NetworkScorer<'a> {
     function: &'a NetworkFunction,
-    semantics: Semantics,
+    semantics: PolicySemantics,
     outputs: usize,
     evaluator: Evaluator,
     /// Twice the rounding error: scores further apart than this are in their true order.
@@ -178,7 +178,7 @@ impl<'a> Chooser<'a> {
 }
 
 /// The choice by exact scores, among the outputs that the mask allows.
-fn best_of_exact(scores: &[i128], mask: Option<&[bool]>, semantics: &Semantics) -> Choice {
+fn best_of_exact(scores: &[i128], mask: Option<&[bool]>, semantics: &PolicySemantics) -> Choice {
     let competing = || (0..scores.len()).filter(|&o| mask.is_none_or(|mask| mask[o]));
     let Some(best) = competing().map(|output| scores[output]).max() else {
         return Choice::Nothing;

@@ -50,11 +50,11 @@ use crate::read::read_file;
 use crate::semantics::{Filter, Ties};
 use crate::trees::Rounds;
 
-pub use bind::{Binding, InputCount, Sizes, bind_by_order};
+pub use bind::{Binding, FunctionSizes, InputCount, bind_by_order};
 pub(crate) use classes::attach;
 pub use groups::{GroupFeed, InputGroup};
 pub use skeleton::Skeleton;
-pub use sources::{Expressions, InputSource, Normalised, VariablesOnly};
+pub use sources::{InputSource, NamedExpressions, Normalised, VariablesOnly};
 
 /// An interface file.
 #[derive(Clone, Debug, PartialEq)]
@@ -109,13 +109,13 @@ pub enum InputItem {
         /// The inputs that are normalised.
         items: Vec<InputItem>,
         /// The mean and the variance of each.
-        statistics: Statistics,
+        statistics: InputStatistics,
     },
 }
 
 /// The statistics of inputs: x becomes (x − mean) / √(variance + epsilon), cut off at ±clip.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Statistics {
+pub struct InputStatistics {
     /// One for each input.
     pub mean: Vec<f64>,
     /// One for each input.

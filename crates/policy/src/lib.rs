@@ -48,10 +48,10 @@ pub use load::{
 pub use matrix::Matrix;
 pub use meter::Meter;
 pub use network::{
-    Domain, ElementType, Elements, Network, NetworkBuilder, Node, NodeId, Op, Scaling,
+    Domain, ElementType, Elements, Network, NetworkBuilder, NetworkNode, NodeId, Op, Scaling,
 };
 pub use network_file::NetworkFile;
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
 pub use scores_file::{read_network, read_network_within};
-pub use semantics::{Comparison, Filter, Numbers, Semantics, Ties};
+pub use semantics::{Filter, Numbers, PolicySemantics, ScoreComparison, Ties};

@@ -7,15 +7,15 @@ use policert_model::{LabelId, Model};
 use crate::error::PolicyError;
 use crate::format::Format;
 use crate::interface::{
-    Expressions, GroupFeed, InputCount, Interface, Sizes, VariablesOnly, attach, bind_by_order,
-    computed,
+    FunctionSizes, GroupFeed, InputCount, Interface, NamedExpressions, VariablesOnly, attach,
+    bind_by_order, computed,
 };
 use crate::meter::Meter;
 use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::scores_file::ScoresFile;
-use crate::semantics::{Filter, Numbers, Semantics, Ties};
+use crate::semantics::{Filter, Numbers, PolicySemantics, Ties};
 use crate::trees::{
     Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
     parse_trees, with_constant_leaves,
@@ -115,7 +115,7 @@ pub fn is_policy_file(path: &Path, meter: &mut Meter) -> Result<bool, PolicyErro
 /// # Errors
 /// If the file cannot be read, breaks its format, or has something that is not supported; and
 /// [`PolicyError::Stopped`] at a limit.
-pub fn policy_sizes(path: &Path, meter: &mut Meter) -> Result<Sizes, PolicyError> {
+pub fn policy_sizes(path: &Path, meter: &mut Meter) -> Result<FunctionSizes, PolicyError> {
     Ok(Read::file(path, None, meter)?.function.sizes(0))
 }
 
@@ -140,7 +140,7 @@ pub fn load_policy(
 /// [`PolicyError::Stopped`] at a limit.
 pub fn load_computing(
     model: &Model,
-    expressions: &dyn Expressions,
+    expressions: &dyn NamedExpressions,
     network: Option<&Path>,
     interface: Option<&Path>,
     options: &PolicyOptions,
@@ -193,7 +193,7 @@ pub fn load_computing(
             PolicyError::invalid("/filter", message).in_file(&network_file.display().to_string())
         );
     }
-    let semantics = Semantics {
+    let semantics = PolicySemantics {
         ties: options.ties.or(ties).unwrap_or_default(),
         filter: options.filter.or(filter).or(of_mask).unwrap_or_default(),
         numbers: options.numbers,
@@ -391,9 +391,9 @@ impl Function {
     }
 
     /// The sizes, for an interface that lists so many outputs.
-    fn sizes(&self, listed: usize) -> Sizes {
+    fn sizes(&self, listed: usize) -> FunctionSizes {
         match self {
-            Self::Network(file) => Sizes {
+            Self::Network(file) => FunctionSizes {
                 kind: "network",
                 inputs: InputCount::Exactly(file.network.input_width()),
                 input_names: Vec::new(),
@@ -402,7 +402,7 @@ impl Function {
                 classes: file.classes.as_ref().map(Classes::shown).unwrap_or_default(),
                 hidden: file.network.hidden_sizes(),
             },
-            Self::Trees(trees) => Sizes {
+            Self::Trees(trees) => FunctionSizes {
                 kind: "tree ensemble",
                 inputs: match trees.features.count {
                     Some(count) => InputCount::Exactly(count),

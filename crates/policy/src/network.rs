@@ -121,7 +121,7 @@ impl Op {
 
 /// An operation and the width of its result.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct NetworkNode {
     /// The operation.
     pub op: Op,
     /// Number of elements of the result.
@@ -134,7 +134,7 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     /// In topological order; the first is the input, and each one is needed for the output.
-    nodes: Arc<[Node]>,
+    nodes: Arc<[NetworkNode]>,
     output: NodeId,
     element_type: ElementType,
 }
@@ -142,7 +142,7 @@ pub struct Network {
 impl Network {
     /// The nodes in topological order; the first one, and no other, is the input.
     #[must_use]
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[NetworkNode] {
         &self.nodes
     }
 
@@ -151,7 +151,7 @@ impl Network {
     /// # Panics
     /// If the id is one of another network.
     #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: NodeId) -> &NetworkNode {
         &self.nodes[id.0]
     }
 

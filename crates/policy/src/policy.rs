@@ -12,7 +12,7 @@ use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
-use crate::semantics::{Numbers, Semantics};
+use crate::semantics::{Numbers, PolicySemantics};
 use crate::trees::IntegerTrees;
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
@@ -25,7 +25,7 @@ pub struct Policy {
     function: Function,
     inputs: Vec<VarId>,
     outputs: Vec<LabelId>,
-    semantics: Semantics,
+    semantics: PolicySemantics,
 }
 
 /// The function that computes the scores.
@@ -75,7 +75,7 @@ impl Policy {
         network: Network,
         inputs: Vec<VarId>,
         outputs: Vec<LabelId>,
-        semantics: Semantics,
+        semantics: PolicySemantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
         Self::within(network, inputs, outputs, semantics, domains, &mut Meter::default())
@@ -86,7 +86,7 @@ impl Policy {
         network: Network,
         inputs: Vec<VarId>,
         outputs: Vec<LabelId>,
-        semantics: Semantics,
+        semantics: PolicySemantics,
         domains: &IntBox,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
@@ -121,7 +121,7 @@ impl Policy {
         trees: IntegerTrees,
         inputs: Vec<VarId>,
         outputs: Vec<LabelId>,
-        semantics: Semantics,
+        semantics: PolicySemantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
         let widths = (trees.inputs(), trees.outputs());
@@ -186,8 +186,9 @@ impl Policy {
         self.outputs.iter().position(|&output| output == label)
     }
 
+    /// The rules by which scores become choices.
     #[must_use]
-    pub fn semantics(&self) -> Semantics {
+    pub fn semantics(&self) -> PolicySemantics {
         self.semantics
     }
 
@@ -227,7 +228,7 @@ fn check(
     widths: (usize, usize),
     function: &str,
     (inputs, outputs): (&[VarId], &[LabelId]),
-    semantics: Semantics,
+    semantics: PolicySemantics,
     domains: &IntBox,
 ) -> Result<(), PolicyError> {
     if semantics.numbers == Numbers::F32 {

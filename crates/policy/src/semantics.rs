@@ -57,20 +57,20 @@ pub enum Numbers {
 
 /// The relation that the score of a chosen label must have to that of another competing label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Comparison {
+pub enum ScoreComparison {
     /// It is greater.
     Greater,
     /// It is greater or equal.
     GreaterEqual,
 }
 
-impl Comparison {
+impl ScoreComparison {
     /// Returns whether scores that compare like this (chosen against other) satisfy the relation.
     #[must_use]
     pub fn holds(self, order: Ordering) -> bool {
         match self {
-            Comparison::Greater => order.is_gt(),
-            Comparison::GreaterEqual => order.is_ge(),
+            ScoreComparison::Greater => order.is_gt(),
+            ScoreComparison::GreaterEqual => order.is_ge(),
         }
     }
 
@@ -79,8 +79,8 @@ impl Comparison {
     #[must_use]
     pub fn is_excluded_by<T: PartialOrd + Default>(self, lead: T) -> bool {
         match self {
-            Comparison::Greater => lead >= T::default(),
-            Comparison::GreaterEqual => lead > T::default(),
+            ScoreComparison::Greater => lead >= T::default(),
+            ScoreComparison::GreaterEqual => lead > T::default(),
         }
     }
 }
@@ -89,11 +89,11 @@ impl Ties {
     /// The relation that the score of output `chosen` must have to that of every other competing
     /// output `other`, for `chosen` to be chosen.
     #[must_use]
-    pub fn requires(self, chosen: usize, other: usize) -> Comparison {
+    pub fn requires(self, chosen: usize, other: usize) -> ScoreComparison {
         match self {
-            Ties::First if other < chosen => Comparison::Greater,
-            Ties::First | Ties::Any => Comparison::GreaterEqual,
-            Ties::Strict => Comparison::Greater,
+            Ties::First if other < chosen => ScoreComparison::Greater,
+            Ties::First | Ties::Any => ScoreComparison::GreaterEqual,
+            Ties::Strict => ScoreComparison::Greater,
         }
     }
 }
@@ -102,7 +102,7 @@ impl Ties {
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
-pub struct Semantics {
+pub struct PolicySemantics {
     /// The rule for ties.
     pub ties: Ties,
     /// The labels that compete.
@@ -111,11 +111,11 @@ pub struct Semantics {
     pub numbers: Numbers,
 }
 
-impl Semantics {
+impl PolicySemantics {
     /// The relation that output `chosen` needs to the competing output `other`, see
     /// [`Ties::requires`].
     #[must_use]
-    pub fn requires(&self, chosen: usize, other: usize) -> Comparison {
+    pub fn requires(&self, chosen: usize, other: usize) -> ScoreComparison {
         self.ties.requires(chosen, other)
     }
 
@@ -134,7 +134,7 @@ impl Semantics {
     }
 }
 
-impl fmt::Display for Semantics {
+impl fmt::Display for PolicySemantics {
     /// For example `scores in real arithmetic; best of all outputs; ties: first output`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}; ties: {}", self.numbers, self.filter, self.ties)
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn comparisons_by_tie_rule() {
-        use Comparison::{Greater, GreaterEqual};
+        use ScoreComparison::{Greater, GreaterEqual};
         assert_eq!(Ties::First.requires(1, 0), Greater);
         assert_eq!(Ties::First.requires(1, 2), GreaterEqual);
         assert_eq!(Ties::Any.requires(1, 0), GreaterEqual);
@@ -188,18 +188,18 @@ mod tests {
 
     #[test]
     fn text_and_json() {
-        let semantics = Semantics::default();
+        let semantics = PolicySemantics::default();
         let text = "scores in real arithmetic; best of all outputs; ties: first output";
         assert_eq!(semantics.to_string(), text);
         let json = serde_json::to_string(&semantics).expect("serialisable");
         assert_eq!(json, r#"{"ties":"first","filter":"none","numbers":"real"}"#);
-        assert_eq!(serde_json::from_str::<Semantics>(&json).expect("valid"), semantics);
+        assert_eq!(serde_json::from_str::<PolicySemantics>(&json).expect("valid"), semantics);
     }
 
     #[test]
     fn strict_warns() {
-        assert!(Semantics::default().warnings().is_empty());
-        let strict = Semantics { ties: Ties::Strict, ..Semantics::default() };
+        assert!(PolicySemantics::default().warnings().is_empty());
+        let strict = PolicySemantics { ties: Ties::Strict, ..PolicySemantics::default() };
         assert!(strict.warnings()[0].contains("unsafe"));
     }
 }

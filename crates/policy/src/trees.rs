@@ -43,7 +43,7 @@ pub(crate) use linear_leaves::with_constant_leaves;
 pub(crate) use onnx_ml::is_tree_ensemble;
 pub(crate) use question::Questions;
 pub use rounds::Rounds;
-pub use rule::{Comparison, Missing, Precision, Rule};
+pub use rule::{Missing, Precision, Rule, RuleComparison};
 pub(crate) use ubjson::is_likely as is_ubjson;
 
 /// A tree ensemble and what its file says beside the trees.

@@ -27,7 +27,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use policert_engine_api::{Budget, Counts, EngineError, Event, Observer, Question, UnknownReason};
-use policert_mdp::{Bounds, SolveOptions};
+use policert_mdp::{ProbabilityBounds, SolveOptions};
 use policert_model::{Condition, DomainRule, Probability};
 use policert_numeric::Rational;
 use policert_policy::Policy;
@@ -99,7 +99,7 @@ impl Default for ProbConfig {
 pub struct ProbReport {
     /// Bounds of the greatest probability of reaching an unsafe state, proved whatever ended the
     /// run.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// Whether there is no start state.
     pub vacuous: bool,
     /// The reason why it ended before it had what was asked for.
@@ -194,7 +194,7 @@ pub fn prob_ppa(
     let (expanded, transitions) = (expanding.expanded, expanding.transitions);
     let (mut bounds, mut unknown) = match found {
         Ok(found) => (found.bounds, found.stopped.map(UnknownReason::Stopped)),
-        Err(error) => (Bounds::unknown(), Some(reason_of(error)?)),
+        Err(error) => (ProbabilityBounds::unknown(), Some(reason_of(error)?)),
     };
     bounds.lo = Rational::ZERO;
     if unknown.is_none() {

@@ -4,7 +4,7 @@ use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{Condition, Model, State, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::Policy;
-use policert_smt::encode::{Frame, chooses, policy_scores, policy_scores_within};
+use policert_smt::encode::{StateFrame, chooses, policy_scores, policy_scores_within};
 use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
 
 use crate::native::NativeEnvironment;
@@ -51,7 +51,7 @@ impl Environment for NativeThenZ3<'_> {
 pub struct Z3Environment<'m> {
     model: &'m Model,
     solver: Z3Solver,
-    frame: Frame,
+    frame: StateFrame,
 }
 
 impl<'m> Z3Environment<'m> {
@@ -59,7 +59,7 @@ impl<'m> Z3Environment<'m> {
     #[must_use]
     pub fn new(model: &'m Model) -> Self {
         let mut solver = Z3Solver::new();
-        let frame = Frame::declare(&mut solver, &model.variables, Sort::Int);
+        let frame = StateFrame::declare(&mut solver, &model.variables, Sort::Int);
         Self { model, solver, frame }
     }
 }
@@ -92,11 +92,11 @@ fn in_scope<T>(solver: &mut Z3Solver, query: impl FnOnce(&mut Z3Solver) -> T) ->
 /// Asserts a region over the variables of `frame` and new symbols for the dimensions beyond.
 fn region_frame(
     solver: &mut Z3Solver,
-    frame: &Frame,
+    frame: &StateFrame,
     sort: Sort,
     model: &Model,
     region: &Region<'_>,
-) -> Result<Frame, EngineError> {
+) -> Result<StateFrame, EngineError> {
     let variables = dimensions(model, &region.sides);
     let mut frame = frame.clone();
     while frame.symbols().len() < variables.len() {
@@ -126,7 +126,7 @@ pub struct Z3Selection<'a> {
 #[derive(Debug)]
 struct Encoded<'a> {
     solver: Z3Solver,
-    frame: Frame,
+    frame: StateFrame,
     sort: Sort,
     policy: &'a Policy,
     outputs: Vec<Term>,
@@ -157,7 +157,7 @@ impl<'a> Encoded<'a> {
         sort: Sort,
     ) -> Result<Self, SmtError> {
         let mut solver = Z3Solver::new();
-        let frame = Frame::declare(&mut solver, &model.variables, sort);
+        let frame = StateFrame::declare(&mut solver, &model.variables, sort);
         let inputs: Vec<Term> =
             policy.inputs().iter().filter_map(|&v| frame.symbol(v)).map(Term::from).collect();
         let scores = policy_scores(&mut solver, policy.scoring(), &inputs)?;
@@ -231,7 +231,7 @@ pub struct Z3FixedPhases<'a> {
     model: &'a Model,
     policy: &'a Policy,
     solver: Z3Solver,
-    frame: Frame,
+    frame: StateFrame,
     applicable: Vec<Formula>,
 }
 
@@ -247,7 +247,7 @@ impl<'a> Z3FixedPhases<'a> {
         applicable: &[Condition],
     ) -> Result<Self, EngineError> {
         let mut solver = Z3Solver::new();
-        let frame = Frame::declare(&mut solver, &model.variables, Sort::Int);
+        let frame = StateFrame::declare(&mut solver, &model.variables, Sort::Int);
         let applicable = applicable
             .iter()
             .map(|condition| frame.condition(condition, true))

@@ -12,7 +12,7 @@ use policert_jani::{
 use policert_model::{Condition, Expr, InitialValue, Model, Observable, SafetyProperty};
 use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
 use policert_policy::LoadedPolicy;
-use policert_policy::interface::Expressions;
+use policert_policy::interface::NamedExpressions;
 use policert_ppa::SplitsError;
 
 use crate::files::Files;
@@ -129,7 +129,7 @@ impl<'a> ModelExpressions<'a> {
     }
 }
 
-impl Expressions for ModelExpressions<'_> {
+impl NamedExpressions for ModelExpressions<'_> {
     fn observables(&self) -> &[Observable] {
         &self.observables
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use policert_engine_api::Budget;
 use policert_model::Model;
 use policert_outcome::{Failure, InputRole, metered};
-use policert_policy::interface::Expressions;
+use policert_policy::interface::NamedExpressions;
 use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
 use crate::files::Files;
@@ -19,7 +19,7 @@ use crate::{PolicyChoice, ProblemOptions};
 pub fn load(
     options: &ProblemOptions,
     model: &Model,
-    expressions: &dyn Expressions,
+    expressions: &dyn NamedExpressions,
     of_property: Option<&Path>,
     budget: &Budget,
     files: &mut Files,

@@ -1,13 +1,13 @@
 //! What a verdict means, as data and as a line for people.
 
-use policert_policy::Semantics;
+use policert_policy::PolicySemantics;
 use serde::{Deserialize, Serialize};
 
 /// Says what a verdict means.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SemanticsRecord {
     /// The rules of the policy's choice; `null` without policy: all actions are allowed.
-    pub policy: Option<Semantics>,
+    pub policy: Option<PolicySemantics>,
     /// What becomes of updates that leave a domain.
     pub domain: Domain,
     /// Where runs start.

@@ -27,7 +27,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_bounds::{PrepareError, RealAnswer, RealOracle, Undecided};
+use policert_bounds::{PrepareError, RealAnswer, RealOracle, UndecidedReason};
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_numeric::{LinearInequality, Rational};
 use policert_outcome::{
@@ -173,16 +173,18 @@ fn about_outputs(disjunct: &[LinearInequality], inputs: usize) -> bool {
     disjunct.iter().any(|inequality| inequality.terms.iter().any(|(v, _)| *v >= inputs))
 }
 
-fn undecided_reason(undecided: Undecided) -> (ReasonCode, String) {
+fn undecided_reason(undecided: UndecidedReason) -> (ReasonCode, String) {
     match undecided {
-        Undecided::Unbounded { variable } => (
+        UndecidedReason::Unbounded { variable } => (
             ReasonCode::UnboundedInput,
             format!(
                 "X_{variable} is not bounded on both sides; an input that the network reads needs \
                  bounds such as (>= X_{variable} 0) and (<= X_{variable} 1)"
             ),
         ),
-        Undecided::NotPiecewiseLinear => (ReasonCode::NotPiecewiseLinear, undecided.to_string()),
+        UndecidedReason::NotPiecewiseLinear => {
+            (ReasonCode::NotPiecewiseLinear, undecided.to_string())
+        }
         other => (ReasonCode::Other, other.to_string()),
     }
 }
@@ -195,7 +197,7 @@ const GROUP: usize = 256;
 enum Decided {
     Sat(Box<Witness>),
     Unsat { vacuous: bool },
-    Unknown(Undecided),
+    Unknown(UndecidedReason),
 }
 
 struct Decision<'a> {

@@ -2,9 +2,9 @@
 //!
 //! | paper | here |
 //! |---|---|
-//! | (i), (ii) bounds of state variables | [`Frame::bounds`], in [`successor`] for updated variables |
-//! | (iii), (iv) predicates | [`Frame::condition`] of the source and of the successor frame |
-//! | (v) guard | [`Frame::condition`] |
+//! | (i), (ii) bounds of state variables | [`StateFrame::bounds`], in [`successor`] for updated variables |
+//! | (iii), (iv) predicates | [`StateFrame::condition`] of the source and of the successor frame |
+//! | (v) guard | [`StateFrame::condition`] |
 //! | (vi) updates | [`successor`] |
 //! | (b), (c), (d) network | [`scores`]; with fixed activation cases [`scores_within`] |
 //! | – tree ensembles | [`policy_scores`] |
@@ -28,5 +28,5 @@ mod trees;
 
 pub use nn::{Scores, chooses, scores, scores_within};
 pub use operator::{Successor, successor};
-pub use state::Frame;
+pub use state::StateFrame;
 pub use trees::{policy_scores, policy_scores_within};

@@ -3,7 +3,7 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_model::{
-    Condition, Destination, Expr, LinearExpr, Model, Operator, Probability, Semantics, Truth,
+    Condition, Destination, Expr, LinearExpr, Model, ModelSemantics, Operator, Probability, Truth,
     UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
@@ -52,7 +52,7 @@ impl Images {
     /// A stop of the budget, or a modelling error in a state of the box.
     pub fn add_images(
         &self,
-        semantics: &Semantics<'_>,
+        semantics: &ModelSemantics<'_>,
         operator: &Operator,
         sides: &IntBox,
         images: &mut Vec<Image>,
@@ -118,7 +118,7 @@ impl Images {
 
 /// The successors of a single state, by the plain semantics.
 fn add_exact(
-    semantics: &Semantics<'_>,
+    semantics: &ModelSemantics<'_>,
     operator: &Operator,
     point: &IntBox,
     destination: Option<usize>,

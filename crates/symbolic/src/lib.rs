@@ -11,7 +11,7 @@
 //! | the policy's choices in a region | `policy_region.rs` |
 //! | boxes in which the policy chooses a label everywhere | `chosen_boxes.rs` |
 //!
-//! **Architecture invariant**: the meaning of single states is that of [`policert_model::Semantics`],
+//! **Architecture invariant**: the meaning of single states is that of [`policert_model::ModelSemantics`],
 //! and a policy's choices are refuted by the decision oracle alone.
 
 mod chosen_boxes;

@@ -1,7 +1,7 @@
 //! The transitions of single states, by the plain semantics.
 
 use policert_engine_api::{EngineError, Question, TraceStep};
-use policert_model::Semantics;
+use policert_model::ModelSemantics;
 use policert_policy::Choice;
 
 use crate::operators::{LabelGroup, Operators};
@@ -33,7 +33,7 @@ impl Operators {
         if question.is_terminal(state) {
             return Ok(steps);
         }
-        let semantics = Semantics { model: question.model, rule: question.domain_rule };
+        let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
         for group in groups {
             let is_certain = match (group.output, choice) {
                 (Some(output), Some(choice)) => match choice.contains(output) {

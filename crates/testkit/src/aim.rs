@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use policert_engine_api::Question;
 use policert_model::{BinaryOp, Condition, Expr, Model, SafetyProperty, State, VarId};
-use policert_policy::Semantics;
+use policert_policy::PolicySemantics;
 
 use crate::oracle::Oracle;
 use crate::sketch::Sketch;
@@ -23,7 +23,8 @@ pub(crate) fn far_reaching_policy(
     for _ in 0..1 + random.below(4) {
         let policy = crate::policy(random, size, model);
         let question = Question::new(model, &harmless);
-        let reached = Oracle::new(question, Some((&policy, Semantics::default()))).reachable();
+        let reached =
+            Oracle::new(question, Some((&policy, PolicySemantics::default()))).reachable();
         let depth = reached.distances.into_values().max().unwrap_or(0);
         if best.as_ref().is_none_or(|(deepest, _)| depth > *deepest) {
             best = Some((depth, policy));
@@ -44,7 +45,8 @@ pub(crate) fn unsafe_condition(
 ) -> Option<Condition> {
     let harmless = SafetyProperty { unsafe_condition: Condition::False, ..property.clone() };
     let question = Question::new(model, &harmless);
-    let reached = Oracle::new(question.clone(), Some((policy, Semantics::default()))).reachable();
+    let reached =
+        Oracle::new(question.clone(), Some((policy, PolicySemantics::default()))).reachable();
     let deepest = reached.distances.values().copied().max().unwrap_or(0);
     let (target, avoid) = if deepest > 0 && random.percent(55) {
         let least = if random.percent(60) { deepest } else { 1 + random.below(deepest) };

@@ -5,13 +5,13 @@
 //!
 //! ```
 //! use policert_engine_api::Question;
-//! use policert_policy::Semantics;
+//! use policert_policy::PolicySemantics;
 //! use policert_testkit::{Case, Profile, case_numbers, oracle::Oracle};
 //!
 //! for number in case_numbers(20) {
 //!     let case = Case::numbered(Profile::Linear, number);
 //!     let question = Question::new(&case.model, &case.property);
-//!     let oracle = Oracle::new(question, Some((&case.policy, Semantics::default())));
+//!     let oracle = Oracle::new(question, Some((&case.policy, PolicySemantics::default())));
 //!     let truth = oracle.reachable();
 //!     // … compare an engine's answer with `truth.is_safe()`, `truth.shortest`, …
 //!     assert_eq!(truth.is_safe(), truth.shortest.is_none(), "case {number}");

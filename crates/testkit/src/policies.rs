@@ -3,11 +3,11 @@
 use policert_model::{LabelId, Model, VarId};
 use policert_policy::activation::Elu;
 use policert_policy::trees::{
-    Comparison, Ensemble, IntegerTrees, Missing, Precision, Rule, Tree, TreeNode,
+    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
 };
 use policert_policy::{
     Activation, ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError,
-    Semantics, Smooth,
+    PolicySemantics, Smooth,
 };
 
 use crate::Random;
@@ -29,7 +29,7 @@ impl PolicyParts {
     ///
     /// # Errors
     /// As [`Policy::new`].
-    pub fn policy(&self, model: &Model, semantics: Semantics) -> Result<Policy, PolicyError> {
+    pub fn policy(&self, model: &Model, semantics: PolicySemantics) -> Result<Policy, PolicyError> {
         let (network, inputs) = (self.network.clone(), self.inputs.clone());
         if let Some(trees) = &self.trees {
             let trees = IntegerTrees::new(trees)?;
@@ -107,12 +107,12 @@ fn tree_node(
     let (low, high) = (domain.lo.max(-50), domain.hi.min(50));
     let missing = [Missing::NotANumber(false), Missing::IsZero, Missing::Zero(true)];
     let comparisons = [
-        Comparison::Less,
-        Comparison::LessEqual,
-        Comparison::Greater,
-        Comparison::GreaterEqual,
-        Comparison::Equal,
-        Comparison::NotEqual,
+        RuleComparison::Less,
+        RuleComparison::LessEqual,
+        RuleComparison::Greater,
+        RuleComparison::GreaterEqual,
+        RuleComparison::Equal,
+        RuleComparison::NotEqual,
     ];
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let threshold = random.between(low.min(high), high.max(low)) as f64;

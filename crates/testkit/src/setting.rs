@@ -1,17 +1,17 @@
 //! A random case with the meaning that it is given.
 
 use policert_engine_api::Question;
-use policert_policy::{Filter, Policy, Semantics, Ties};
+use policert_policy::{Filter, Policy, PolicySemantics, Ties};
 
 use crate::oracle::Oracle;
 use crate::{Case, Profile, Random, with_trees};
 
 /// Draws the rules by which a policy chooses.
-pub fn semantics(random: &mut Random) -> Semantics {
-    Semantics {
+pub fn semantics(random: &mut Random) -> PolicySemantics {
+    PolicySemantics {
         ties: *random.pick(&[Ties::First, Ties::Any, Ties::Strict]),
         filter: *random.pick(&[Filter::None, Filter::Applicable]),
-        ..Semantics::default()
+        ..PolicySemantics::default()
     }
 }
 
@@ -20,7 +20,7 @@ pub fn semantics(random: &mut Random) -> Semantics {
 pub struct Setting {
     pub case: Case,
     /// The way in which the policy chooses.
-    pub semantics: Semantics,
+    pub semantics: PolicySemantics,
     /// Whether the policy acts.
     pub with_policy: bool,
     /// Whether goal states are terminal.
@@ -37,7 +37,7 @@ impl Setting {
     pub fn new(
         profile: Profile,
         number: u64,
-        semantics: Semantics,
+        semantics: PolicySemantics,
         trees: bool,
         acting: usize,
         random: &mut Random,

@@ -16,7 +16,7 @@ use policert_engine_api::Budget;
 use policert_model::{Condition, LabelId, VarId};
 use policert_numeric::IntBox;
 use policert_policy::trees::{IntegerTrees, Rounds};
-use policert_policy::{Policy, Semantics, read_network, read_trees};
+use policert_policy::{Policy, PolicySemantics, read_network, read_trees};
 use policert_verify::query_log::{
     AnswerRecord, ConditionRecord, QueryLogHeader, QueryRecord, SideRecord,
 };
@@ -137,7 +137,8 @@ fn policy(header: &QueryLogHeader) -> Result<Policy, Box<dyn Error>> {
     let domains: Vec<SideRecord> = header.variables.iter().map(|v| v.domain).collect();
     let inputs = header.inputs.iter().map(|&v| VarId::new(v)).collect();
     let outputs = (0..header.outputs.len()).map(LabelId::new).collect();
-    let semantics = Semantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
+    let semantics =
+        PolicySemantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
     let domains = sides(&domains);
     Ok(match read_trees(&header.network, Rounds::Best)? {
         Some(mut file) => {

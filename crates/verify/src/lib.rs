@@ -3,7 +3,7 @@
 //!
 //! - [`verify()`] answers a [`Request`] about a [`Problem`], from files or made of parts; the
 //!   [`Outcome`] has a [`Report`] with the verdict and what shows it: a [`Trace`], an
-//!   [`Invariant`] or [`Bounds`].
+//!   [`Invariant`] or [`ProbabilityBounds`].
 //! - [`reach`] computes the reachable boxes of a control loop.
 //! - [`check`] looks at a model, a property and a policy without a verdict.
 //! - [`query_log`] is the format of recorded queries about a policy.
@@ -38,8 +38,8 @@ mod start_states;
 mod verify;
 
 pub use policert_engine_api::{
-    Attempt, Bounds, CancelFlag, Conclusion, Context, Engine, Limits, Observer, Setting, Silent,
-    Trace, TraceStep,
+    Attempt, CancelFlag, Conclusion, Context, Engine, Limits, Observer, ProbabilityBounds, Setting,
+    Silent, Trace, TraceStep,
 };
 pub use policert_evidence::{Evidence, Invariant};
 pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};

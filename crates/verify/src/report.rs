@@ -1,6 +1,6 @@
 //! The result of a run as versioned data: `docs/formats/result.md`.
 
-use policert_engine_api::{Attempt, Bounds, Counted, Counts, Trace};
+use policert_engine_api::{Attempt, Counted, Counts, ProbabilityBounds, Trace};
 use policert_evidence::{Evidence, Invariant};
 use policert_outcome::{FileRecord, VerdictWord};
 use policert_problem::SemanticsRecord;
@@ -46,7 +46,7 @@ pub struct Report {
     pub invariant: Option<Invariant>,
     /// Of a question about a probability: its bounds, exact.
     #[serde(skip)]
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<ProbabilityBounds>,
     /// The evidence of the verdict: of an unsafe one, and of a safe one where the engine has an
     /// invariant.
     #[serde(skip)]

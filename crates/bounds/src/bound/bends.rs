@@ -4,7 +4,7 @@
 use policert_policy::{Activation, NodeId, Op};
 
 use super::Bounder;
-use crate::program::Node;
+use crate::program::ProgramNode;
 
 impl Bounder {
     /// Draws the lower lines of the functions that bend such that they touch at a point: planes
@@ -33,7 +33,7 @@ impl Bounder {
     /// element, slot.
     pub fn relaxed(&self) -> Vec<(usize, usize, usize)> {
         let mut relaxed = Vec::new();
-        for (node, Node { at, width, .. }) in self.program.nodes.iter().enumerate() {
+        for (node, ProgramNode { at, width, .. }) in self.program.nodes.iter().enumerate() {
             let Op::Pointwise { input, activation } = self.program.op(node) else { continue };
             for element in 0..*width {
                 let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);
@@ -50,7 +50,7 @@ impl Bounder {
         let program = &self.program;
         let mut relevant = vec![false; program.slots];
         slots.for_each(|slot| relevant[slot] = true);
-        for (node, Node { at, width, .. }) in program.nodes.iter().enumerate().rev() {
+        for (node, ProgramNode { at, width, .. }) in program.nodes.iter().enumerate().rev() {
             for element in (0..*width).filter(|element| relevant[at + element]).collect::<Vec<_>>()
             {
                 let of = |source: &NodeId| program.nodes[source.index()].at + element;

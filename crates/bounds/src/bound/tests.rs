@@ -21,10 +21,10 @@ fn exact(value: f64) -> Rational {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small integers")]
-fn frame(program: &Program, sides: &IntBox) -> Frame {
+fn frame(program: &Program, sides: &IntBox) -> RegionFrame {
     let lo = sides.sides().iter().map(|side| side.lo as f64).collect();
     let hi = sides.sides().iter().map(|side| side.hi as f64).collect();
-    Frame::new(program, lo, hi)
+    RegionFrame::new(program, lo, hi)
 }
 
 fn part(sides: &IntBox, random: &mut Random) -> IntBox {
@@ -73,7 +73,7 @@ fn bounds_hold_at_random_points() {
             let own = self::frame(bounder.program(), &sides);
             bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
             let mut bounds = Vec::new();
-            let visit = &mut |d: Difference<'_>| bounds.push((d.greater, d.lesser, d.lower));
+            let visit = &mut |d: ScoreDifference<'_>| bounds.push((d.greater, d.lesser, d.lower));
             let pairs = all_pairs(outputs);
             bounder.differences(&frame, &pairs, &mut unlimited(), visit).expect("no limits");
             for _ in 0..6 {
@@ -117,7 +117,7 @@ fn bounds_of_points_are_tight() {
         let inputs = point(&region, &mut random);
         let own = self::frame(bounder.program(), &IntBox::point(&inputs));
         bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
-        let visit = &mut |d: Difference<'_>| {
+        let visit = &mut |d: ScoreDifference<'_>| {
             let value = difference_above(&network, &inputs, d.greater, d.lesser).to_f64();
             assert!(d.lower > value - 1e-9, "seed {seed}: {} for {value}", d.lower);
         };
@@ -136,7 +136,7 @@ fn equal_rows_differ_by_their_biases_exactly() {
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1000); 2]));
     bounder.enter(&frame, &frame.lo, &frame.hi, &mut unlimited()).expect("no limits");
     let mut lower = Vec::new();
-    let visit = &mut |d: Difference<'_>| lower.push(d.lower);
+    let visit = &mut |d: ScoreDifference<'_>| lower.push(d.lower);
     let pairs = [(0, 1), (2, 0), (0, 2)];
     bounder.differences(&frame, &pairs, &mut unlimited(), visit).expect("no limits");
     assert_eq!(lower[0], 0.0);

@@ -7,7 +7,7 @@ use policert_numeric::Rational;
 use policert_policy::Op;
 
 use super::{Bend, Bounder};
-use crate::program::Node;
+use crate::program::ProgramNode;
 
 impl Bounder {
     /// The other bends whose arguments are on a known side wherever that of a bend is: those of
@@ -18,7 +18,7 @@ impl Bounder {
         let Op::Affine { input, weights, bias } = program.op(home) else { return Vec::new() };
         let element = bend.slot - program.nodes[home].at;
         let mut twins = Vec::new();
-        for (node, Node { at, width, reader, .. }) in program.nodes.iter().enumerate() {
+        for (node, ProgramNode { at, width, reader, .. }) in program.nodes.iter().enumerate() {
             let (Op::Affine { input: other, weights: rows, bias: sums }, Some(function)) =
                 (program.op(node), reader)
             else {

@@ -6,10 +6,10 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use super::RealOracle;
-use super::search::Search;
-use crate::frame::Frame;
+use super::search::RealSearch;
+use crate::frame::RegionFrame;
 
-impl Search {
+impl RealSearch {
     /// One of the points that satisfies everything, exactly.
     pub fn check(
         &self,
@@ -52,7 +52,7 @@ impl Search {
         // Bounds of the scores at the point, by the worst value for each inequality.
         let lo = inputs.iter().map(|x| x.to_f64_interval().0).collect();
         let hi = inputs.iter().map(|x| x.to_f64_interval().1).collect();
-        let bounds = Frame::scores(oracle.bounder.program(), lo, hi);
+        let bounds = RegionFrame::scores(oracle.bounder.program(), lo, hi);
         self.problem.exact.iter().all(|inequality| {
             let mut values = point.to_vec();
             values.extend(bounds.iter().map(|_| Rational::ZERO));

@@ -6,7 +6,7 @@ use std::iter::zip;
 use policert_engine_api::{Budget, StopReason};
 
 use super::RealOracle;
-use super::search::Search;
+use super::search::RealSearch;
 
 /// Steps that are taken at most.
 const STEPS: usize = 24;
@@ -19,7 +19,7 @@ const AT_ONCE: usize = 1 << 20;
 /// Products that are computed between two looks at the budget.
 const BATCH: usize = 1 << 22;
 
-impl Search {
+impl RealSearch {
     /// A point of the whole box with a smaller excess than `start`, along the steepest descent of
     /// the greatest excess of an inequality.
     pub fn descend(

@@ -7,7 +7,7 @@ use policert_numeric::simplex::{Feasibility, Row, feasible_point};
 use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{Activation, ExactEvaluator, Op};
 
-use super::queue::Part;
+use super::queue::RealPart;
 use crate::bound::{Bend, Bounder};
 use crate::program::Program;
 
@@ -88,7 +88,11 @@ pub(super) struct Polytope<'a> {
 
 impl Polytope<'_> {
     /// A point of the part that satisfies all inequalities, if there is one.
-    pub fn decide(&self, part: &Part, mut go_on: impl FnMut() -> bool) -> Feasibility<Rational> {
+    pub fn decide(
+        &self,
+        part: &RealPart,
+        mut go_on: impl FnMut() -> bool,
+    ) -> Feasibility<Rational> {
         let dimensions = self.lo.len();
         let exactly = |value: f64| Rational::from_f64(value).unwrap_or(Rational::ZERO);
         let lo: Vec<Rational> =

@@ -4,12 +4,12 @@
 use policert_numeric::round::{add_up, mul_up, sub_up};
 use policert_numeric::{LinearInequality, Rational};
 
-use super::Undecided;
-use crate::symbolic::{Form, Term};
+use super::UndecidedReason;
+use crate::symbolic::{Form, FormTerm};
 
 /// Inequalities over the variables 0 to `dimensions` − 1 and the scores after them.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct RealProblem {
     pub dimensions: usize,
     /// Bounds of the variables, exactly.
     pub lo: Vec<Rational>,
@@ -30,20 +30,20 @@ pub(super) struct Constraint {
 }
 
 /// A question that was read: decided already, or open.
-pub(super) enum Start {
+pub(super) enum RealStart {
     /// No values of the variables satisfy the bounds.
     Empty,
-    Open(Problem),
+    Open(RealProblem),
 }
 
-impl Problem {
+impl RealProblem {
     /// Reads the bounds off the inequalities with a single variable. `is_read` are the variables
     /// that the network reads.
     pub fn read(
         dimensions: usize,
         is_read: &[bool],
         inequalities: &[LinearInequality],
-    ) -> Result<Start, Undecided> {
+    ) -> Result<RealStart, UndecidedReason> {
         let mut lo: Vec<Option<Rational>> = vec![None; dimensions];
         let mut hi: Vec<Option<Rational>> = vec![None; dimensions];
         let mut exact = Vec::new();
@@ -52,7 +52,7 @@ impl Problem {
             let bound = match inequality.terms.as_slice() {
                 [] if Rational::ZERO < inequality.upper => continue,
                 [] if inequality.upper.is_zero() && !inequality.strict => continue,
-                [] => return Ok(Start::Empty),
+                [] => return Ok(RealStart::Empty),
                 [(variable, coefficient)] if *variable < dimensions => {
                     let bound = inequality.upper.checked_div(coefficient);
                     bound.map(|bound| (*variable, bound, coefficient.signum() > 0))
@@ -81,18 +81,18 @@ impl Problem {
         let mut sides = Vec::with_capacity(dimensions);
         for (variable, side) in lo.into_iter().zip(hi).enumerate() {
             sides.push(match side {
-                (Some(lo), Some(hi)) if lo > hi => return Ok(Start::Empty),
+                (Some(lo), Some(hi)) if lo > hi => return Ok(RealStart::Empty),
                 (Some(lo), Some(hi)) => (lo, hi),
                 // A variable that nothing else is about.
                 (lo, hi) if !occurs[variable] => {
                     let value = lo.or(hi).unwrap_or(Rational::ZERO);
                     (value.clone(), value)
                 }
-                _ => return Err(Undecided::Unbounded { variable }),
+                _ => return Err(UndecidedReason::Unbounded { variable }),
             });
         }
         let (lo, hi) = sides.into_iter().unzip();
-        Ok(Start::Open(Self { dimensions, lo, hi, exact }))
+        Ok(RealStart::Open(Self { dimensions, lo, hi, exact }))
     }
 
     /// The box in double precision, rounded outwards.
@@ -121,7 +121,7 @@ impl Problem {
                     upper = add_up(upper, loss);
                 }
                 match variable.checked_sub(self.dimensions) {
-                    Some(element) => scores.push(Term { element, factor }),
+                    Some(element) => scores.push(FormTerm { element, factor }),
                     None => slopes[*variable] = factor,
                 }
             }

@@ -7,7 +7,7 @@ use crate::bound::Bend;
 
 /// A box of the variables, where the arguments of some functions are on one side of a bend.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct RealPart {
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
     pub bends: Vec<Bend>,
@@ -15,7 +15,7 @@ pub(super) struct Part {
     pub trims: u32,
 }
 
-impl Part {
+impl RealPart {
     /// Returns whether no point is in it.
     pub fn is_empty(&self) -> bool {
         self.lo.iter().zip(&self.hi).any(|(lo, hi)| lo > hi)
@@ -36,7 +36,7 @@ pub(super) enum Strategy {
 /// A part that waits, with how far its whole is from satisfying the inequalities.
 #[derive(Clone, Debug)]
 struct Waiting {
-    part: Part,
+    part: RealPart,
     distance: f64,
     order: u64,
 }
@@ -77,7 +77,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn of(part: Part, strategy: Strategy) -> Self {
+    pub fn of(part: RealPart, strategy: Strategy) -> Self {
         let first = Waiting { part, distance: f64::NEG_INFINITY, order: 0 };
         let waiting = BinaryHeap::from([first]);
         Self { strategy, waiting, order: 0, stuck: 0, taken: 0, work: 0 }
@@ -88,13 +88,13 @@ impl Queue {
         Self { strategy, taken: 0, work: 0, ..self.clone() }
     }
 
-    pub fn push(&mut self, part: Part, distance: f64) {
+    pub fn push(&mut self, part: RealPart, distance: f64) {
         self.order += 1;
         self.waiting.push(Waiting { part, distance, order: self.order });
     }
 
     /// The most promising part.
-    pub fn pop(&mut self) -> Option<Part> {
+    pub fn pop(&mut self) -> Option<RealPart> {
         let Waiting { part, .. } = self.waiting.pop()?;
         self.taken += 1;
         Some(part)

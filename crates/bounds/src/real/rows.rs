@@ -6,15 +6,15 @@ use policert_engine_api::{Budget, StopReason};
 
 use super::RealOracle;
 use super::problem::Constraint;
-use super::queue::Part;
-use super::search::Search;
+use super::queue::RealPart;
+use super::search::RealSearch;
 use crate::planes::{self, PlaneRow};
-use crate::symbolic::{Form, Term};
+use crate::symbolic::{Form, FormTerm};
 
 /// So many functions are looked at one by one.
 const FEW_FUNCTIONS: usize = 32;
 
-impl Search {
+impl RealSearch {
     /// The planes of all inequalities and bends over the part that was entered last, and how far
     /// the farthest of them is from being satisfied; `None` if one is satisfied nowhere.
     ///
@@ -23,7 +23,7 @@ impl Search {
     pub fn rows(
         &mut self,
         oracle: &mut RealOracle,
-        part: &Part,
+        part: &RealPart,
         budget: &mut Budget,
     ) -> Result<Option<(Vec<PlaneRow>, f64)>, StopReason> {
         let Self { constraints, frame, sizes, influence, effects, .. } = self;
@@ -35,7 +35,7 @@ impl Search {
             let node = program.node_of(bend.slot);
             let element = bend.slot - program.nodes[node].at;
             let factor = if bend.above { -1.0 } else { 1.0 };
-            let form: Form = [Term { element, factor }].into_iter().collect();
+            let form: Form = [FormTerm { element, factor }].into_iter().collect();
             match groups.iter_mut().find(|(other, _)| *other == node) {
                 Some((_, forms)) => forms.push(form),
                 None => groups.push((node, vec![form])),
@@ -110,7 +110,11 @@ impl Search {
     /// The elements of functions that are not linear in the part that was entered last and that
     /// the inequalities depend on: node, element, slot. Those that they do not depend on are left
     /// out where it matters, that is where they are few.
-    pub fn open_functions(&self, oracle: &RealOracle, part: &Part) -> Vec<(usize, usize, usize)> {
+    pub fn open_functions(
+        &self,
+        oracle: &RealOracle,
+        part: &RealPart,
+    ) -> Vec<(usize, usize, usize)> {
         let mut relaxed = oracle.bounder.relaxed();
         if relaxed.len() <= FEW_FUNCTIONS {
             let program = oracle.bounder.program();

@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use super::RealOracle;
-use super::search::Search;
+use super::search::RealSearch;
 
 /// Points that are tried for each part that was looked at so far.
 const POINTS_PER_PART: u64 = 16;
@@ -42,7 +42,7 @@ impl Draws {
     }
 }
 
-impl Search {
+impl RealSearch {
     /// After 4, 16, 64, … parts that were not refuted: looks at as many random points of the whole
     /// box as these parts are worth, and descends from the best. A point that satisfies
     /// everything, exactly.

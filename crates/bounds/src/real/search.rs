@@ -12,23 +12,23 @@ use policert_numeric::Rational;
 use policert_numeric::simplex::Feasibility;
 
 use super::polytope::Polytope;
-use super::problem::{Constraint, Problem};
-use super::queue::{Part, Queue, Strategy};
+use super::problem::{Constraint, RealProblem};
+use super::queue::{Queue, RealPart, Strategy};
 use super::sample::Draws;
 use super::split::{MANY_VARIABLES, Split};
 use super::trim::trim;
-use super::{RealAnswer, RealOracle, Undecided};
-use crate::frame::Frame;
+use super::{RealAnswer, RealOracle, UndecidedReason};
+use crate::frame::RegionFrame;
 use crate::planes::{self, Joint, PlaneRow};
 
 /// The result of the work on a part.
-enum Outcome {
+enum PartResult {
     Refuted,
     Satisfied(Vec<Rational>),
     /// The remaining part, its split, and its distance from satisfying the inequalities.
-    Split(Part, Split, f64),
+    Split(RealPart, Split, f64),
     /// Planes cut off most of it.
-    Trimmed(Part, f64),
+    Trimmed(RealPart, f64),
     /// Too small to be split.
     Stuck,
 }
@@ -38,16 +38,16 @@ type Meeting = (Vec<PlaneRow>, [Vec<f64>; 2]);
 
 /// The search for one question.
 #[derive(Debug)]
-pub(super) struct Search {
-    pub problem: Problem,
+pub(super) struct RealSearch {
+    pub problem: RealProblem,
     /// The remaining parts, once or twice.
     queues: Vec<Queue>,
     /// True if there was a second queue.
     forked: bool,
     pub constraints: Vec<Constraint>,
-    pub frame: Arc<Frame>,
+    pub frame: Arc<RegionFrame>,
     /// The whole box.
-    pub whole: Part,
+    pub whole: RealPart,
     /// Magnitudes of the variables.
     pub sizes: Vec<f64>,
     /// For each variable how much the planes depend on its side.
@@ -83,28 +83,28 @@ const MANY_TRIMS: u32 = 8;
 const WORK_OF_PART: u64 = 4;
 const STEPS_OF_FORM: u64 = 8;
 
-impl Search {
+impl RealSearch {
     /// `other` is the search for another question about the same network, maybe over the same box.
     pub fn new(
         oracle: &RealOracle,
-        problem: Problem,
+        problem: RealProblem,
         other: Option<&Self>,
-    ) -> Result<Self, Undecided> {
+    ) -> Result<Self, UndecidedReason> {
         let (lo, hi) = problem.sides();
         let finite = |(lo, hi): (&f64, &f64)| lo.is_finite() && hi.is_finite();
         if let Some(variable) = zip(&lo, &hi).position(|side| !finite(side)) {
-            return Err(Undecided::Unbounded { variable });
+            return Err(UndecidedReason::Unbounded { variable });
         }
         let inputs = |sides: &[f64]| oracle.reads.iter().map(|&v| sides[v]).collect();
         let program = oracle.bounder.program();
         let frame = match other {
             Some(other) if other.whole.lo == lo && other.whole.hi == hi => Arc::clone(&other.frame),
-            _ => Arc::new(Frame::new(program, inputs(&lo), inputs(&hi))),
+            _ => Arc::new(RegionFrame::new(program, inputs(&lo), inputs(&hi))),
         };
         let sizes = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
         let constraints = problem.constraints(&frame.magnitude[program.range(program.output)]);
         let influence = vec![0.0; lo.len()];
-        let whole = Part { lo, hi, bends: Vec::new(), trims: 0 };
+        let whole = RealPart { lo, hi, bends: Vec::new(), trims: 0 };
         Ok(Self {
             problem,
             queues: vec![Queue::of(whole.clone(), Strategy::Sides)],
@@ -133,7 +133,7 @@ impl Search {
         for _ in 0..parts {
             let at = self.turn();
             let Some(queue) = self.queues.get_mut(at) else {
-                return Ok(Some(RealAnswer::Undecided(Undecided::NotPiecewiseLinear)));
+                return Ok(Some(RealAnswer::Undecided(UndecidedReason::NotPiecewiseLinear)));
             };
             if queue.stuck == MANY_STUCK {
                 self.queues.remove(at);
@@ -156,14 +156,14 @@ impl Search {
             self.queues[at].work +=
                 WORK_OF_PART + oracle.bounder.forms_done - forms + self.exact_work;
             match outcome {
-                Outcome::Refuted => {}
-                Outcome::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
-                Outcome::Stuck => self.queues[at].stuck += 1,
-                Outcome::Trimmed(mut part, distance) => {
+                PartResult::Refuted => {}
+                PartResult::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
+                PartResult::Stuck => self.queues[at].stuck += 1,
+                PartResult::Trimmed(mut part, distance) => {
                     part.trims += 1;
                     self.queues[at].push(part, promise(oracle, distance));
                 }
-                Outcome::Split(mut part, split, distance) => {
+                PartResult::Split(mut part, split, distance) => {
                     part.trims = 0;
                     let distance = promise(oracle, distance);
                     match split {
@@ -206,40 +206,40 @@ impl Search {
     fn look_at(
         &mut self,
         oracle: &mut RealOracle,
-        mut part: Part,
+        mut part: RealPart,
         strategy: Strategy,
         budget: &mut Budget,
-    ) -> Result<Outcome, StopReason> {
+    ) -> Result<PartResult, StopReason> {
         let inputs = |sides: &[f64]| -> Vec<f64> {
             oracle.reads.iter().map(|&variable| sides[variable]).collect()
         };
         let (lo, hi) = (inputs(&part.lo), inputs(&part.hi));
         if !oracle.bounder.enter_part(&self.frame, &lo, &hi, &part.bends, budget)? {
             oracle.statistics.by_plane += 1;
-            return Ok(Outcome::Refuted);
+            return Ok(PartResult::Refuted);
         }
         self.influence.fill(0.0);
         self.effects.fill(0.0);
         let Some((rows, distance)) = self.rows(oracle, &part, budget)? else {
             oracle.statistics.by_plane += 1;
-            return Ok(Outcome::Refuted);
+            return Ok(PartResult::Refuted);
         };
         let Some((rows, likely)) = self.meet(oracle, &part, rows, budget)? else {
-            return Ok(Outcome::Refuted);
+            return Ok(PartResult::Refuted);
         };
         if let Some(point) = self.check(oracle, &likely.concat(), budget)? {
-            return Ok(Outcome::Satisfied(point));
+            return Ok(PartResult::Satisfied(point));
         }
         self.looked_at += 1;
         if self.looked_at < DESCENTS || self.looked_at.is_multiple_of(BETWEEN_DESCENTS) {
             let [start, _] = likely;
             let end = self.descend(oracle, &start, budget)?;
             if let Some(point) = self.check(oracle, &end, budget)? {
-                return Ok(Outcome::Satisfied(point));
+                return Ok(PartResult::Satisfied(point));
             }
         }
         if let Some(point) = self.sample(oracle, budget)? {
-            return Ok(Outcome::Satisfied(point));
+            return Ok(PartResult::Satisfied(point));
         }
         let open = self.open_functions(oracle, &part);
         if oracle.is_piecewise_linear() && open.is_empty() {
@@ -247,16 +247,16 @@ impl Search {
         }
         let Some(share) = trim(&mut part, &rows) else {
             oracle.statistics.jointly += 1;
-            return Ok(Outcome::Refuted);
+            return Ok(PartResult::Refuted);
         };
         if share <= TRIMMED && part.trims < MANY_TRIMS {
-            return Ok(Outcome::Trimmed(part, distance));
+            return Ok(PartResult::Trimmed(part, distance));
         }
         let bending = self.bending(oracle, &open);
         let strategy = self.fork(&part, strategy, bending);
         Ok(match self.split(oracle, &part, &open, strategy) {
-            Some(split) => Outcome::Split(part, split, distance),
-            None => Outcome::Stuck,
+            Some(split) => PartResult::Split(part, split, distance),
+            None => PartResult::Stuck,
         })
     }
 
@@ -265,7 +265,7 @@ impl Search {
     fn meet(
         &mut self,
         oracle: &mut RealOracle,
-        part: &Part,
+        part: &RealPart,
         mut rows: Vec<PlaneRow>,
         budget: &mut Budget,
     ) -> Result<Option<Meeting>, StopReason> {
@@ -300,10 +300,10 @@ impl Search {
     fn decide_exactly(
         &mut self,
         oracle: &mut RealOracle,
-        part: &Part,
+        part: &RealPart,
         budget: &mut Budget,
-    ) -> Result<Outcome, StopReason> {
-        let Some(exact) = oracle.exact() else { return Ok(Outcome::Stuck) };
+    ) -> Result<PartResult, StopReason> {
+        let Some(exact) = oracle.exact() else { return Ok(PartResult::Stuck) };
         let polytope = Polytope {
             exact,
             bounder: &oracle.bounder,
@@ -322,18 +322,18 @@ impl Search {
         oracle.statistics.polytopes += 1;
         self.exact_work += steps / STEPS_OF_FORM;
         Ok(match found {
-            Feasibility::Infeasible(_) => Outcome::Refuted,
+            Feasibility::Infeasible(_) => PartResult::Refuted,
             Feasibility::Feasible(point) if self.satisfies(oracle, &point) => {
-                Outcome::Satisfied(point)
+                PartResult::Satisfied(point)
             }
-            Feasibility::Feasible(_) | Feasibility::Open => Outcome::Stuck,
+            Feasibility::Feasible(_) | Feasibility::Open => PartResult::Stuck,
         })
     }
 
     /// The strategy for a part in which `bending` functions bend. If it is all that is left and its
     /// sides would be cut, they are not cut if few functions bend; else a second search starts from
     /// here. Where smooth functions are open, too, sides are cut once no function bends.
-    fn fork(&mut self, part: &Part, strategy: Strategy, bending: usize) -> Strategy {
+    fn fork(&mut self, part: &RealPart, strategy: Strategy, bending: usize) -> Strategy {
         let [first] = self.queues.as_mut_slice() else { return strategy };
         let is_all = first.len() == 0 && first.stuck == 0;
         if self.forked || !is_all || bending == 0 {

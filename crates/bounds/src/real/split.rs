@@ -1,8 +1,8 @@
 //! Which side of a box is cut, or at which bend a part is split.
 
 use super::RealOracle;
-use super::queue::{Part, Strategy};
-use super::search::Search;
+use super::queue::{RealPart, Strategy};
+use super::search::RealSearch;
 use crate::bound::Bend;
 
 /// A way to split a part in two.
@@ -16,7 +16,7 @@ pub(super) enum Split {
 
 impl Split {
     /// The two parts, the one that is looked at last first.
-    pub fn parts(self, oracle: &RealOracle, part: Part) -> [Part; 2] {
+    pub fn parts(self, oracle: &RealOracle, part: RealPart) -> [RealPart; 2] {
         let (mut low, mut high) = (part.clone(), part);
         match self {
             Self::Side { variable, at } => {
@@ -42,13 +42,13 @@ pub(super) const MANY_VARIABLES: usize = 12;
 /// Sides that are smaller than the region's by this factor are not cut.
 const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
-impl Search {
+impl RealSearch {
     /// The split of the part that was entered last, and of which `part` is what is left, in which
     /// these functions are not linear; `None` if it cannot be split.
     pub fn split(
         &self,
         oracle: &RealOracle,
-        part: &Part,
+        part: &RealPart,
         open: &[(usize, usize, usize)],
         strategy: Strategy,
     ) -> Option<Split> {

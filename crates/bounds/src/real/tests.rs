@@ -263,7 +263,7 @@ fn bounds_are_needed() {
         let inequalities: Vec<LinearInequality> = terms.iter().map(inequality).collect();
         oracle.decide(&inequalities, &mut Budget::unlimited()).expect("no limits")
     };
-    let unbounded = |variable| RealAnswer::Undecided(Undecided::Unbounded { variable });
+    let unbounded = |variable| RealAnswer::Undecided(UndecidedReason::Unbounded { variable });
     assert_eq!(decide(&[(0, 1, 5)]), unbounded(0));
     // Nothing is said about variable 1; variable 2 is the score.
     let below_four = decide(&[(0, 1, 5), (0, -1, -4), (2, 1, 4)]);

@@ -4,7 +4,7 @@ use std::iter::zip;
 
 use policert_numeric::round::{add_down, div_down, div_up, mul_down, mul_up, sub_down, sub_up};
 
-use super::queue::Part;
+use super::queue::RealPart;
 use crate::planes::PlaneRow;
 
 /// The number of passes over all planes.
@@ -12,7 +12,7 @@ const ROUNDS: usize = 2;
 
 /// Makes the box of a part smaller, such that all its points that satisfy the rows stay. Returns
 /// the share of its volume that is left; `None` if nothing is.
-pub(super) fn trim(part: &mut Part, rows: &[PlaneRow]) -> Option<f64> {
+pub(super) fn trim(part: &mut RealPart, rows: &[PlaneRow]) -> Option<f64> {
     let (old_lo, old_hi) = (part.lo.clone(), part.hi.clone());
     for _ in 0..ROUNDS {
         for row in rows {
@@ -29,8 +29,8 @@ pub(super) fn trim(part: &mut Part, rows: &[PlaneRow]) -> Option<f64> {
 }
 
 /// `None` if the row holds nowhere.
-fn trim_by(part: &mut Part, row: &PlaneRow) -> Option<()> {
-    let Part { lo, hi, .. } = part;
+fn trim_by(part: &mut RealPart, row: &PlaneRow) -> Option<()> {
+    let RealPart { lo, hi, .. } = part;
     let sides = zip(&row.slopes, zip(lo, hi)).filter(|(slope, _)| **slope != 0.0);
     let mut sides: Vec<(f64, &mut f64, &mut f64)> =
         sides.map(|(&slope, (lo, hi))| (slope, lo, hi)).collect();
@@ -63,9 +63,9 @@ fn trim_by(part: &mut Part, row: &PlaneRow) -> Option<()> {
 mod tests {
     use super::*;
 
-    fn part(sides: &[(f64, f64)]) -> Part {
+    fn part(sides: &[(f64, f64)]) -> RealPart {
         let (lo, hi) = sides.iter().copied().unzip();
-        Part { lo, hi, bends: Vec::new(), trims: 0 }
+        RealPart { lo, hi, bends: Vec::new(), trims: 0 }
     }
 
     fn row(slopes: &[f64], upper: f64) -> PlaneRow {

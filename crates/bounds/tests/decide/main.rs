@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use generator::{Instance, Random, instance};
-use policert_bounds::{Config, DecisionMap, Oracle, SelectionQuery};
+use policert_bounds::{DecisionMap, Oracle, OracleConfig, SelectionQuery};
 use policert_engine_api::{Answer, Budget, CancelFlag, Limits};
 use policert_model::Condition;
 use policert_numeric::{IntBox, IntInterval, Rational};
@@ -128,7 +128,7 @@ fn check_relaxed(
     answer.refuted()
 }
 
-fn check(instance: &Instance, config: Config, tally: &mut Tally, seed: u64) {
+fn check(instance: &Instance, config: OracleConfig, tally: &mut Tally, seed: u64) {
     let conditions: Vec<&Condition> = instance.conditions.iter().collect();
     let truths = brute_force(instance, &conditions);
     let mut oracle = Oracle::with_config(&instance.policy, instance.applicable.clone(), config);
@@ -164,7 +164,7 @@ fn check(instance: &Instance, config: Config, tally: &mut Tally, seed: u64) {
     }
 }
 
-fn run(cases: usize, points: u128, config: Config, first_seed: u64) -> Tally {
+fn run(cases: usize, points: u128, config: OracleConfig, first_seed: u64) -> Tally {
     let mut tally = Tally::default();
     let mut seed = first_seed;
     while tally.chosen + tally.never + tally.undecided < cases {
@@ -186,13 +186,13 @@ fn assert_balanced(tally: &Tally) {
 #[test]
 fn agrees_with_brute_force() {
     let cases = if slow_tests() { 50_000 } else { 2_600 };
-    assert_balanced(&run(cases, 600, Config::default(), 0));
+    assert_balanced(&run(cases, 600, OracleConfig::default(), 0));
 }
 
 #[test]
 fn agrees_with_brute_force_by_bounds_alone() {
     let cases = if slow_tests() { 50_000 } else { 2_600 };
-    let config = Config { enumerated_points: 1 };
+    let config = OracleConfig { enumerated_points: 1 };
     assert_balanced(&run(cases, 300, config, 1 << 32));
 }
 

@@ -4,7 +4,7 @@ use policert_certify::{ChoicesInBoxes, IntervalChoices};
 use policert_engine_api::Budget;
 use policert_model::State;
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::{Filter, Semantics, Ties};
+use policert_policy::{Filter, PolicySemantics, Ties};
 use policert_testkit::{Case, Profile, Random, case_numbers};
 
 #[test]
@@ -14,7 +14,8 @@ fn refuted_labels_are_chosen_nowhere() {
         let mut random = Random::new(number);
         let case = Case::numbered(Profile::Linear, number);
         let ties = *random.pick(&[Ties::First, Ties::Any, Ties::Strict]);
-        let semantics = Semantics { ties, filter: Filter::None, ..Semantics::default() };
+        let semantics =
+            PolicySemantics { ties, filter: Filter::None, ..PolicySemantics::default() };
         let policy = case.policy.policy(&case.model, semantics).expect("it fits");
         for _ in 0..5 {
             let sides = part(&case.model.domains(), &mut random);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use policert_certify::{ReplayError, Scores, replay};
 use policert_engine_api::{Question, Trace, TraceStep};
 use policert_model::{Condition, DomainRule, InstanceId, LabelId, State};
-use policert_policy::{Policy, Semantics};
+use policert_policy::{Policy, PolicySemantics};
 use policert_testkit::oracle::Oracle;
 use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers, semantics};
 
@@ -15,7 +15,7 @@ const PROFILES: [Profile; 3] = [Profile::Unary, Profile::Linear, Profile::Genera
 /// A case with a question about it, and a meaning of its policy.
 struct Setting {
     case: Case,
-    semantics: Semantics,
+    semantics: PolicySemantics,
     terminal: Option<Condition>,
     rule: DomainRule,
     random: Random,
@@ -56,7 +56,7 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(question: Question<'a>, policy: Option<(&'a PolicyParts, Semantics)>) -> Self {
+    fn new(question: Question<'a>, policy: Option<(&'a PolicyParts, PolicySemantics)>) -> Self {
         let oracle = Oracle::new(question, policy);
         Self { starts: oracle.start_states(), oracle }
     }

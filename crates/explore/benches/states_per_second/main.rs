@@ -9,7 +9,7 @@ use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_
 use policert_engine_api::{Budget, CancelFlag, Limits, Question, Silent};
 use policert_explore::{ExplicitConfig, Explored, explicit};
 use policert_model::{Condition, LabelId, Model, SafetyProperty, Start, VarId};
-use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, Semantics};
+use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, PolicySemantics};
 use transport::{empty_truck_anywhere, transport};
 
 /// A property that nothing violates.
@@ -55,7 +55,7 @@ fn policy(model: &Model) -> Policy {
         }
     }
     let network = builder.finish(node, ElementType::F64);
-    let semantics = Semantics { filter: Filter::Applicable, ..Semantics::default() };
+    let semantics = PolicySemantics { filter: Filter::Applicable, ..PolicySemantics::default() };
     Policy::new(network, inputs, outputs, semantics, &model.domains()).expect("it fits")
 }
 

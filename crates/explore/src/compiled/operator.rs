@@ -5,8 +5,8 @@ mod sample;
 
 use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_model::{
-    Choice, Condition, Destination, DomainRule, LinearExpr, Model, Operator, Probability,
-    Semantics, UpdateValue, VarId,
+    Condition, Destination, DomainRule, FreeChoice, LinearExpr, Model, ModelSemantics, Operator,
+    Probability, UpdateValue, VarId,
 };
 use policert_numeric::{IntBox, IntInterval};
 
@@ -54,7 +54,7 @@ pub(crate) struct Outcomes<'a> {
     /// The layout of states.
     pub(crate) packing: &'a StatePacking,
     /// The semantics, to ask where the fast path does not settle a case.
-    pub(crate) semantics: Semantics<'a>,
+    pub(crate) semantics: ModelSemantics<'a>,
     /// Polled where free choices are run through.
     pub(crate) budget: &'a mut Budget,
     /// Packed successors, one after the other, in the order of the outcomes and choices.
@@ -252,6 +252,6 @@ impl Outcomes<'_> {
     }
 }
 
-fn linear_bounds(choice: &Choice) -> Option<(LinearExpr, LinearExpr)> {
+fn linear_bounds(choice: &FreeChoice) -> Option<(LinearExpr, LinearExpr)> {
     Some((LinearExpr::from_expr(&choice.lower)?, LinearExpr::from_expr(&choice.upper)?))
 }

@@ -14,9 +14,7 @@ use policert_model::{
     VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
-use policert_policy::{
-    ElementType, Filter, Matrix, NetworkBuilder, Policy, Semantics as PolicySemantics,
-};
+use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, PolicySemantics};
 
 use crate::automaton::{edge, equals, model, property, set, var};
 

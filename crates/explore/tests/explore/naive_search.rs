@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use policert_engine_api::{Budget, Question, Trace};
-use policert_model::{LabelId, ModellingError, Operator, Semantics, State};
+use policert_model::{LabelId, ModelSemantics, ModellingError, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::{ExactEvaluator, Filter, Policy, Ties};
 
@@ -39,8 +39,8 @@ impl<'a> Definition<'a> {
         Self { question, operators, policy: policy.map(|p| (p, exact(p))) }
     }
 
-    fn semantics(&self) -> Semantics<'a> {
-        Semantics { model: self.question.model, rule: self.question.domain_rule }
+    fn semantics(&self) -> ModelSemantics<'a> {
+        ModelSemantics { model: self.question.model, rule: self.question.domain_rule }
     }
 
     /// The labels that may happen where `applicable` are applicable; `None` for all.

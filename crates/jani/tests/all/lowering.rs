@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use policert_jani::{LoadOptions, Loaded, load_bytes};
-use policert_model::{DomainRule, Model, Semantics, State};
+use policert_model::{DomainRule, Model, ModelSemantics, State};
 
 /// A model with one automaton: declarations, locations, and silent edges.
 fn load(declarations: &str, locations: &str, edges: &str) -> Loaded {
@@ -38,7 +38,7 @@ fn state(model: &Model, values: &[(&str, i64)]) -> State {
 
 /// The successors of a state by all operators; `None` for an operator that is not enabled.
 fn successors(model: &Model, state: &State) -> Vec<Option<Vec<State>>> {
-    let semantics = Semantics { model, rule: DomainRule::Drop };
+    let semantics = ModelSemantics { model, rule: DomainRule::Drop };
     let operators = model.operators(100).expect("few");
     let one = |operator| {
         let enabled = semantics.is_enabled(operator, state).expect("guard");

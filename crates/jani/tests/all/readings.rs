@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use policert_jani::diagnostic::Code;
 use policert_jani::{LoadOptions, Loaded, Severity, StopCheck, load_bytes};
-use policert_model::{Probability, Semantics};
+use policert_model::{ModelSemantics, Probability};
 use policert_numeric::Rational;
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn rounded_probabilities_that_depend_on_the_state_are_scaled_where_they_miss_one
     // In other states the sum is wrong, and taking the edge is an error.
     let model_read = loaded.model().expect("a model");
     let operator = model_read.operators(1).expect("one operator").remove(0);
-    let semantics = Semantics { model: model_read, rule: policert_model::DomainRule::Drop };
+    let semantics = ModelSemantics { model: model_read, rule: policert_model::DomainRule::Drop };
     assert!(semantics.successors(&operator, &[0, 0]).is_ok());
     assert!(semantics.successors(&operator, &[0, 1]).is_err());
 
@@ -109,7 +109,7 @@ fn rounded_probabilities_that_depend_on_the_state_are_scaled_where_they_miss_one
     let loaded = load_with(&model(destinations), &exact);
     let model_read = loaded.model().expect("sums are looked at in each state");
     let operator = model_read.operators(1).expect("one operator").remove(0);
-    let semantics = Semantics { model: model_read, rule: policert_model::DomainRule::Drop };
+    let semantics = ModelSemantics { model: model_read, rule: policert_model::DomainRule::Drop };
     assert!(semantics.successors(&operator, &[0, 0]).is_err());
 }
 

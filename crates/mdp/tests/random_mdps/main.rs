@@ -7,8 +7,8 @@ mod slow_walks;
 use generator::{Instance, instance};
 use policert_engine_api::Budget;
 use policert_mdp::{
-    Bounds, Direction, Explicit, Method, Reachability, SolveOptions, max_probability, qualitative,
-    solve,
+    Direction, Explicit, Method, ProbabilityBounds, Reachability, SolveOptions, max_probability,
+    qualitative, solve,
 };
 use policert_numeric::Rational;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn problem(instance: &Instance, direction: Direction) -> Reachability<'_> {
 
 const DIRECTIONS: [Direction; 2] = [Direction::Max, Direction::Min];
 
-fn contains(bounds: &Bounds, value: &Rational) -> bool {
+fn contains(bounds: &ProbabilityBounds, value: &Rational) -> bool {
     bounds.lo <= *value && *value <= bounds.hi
 }
 

@@ -6,9 +6,9 @@ use policert_numeric::Rational;
 
 use super::ComposeError;
 use crate::{
-    AssignedValue, Assignment, BinaryOp, CellWrite, Choice, Condition, Conflict, Destination,
-    EdgeDestination, Expr, InstanceId, Model, Probability, Target, TransientId, TransientValue,
-    Update, UpdateValue, VarId,
+    AssignedValue, Assignment, BinaryOp, CellWrite, Condition, Conflict, Destination,
+    EdgeDestination, Expr, FreeChoice, InstanceId, Model, Probability, Target, TransientId,
+    TransientValue, Update, UpdateValue, VarId,
 };
 
 /// The effect of assignments as it builds up from index to index.
@@ -17,7 +17,7 @@ pub(super) struct Effect<'m> {
     values: BTreeMap<VarId, Expr>,
     /// The transient variables that were written; others are at their initial values.
     transients: BTreeMap<TransientId, Expr>,
-    choices: Vec<Choice>,
+    choices: Vec<FreeChoice>,
     defined: Vec<Condition>,
     cell_writes: Vec<CellWrite>,
     transient_values: Vec<TransientValue>,
@@ -203,7 +203,7 @@ impl<'m> Effect<'m> {
         };
         self.defined.push(le(&lower, &choice));
         self.defined.push(le(&choice, &upper));
-        self.choices.push(Choice { target, lower, upper });
+        self.choices.push(FreeChoice { target, lower, upper });
         Ok(choice)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use policert_model::{
     AssignedValue, Assignment, BinaryOp, ComposeError, Composer, Condition, DomainRule, Edge,
     EdgeDestination, EdgePlace, Expr, InitialValue, Instance, InstanceId, LabelId, Model,
-    ModellingError, ModellingProblem, Operator, OperatorKey, Probability, Semantics, State,
+    ModelSemantics, ModellingError, ModellingProblem, Operator, OperatorKey, Probability, State,
     Successors, SyncVector, Target, Transient, TransientId, ValueBounds, VarId, Variable,
     VariableKind,
 };
@@ -120,7 +120,7 @@ fn successors(
     state: &[i64],
 ) -> Result<Successors, Box<ModellingProblem>> {
     let problem = |error: ModellingError| Box::new(error.problem);
-    let semantics = Semantics { model, rule };
+    let semantics = ModelSemantics { model, rule };
     let mut sum = Successors::default();
     for operator in all(model) {
         if semantics.is_enabled(&operator, state).map_err(problem)? {
@@ -389,7 +389,7 @@ fn leaving_the_domain_is_dropped_or_an_error() {
     let found = successors(&model, DomainRule::Drop, &edge_state).expect("dropped");
     assert_eq!(found.dropped, 1);
     assert_eq!(found.list.iter().map(|s| s.destination).collect::<Vec<_>>(), [1]);
-    let error = Semantics { model: &model, rule: DomainRule::Error }
+    let error = ModelSemantics { model: &model, rule: DomainRule::Error }
         .successors(&all(&model)[0], &edge_state)
         .unwrap_err();
     let text = error.to_string();

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use policert_model::{
     AssignedValue, Assignment, BY_ZERO, BinaryOp, Condition, DomainRule, Edge, EdgeDestination,
-    EdgePlace, Expr, InitialValue, Instance, InstanceId, Model, ModellingProblem, Probability,
-    Semantics, State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable,
+    EdgePlace, Expr, InitialValue, Instance, InstanceId, Model, ModelSemantics, ModellingProblem,
+    Probability, State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable,
     VariableKind,
 };
 use policert_numeric::IntInterval;
@@ -62,7 +62,7 @@ fn binary(op: BinaryOp, a: i64, x: VarId) -> Expr {
 /// What the edge does from `x`.
 fn taken(model: &Model, rule: DomainRule, x: i64) -> Result<Successors, ModellingProblem> {
     let operator = model.operators(1).expect("one operator").remove(0);
-    let successors = Semantics { model, rule }.successors(&operator, &[0, x]);
+    let successors = ModelSemantics { model, rule }.successors(&operator, &[0, x]);
     successors.map_err(|error| error.problem)
 }
 

@@ -1,6 +1,6 @@
 //! Composed operators do what the automata do, edge by edge, in every state of small models.
 
-use policert_model::{Composer, Condition, DomainRule, Operator, Semantics, VarId};
+use policert_model::{Composer, Condition, DomainRule, ModelSemantics, Operator, VarId};
 use policert_testkit::oracle::steps::{Steps, is_enabled, joint_edges, steps};
 use policert_testkit::{Case, Expressions, Forms, Profile, Random, case_numbers, states};
 
@@ -35,7 +35,7 @@ fn operators_do_what_the_automata_do() {
             }
             for state in states(model) {
                 for rule in RULES {
-                    let semantics = Semantics { model, rule };
+                    let semantics = ModelSemantics { model, rule };
                     let mut labels = Vec::new();
                     for (operator, joint) in operators.iter().zip(&joint) {
                         let at = || format!("{profile:?} {number}: {:?} in {state:?}", joint.key);
@@ -135,7 +135,7 @@ fn outcomes_exist_where_they_lead_to_a_state_and_preconditions_are_exact() {
             let after = Condition::from_expr(
                 &Expressions::new(&model.variables, Forms::Total).boolean(&mut random, 2),
             );
-            let semantics = Semantics { model, rule: DomainRule::Drop };
+            let semantics = ModelSemantics { model, rule: DomainRule::Drop };
             for operator in &model.operators(10_000).unwrap() {
                 let exists: Vec<Condition> =
                     operator.destinations.iter().map(|d| d.exists(&model.variables)).collect();

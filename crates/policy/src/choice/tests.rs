@@ -7,27 +7,31 @@ use proptest::prelude::*;
 use super::*;
 use crate::PolicyError;
 use crate::matrix::Matrix;
-use crate::network::generate::{Kind, network, reference_scores, tape};
+use crate::network::generate::{NetworkKind, network, reference_scores, tape};
 use crate::network::{ElementType, Network, NetworkBuilder};
 use crate::semantics::{Numbers, Ties};
 
 const DOMAIN: IntInterval = IntInterval::new(-3, 3);
 
-fn policy(network: Network, semantics: Semantics) -> Policy {
+fn policy(network: Network, semantics: PolicySemantics) -> Policy {
     let inputs: Vec<VarId> = (0..network.input_width()).map(VarId::new).collect();
     let outputs = (0..network.output_width()).map(LabelId::new).collect();
     let domains = IntBox::new(vec![DOMAIN; inputs.len()]);
     Policy::new(network, inputs, outputs, semantics, &domains).expect("fits")
 }
 
-fn semantics() -> impl Strategy<Value = Semantics> {
+fn semantics() -> impl Strategy<Value = PolicySemantics> {
     let ties = prop_oneof![Just(Ties::First), Just(Ties::Any), Just(Ties::Strict)];
     let filter = prop_oneof![Just(Filter::None), Just(Filter::Applicable)];
-    (ties, filter).prop_map(|(ties, filter)| Semantics { ties, filter, numbers: Numbers::Real })
+    (ties, filter).prop_map(|(ties, filter)| PolicySemantics {
+        ties,
+        filter,
+        numbers: Numbers::Real,
+    })
 }
 
 /// The chosen outputs by the rules of the design, spelt out.
-fn expected(scores: &[Rational], mask: &[bool], semantics: Semantics) -> Vec<usize> {
+fn expected(scores: &[Rational], mask: &[bool], semantics: PolicySemantics) -> Vec<usize> {
     let competing: Vec<usize> =
         (0..scores.len()).filter(|&o| semantics.filter == Filter::None || mask[o]).collect();
     let best = competing.iter().map(|&o| &scores[o]).max();
@@ -52,7 +56,7 @@ proptest! {
             1..20,
         ),
     ) {
-        let kind = Kind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, smooth: false, branching: true };
         let policy = policy(network(&mut tape, 2, kind), semantics);
         let outputs = policy.outputs().len();
         let inputs: Vec<i64> = points.iter().flat_map(|(point, _)| point.clone()).collect();
@@ -122,7 +126,7 @@ fn rows(rows: &[[f64; 2]]) -> Network {
 #[test]
 fn a_difference_far_below_the_rounding_error_decides() {
     // The scores at 3 are 3·0.1 and 0.3 as doubles, which differ by less than an ulp.
-    let policy = policy(rows(&[[0.0, 0.3], [0.1, 0.0]]), Semantics::default());
+    let policy = policy(rows(&[[0.0, 0.3], [0.1, 0.0]]), PolicySemantics::default());
     let expected = reference_scores(policy.network().expect("a network"), &[3]);
     assert!(expected[1] > expected[0]);
     assert_eq!(policy.chooser().choose(&[3], &[]), Choice::One(1));
@@ -130,7 +134,7 @@ fn a_difference_far_below_the_rounding_error_decides() {
 
 #[test]
 fn inputs_outside_the_domain_are_decided_exactly() {
-    let policy = policy(rows(&[[1.0, 0.0], [1.0, 1e-3]]), Semantics::default());
+    let policy = policy(rows(&[[1.0, 0.0], [1.0, 1e-3]]), PolicySemantics::default());
     for input in [i64::MAX, 1 << 60, -(1 << 60), 4] {
         assert_eq!(policy.chooser().choose(&[input], &[]), Choice::One(1));
     }
@@ -145,7 +149,7 @@ fn scores_that_cannot_be_told_apart_are_undecided() {
     let x = b.tanh(x);
     let sum = Matrix::new(2, 2, vec![1.0, 1.0, 0.0, 0.0]).expect("size");
     let x = b.affine(x, sum, vec![0.0; 2]).expect("finite");
-    let policy = policy(b.finish(x, ElementType::F64), Semantics::default());
+    let policy = policy(b.finish(x, ElementType::F64), PolicySemantics::default());
     let choice = policy.chooser().choose(&[1], &[]);
     assert_eq!(choice, Choice::Undecided);
     assert_eq!(choice.contains(0), None);
@@ -163,7 +167,7 @@ fn scores_that_overflow_in_double_precision_are_decided() {
     }
     let fan = Matrix::new(2, 1, vec![1.0, 1.0 + f64::EPSILON]).expect("size");
     let x = b.affine(x, fan, vec![0.0; 2]).expect("finite");
-    let policy = policy(b.finish(x, ElementType::F64), Semantics::default());
+    let policy = policy(b.finish(x, ElementType::F64), PolicySemantics::default());
     assert_eq!(policy.chooser().choose(&[1], &[]), Choice::One(1));
     assert_eq!(policy.chooser().choose(&[-1], &[]), Choice::One(0));
     assert_eq!(policy.chooser().choose(&[0], &[]), Choice::One(0));
@@ -171,7 +175,7 @@ fn scores_that_overflow_in_double_precision_are_decided() {
 
 #[test]
 fn filter_without_applicable_labels_chooses_nothing() {
-    let semantics = Semantics { filter: Filter::Applicable, ..Semantics::default() };
+    let semantics = PolicySemantics { filter: Filter::Applicable, ..PolicySemantics::default() };
     let policy = policy(rows(&[[0.0, 2.0], [0.0, 1.0]]), semantics);
     let mut chooser = policy.chooser();
     assert_eq!(chooser.choose(&[0], &[false, false]), Choice::Nothing);
@@ -182,7 +186,7 @@ fn filter_without_applicable_labels_chooses_nothing() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let build = |inputs: &[u32], outputs: &[u32], numbers| {
-        let semantics = Semantics { numbers, ..Semantics::default() };
+        let semantics = PolicySemantics { numbers, ..PolicySemantics::default() };
         let inputs = inputs.iter().map(|&i| VarId(i)).collect();
         let outputs = outputs.iter().map(|&o| LabelId(o)).collect();
         let network = rows(&[[0.0, 2.0], [0.0, 1.0]]);
@@ -201,7 +205,7 @@ fn what_does_not_fit_is_refused() {
 fn choices_that_rounding_leaves_open_are_counted() {
     // Equal at 0, closer at 1 than the rounding errors, far apart from the third at -3.
     let scores = [[0.1, 0.3], [0.1 + f64::EPSILON, 0.3], [-9.0, 0.0]];
-    let policy = policy(rows(&scores), Semantics::default());
+    let policy = policy(rows(&scores), PolicySemantics::default());
     let mut chooser = policy.chooser();
     for (input, output, exact) in [(0, 0, 1), (1, 1, 2), (-3, 2, 2)] {
         assert_eq!(chooser.choose(&[input], &[]), Choice::One(output));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::generate::{Kind, network, reference_scores, reference_values, tape};
+use crate::network::generate::{NetworkKind, network, reference_scores, reference_values, tape};
 use crate::network::{ElementType, NetworkBuilder};
 
 proptest! {
@@ -16,7 +16,7 @@ proptest! {
         ],
         wild in any::<bool>(),
     ) {
-        let kind = Kind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let exact = ExactEvaluator::new(&network).expect("piecewise linear");
         let scores = exact.scores(&inputs);
@@ -38,7 +38,7 @@ proptest! {
         others in prop::collection::vec((-40i64..40, 1i64..13), 4),
         wild in any::<bool>(),
     ) {
-        let kind = Kind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let exact = ExactEvaluator::new(&network).expect("piecewise linear");
         let point = |parts: &[(i64, i64)]| -> Vec<Rational> {

@@ -3,7 +3,7 @@
 use policert_model::{LabelId, Model, VarId, VariableKind};
 
 use super::similar_names::near;
-use super::sources::{Expressions, InputSource, Names, VariablesOnly};
+use super::sources::{InputSource, NamedExpressions, Names, VariablesOnly};
 use super::{GroupFeed, InputGroup, Interface};
 use crate::error::PolicyError;
 
@@ -41,7 +41,7 @@ pub enum InputCount {
 
 /// Sizes of the function that an interface is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sizes {
+pub struct FunctionSizes {
     /// The noun for the function in messages.
     pub kind: &'static str,
     /// The number of inputs.
@@ -67,8 +67,8 @@ impl Interface {
     pub fn bind(
         &self,
         model: &Model,
-        expressions: &dyn Expressions,
-        sizes: &Sizes,
+        expressions: &dyn NamedExpressions,
+        sizes: &FunctionSizes,
     ) -> Result<Binding, PolicyError> {
         let names = Names { model, expressions };
         let (found, wrong) = self.find_inputs(&names);
@@ -261,7 +261,7 @@ impl Interface {
 ///
 /// # Errors
 /// If the numbers do not fit.
-pub fn bind_by_order(model: &Model, sizes: &Sizes) -> Result<Binding, PolicyError> {
+pub fn bind_by_order(model: &Model, sizes: &FunctionSizes) -> Result<Binding, PolicyError> {
     let is_location = |kind: &VariableKind| matches!(kind, VariableKind::Location { .. });
     let variables = model.variables.iter().enumerate().filter(|(_, v)| !is_location(&v.kind));
     let inputs: Vec<InputSource> =

@@ -20,7 +20,7 @@ use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::network::{Network, NetworkBuilder, NodeId};
 
-use observer::Observer;
+use observer::ObservationBuilder;
 
 /// A result, or the reason for which an expression is not computed.
 type Computed<T> = Result<T, String>;
@@ -38,7 +38,7 @@ pub(crate) fn before(
     let exprs: Vec<Expr> = inputs.iter().map(InputSource::expr).collect();
     let variables = variables_of(inputs);
     let built = |error: PolicyError| (0, error.to_string());
-    let observer = Observer::new(&variables, domains).map_err(built)?;
+    let observer = ObservationBuilder::new(&variables, domains).map_err(built)?;
     let (mut builder, values) = observer.vector(&exprs)?;
     let normalised = normalised(&mut builder, values, inputs).map_err(built)?;
     let output = builder.append(network, normalised).map_err(built)?;

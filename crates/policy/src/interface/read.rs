@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::similar_names::distance;
-use super::{GroupFeed, InputGroup, InputItem, InstanceItem, Interface, Statistics};
+use super::{GroupFeed, InputGroup, InputItem, InputStatistics, InstanceItem, Interface};
 use crate::error::PolicyError;
 use crate::json::{Lines, escaped};
 use crate::semantics::{Filter, Ties};
@@ -310,7 +310,8 @@ impl Reader {
             number
         };
         let (epsilon, clip) = (one(self, "epsilon", Some(EPSILON)), one(self, "clip", None));
-        let statistics = Statistics { mean: mean?, variance: variance?, epsilon: epsilon?, clip };
+        let statistics =
+            InputStatistics { mean: mean?, variance: variance?, epsilon: epsilon?, clip };
         Some(InputItem::Normalised { items, statistics })
     }
 

@@ -3,8 +3,8 @@
 
 use policert_model::{Model, Variable};
 
-use super::bind::{InputCount, Sizes};
-use super::sources::Expressions;
+use super::bind::{FunctionSizes, InputCount};
+use super::sources::NamedExpressions;
 use super::{GroupFeed, InputGroup, InputItem, Interface};
 use crate::json::Lines;
 
@@ -32,7 +32,12 @@ impl Guess {
 impl Skeleton {
     /// The interface of a policy with these sizes, in the file of this name.
     #[must_use]
-    pub fn new(model: &Model, expressions: &dyn Expressions, sizes: &Sizes, file: String) -> Self {
+    pub fn new(
+        model: &Model,
+        expressions: &dyn NamedExpressions,
+        sizes: &FunctionSizes,
+        file: String,
+    ) -> Self {
         let inputs = inputs(model, expressions, sizes);
         let outputs = outputs(model, sizes);
         let operators = model.operator_labels();
@@ -77,7 +82,7 @@ impl Skeleton {
 }
 
 /// The inputs of a graph that has several, if the names are one for each of their elements.
-fn groups(sizes: &Sizes, names: usize) -> Vec<InputGroup> {
+fn groups(sizes: &FunctionSizes, names: usize) -> Vec<InputGroup> {
     let total: usize = sizes.groups.iter().map(|(_, width)| width).sum();
     if sizes.groups.len() < 2 || total != names {
         return Vec::new();
@@ -89,7 +94,7 @@ fn groups(sizes: &Sizes, names: usize) -> Vec<InputGroup> {
     sizes.groups.iter().map(group).collect()
 }
 
-fn inputs(model: &Model, expressions: &dyn Expressions, sizes: &Sizes) -> Guess {
+fn inputs(model: &Model, expressions: &dyn NamedExpressions, sizes: &FunctionSizes) -> Guess {
     let given = &sizes.input_names;
     let is_known = |name: &String| {
         let observables = expressions.observables();
@@ -140,7 +145,7 @@ fn inputs(model: &Model, expressions: &dyn Expressions, sizes: &Sizes) -> Guess 
     Guess::new(variables, why)
 }
 
-fn outputs(model: &Model, sizes: &Sizes) -> Guess {
+fn outputs(model: &Model, sizes: &FunctionSizes) -> Guess {
     let classes = &sizes.classes;
     if !classes.is_empty() && classes.iter().all(|class| model.label_by_name(class).is_some()) {
         let why = "output: the policy file names its classes, and the model has these labels";

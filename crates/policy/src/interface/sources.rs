@@ -11,7 +11,7 @@ use super::{InputItem, InstanceItem};
 const MOST_INPUTS: i64 = 4096;
 
 /// The names that an interface may use besides the variables of a model.
-pub trait Expressions {
+pub trait NamedExpressions {
     /// The transient variables of the model, as expressions over the state.
     fn observables(&self) -> &[Observable];
 
@@ -26,7 +26,7 @@ pub trait Expressions {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VariablesOnly;
 
-impl Expressions for VariablesOnly {
+impl NamedExpressions for VariablesOnly {
     fn observables(&self) -> &[Observable] {
         &[]
     }
@@ -116,7 +116,7 @@ impl InputSource {
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     pub model: &'a Model,
-    pub expressions: &'a dyn Expressions,
+    pub expressions: &'a dyn NamedExpressions,
 }
 
 impl Names<'_> {

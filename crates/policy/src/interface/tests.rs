@@ -222,7 +222,7 @@ fn inputs_of_a_graph_are_found_by_their_names() {
     let text = r#"{"version": 2, "input": {"world": ["y", "z"], "cart": ["x"]}, "output": ["a"]}"#;
     let interface = Interface::parse("p.json", text.as_bytes()).expect("valid");
     let bound = |groups: &[(&str, usize)]| {
-        let sizes = Sizes {
+        let sizes = FunctionSizes {
             kind: "network",
             inputs: InputCount::Exactly(3),
             input_names: Vec::new(),

@@ -3,7 +3,7 @@
 use policert_model::{Model, VarId, VariableKind};
 use serde_json::{Value, json};
 
-use super::{GroupFeed, InputItem, InstanceItem, Interface, Statistics};
+use super::{GroupFeed, InputItem, InputStatistics, InstanceItem, Interface};
 use crate::json::Lines;
 use crate::semantics::Filter;
 use crate::trees::Rounds;
@@ -139,7 +139,7 @@ impl InputItem {
             Self::Expression(text) => json!(text),
             Self::Normalised { items, statistics } => {
                 let items: Vec<Value> = items.iter().map(Self::to_json).collect();
-                let Statistics { mean, variance, epsilon, clip } = statistics;
+                let InputStatistics { mean, variance, epsilon, clip } = statistics;
                 json!({"normalise": items, "mean": mean, "variance": variance,
                        "epsilon": epsilon, "clip": clip})
             }

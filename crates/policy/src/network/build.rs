@@ -1,6 +1,6 @@
 //! Building networks node by node, with all checks.
 
-use super::{Domain, ElementType, Network, Node, NodeId, Op, Scaling, fold};
+use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling, fold};
 use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
@@ -10,7 +10,7 @@ use crate::matrix::Matrix;
 /// Node ids of one builder must not be given to another one.
 #[derive(Debug)]
 pub struct NetworkBuilder {
-    nodes: Vec<Node>,
+    nodes: Vec<NetworkNode>,
     /// True if max(a, b) becomes ReLU(a − b) + b.
     composes_maxima: bool,
 }
@@ -26,7 +26,7 @@ impl NetworkBuilder {
         if input_width == 0 {
             return Err(PolicyError::invalid("", "the network has no inputs"));
         }
-        let nodes = vec![Node { op: Op::Input, width: input_width }];
+        let nodes = vec![NetworkNode { op: Op::Input, width: input_width }];
         Ok(Self { nodes, composes_maxima: false })
     }
 
@@ -199,7 +199,7 @@ impl NetworkBuilder {
     }
 
     #[cfg(test)]
-    pub(super) fn nodes_for_tests(&self) -> Vec<Node> {
+    pub(super) fn nodes_for_tests(&self) -> Vec<NetworkNode> {
         self.nodes.clone()
     }
 
@@ -218,7 +218,7 @@ impl NetworkBuilder {
     }
 
     fn push(&mut self, op: Op, width: usize) -> NodeId {
-        self.nodes.push(Node { op, width });
+        self.nodes.push(NetworkNode { op, width });
         NodeId(self.nodes.len() - 1)
     }
 }

@@ -2,11 +2,15 @@
 
 use policert_numeric::Rational;
 
-use super::{ElementType, Network, Node, NodeId, Op};
+use super::{ElementType, Network, NetworkNode, NodeId, Op};
 use crate::matrix::Matrix;
 
 /// The network with all exact merges done.
-pub(super) fn folded(mut nodes: Vec<Node>, output: NodeId, element_type: ElementType) -> Network {
+pub(super) fn folded(
+    mut nodes: Vec<NetworkNode>,
+    output: NodeId,
+    element_type: ElementType,
+) -> Network {
     let mut uses = vec![0usize; nodes.len()];
     uses[output.0] += 1;
     for input in nodes.iter().flat_map(|node| node.op.inputs()) {
@@ -24,7 +28,11 @@ pub(super) fn folded(mut nodes: Vec<Node>, output: NodeId, element_type: Element
 }
 
 /// The network of the nodes that the output needs, and of the input.
-pub(super) fn pruned(nodes: Vec<Node>, output: NodeId, element_type: ElementType) -> Network {
+pub(super) fn pruned(
+    nodes: Vec<NetworkNode>,
+    output: NodeId,
+    element_type: ElementType,
+) -> Network {
     let mut needed = vec![false; nodes.len()];
     needed[0] = true;
     needed[output.0] = true;
@@ -34,7 +42,7 @@ pub(super) fn pruned(nodes: Vec<Node>, output: NodeId, element_type: ElementType
         }
     }
     let mut renumbered = Vec::with_capacity(nodes.len());
-    let mut kept: Vec<Node> = Vec::with_capacity(nodes.len());
+    let mut kept: Vec<NetworkNode> = Vec::with_capacity(nodes.len());
     for (mut node, needed) in nodes.into_iter().zip(needed) {
         renumbered.push(NodeId(kept.len()));
         if needed {
@@ -47,7 +55,7 @@ pub(super) fn pruned(nodes: Vec<Node>, output: NodeId, element_type: ElementType
 
 /// The operation of `outer` with the one before it merged in, if that one has no other use and
 /// all merged constants are exact.
-fn merged(nodes: &[Node], outer: usize, uses: &[usize]) -> Option<Op> {
+fn merged(nodes: &[NetworkNode], outer: usize, uses: &[usize]) -> Option<Op> {
     let [inner] = nodes[outer].op.inputs() else { return None };
     if uses[inner.0] != 1 {
         return None;

@@ -54,7 +54,7 @@ pub(crate) fn tape() -> impl Strategy<Value = Tape> {
 
 /// The kind of networks to make.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kind {
+pub(crate) struct NetworkKind {
     /// Constants of all sizes.
     pub(crate) wild: bool,
     /// With tanh and sigmoid.
@@ -64,7 +64,7 @@ pub(crate) struct Kind {
 }
 
 /// A network of `inputs` inputs and at least two outputs.
-pub(crate) fn network(tape: &mut Tape, inputs: usize, kind: Kind) -> Network {
+pub(crate) fn network(tape: &mut Tape, inputs: usize, kind: NetworkKind) -> Network {
     let mut builder = NetworkBuilder::new(inputs).expect("inputs");
     let mut last = builder.input();
     for _ in 0..1 + tape.index(5) {
@@ -78,7 +78,7 @@ pub(crate) fn network(tape: &mut Tape, inputs: usize, kind: Kind) -> Network {
     builder.finish(last, ElementType::F64)
 }
 
-fn layer(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+fn layer(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: NetworkKind) -> NodeId {
     match tape.next(if kind.branching { 8 } else { 5 }) {
         0..=2 => {
             let width = 1 + tape.index(4);
@@ -88,7 +88,7 @@ fn layer(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -
         3 => scale(builder, tape, x, kind),
         4 => activation(builder, tape, x, kind),
         5 => {
-            let y = layer(builder, tape, x, Kind { branching: false, ..kind });
+            let y = layer(builder, tape, x, NetworkKind { branching: false, ..kind });
             builder.concat(vec![x, y]).expect("vectors")
         }
         choice => {
@@ -107,7 +107,7 @@ fn affine(
     tape: &mut Tape,
     x: NodeId,
     rows: usize,
-    kind: Kind,
+    kind: NetworkKind,
 ) -> NodeId {
     let columns = builder.width(x);
     let weights = Matrix::new(rows, columns, tape.constants(rows * columns, kind.wild));
@@ -115,7 +115,7 @@ fn affine(
     builder.affine(x, weights.expect("size"), bias).expect("finite")
 }
 
-fn scale(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+fn scale(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: NetworkKind) -> NodeId {
     let width = builder.width(x);
     let mul = tape.constants(width, kind.wild);
     let div = tape.constants(width, kind.wild);
@@ -125,7 +125,12 @@ fn scale(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -
     builder.scale(x, mul, div, add).expect("finite")
 }
 
-fn activation(builder: &mut NetworkBuilder, tape: &mut Tape, x: NodeId, kind: Kind) -> NodeId {
+fn activation(
+    builder: &mut NetworkBuilder,
+    tape: &mut Tape,
+    x: NodeId,
+    kind: NetworkKind,
+) -> NodeId {
     let activation = match tape.next(if kind.smooth { 9 } else { 5 }) {
         0 | 1 => Activation::RELU,
         2 => Activation::Leaky { alpha: tape.constant(kind.wild) },

@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 use proptest::prelude::*;
 
-use super::generate::{Kind, network, reference_scores, tape};
+use super::generate::{NetworkKind, network, reference_scores, tape};
 use super::*;
 use crate::activation::Smooth;
 use crate::error::PolicyError;
@@ -150,13 +150,13 @@ proptest! {
         inputs in prop::collection::vec(-20i64..20, 1..4),
         wild in any::<bool>(),
     ) {
-        let kind = Kind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         // The same nodes with scaling on both sides of each layer, not folded.
         let folded = fold::folded(network.nodes.to_vec(), network.output, network.element_type);
         let mut plain = network.nodes.to_vec();
         let op = Op::Pointwise { input: network.output, activation: Activation::RELU };
-        plain.push(Node { op, width: 1 });
+        plain.push(NetworkNode { op, width: 1 });
         let pruned = fold::pruned(plain, network.output, network.element_type);
         let expected = reference_scores(&network, &inputs);
         prop_assert_eq!(reference_scores(&folded, &inputs), expected.clone());
@@ -191,10 +191,10 @@ proptest! {
 proptest! {
     #[test]
     fn maxima_are_sums_of_relus(mut tape in tape(), inputs in prop::collection::vec(-20i64..20, 1..4)) {
-        let kind = Kind { wild: false, smooth: false, branching: true };
+        let kind = NetworkKind { wild: false, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let rewritten = network.without_maxima().expect("a network");
-        let is_maximum = |node: &Node| matches!(node.op, Op::Max { .. });
+        let is_maximum = |node: &NetworkNode| matches!(node.op, Op::Max { .. });
         prop_assert!(!rewritten.nodes().iter().any(is_maximum));
         prop_assert_eq!(reference_scores(&rewritten, &inputs), reference_scores(&network, &inputs));
     }

@@ -8,7 +8,7 @@ use super::graph::Import;
 use super::order::increasing_outputs;
 use super::select::{join, looked_up};
 use super::tensor::{Element, count};
-use super::value::{Decision, Flow, Origin, Ranked, Unread, Value};
+use super::value::{Decision, Flow, Origin, Ranked, UnreadValue, Value};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::trees::Classes;
@@ -161,7 +161,7 @@ pub(super) fn zip_map(call: &Call) -> Result<Value> {
     let message = "it gives a list of dictionaries; the label, or an export without it \
                    (`options={'zipmap': False}`), is supported";
     let _ = call.required(0)?;
-    Ok(Value::Unread(Unread {
+    Ok(Value::Unread(UnreadValue {
         shape: None,
         element: None,
         known: super::value::Known::Nothing,

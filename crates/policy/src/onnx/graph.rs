@@ -15,7 +15,7 @@ use super::output::{self, Head};
 use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{Element, Tensor, count};
 use super::unread;
-use super::value::{Flow, Known, Origin, Unread, Value};
+use super::value::{Flow, Known, Origin, UnreadValue, Value};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
@@ -192,7 +192,7 @@ impl Import<'_, '_> {
             Err(PolicyError::Unsupported { place: inner, message, .. }) => {
                 let place = if inner.is_empty() { place.to_owned() } else { inner };
                 let known = Known::Nothing;
-                let unread = Unread { shape, element, known, place, message };
+                let unread = UnreadValue { shape, element, known, place, message };
                 node.output.iter().map(|_| Value::Unread(unread.clone())).collect()
             }
             Err(error) => return Err(error),

@@ -5,7 +5,7 @@ use super::graph::Import;
 use super::reshape::axis;
 use super::tensor::{Element, Tensor, count};
 use super::unread::ranked;
-use super::value::{Decision, Known, Ranked, Unread, Value};
+use super::value::{Decision, Known, Ranked, UnreadValue, Value};
 use crate::error::PolicyError;
 use crate::network::NodeId;
 
@@ -110,7 +110,7 @@ pub(super) fn top_k(import: &mut Import<'_, '_>, call: &Call) -> Result<Vec<Valu
             let node = import.builder.max(nodes?)?;
             Value::computed(node, decision.shape.clone(), flow.element)
         }
-        (Value::Ranked(_), Value::Decision(_)) => Value::Unread(Unread {
+        (Value::Ranked(_), Value::Decision(_)) => Value::Unread(UnreadValue {
             shape: Some(index.shape().to_vec()),
             element: value.element(),
             known: Known::Nothing,
@@ -171,7 +171,7 @@ pub(super) fn increasing_outputs(scores: Ranked, transform: &str) -> Value {
     match transform {
         "NONE" => Value::Ranked(scores),
         "SOFTMAX" | "LOGISTIC" => Value::Ranked(Ranked { is_positive: true, ..scores }),
-        other => Value::Unread(Unread {
+        other => Value::Unread(UnreadValue {
             shape: Some(scores.shape),
             element: Some(scores.element),
             known: Known::Nothing,

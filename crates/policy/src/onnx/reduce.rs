@@ -5,7 +5,7 @@ use super::graph::Import;
 use super::reshape::axis;
 use super::tensor::{Data, Tensor, count, strided};
 use super::unread::ranked;
-use super::value::{Known, Unread, Value};
+use super::value::{Known, UnreadValue, Value};
 use crate::error::PolicyError;
 
 type Result<T> = std::result::Result<T, PolicyError>;
@@ -102,7 +102,7 @@ fn along(import: &mut Import<'_, '_>, value: &Value, axes: &Axes, kind: &str) ->
         let known = if kind == "Sum" { Known::Positive } else { Known::Real };
         let message = "the number itself is not computed: it is supported where it is subtracted \
                        from scores, or divides them, at the end of a policy";
-        return Ok(Value::Unread(Unread {
+        return Ok(Value::Unread(UnreadValue {
             shape: Some(shape),
             element: Some(ranked.element),
             known,

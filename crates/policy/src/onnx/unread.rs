@@ -4,7 +4,7 @@
 use super::call::Call;
 use super::reduce;
 use super::tensor::{Element, broadcast, count};
-use super::value::{Known, Ranked, Unread, Value};
+use super::value::{Known, Ranked, UnreadValue, Value};
 use crate::activation::OPERATORS as ACTIVATIONS;
 use crate::error::PolicyError;
 
@@ -121,7 +121,8 @@ pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
         return Ok(None);
     }
     let known = Known::Nothing;
-    let unread = Unread { shape: shape(call), element: element(call), known, ..unread.clone() };
+    let unread =
+        UnreadValue { shape: shape(call), element: element(call), known, ..unread.clone() };
     Ok(Some(Value::Unread(unread)))
 }
 
@@ -131,7 +132,7 @@ struct Common {
     keeps_sign: bool,
 }
 
-fn common(operator: &str, value: &Unread) -> Option<Common> {
+fn common(operator: &str, value: &UnreadValue) -> Option<Common> {
     let is_one = value.shape.as_deref().and_then(count) == Some(1);
     match (operator, value.known) {
         ("Div" | "Mul", Known::Positive) => Some(Common { is_one, keeps_sign: true }),

@@ -19,7 +19,7 @@ pub(super) enum Value {
     /// The index, or the name, of the greatest of some scores.
     Decision(Decision),
     /// Not computed.
-    Unread(Unread),
+    Unread(UnreadValue),
 }
 
 /// A value that depends on the input: the elements of a vector, in row-major order of a shape.
@@ -69,7 +69,7 @@ pub(super) struct Decision {
 
 /// A value that is not computed: whatever needs more than is known of it is refused for this reason.
 #[derive(Clone, Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadValue {
     pub(super) shape: Option<Vec<usize>>,
     pub(super) element: Option<Element>,
     pub(super) known: Known,
@@ -90,7 +90,7 @@ pub(super) enum Known {
     Applicable,
 }
 
-impl Unread {
+impl UnreadValue {
     /// The error that says why the value was not computed.
     pub(super) fn refusal(&self) -> PolicyError {
         PolicyError::unsupported(self.place.clone(), self.message.clone())
@@ -112,7 +112,7 @@ impl Value {
 
     /// An input of the graph that says which labels are applicable.
     pub(super) fn mask(name: &str, shape: &[usize], element: Element) -> Self {
-        Self::Unread(Unread {
+        Self::Unread(UnreadValue {
             shape: Some(shape.to_vec()),
             element: Some(element),
             known: Known::Applicable,
@@ -160,7 +160,7 @@ impl Value {
             | Value::Flow(Flow { shape, .. })
             | Value::Ranked(Ranked { shape, .. })
             | Value::Decision(Decision { shape, .. }) => *shape = new,
-            Value::Unread(Unread { shape, .. }) => *shape = Some(new),
+            Value::Unread(UnreadValue { shape, .. }) => *shape = Some(new),
         }
         self
     }

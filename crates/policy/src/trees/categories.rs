@@ -4,7 +4,7 @@
 //! union of half-open intervals: its bounds are the thresholds.
 
 use super::ensemble::TreeNode;
-use super::rule::{Comparison, Missing, Precision, Rule};
+use super::rule::{Missing, Precision, Rule, RuleComparison};
 
 /// The rules by which a library reads the number of a category.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct CategoryReading {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Categories {
     /// Ascending thresholds: below the first one an input is outside, then inside, and so on.
-    bounds: Vec<(Comparison, f64)>,
+    bounds: Vec<(RuleComparison, f64)>,
     reading: CategoryReading,
 }
 
@@ -30,16 +30,17 @@ impl Categories {
     pub fn new(mut set: Vec<u32>, reading: CategoryReading) -> Self {
         set.sort_unstable();
         set.dedup();
-        let mut bounds: Vec<(Comparison, f64)> = Vec::new();
+        let mut bounds: Vec<(RuleComparison, f64)> = Vec::new();
         for category in set {
             let (low, high) = (f64::from(category), f64::from(category) + 1.0);
             match bounds.last_mut() {
                 Some(last) if last.1.total_cmp(&low).is_eq() => last.1 = high,
                 None if category == 0 && reading.zero_from_below => {
-                    bounds.extend([(Comparison::LessEqual, -1.0), (Comparison::Less, high)]);
+                    bounds
+                        .extend([(RuleComparison::LessEqual, -1.0), (RuleComparison::Less, high)]);
                 }
                 Some(_) | None => {
-                    bounds.extend([(Comparison::Less, low), (Comparison::Less, high)]);
+                    bounds.extend([(RuleComparison::Less, low), (RuleComparison::Less, high)]);
                 }
             }
         }
@@ -62,7 +63,7 @@ impl Categories {
         let mut nodes = Vec::with_capacity(self.size());
         if self.bounds.is_empty() {
             // Nothing is inside.
-            let rule = self.rule((Comparison::Less, 0.0), true);
+            let rule = self.rule((RuleComparison::Less, 0.0), true);
             return vec![TreeNode::Split { input, rule, left: outside, right: outside }];
         }
         self.part(input, first, [inside, outside], (0, self.bounds.len()), &mut nodes);
@@ -94,7 +95,7 @@ impl Categories {
         first + own
     }
 
-    fn rule(&self, (comparison, threshold): (Comparison, f64), missing: bool) -> Rule {
+    fn rule(&self, (comparison, threshold): (RuleComparison, f64), missing: bool) -> Rule {
         let missing = Missing::NotANumber(missing);
         Rule { comparison, threshold, precision: self.reading.precision, missing }
     }

@@ -9,7 +9,7 @@ mod dump;
 mod text;
 
 use super::categories::CategoryReading;
-use super::rule::{Comparison, Missing, Precision, Rule};
+use super::rule::{Missing, Precision, Rule, RuleComparison};
 use crate::error::PolicyError;
 
 pub(super) use dump::parse as parse_dump;
@@ -124,5 +124,5 @@ impl Statements<'_> {
 }
 
 fn rule(threshold: f64, missing: Missing) -> Rule {
-    Rule { comparison: Comparison::LessEqual, threshold, precision: Precision::Double, missing }
+    Rule { comparison: RuleComparison::LessEqual, threshold, precision: Precision::Double, missing }
 }

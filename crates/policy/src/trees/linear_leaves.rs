@@ -3,7 +3,7 @@
 use policert_numeric::{IntInterval, Rational};
 
 use super::ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
-use super::rule::{Comparison, Missing, Precision, Rule};
+use super::rule::{Missing, Precision, Rule, RuleComparison};
 use crate::error::PolicyError;
 
 /// More nodes than this are refused.
@@ -117,7 +117,7 @@ impl Copy<'_> {
         self.sides[input] = Some(side);
         let threshold = Rational::from(middle).to_f64();
         let rule = Rule {
-            comparison: Comparison::LessEqual,
+            comparison: RuleComparison::LessEqual,
             threshold,
             precision: Precision::Double,
             missing: Missing::NotANumber(false),
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn constant_leaves_are_the_values_of_linear_ones() {
         let rule = Rule {
-            comparison: Comparison::LessEqual,
+            comparison: RuleComparison::LessEqual,
             threshold: 1.5,
             precision: Precision::Double,
             missing: Missing::IsZero,

@@ -175,7 +175,7 @@ mod tests {
     use policert_model::{BinaryOp, Expr};
     use policert_numeric::Rational;
 
-    use super::super::rule::{Comparison, Missing, Precision};
+    use super::super::rule::{Missing, Precision, RuleComparison};
     use super::*;
 
     /// The answer for values of variables.
@@ -206,7 +206,9 @@ mod tests {
         let mut both = [false; 2];
         for (input, source) in sources.iter().enumerate() {
             for threshold in [-1.0, -2.0 / 3.0, 0.0, 1.0 / 3.0, 0.5, 1.0, 4.0] {
-                for comparison in [Comparison::Less, Comparison::LessEqual, Comparison::Equal] {
+                for comparison in
+                    [RuleComparison::Less, RuleComparison::LessEqual, RuleComparison::Equal]
+                {
                     let missing = Missing::NotANumber(false);
                     let precision = Precision::Single;
                     let rule = Rule { comparison, threshold, precision, missing };

@@ -13,7 +13,7 @@ pub enum Precision {
 
 /// The comparison of input and threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Comparison {
+pub enum RuleComparison {
     /// `x < t`.
     Less,
     /// `x ≤ t`.
@@ -43,7 +43,7 @@ pub enum Missing {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rule {
     /// The comparison.
-    pub comparison: Comparison,
+    pub comparison: RuleComparison,
     /// The threshold.
     pub threshold: f64,
     /// The precision of the input.
@@ -72,14 +72,14 @@ impl Rule {
         }
         let t = self.threshold;
         match self.comparison {
-            Comparison::Less => x < t,
-            Comparison::LessEqual => x <= t,
-            Comparison::Greater => x > t,
-            Comparison::GreaterEqual => x >= t,
+            RuleComparison::Less => x < t,
+            RuleComparison::LessEqual => x <= t,
+            RuleComparison::Greater => x > t,
+            RuleComparison::GreaterEqual => x >= t,
             #[expect(clippy::float_cmp, reason = "as the library does")]
-            Comparison::Equal => x == t,
+            RuleComparison::Equal => x == t,
             #[expect(clippy::float_cmp, reason = "as the library does")]
-            Comparison::NotEqual => x != t,
+            RuleComparison::NotEqual => x != t,
         }
     }
 
@@ -101,8 +101,8 @@ impl Rule {
         // Rounding is monotone, so each of these holds for the integers up to a last one.
         let below = |comparison| Self { comparison, missing: Missing::IsZero, ..*self };
         let mut ends = vec![
-            last(|x| below(Comparison::Less).holds_at(x)),
-            last(|x| below(Comparison::LessEqual).holds_at(x)),
+            last(|x| below(RuleComparison::Less).holds_at(x)),
+            last(|x| below(RuleComparison::LessEqual).holds_at(x)),
             Some(i64::MAX),
         ];
         if matches!(self.missing, Missing::Zero(_)) {
@@ -142,12 +142,12 @@ fn last(holds: impl Fn(i64) -> bool) -> Option<i64> {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = match self.comparison {
-            Comparison::Less => "<",
-            Comparison::LessEqual => "≤",
-            Comparison::Greater => ">",
-            Comparison::GreaterEqual => "≥",
-            Comparison::Equal => "=",
-            Comparison::NotEqual => "≠",
+            RuleComparison::Less => "<",
+            RuleComparison::LessEqual => "≤",
+            RuleComparison::Greater => ">",
+            RuleComparison::GreaterEqual => "≥",
+            RuleComparison::Equal => "=",
+            RuleComparison::NotEqual => "≠",
         };
         write!(f, "{sign} {}", self.threshold)
     }

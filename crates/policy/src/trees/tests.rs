@@ -3,17 +3,22 @@
 use super::*;
 use crate::PolicyError;
 
-fn rule(comparison: Comparison, threshold: f64, precision: Precision, missing: Missing) -> Rule {
+fn rule(
+    comparison: RuleComparison,
+    threshold: f64,
+    precision: Precision,
+    missing: Missing,
+) -> Rule {
     Rule { comparison, threshold, precision, missing }
 }
 
-const COMPARISONS: [Comparison; 6] = [
-    Comparison::Less,
-    Comparison::LessEqual,
-    Comparison::Greater,
-    Comparison::GreaterEqual,
-    Comparison::Equal,
-    Comparison::NotEqual,
+const COMPARISONS: [RuleComparison; 6] = [
+    RuleComparison::Less,
+    RuleComparison::LessEqual,
+    RuleComparison::Greater,
+    RuleComparison::GreaterEqual,
+    RuleComparison::Equal,
+    RuleComparison::NotEqual,
 ];
 
 #[test]
@@ -58,7 +63,8 @@ fn pieces_say_what_the_rule_says() {
 
 #[test]
 fn single_precision_rounds_large_integers() {
-    let rule = rule(Comparison::Less, 20_180_132.0, Precision::Single, Missing::NotANumber(false));
+    let rule =
+        rule(RuleComparison::Less, 20_180_132.0, Precision::Single, Missing::NotANumber(false));
     assert!(rule.holds_at(20_180_130));
     // It is rounded to the even neighbour, which is the threshold.
     assert!(!rule.holds_at(20_180_131));

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::place::{At, single};
-use super::rule::{Comparison, Missing, Precision, Rule};
+use super::rule::{Missing, Precision, Rule, RuleComparison};
 use super::{Features, TreesFile};
 use crate::error::PolicyError;
 
@@ -110,7 +110,7 @@ fn read_node(node: &At<'_>, outputs: usize, nodes: &mut Vec<TreeNode>) -> Result
         }
     };
     let rule = Rule {
-        comparison: Comparison::Less,
+        comparison: RuleComparison::Less,
         threshold: f64::from(threshold),
         precision: Precision::Single,
         missing: Missing::NotANumber(false),

@@ -1,7 +1,7 @@
 //! What the policy chooses in a single state, exactly.
 
 use policert_engine_api::EngineError;
-use policert_model::Semantics;
+use policert_model::ModelSemantics;
 use policert_policy::trees::IntegerTrees;
 use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
 
@@ -58,7 +58,7 @@ impl<'p> PolicyChoice<'p> {
         if self.policy.semantics().filter == Filter::Applicable {
             applicable = vec![false; self.policy.outputs().len()];
             let question = abstraction.question;
-            let semantics = Semantics { model: question.model, rule: question.domain_rule };
+            let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
             for group in abstraction.operators.groups() {
                 let Some(output) = group.output else { continue };
                 for &o in &group.operators {

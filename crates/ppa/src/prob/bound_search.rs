@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use policert_engine_api::{
     Answer, Budget, Counts, EngineError, Event, Observer, StartStates, UnknownReason,
 };
-use policert_mdp::{Bounds, SolveOptions};
+use policert_mdp::{ProbabilityBounds, SolveOptions};
 use policert_model::{Condition, State};
 use policert_numeric::Rational;
 
@@ -467,7 +467,7 @@ impl<'r> BoundSearch<'r> {
         let stats: &QueryStats = queries.stats();
         ProbReport {
             vacuous: self.mdp.start().is_some_and(<[u32]>::is_empty),
-            bounds: Bounds { lo: self.lower, hi: self.upper },
+            bounds: ProbabilityBounds { lo: self.lower, hi: self.upper },
             unknown,
             counts: self.counts,
             queries: *stats,

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 use policert_engine_api::{Budget, EngineError};
 use policert_mdp::{Direction, MdpBuilder, Reachability, SolveOptions, StateSet, solve};
-use policert_model::{Operator, Probability, Semantics, State};
+use policert_model::{ModelSemantics, Operator, Probability, State};
 use policert_numeric::Rational;
 use rustc_hash::FxHashMap;
 
@@ -258,9 +258,9 @@ impl Runner<'_, '_, '_> {
         Ok((outcomes, missed.map(|(_, d)| d)))
     }
 
-    fn semantics(&self) -> Semantics<'_> {
+    fn semantics(&self) -> ModelSemantics<'_> {
         let question = self.abstraction.question;
-        Semantics { model: question.model, rule: question.domain_rule }
+        ModelSemantics { model: question.model, rule: question.domain_rule }
     }
 
     /// The abstract value of a leaf, about; 1 where it is not known.

@@ -6,8 +6,8 @@
 
 use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_mdp::{
-    Bounds, Choices, Direction, ImplicitMdp, Mdp, MdpBuilder, MdpError, Reachability, Scheduler,
-    SolveOptions, Standing, StateSet, max_probability, solve,
+    Choices, Direction, ImplicitMdp, Mdp, MdpBuilder, MdpError, ProbabilityBounds, Reachability,
+    Scheduler, SolveOptions, Standing, StateSet, max_probability, solve,
 };
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum MaxProbMethod {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct MaxProb {
     /// They hold for the abstract MDP; the upper one holds for the model too.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
 }
@@ -68,7 +68,7 @@ fn complete(
         Err(error) => return Err(error),
     };
     let Some(start) = expanding.mdp.start().map(<[u32]>::to_vec) else {
-        return Ok(MaxProb { bounds: Bounds::unknown(), stopped });
+        return Ok(MaxProb { bounds: ProbabilityBounds::unknown(), stopped });
     };
     let known = Known::new(expanding.mdp, true)?;
     // Where the fragment is not complete, there is still some time for what was built.
@@ -79,7 +79,7 @@ fn complete(
     let bounds = states.map(|state| solution.bounds(state).hi.to_f64_interval().1);
     expanding.mdp.note_upper_bounds(bounds.collect::<Vec<_>>());
     let best = solution.initial.iter().cloned().reduce(|a, b| a.best(b, Direction::Max));
-    let mut bounds = best.unwrap_or_else(|| Bounds::exact(Rational::ZERO));
+    let mut bounds = best.unwrap_or_else(|| ProbabilityBounds::exact(Rational::ZERO));
     if stopped.is_some() {
         // States that were not expanded counted as unsafe.
         bounds.lo = Rational::ZERO;
@@ -175,7 +175,7 @@ pub(crate) struct Adversary {
     /// The abstract start state from which it reaches most.
     pub start: u32,
     /// Bounds of its value from there.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// By state: its value, about.
     pub values: Vec<f64>,
 }

@@ -7,7 +7,7 @@
 //! the paper, with intervals in place of Marabou's bounds).
 
 use policert_numeric::{Interval, Rational};
-use policert_policy::semantics::{Comparison, Filter, Numbers, Semantics};
+use policert_policy::semantics::{Filter, Numbers, PolicySemantics, ScoreComparison};
 use policert_policy::{Activation, Elements, Network};
 
 use crate::{Formula, SmtError, Solver, Sort, Term};
@@ -211,7 +211,7 @@ fn exact(weight: f64) -> Result<Rational, SmtError> {
 ///
 /// `applicable[k]` says where the label of output `k` is applicable; it is read only under
 /// [`Filter::Applicable`]. It must be a formula that is false, not without value, where guards
-/// have no value: [`Frame::condition`](super::Frame::condition) gives such formulas.
+/// have no value: [`StateFrame::condition`](super::StateFrame::condition) gives such formulas.
 ///
 /// # Errors
 /// [`SmtError::Unsupported`] for scores in single precision, and where `output` or a formula of
@@ -219,7 +219,7 @@ fn exact(weight: f64) -> Result<Rational, SmtError> {
 pub fn chooses(
     outputs: &[Term],
     output: usize,
-    semantics: &Semantics,
+    semantics: &PolicySemantics,
     applicable: &[Formula],
 ) -> Result<Formula, SmtError> {
     if semantics.numbers != Numbers::Real {
@@ -237,8 +237,8 @@ pub fn chooses(
     }
     for (other, score) in outputs.iter().enumerate().filter(|(other, _)| *other != output) {
         let better = match semantics.requires(output, other) {
-            Comparison::Greater => score.clone().lt(chosen.clone()),
-            Comparison::GreaterEqual => score.clone().le(chosen.clone()),
+            ScoreComparison::Greater => score.clone().lt(chosen.clone()),
+            ScoreComparison::GreaterEqual => score.clone().le(chosen.clone()),
         };
         requirements.push(if filtered {
             Formula::or([applicable[other].clone().negate(), better])

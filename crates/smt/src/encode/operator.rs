@@ -3,14 +3,14 @@
 use policert_model::{Destination, UpdateValue, VarId, Variable};
 use policert_numeric::Rational;
 
-use super::state::{Frame, within};
+use super::state::{StateFrame, within};
 use crate::{Formula, SmtError, Solver, Symbol, Term};
 
 /// The state after an outcome of an operator.
 #[derive(Clone, Debug)]
 pub struct Successor {
     /// The new symbols of updated variables, the old ones of all others.
-    pub frame: Frame,
+    pub frame: StateFrame,
     /// The symbols of the outcome's free choices.
     pub choices: Vec<Symbol>,
     /// (ii) and (vi): the outcome exists and leads from the source frame to this one. The guard
@@ -29,7 +29,7 @@ pub struct Successor {
 pub fn successor(
     solver: &mut dyn Solver,
     variables: &[Variable],
-    source: &Frame,
+    source: &StateFrame,
     destination: &Destination,
 ) -> Result<Successor, SmtError> {
     let mut constraint = Vec::new();
@@ -65,7 +65,7 @@ pub fn successor(
     })
 }
 
-fn update_value(frame: &Frame, value: &UpdateValue) -> Result<(Term, Formula), SmtError> {
+fn update_value(frame: &StateFrame, value: &UpdateValue) -> Result<(Term, Formula), SmtError> {
     match value {
         UpdateValue::General(expr) => frame.value(expr),
         UpdateValue::Linear(linear) => {

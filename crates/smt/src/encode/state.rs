@@ -8,16 +8,16 @@ use crate::{Formula, SmtError, Solver, Sort, Symbol, Term};
 
 /// A symbolic state: a symbol for every state variable.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct StateFrame {
     /// By variable; behind them the choices of a destination.
     symbols: Vec<Symbol>,
     sort: Sort,
 }
 
-impl Frame {
+impl StateFrame {
     /// Declares a symbol for every variable: of integer sort for the exact tests, of real sort
     /// for the continuously relaxed ones (subscript ℝ). Nothing is asserted: see
-    /// [`Frame::bounds`].
+    /// [`StateFrame::bounds`].
     pub fn declare(solver: &mut dyn Solver, variables: &[Variable], sort: Sort) -> Self {
         let symbols = variables.iter().map(|_| solver.declare(sort)).collect();
         Self { symbols, sort }

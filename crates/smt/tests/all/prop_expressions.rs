@@ -2,12 +2,12 @@
 //! Z3 finds a point exactly when there is one.
 
 use policert_model::{
-    BinaryOp, Choice, Condition, Conflict, Destination, Expr, LabelId, Model, Operator,
-    OperatorKey, Probability, Semantics, UnaryOp, Update, UpdateValue, VarId, Variable,
+    BinaryOp, Condition, Conflict, Destination, Expr, FreeChoice, LabelId, Model, ModelSemantics,
+    Operator, OperatorKey, Probability, UnaryOp, Update, UpdateValue, VarId, Variable,
     VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
-use policert_smt::encode::{Frame, successor};
+use policert_smt::encode::{StateFrame, successor};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -128,7 +128,7 @@ fn conditions_mean_the_same_at_every_point() {
     let (yes, no, undefined) = (Seen::default(), Seen::default(), Seen::default());
     let checked = runner(1500).run(&expressions(), |expr| {
         let condition = Condition::from_expr(&expr);
-        let frame = Frame::declare(&mut Record::default(), &variables(), Sort::Int);
+        let frame = StateFrame::declare(&mut Record::default(), &variables(), Sort::Int);
         let holds = frame.condition(&condition, true).expect("small exponents");
         let fails = frame.condition(&condition, false).expect("small exponents");
         for point in points() {
@@ -159,7 +159,7 @@ fn destination(value: Expr, defined: &Expr, upper: Expr) -> Destination {
         cell_writes: Vec::new(),
         transient_values: Vec::new(),
         conflict: Conflict { condition: Condition::False, variables: Vec::new() },
-        choices: vec![Choice { target: y, lower: Expr::int(0), upper }],
+        choices: vec![FreeChoice { target: y, lower: Expr::int(0), upper }],
         updates: vec![
             Update { variable: x, value: UpdateValue::from_expr(value) },
             Update { variable: y, value: UpdateValue::from_expr(Expr::Var(VarId(2))) },
@@ -188,7 +188,7 @@ fn reference(model: &Model, destination: &Destination, point: &[i64]) -> Option<
         guard: Condition::True,
         destinations: vec![destination.clone()],
     };
-    let semantics = Semantics { model, rule: policert_model::DomainRule::Drop };
+    let semantics = ModelSemantics { model, rule: policert_model::DomainRule::Drop };
     let successors = semantics.successors(&operator, point).ok()?;
     Some(successors.list.into_iter().map(|successor| successor.state).collect())
 }
@@ -200,7 +200,7 @@ fn successors_are_those_of_the_reference_semantics() {
     let checked = runner(400).run(&inputs, |(value, defined, upper)| {
         let destination = destination(value, &defined, upper);
         let mut record = Record::default();
-        let frame = Frame::declare(&mut record, &model.variables, Sort::Int);
+        let frame = StateFrame::declare(&mut record, &model.variables, Sort::Int);
         let next = successor(&mut record, &model.variables, &frame, &destination)
             .expect("small exponents");
         for point in points() {
@@ -233,7 +233,7 @@ fn successors_are_those_of_the_reference_semantics() {
 
 #[test]
 fn what_has_no_encoding_is_refused() {
-    let frame = Frame::declare(&mut Record::default(), &variables(), Sort::Int);
+    let frame = StateFrame::declare(&mut Record::default(), &variables(), Sort::Int);
     let power = Expr::binary(BinaryOp::Pow, Expr::Var(VarId(0)), Expr::Var(VarId(1)));
     let condition = Condition::from_expr(&Expr::binary(BinaryOp::Lt, power, Expr::int(4)));
     assert!(matches!(frame.condition(&condition, true), Err(SmtError::Unsupported(_))));
@@ -243,7 +243,7 @@ fn what_has_no_encoding_is_refused() {
 
 #[test]
 fn bounds_are_the_domains() {
-    let frame = Frame::declare(&mut Record::default(), &variables(), Sort::Int);
+    let frame = StateFrame::declare(&mut Record::default(), &variables(), Sort::Int);
     let bounds = frame.bounds(&variables());
     assert!(points().all(|point| bounds.eval(&values(&point)) == Some(true)));
     assert_eq!(bounds.eval(&values(&[0, 4])), Some(false));
@@ -271,7 +271,7 @@ mod with_z3 {
             let expected = points().any(|point| condition.holds(&point) == Ok(positive));
             for sort in [Sort::Int, Sort::Real] {
                 let mut solver = Z3Solver::new();
-                let frame = Frame::declare(&mut solver, &variables(), sort);
+                let frame = StateFrame::declare(&mut solver, &variables(), sort);
                 solver.assert(frame.bounds(&variables()));
                 solver.assert(frame.condition(&condition, positive).expect("small exponents"));
                 match solver.check(&limits()) {
@@ -313,7 +313,7 @@ mod with_z3 {
                 expected |= next.iter().any(|next| to.holds(next) == Ok(true));
             }
             let mut solver = Z3Solver::new();
-            let frame = Frame::declare(&mut solver, &model.variables, Sort::Int);
+            let frame = StateFrame::declare(&mut solver, &model.variables, Sort::Int);
             let next = successor(&mut solver, &model.variables, &frame, &destination)
                 .expect("small exponents");
             solver.assert(frame.bounds(&model.variables));

@@ -7,9 +7,9 @@ use policert_model::{LabelId, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::{
     Activation, ElementType, ExactEvaluator, Filter, Matrix, Network, NetworkBuilder, Numbers,
-    Policy, Semantics, Ties,
+    Policy, PolicySemantics, Ties,
 };
-use policert_smt::encode::{Frame, Scores, chooses, scores, scores_within};
+use policert_smt::encode::{Scores, StateFrame, chooses, scores, scores_within};
 use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -117,15 +117,15 @@ fn network(shape: &Shape) -> Network {
     builder.finish(output, ElementType::F64)
 }
 
-fn policy(network: Network, semantics: Semantics) -> Policy {
+fn policy(network: Network, semantics: PolicySemantics) -> Policy {
     let domains = IntBox::new(vec![DOMAIN; 2]);
     let labels = (0..OUTPUTS).map(LabelId::new).collect();
     Policy::new(network, vec![VarId(0), VarId(1)], labels, semantics, &domains).expect("it fits")
 }
 
-fn every_semantics() -> impl Iterator<Item = Semantics> {
+fn every_semantics() -> impl Iterator<Item = PolicySemantics> {
     [Ties::First, Ties::Any, Ties::Strict].into_iter().flat_map(|ties| {
-        [Filter::None, Filter::Applicable].map(|filter| Semantics {
+        [Filter::None, Filter::Applicable].map(|filter| PolicySemantics {
             ties,
             filter,
             numbers: Numbers::Real,
@@ -138,7 +138,7 @@ fn applicable(point: [i64; 2]) -> [bool; OUTPUTS] {
     [point[0] >= 0, point[1] >= 0, point[0] != point[1]]
 }
 
-fn applicable_formulas(frame: &Frame) -> Vec<Formula> {
+fn applicable_formulas(frame: &StateFrame) -> Vec<Formula> {
     let at = |variable| Term::from(frame.symbol(VarId(variable)).expect("declared"));
     vec![Term::int(0).le(at(0)), Term::int(0).le(at(1)), at(0).equals(at(1)).negate()]
 }
@@ -183,7 +183,7 @@ fn scores_and_choices_are_exact() {
     let checked = runner(60).run(&shapes(), |shape| {
         let network = network(&shape);
         let mut record = Record::default();
-        let frame = Frame::declare(&mut record, &variables(), Sort::Int);
+        let frame = StateFrame::declare(&mut record, &variables(), Sort::Int);
         let inputs: Vec<Term> = frame.symbols().iter().map(|&symbol| symbol.into()).collect();
         let encodings = both_scores(&mut record, &network, &inputs);
         let exact = ExactEvaluator::new(&network.without_final_squashing()).expect("as before");
@@ -229,12 +229,14 @@ fn what_has_no_encoding_is_refused() {
     assert!(refused(&[]), "no inputs");
 
     let outputs = [Term::int(0), Term::int(1)];
-    let single = Semantics { numbers: Numbers::F32, ..Semantics::default() };
-    let filtered = Semantics { filter: Filter::Applicable, ..Semantics::default() };
+    let single = PolicySemantics { numbers: Numbers::F32, ..PolicySemantics::default() };
+    let filtered = PolicySemantics { filter: Filter::Applicable, ..PolicySemantics::default() };
     let refused = |output, semantics| {
         matches!(chooses(&outputs, output, semantics, &[]), Err(SmtError::Unsupported(_)))
     };
-    assert!(refused(0, &single) && refused(0, &filtered) && refused(2, &Semantics::default()));
+    assert!(
+        refused(0, &single) && refused(0, &filtered) && refused(2, &PolicySemantics::default())
+    );
 }
 
 #[cfg(feature = "z3")]
@@ -253,7 +255,7 @@ mod with_z3 {
             let network = network(&shape);
             let filter = if filtered { Filter::Applicable } else { Filter::None };
             let mut solver = Z3Solver::new();
-            let frame = Frame::declare(&mut solver, &variables(), Sort::Int);
+            let frame = StateFrame::declare(&mut solver, &variables(), Sort::Int);
             solver.assert(frame.bounds(&variables()));
             let at = |variable: usize| Term::from(frame.symbols()[variable]);
             // A region that may miss the states of a choice: y = x + least.
@@ -262,7 +264,7 @@ mod with_z3 {
             let encoded = if fixed { within } else { open };
             solver.assert(encoded.constraint);
             for ties in [Ties::First, Ties::Any, Ties::Strict] {
-                let semantics = Semantics { ties, filter, numbers: Numbers::Real };
+                let semantics = PolicySemantics { ties, filter, numbers: Numbers::Real };
                 let policy = policy(network.clone(), semantics);
                 for output in 0..OUTPUTS {
                     let formula =

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use policert_engine_api::{Budget, EngineError, Question};
-use policert_model::{Semantics as ModelSemantics, State, Successor};
+use policert_model::{ModelSemantics, State, Successor};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 use policert_symbolic::{

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::Question;
 use policert_model::{LabelId, OperatorKey, Start, State};
-use policert_policy::Semantics;
+use policert_policy::PolicySemantics;
 
 use super::policy::{Undecided, best_labels, chosen_labels};
 use super::steps::{Broken, JointEdge, Step, holds, is_enabled, joint_edges, steps};
@@ -15,7 +15,7 @@ use crate::{PolicyParts, states};
 pub struct Oracle<'a> {
     pub question: Question<'a>,
     /// The policy and its meaning.
-    pub policy: Option<(&'a PolicyParts, Semantics)>,
+    pub policy: Option<(&'a PolicyParts, PolicySemantics)>,
     joint_edges: Vec<JointEdge<'a>>,
 }
 
@@ -93,7 +93,7 @@ impl Reachable {
 impl<'a> Oracle<'a> {
     /// The oracle of a question.
     #[must_use]
-    pub fn new(question: Question<'a>, policy: Option<(&'a PolicyParts, Semantics)>) -> Self {
+    pub fn new(question: Question<'a>, policy: Option<(&'a PolicyParts, PolicySemantics)>) -> Self {
         let joint_edges = joint_edges(question.model);
         Self { question, policy, joint_edges }
     }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use policert_engine_api::{Budget, Question};
-use policert_model::{DomainRule, SafetyProperty, Semantics as ModelSemantics, Start};
-use policert_policy::{Filter, Semantics, Ties};
+use policert_model::{DomainRule, ModelSemantics, SafetyProperty, Start};
+use policert_policy::{Filter, PolicySemantics, Ties};
 use policert_testkit::oracle::Oracle;
 use policert_testkit::oracle::policy::{best_labels, chosen_labels};
 use policert_testkit::{Case, Profile, case_numbers, states};
@@ -16,11 +16,11 @@ fn case(number: u64) -> Case {
     Case::numbered(PROFILES[(number % 3) as usize], number)
 }
 
-fn all_semantics() -> Vec<Semantics> {
+fn all_semantics() -> Vec<PolicySemantics> {
     let mut all = Vec::new();
     for ties in [Ties::First, Ties::Any, Ties::Strict] {
         for filter in [Filter::None, Filter::Applicable] {
-            all.push(Semantics { ties, filter, ..Semantics::default() });
+            all.push(PolicySemantics { ties, filter, ..PolicySemantics::default() });
         }
     }
     all
@@ -127,7 +127,7 @@ fn shrinking_the_start_or_the_unsafe_condition_keeps_a_case_safe() {
         let ask = |property: &SafetyProperty, initial_states| {
             let mut question = Question::new(&case.model, property);
             question.initial_states = initial_states;
-            Oracle::new(question, Some((&case.policy, Semantics::default()))).reachable()
+            Oracle::new(question, Some((&case.policy, PolicySemantics::default()))).reachable()
         };
         let all = ask(&case.property, true);
         if !all.is_safe() {
@@ -151,7 +151,7 @@ fn the_abstraction_contains_every_concrete_path() {
     for number in case_numbers(150) {
         let case = case(number);
         let question = Question::new(&case.model, &case.property);
-        let oracle = Oracle::new(question, Some((&case.policy, Semantics::default())));
+        let oracle = Oracle::new(question, Some((&case.policy, PolicySemantics::default())));
         let truth = oracle.reachable();
         let graph = oracle.abstract_graph();
         let reachable = graph.reachable();

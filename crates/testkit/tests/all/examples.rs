@@ -7,7 +7,7 @@ use policert_engine_api::Question;
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
 use policert_model::{Condition, Model, SafetyProperty};
-use policert_policy::{PolicyOptions, Semantics, load_policy, read_network};
+use policert_policy::{PolicyOptions, PolicySemantics, load_policy, read_network};
 use policert_testkit::examples::{EXAMPLES, example_files};
 use policert_testkit::oracle::Oracle;
 use policert_testkit::{PolicyParts, states};
@@ -69,7 +69,7 @@ fn check(example: &str, name: &str, steps: Option<usize>) {
     let interface = property.interface.clone().expect("the property names an interface");
     let parts = policy(&model, &interface);
     let question = Question::new(&model, &property);
-    let oracle = Oracle::new(question.clone(), Some((&parts, Semantics::default())));
+    let oracle = Oracle::new(question.clone(), Some((&parts, PolicySemantics::default())));
     let truth = oracle.reachable();
     assert_eq!(truth.shortest, steps, "{example}, {name}");
     assert!(truth.no_answer.is_empty() && !truth.dropped);
@@ -122,6 +122,6 @@ fn the_hasty_truck_would_be_safe_on_a_dry_road() {
         edge.destinations[0].probability = policert_model::Probability::one();
     }
     let question = Question::new(&model, &property);
-    let truth = Oracle::new(question, Some((&parts, Semantics::default()))).reachable();
+    let truth = Oracle::new(question, Some((&parts, PolicySemantics::default()))).reachable();
     assert!(truth.is_safe() && !matches!(property.unsafe_condition, Condition::False));
 }

@@ -2,7 +2,7 @@
 //! not applicable, long counterexamples, proofs by the given predicates.
 
 use policert_engine_api::Question;
-use policert_policy::{Filter, Semantics, Ties};
+use policert_policy::{Filter, PolicySemantics, Ties};
 use policert_testkit::oracle::{NoAnswer, Oracle};
 use policert_testkit::{Case, LARGEST, Profile, cases, states};
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ struct Met {
     undecided: usize,
 }
 
-fn met(profile: Profile, semantics: Semantics) -> Met {
+fn met(profile: Profile, semantics: PolicySemantics) -> Met {
     let mut met = Met::default();
     for number in 0..CASES {
         let case = Case::numbered(profile, number);
@@ -74,10 +74,10 @@ fn met(profile: Profile, semantics: Semantics) -> Met {
 }
 
 fn check(profile: Profile) {
-    let plain = met(profile, Semantics::default());
-    let filtered = Semantics { filter: Filter::Applicable, ..Semantics::default() };
+    let plain = met(profile, PolicySemantics::default());
+    let filtered = PolicySemantics { filter: Filter::Applicable, ..PolicySemantics::default() };
     let filtered = met(profile, filtered);
-    let strict = met(profile, Semantics { ties: Ties::Strict, ..Semantics::default() });
+    let strict = met(profile, PolicySemantics { ties: Ties::Strict, ..PolicySemantics::default() });
     for met in [&plain, &filtered] {
         let often = [met.safe, met.unsafe_later];
         assert!(often.iter().all(|&n| n >= 50), "{met:?}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use policert_engine_api::Question;
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, Severity, load_bytes, load_model};
-use policert_model::{DomainRule, Model, SafetyProperty, Semantics};
+use policert_model::{DomainRule, Model, ModelSemantics, SafetyProperty};
 use policert_policy::{Filter, PolicyOptions, load_policy};
 use policert_testkit::case_files::{MODEL_FILE, write_case};
 use policert_testkit::jani_text::{jani_model, jani_property};
@@ -46,7 +46,8 @@ fn check(case: &Case, model: &Model, property: &SafetyProperty) {
     };
     assert_eq!(keys(&operators), keys(&expected), "{at}");
     for rule in [DomainRule::Drop, DomainRule::Error] {
-        let (found, wanted) = (Semantics { model, rule }, Semantics { model: original, rule });
+        let (found, wanted) =
+            (ModelSemantics { model, rule }, ModelSemantics { model: original, rule });
         for state in states(original) {
             for (a, b) in operators.iter().zip(&expected) {
                 let at = || format!("{at}, {rule:?}: {:?} in {state:?}", a.key);

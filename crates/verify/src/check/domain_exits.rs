@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use policert_engine_api::{Budget, StopReason};
 use policert_model::{
-    BinaryOp, Choice, Composer, Condition, Destination, Expr, Model, Operator, UnaryOp,
+    BinaryOp, Composer, Condition, Destination, Expr, FreeChoice, Model, Operator, UnaryOp,
     ValueBounds, VarId,
 };
 use policert_numeric::{IntBox, IntInterval, Rational};
@@ -181,7 +181,7 @@ impl ExitSearch<'_> {
     /// Looks for a state in which `possible` holds and a value is not where it should be.
     fn look_for(
         &mut self,
-        choices: &[Choice],
+        choices: &[FreeChoice],
         possible: &Condition,
         exit: &Exit<'_>,
         problem: impl Fn(&[i64]) -> String,
@@ -256,7 +256,7 @@ fn bounds_of(interval: IntInterval) -> ValueBounds {
 
 /// Returns what free choices must satisfy. Choice `k` is the `k`-th variable after those
 /// of the state.
-fn choice_bounds(model: &Model, choices: &[Choice]) -> Condition {
+fn choice_bounds(model: &Model, choices: &[FreeChoice]) -> Condition {
     let le = |a: Expr, b: Expr| Condition::from_expr(&Expr::binary(BinaryOp::Le, a, b));
     Condition::and(choices.iter().enumerate().flat_map(|(k, choice)| {
         let value = Expr::Var(VarId::new(model.variables.len() + k));
@@ -265,7 +265,7 @@ fn choice_bounds(model: &Model, choices: &[Choice]) -> Condition {
 }
 
 /// The box of the states and choices.
-fn sides(model: &Model, choices: &[Choice]) -> IntBox {
+fn sides(model: &Model, choices: &[FreeChoice]) -> IntBox {
     let mut sides = model.domains();
     for choice in choices {
         let (lower, upper) = (choice.lower.range(&sides), choice.upper.range(&sides));

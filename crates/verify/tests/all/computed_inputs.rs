@@ -10,25 +10,24 @@ use std::sync::Arc;
 use policert_engine_api::Question;
 use policert_model::{BinaryOp, Expr, LabelId, Observable, State, VarId};
 use policert_outcome::VerdictWord;
-use policert_policy::interface::Expressions;
+use policert_policy::interface::NamedExpressions;
 use policert_policy::onnx::write_onnx;
 use policert_policy::{
-    Choice, ElementType, Filter, Meter, Policy, PolicyError, PolicyOptions, Semantics,
+    Choice, ElementType, Filter, Meter, Policy, PolicyError, PolicyOptions, PolicySemantics,
     load_computing,
 };
 use policert_problem::Problem;
 use policert_testkit::oracle::policy::{best_labels, chosen_labels};
 use policert_testkit::oracle::{NoAnswer, Oracle};
 use policert_testkit::{
-    Case, Expressions as Generator, Forms, PolicyParts, Profile, Random, case_numbers, semantics,
-    states,
+    Case, Expressions, Forms, PolicyParts, Profile, Random, case_numbers, semantics, states,
 };
 use policert_verify::{CancelFlag, ProblemSource, Request, Silent, verify};
 
 /// Expressions by their numbers: `e0`, `e1`, ….
 struct Numbered(Vec<Expr>);
 
-impl Expressions for Numbered {
+impl NamedExpressions for Numbered {
     fn observables(&self) -> &[Observable] {
         &[]
     }
@@ -56,7 +55,7 @@ struct Computed {
 
 impl Computed {
     fn new(random: &mut Random, case: &Case) -> Self {
-        let generator = Generator::new(&case.model.variables, Forms::Total);
+        let generator = Expressions::new(&case.model.variables, Forms::Total);
         let mut exprs = Vec::new();
         let (mut items, mut inputs) = (Vec::new(), Vec::new());
         let width = case.policy.inputs.len();
@@ -86,7 +85,12 @@ impl Computed {
     }
 
     /// The policy, loaded from files.
-    fn load(&self, case: &Case, rules: Semantics, folder: &Path) -> Result<Policy, PolicyError> {
+    fn load(
+        &self,
+        case: &Case,
+        rules: PolicySemantics,
+        folder: &Path,
+    ) -> Result<Policy, PolicyError> {
         let (network, interface) = (folder.join("policy.onnx"), folder.join("interface.json"));
         let bytes = write_onnx(&self.network.network, ElementType::F64).expect("doubles");
         std::fs::write(&network, bytes).expect("a file");
@@ -110,7 +114,7 @@ impl Computed {
     /// The labels that are chosen in a state, by the definitions alone.
     fn chosen(
         &self,
-        rules: Semantics,
+        rules: PolicySemantics,
         state: &[i64],
         applicable: &[LabelId],
     ) -> Result<Vec<LabelId>, NoAnswer> {
@@ -155,7 +159,7 @@ fn computed_inputs_are_the_values_of_their_expressions() {
 
 fn check(
     case: &Case,
-    rules: Semantics,
+    rules: PolicySemantics,
     computed: &Computed,
     policy: Policy,
     tally: &mut Tally,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use expected::{Card, Row, grid, rows};
 use pending::PENDING;
 use policert_engine_api::Budget;
-use policert_model::{DomainRule, LabelId, OPERATOR_LIMIT, Semantics};
+use policert_model::{DomainRule, LabelId, ModelSemantics, OPERATOR_LIMIT};
 use policert_numeric::Rational;
 use policert_outcome::{Remarks, VerdictWord};
 use policert_policy::{Choice, Filter, precise_scores_at, read_network};
@@ -140,7 +140,7 @@ fn answer(request: &Request) -> Result<policert_verify::Report, String> {
 fn decisions(problem: &Problem, rows: &[Row]) -> Checked {
     let policy = problem.policy.as_ref().ok_or("there is no policy")?;
     let model = &problem.model;
-    let semantics = Semantics { model, rule: DomainRule::Drop };
+    let semantics = ModelSemantics { model, rule: DomainRule::Drop };
     let operators = model.operators(OPERATOR_LIMIT).map_err(|error| error.to_string())?;
     let mut chooser = policy.chooser();
     for row in rows {

@@ -5,7 +5,9 @@ use std::io::Write as _;
 
 use policert_engine_api::{Budget, EngineError, Question, Silent};
 use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
-use policert_mdp::{Bounds, Direction, Explicit, Method, SolveOptions, max_probability, solve};
+use policert_mdp::{
+    Direction, Explicit, Method, ProbabilityBounds, SolveOptions, max_probability, solve,
+};
 use policert_model::Condition;
 use policert_numeric::Rational;
 use policert_policy::Policy;
@@ -126,6 +128,6 @@ fn on_the_fly(induced: &Induced, starts: &[Rational], place: &str) -> u64 {
     found.traps
 }
 
-fn is_narrow(bounds: &Bounds) -> bool {
+fn is_narrow(bounds: &ProbabilityBounds) -> bool {
     bounds.width() <= Rational::from_f64(1e-6).expect("finite")
 }

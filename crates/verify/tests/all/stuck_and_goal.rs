@@ -10,7 +10,7 @@ use policert_engine_api::{
 use policert_explore::{ExplicitConfig, explicit, guided, reach_goal};
 use policert_model::{Condition, DomainRule, State};
 use policert_numeric::Rational;
-use policert_policy::{Policy, Semantics};
+use policert_policy::{Policy, PolicySemantics};
 use policert_testkit::oracle::{NoAnswer, Oracle};
 use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers, semantics};
 
@@ -22,7 +22,7 @@ const CASES: u64 = 250;
 /// A case with a question about it, and a meaning of its policy.
 struct Setting {
     case: Case,
-    policy: Option<(PolicyParts, Semantics)>,
+    policy: Option<(PolicyParts, PolicySemantics)>,
     terminal: Option<Condition>,
     rule: DomainRule,
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::case_file::Expect;
 
 /// A box or cell as its bounds in turn.
-type Bounds = Vec<Rational>;
+type ProbabilityBounds = Vec<Rational>;
 
 /// What differs from what is expected.
 pub fn differences(expect: &Expect, report: &Value) -> Vec<String> {
@@ -43,16 +43,17 @@ pub fn differences(expect: &Expect, report: &Value) -> Vec<String> {
 
 fn compare(what: &str, expected: &[Vec<String>], found: &Value, wrong: &mut Vec<String>) {
     let number = |text: &str| -> Rational { text.parse().expect("a number") };
-    let expected: BTreeSet<Bounds> =
+    let expected: BTreeSet<ProbabilityBounds> =
         expected.iter().map(|one| one.iter().map(|text| number(text)).collect()).collect();
-    let bounds = |one: &Value| -> Bounds {
+    let bounds = |one: &Value| -> ProbabilityBounds {
         let sides = one.as_array().into_iter().flatten();
         sides
             .flat_map(|side| side.as_array().into_iter().flatten())
             .map(|bound| number(bound.as_str().expect("an exact bound")))
             .collect()
     };
-    let found: BTreeSet<Bounds> = found.as_array().into_iter().flatten().map(bounds).collect();
+    let found: BTreeSet<ProbabilityBounds> =
+        found.as_array().into_iter().flatten().map(bounds).collect();
     if expected != found {
         wrong.push(format!("{what}: {expected:?} expected, {found:?} found"));
     }

@@ -1,6 +1,6 @@
 //! One outcome of a compiled operator, drawn at random, without allocation.
 
-use policert_model::{DomainRule, ModellingError, Operator, Probability, Semantics};
+use policert_model::{DomainRule, ModelSemantics, ModellingError, Operator, Probability};
 
 use super::{CompiledDestination, CompiledOperator};
 use crate::compiled::Kleene;
@@ -49,7 +49,7 @@ impl CompiledOperator {
         &self,
         operator: &Operator,
         cumulative: &[f64],
-        semantics: Semantics<'_>,
+        semantics: ModelSemantics<'_>,
         point: &mut Vec<i64>,
         next: &mut [i64],
         random: &mut Random,
@@ -93,7 +93,7 @@ fn sums_at(operator: &Operator, state: &[i64]) -> Vec<f64> {
 #[cold]
 fn by_reference(
     operator: &Operator,
-    semantics: Semantics<'_>,
+    semantics: ModelSemantics<'_>,
     chosen: usize,
     state: &[i64],
     next: &mut [i64],

@@ -6,7 +6,7 @@ use std::{
 };
 
 use policert_model::{
-    Condition, DomainRule, Model, Operator, SafetyProperty, Semantics, Start, State, Visit,
+    Condition, DomainRule, Model, ModelSemantics, Operator, SafetyProperty, Start, State, Visit,
     for_each_solution,
 };
 
@@ -53,7 +53,7 @@ pub fn explore(
     rule: DomainRule,
 ) -> Outcome {
     let operators = operators(model);
-    let semantics = Semantics { model, rule };
+    let semantics = ModelSemantics { model, rule };
     let mut depths: BTreeMap<State, usize> = BTreeMap::new();
     let mut open = VecDeque::new();
     for state in start {

@@ -6,7 +6,7 @@ use policert_jani::{
     Loaded, PropertyKey, Selector,
     property::{Path as PropertyPath, Property},
 };
-use policert_model::{Condition, DomainRule, Model, Semantics, Start, State};
+use policert_model::{Condition, DomainRule, Model, ModelSemantics, Start, State};
 
 use super::{
     exploration::{Outcome, explore, initial_states, operators, solutions},
@@ -39,7 +39,7 @@ fn enabled_operators_and_successors_of_the_toy_network() {
     let loaded = load(&shared, "unit/plaja/for_succ_gen.jani", &[]);
     let model = loaded.model().expect("model");
     let operators = operators(model);
-    let semantics = Semantics { model, rule: DomainRule::Drop };
+    let semantics = ModelSemantics { model, rule: DomainRule::Drop };
     for (changes, enabled, successors) in [
         (&[][..], 5, 11),
         (&[("x", 1), ("y", 1)], 7, 19),

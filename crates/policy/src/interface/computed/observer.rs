@@ -18,7 +18,7 @@ const TABLE_SIZE: i64 = 4096;
 const MOST_WEIGHTS: usize = 1 << 26;
 
 /// Layers that compute observations from state variables.
-pub(super) struct Observer<'a> {
+pub(super) struct ObservationBuilder<'a> {
     /// Values of the variables.
     domains: &'a IntBox,
     variables: &'a [VarId],
@@ -36,7 +36,7 @@ struct Bend {
     level: usize,
 }
 
-impl<'a> Observer<'a> {
+impl<'a> ObservationBuilder<'a> {
     /// Layers over these variables, of a model with these domains.
     pub fn new(variables: &'a [VarId], domains: &'a IntBox) -> Result<Self, PolicyError> {
         let builder = NetworkBuilder::new(variables.len())?;

@@ -89,7 +89,7 @@ fn a_network_with_elu_decides_as_its_trainer() {
 
 /// The curves of a network, in the order of its nodes.
 fn curves(network: &Network) -> Vec<Smooth> {
-    let curve = |node: &crate::network::Node| match node.op {
+    let curve = |node: &crate::network::NetworkNode| match node.op {
         Op::Pointwise { activation: Activation::Smooth(smooth), .. } => Some(smooth),
         _ => None,
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::assemble::{ListedNode, assemble};
-use super::super::rule::{Comparison, Missing, Precision, Rule};
+use super::super::rule::{Missing, Precision, Rule, RuleComparison};
 use super::{IdentifiedTree, real_list};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
@@ -118,12 +118,12 @@ impl<'a> NodeLists<'a> {
         let tree = self.trees[k];
         let comparison = match self.modes[k].as_str() {
             "LEAF" => return Ok(ListedNode::Leaf(Vec::new())),
-            "BRANCH_LT" => Comparison::Less,
-            "BRANCH_LEQ" => Comparison::LessEqual,
-            "BRANCH_GT" => Comparison::Greater,
-            "BRANCH_GTE" => Comparison::GreaterEqual,
-            "BRANCH_EQ" => Comparison::Equal,
-            "BRANCH_NEQ" => Comparison::NotEqual,
+            "BRANCH_LT" => RuleComparison::Less,
+            "BRANCH_LEQ" => RuleComparison::LessEqual,
+            "BRANCH_GT" => RuleComparison::Greater,
+            "BRANCH_GTE" => RuleComparison::GreaterEqual,
+            "BRANCH_EQ" => RuleComparison::Equal,
+            "BRANCH_NEQ" => RuleComparison::NotEqual,
             other => {
                 let message = format!(
                     "mode {other} of node {} of tree {tree} is not supported",

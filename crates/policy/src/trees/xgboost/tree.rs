@@ -11,7 +11,7 @@ use super::super::assemble::{ListedNode, assemble};
 use super::super::categories::{Categories, CategoryReading};
 use super::super::ensemble::Tree;
 use super::super::place::At;
-use super::super::rule::{Comparison, Missing, Precision, Rule};
+use super::super::rule::{Missing, Precision, Rule, RuleComparison};
 use crate::error::PolicyError;
 
 /// Greater categories cannot be told apart in single precision.
@@ -316,7 +316,7 @@ impl Lists<'_> {
             return Ok(ListedNode::Categories { input, categories, children: [right, left] });
         }
         let rule = Rule {
-            comparison: Comparison::Less,
+            comparison: RuleComparison::Less,
             threshold: f64::from(self.conditions[k]),
             precision: Precision::Single,
             missing: Missing::NotANumber(self.default_left[k]),

@@ -1,6 +1,6 @@
 //! From bounds of the start states to the number that is asked for.
 
-use policert_engine_api::{Bounds, EngineError, OverStarts, ProbabilityAim, Question};
+use policert_engine_api::{EngineError, OverStarts, ProbabilityAim, ProbabilityBounds, Question};
 use policert_model::{Comparison, FilterFunction, Relation};
 use policert_numeric::Rational;
 
@@ -10,7 +10,7 @@ use super::induced::Found;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Filtered {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
-    pub bounds: Bounds,
+    pub bounds: ProbabilityBounds,
     /// Whether the comparison holds, if there is one and the bounds tell.
     pub holds: Option<bool>,
     /// Whether there is no start state.
@@ -25,7 +25,8 @@ impl Filtered {
         asked: &ProbabilityAim,
         found: &Found,
     ) -> Result<Self, EngineError> {
-        let mut values: Vec<Bounds> = found.reached.iter().map(|b| asked.asked_for(b)).collect();
+        let mut values: Vec<ProbabilityBounds> =
+            found.reached.iter().map(|b| asked.asked_for(b)).collect();
         if asked.function == FilterFunction::Values && values.len() > 1 {
             return Err(EngineError::Unsupported(format!(
                 "property `{}`: the filter `values` where there are {} initial states",
@@ -39,7 +40,7 @@ impl Filtered {
                 return Err(reason.into());
             }
             // Some more start states, of which nothing is known.
-            values.push(Bounds::unknown());
+            values.push(ProbabilityBounds::unknown());
         }
         let Some(comparison) = &asked.comparison else {
             let bounds = number(asked.over_starts(), &values);
@@ -55,10 +56,11 @@ impl Filtered {
 }
 
 /// The number that those from the start states make.
-fn number(over: OverStarts, values: &[Bounds]) -> Bounds {
-    let ends = |end: fn(&Bounds) -> &Rational| values.iter().map(|b| end(b).clone()).collect();
+fn number(over: OverStarts, values: &[ProbabilityBounds]) -> ProbabilityBounds {
+    let ends =
+        |end: fn(&ProbabilityBounds) -> &Rational| values.iter().map(|b| end(b).clone()).collect();
     let (lo, hi): (Vec<_>, Vec<_>) = (ends(|b| &b.lo), ends(|b| &b.hi));
-    Bounds { lo: over.of(&lo), hi: over.of(&hi) }
+    ProbabilityBounds { lo: over.of(&lo), hi: over.of(&hi) }
 }
 
 /// Returns whether some truth value is true; `None` where that is open.
@@ -75,7 +77,7 @@ fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// Returns whether a comparison holds for a number between bounds.
-fn truth(comparison: &Comparison, bounds: &Bounds) -> Option<bool> {
+fn truth(comparison: &Comparison, bounds: &ProbabilityBounds) -> Option<bool> {
     let Comparison { relation, bound } = comparison;
     let (lo, hi) = (relation.holds(&bounds.lo, bound), relation.holds(&bounds.hi, bound));
     match relation {
@@ -95,9 +97,9 @@ fn truth(comparison: &Comparison, bounds: &Bounds) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn bounds(lo: i64, hi: i64) -> Bounds {
+    fn bounds(lo: i64, hi: i64) -> ProbabilityBounds {
         let tenth = |n| Rational::new(n, 10).expect("not 0");
-        Bounds { lo: tenth(lo), hi: tenth(hi) }
+        ProbabilityBounds { lo: tenth(lo), hi: tenth(hi) }
     }
 
     fn compare(relation: Relation, tenths: i64) -> Comparison {

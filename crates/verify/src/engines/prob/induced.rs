@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{
-    Bounds, Budget, Context, Counts, Direction, EngineError, Event, ProbabilityAim, Question,
-    StopReason, ValuedState,
+    Budget, Context, Counts, Direction, EngineError, Event, ProbabilityAim, ProbabilityBounds,
+    Question, StopReason, ValuedState,
 };
 use policert_explore::{
     DroppedOutcome, ExplicitConfig, Induced, ReachQuestion, Stats, induced_mdp,
@@ -21,7 +21,7 @@ use super::{path, valued_states};
 #[derive(Debug)]
 pub(super) struct Found {
     /// Bounds of the probability of reaching the target, by start state.
-    pub reached: Vec<Bounds>,
+    pub reached: Vec<ProbabilityBounds>,
     /// Whether these are all start states.
     pub starts_complete: bool,
     /// The reason why it ended early.
@@ -106,18 +106,18 @@ pub(super) fn find(
     })
 }
 
-fn one_sided(bounds: Bounds, direction: Direction) -> Bounds {
-    let unknown = Bounds::unknown();
+fn one_sided(bounds: ProbabilityBounds, direction: Direction) -> ProbabilityBounds {
+    let unknown = ProbabilityBounds::unknown();
     match direction {
-        Direction::Max => Bounds { lo: unknown.lo, ..bounds },
-        Direction::Min => Bounds { hi: unknown.hi, ..bounds },
+        Direction::Max => ProbabilityBounds { lo: unknown.lo, ..bounds },
+        Direction::Min => ProbabilityBounds { hi: unknown.hi, ..bounds },
     }
 }
 
 struct Solved {
     path: Option<ProbablePath>,
     values: Option<Vec<ValuedState>>,
-    reached: Vec<Bounds>,
+    reached: Vec<ProbabilityBounds>,
     stopped: Option<StopReason>,
     statistics: SolveStatistics,
 }
@@ -191,7 +191,9 @@ fn partial(
     Ok(Solved {
         path: None,
         values: None,
-        reached: both.map(|(lower, upper)| Bounds { lo: lower.lo, hi: upper.hi }).collect(),
+        reached: both
+            .map(|(lower, upper)| ProbabilityBounds { lo: lower.lo, hi: upper.hi })
+            .collect(),
         stopped: upper.stopped.or(lower.stopped),
         statistics: lower.statistics,
     })
