@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use policert_outcome::{FileDigest, VERSION, file_digest};
 
-use crate::journal::{Entry, RunKey};
+use crate::journal::{JournalEntry, RunKey};
 use crate::suite::Suite;
 
 /// The files that the arguments of a run name, with their hashes.
@@ -38,10 +38,10 @@ fn digest(folder: &Path, path: &Path) -> Option<FileDigest> {
 /// Returns why a run has to be made again; `None` if it need not.
 pub(crate) fn changed(
     suite: &Suite,
-    entry: &Entry,
+    entry: &JournalEntry,
     limits: Option<&(f64, String)>,
 ) -> Option<String> {
-    let Entry { key, .. } = entry;
+    let JournalEntry { key, .. } = entry;
     if entry.arguments != suite.arguments(key) {
         return Some("other options".to_owned());
     }

@@ -48,7 +48,7 @@ pub struct RunResult {
 
 /// A finished run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     /// What was run.
     pub key: RunKey,
     /// The arguments of the run, without those about limits and output.
@@ -67,29 +67,29 @@ pub struct Entry {
 
 /// The last entry of each run: what was run again since has taken the place of an earlier one.
 #[must_use]
-pub fn latest(entries: Vec<Entry>) -> Vec<Entry> {
+pub fn latest(entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
     let mut last: BTreeMap<RunKey, usize> = BTreeMap::new();
     for (at, entry) in entries.iter().enumerate() {
         last.insert(entry.key.clone(), at);
     }
     let is_last =
-        |(at, entry): (usize, Entry)| (last.get(&entry.key) == Some(&at)).then_some(entry);
+        |(at, entry): (usize, JournalEntry)| (last.get(&entry.key) == Some(&at)).then_some(entry);
     entries.into_iter().enumerate().filter_map(is_last).collect()
 }
 
 /// A journal that is open for more.
 #[derive(Debug)]
-pub struct Journal {
+pub struct StudyJournal {
     file: File,
     path: PathBuf,
 }
 
-impl Journal {
+impl StudyJournal {
     /// The finished runs of a journal. A last line that was cut off does not count.
     ///
     /// # Errors
     /// If the file cannot be read, or another line is no entry.
-    pub fn read(path: &Path) -> Result<Vec<Entry>, Failure> {
+    pub fn read(path: &Path) -> Result<Vec<JournalEntry>, Failure> {
         let text = policert_files::read_text(path)
             .map_err(|error| Failure::Usage(format!("--journal {}: {error}", path.display())))?;
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -111,7 +111,7 @@ impl Journal {
     ///
     /// # Errors
     /// If there is none, or it cannot be read or written.
-    pub fn resume(path: &Path) -> Result<(Self, Vec<Entry>), Failure> {
+    pub fn resume(path: &Path) -> Result<(Self, Vec<JournalEntry>), Failure> {
         if !path.exists() {
             return Err(Failure::Usage(format!(
                 "--resume has no effect: {} is not there; without it a study begins",
@@ -155,7 +155,7 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn add(&mut self, entry: &Entry) -> Result<(), Failure> {
+    pub fn add(&mut self, entry: &JournalEntry) -> Result<(), Failure> {
         let mut line = serde_json::to_string(entry)
             .map_err(|error| Failure::Internal(format!("a run as JSON: {error}")))?;
         line.push('\n');
@@ -183,8 +183,8 @@ fn failed(path: &Path, source: io::Error) -> Failure {
 mod tests {
     use super::*;
 
-    fn entry(instance: &str) -> Entry {
-        Entry {
+    fn entry(instance: &str) -> JournalEntry {
+        JournalEntry {
             key: RunKey {
                 instance: instance.to_owned(),
                 configuration: "c".to_owned(),
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_was_run_again_counts() {
-        let again = Entry { version: "2".to_owned(), ..entry("a") };
+        let again = JournalEntry { version: "2".to_owned(), ..entry("a") };
         let entries = latest(vec![entry("a"), entry("b"), again.clone()]);
         assert_eq!(entries, [entry("b"), again]);
     }
@@ -219,16 +219,16 @@ mod tests {
     fn a_line_that_was_cut_off_is_not_there() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("journal.jsonl");
-        let mut journal = Journal::create(&path).expect("new");
-        assert!(Journal::create(&path).is_err());
+        let mut journal = StudyJournal::create(&path).expect("new");
+        assert!(StudyJournal::create(&path).is_err());
         journal.add(&entry("a")).expect("written");
         journal.add(&entry("b")).expect("written");
         drop(journal);
         let text = std::fs::read(&path).expect("there");
         std::fs::write(&path, &text[..text.len() - 9]).expect("cut");
-        let (mut journal, known) = Journal::resume(&path).expect("goes on");
+        let (mut journal, known) = StudyJournal::resume(&path).expect("goes on");
         assert_eq!(known, [entry("a")]);
         journal.add(&entry("c")).expect("written");
-        assert_eq!(Journal::read(&path).expect("whole"), [entry("a"), entry("c")]);
+        assert_eq!(StudyJournal::read(&path).expect("whole"), [entry("a"), entry("c")]);
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use policert_outcome::{Failure, make_folder};
 
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 use crate::suite::Suite;
 
 /// Writes all tables and figures into a folder; their paths. Figures get the ending given, `svg` or
@@ -23,13 +23,13 @@ use crate::suite::Suite;
 /// are kept, and the report says so.
 pub fn write_report(
     suite: &Suite,
-    entries: &[Entry],
+    entries: &[JournalEntry],
     folder: &Path,
     ending: &str,
 ) -> Result<Vec<PathBuf>, Failure> {
     suite.check_entries(entries)?;
-    let is_current = |entry: &&Entry| entry.arguments == suite.arguments(&entry.key);
-    let current: Vec<Entry> = entries.iter().filter(is_current).cloned().collect();
+    let is_current = |entry: &&JournalEntry| entry.arguments == suite.arguments(&entry.key);
+    let current: Vec<JournalEntry> = entries.iter().filter(is_current).cloned().collect();
     let about = about::about(suite, entries, &current);
     let entries = current.as_slice();
     make_folder("--out", folder)?;

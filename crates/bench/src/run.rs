@@ -11,7 +11,7 @@ use policert_outcome::{Failure, FileDigest, VERSION};
 use serde_json::Value;
 
 use crate::freshness::{changed, named_files};
-use crate::journal::{Entry, Journal, RunKey, RunResult, latest};
+use crate::journal::{JournalEntry, RunKey, RunResult, StudyJournal, latest};
 use crate::suite::Suite;
 
 /// How often a process is looked at.
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(60);
 
 /// Says how to run a suite.
 #[derive(Clone, Debug)]
-pub struct RunOptions {
+pub struct StudyOptions {
     /// The program, `policert`.
     pub program: PathBuf,
     /// Where the journal is.
@@ -35,18 +35,18 @@ pub struct RunOptions {
 }
 
 /// Receives what a study does on the way.
-pub trait Progress {
+pub trait StudyProgress {
     /// A run begins: the `number`th of `count`.
     fn begins(&mut self, key: &RunKey, number: usize, count: usize);
     /// A run that the journal has is made again, for a reason.
     fn again(&mut self, key: &RunKey, why: &str);
     /// A run is finished.
-    fn finished(&mut self, entry: &Entry);
+    fn finished(&mut self, entry: &JournalEntry);
 }
 
 /// The result of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Summary {
+pub struct StudySummary {
     /// Runs of the suite.
     pub runs: usize,
     /// Those that the journal had.
@@ -63,10 +63,10 @@ pub struct Summary {
 /// If the journal cannot be read or written, or the program cannot be started.
 pub fn run_suite(
     suite: &Suite,
-    options: &RunOptions,
+    options: &StudyOptions,
     cancel: &CancelFlag,
-    progress: &mut dyn Progress,
-) -> Result<Summary, Failure> {
+    progress: &mut dyn StudyProgress,
+) -> Result<StudySummary, Failure> {
     let chosen = |key: &RunKey| {
         let only = options.only.as_deref().unwrap_or_default();
         key.instance.contains(only) || key.configuration.contains(only)
@@ -79,15 +79,15 @@ pub fn run_suite(
         )));
     }
     let (mut journal, known) = if options.resume {
-        Journal::resume(&options.journal)?
+        StudyJournal::resume(&options.journal)?
     } else {
-        (Journal::create(&options.journal)?, Vec::new())
+        (StudyJournal::create(&options.journal)?, Vec::new())
     };
     let known = latest(known);
     suite.check_entries(&known)?;
     let limits =
         (options.time.map_or(suite.seconds, |time| time.as_secs_f64()), suite.memory.clone());
-    let mut summary = Summary { runs: runs.len(), ..Summary::default() };
+    let mut summary = StudySummary { runs: runs.len(), ..StudySummary::default() };
     for (number, key) in runs.iter().enumerate() {
         if let Some(entry) = known.iter().find(|entry| entry.key == *key) {
             match changed(suite, entry, Some(&limits)) {
@@ -109,7 +109,7 @@ pub fn run_suite(
             files.retain(|named| named.path != file.path);
             files.push(file);
         }
-        let entry = Entry {
+        let entry = JournalEntry {
             key: key.clone(),
             arguments: suite.arguments(key),
             limits: limits.clone(),
@@ -128,7 +128,7 @@ pub fn run_suite(
 fn run(
     suite: &Suite,
     key: &RunKey,
-    options: &RunOptions,
+    options: &StudyOptions,
     cancel: &CancelFlag,
 ) -> Result<Option<(RunResult, Vec<FileDigest>)>, Failure> {
     let folder = tempfile::tempdir()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policert_outcome::{Failure, Finding};
 use serde::Deserialize;
 
-use crate::journal::{Entry, RunKey};
+use crate::journal::{JournalEntry, RunKey};
 
 /// Holds what a study runs: every instance with every configuration.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -24,19 +24,19 @@ pub struct Suite {
     pub include: Vec<PathBuf>,
     /// The instances.
     #[serde(rename = "instance", default)]
-    pub instances: Vec<Instance>,
+    pub instances: Vec<SuiteInstance>,
     /// The configurations.
     #[serde(rename = "configuration")]
-    pub configurations: Vec<Configuration>,
+    pub configurations: Vec<SuiteConfiguration>,
     /// Pairs of configurations whose times are compared, instance by instance.
     #[serde(rename = "comparison", default)]
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<SuiteComparison>,
 }
 
 /// A question.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Instance {
+pub struct SuiteInstance {
     /// Its name, also in figures.
     pub name: String,
     /// Model and options of `policert verify`.
@@ -60,7 +60,7 @@ pub struct Instance {
 /// Two configurations whose times are compared (POLIC3, Figure 1).
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Comparison {
+pub struct SuiteComparison {
     /// The configuration along the horizontal axis.
     pub x: String,
     /// The one along the vertical axis.
@@ -70,7 +70,7 @@ pub struct Comparison {
 /// Says how a question is answered.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Configuration {
+pub struct SuiteConfiguration {
     /// Its name, also in figures.
     pub name: String,
     /// Options of `policert verify`.
@@ -164,7 +164,7 @@ impl Suite {
             let what = "differ in letters and digits too little: figures are named after them";
             return Err(invalid(format!("names of two instances (`{}`) {what}", pair[0])));
         }
-        for Comparison { x, y } in &suite.comparisons {
+        for SuiteComparison { x, y } in &suite.comparisons {
             let known = |name: &str| suite.configurations.iter().any(|c| c.name == name);
             if let Some(name) = [x, y].into_iter().find(|name| !known(name)) {
                 return Err(invalid(format!("`comparison`: there is no configuration `{name}`")));
@@ -207,10 +207,10 @@ impl Suite {
     ///
     /// # Errors
     /// The first one that is not.
-    pub fn check_entries(&self, entries: &[Entry]) -> Result<(), Failure> {
+    pub fn check_entries(&self, entries: &[JournalEntry]) -> Result<(), Failure> {
         let runs = self.runs();
         match entries.iter().find(|entry| !runs.contains(&entry.key)) {
-            Some(Entry { key, arguments, .. }) => Err(Failure::Usage(format!(
+            Some(JournalEntry { key, arguments, .. }) => Err(Failure::Usage(format!(
                 "the journal is one of another suite: `{}` with `{}` was `{}`",
                 key.instance,
                 key.configuration,

@@ -13,7 +13,8 @@ use policert_numeric::{IntInterval, Interval, Rational};
 use policert_policy::Policy;
 use policert_smt::encode::{StateFrame, chooses, policy_scores_within, successor};
 use policert_smt::{
-    Assignment, CheckResult, Formula, SmtError, Solver, Sort, Symbol, Term, Z3Solver, check_within,
+    CheckResult, Formula, SmtError, Solver, SolverAssignment, Sort, Symbol, Term, Z3Solver,
+    check_within,
 };
 use policert_symbolic::{Operators, PolicyRegion};
 
@@ -219,7 +220,7 @@ impl<'a> Unrolling<'a> {
     }
 
     /// An assignment of what was asserted, if there is one.
-    fn check(&mut self, budget: &mut Budget) -> Result<Option<Assignment>, EngineError> {
+    fn check(&mut self, budget: &mut Budget) -> Result<Option<SolverAssignment>, EngineError> {
         self.stats.queries += 1;
         match check_within(&mut self.solver, budget)? {
             CheckResult::Unsat => Ok(None),
@@ -228,7 +229,7 @@ impl<'a> Unrolling<'a> {
     }
 
     /// The run through the states of an assignment, by the plain semantics.
-    fn trace(&self, assignment: &Assignment) -> Result<Trace, EngineError> {
+    fn trace(&self, assignment: &SolverAssignment) -> Result<Trace, EngineError> {
         let states: Option<Vec<State>> = self
             .frames
             .iter()

@@ -6,7 +6,7 @@
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};
-use policert_numeric::simplex::{Feasibility, Row, feasible_point};
+use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
 
 /// `Σ slope · variable ≤ upper`.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub(crate) fn joint(
 ) -> Result<Joint, StopReason> {
     let widths: Vec<f64> = lo.iter().zip(hi).map(|(lo, hi)| hi - lo).collect();
     let mut factors = Vec::with_capacity(rows.len());
-    let scaled: Vec<Row<f64>> = rows
+    let scaled: Vec<SimplexRow<f64>> = rows
         .iter()
         .filter_map(|row| {
             // Variables between 0 and 1, the greatest coefficient 1.
@@ -61,7 +61,7 @@ pub(crate) fn joint(
             let factor = 1.0 / largest;
             let usable = factor.is_normal() && (row.upper - at_lo).is_finite();
             factors.push(if usable { factor } else { 0.0 });
-            usable.then(|| Row {
+            usable.then(|| SimplexRow {
                 coefficients: coefficients.iter().map(|c| c * factor).collect(),
                 upper: (row.upper - at_lo) * factor,
                 strict: false,

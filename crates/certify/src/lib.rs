@@ -26,5 +26,5 @@ pub use probability::{
     CertifiedProbability, ProbabilityClaim, ProbabilityError, WitnessPath, WitnessStep,
     check_probability,
 };
-pub use replay::{PolicyStep, Replayed, ReplayedStep, TraceEnd, replay};
-pub use scores::Scores;
+pub use replay::{Replayed, ReplayedChoice, ReplayedStep, TraceEnd, replay};
+pub use scores::StateScores;

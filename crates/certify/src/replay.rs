@@ -7,7 +7,7 @@ use policert_policy::{Filter, Numbers, Policy};
 
 use crate::applicable::is_applicable;
 use crate::error::ReplayError;
-use crate::scores::{Contest, Scorer, Scores};
+use crate::scores::{Contest, Scorer, StateScores};
 use crate::stuck::check_stuck;
 
 /// A trace that was checked: a run of the model under the policy from a start state that does not do
@@ -40,12 +40,12 @@ pub enum TraceEnd {
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplayedStep {
     /// What the policy computed; `None` where the step belongs to the environment.
-    pub policy: Option<PolicyStep>,
+    pub policy: Option<ReplayedChoice>,
 }
 
 /// The policy's choice in one state.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PolicyStep {
+pub struct ReplayedChoice {
     /// The network's inputs.
     pub inputs: Vec<i64>,
     /// The outputs that compete, in ascending order: with a filter those that are applicable.
@@ -53,7 +53,7 @@ pub struct PolicyStep {
     /// The output of the step's label.
     pub chosen: usize,
     /// The scores of all outputs.
-    pub scores: Scores,
+    pub scores: StateScores,
 }
 
 /// Checks that `trace` is a run from a start state that does not do what the question asks, in which
@@ -240,7 +240,7 @@ impl<'a> Replay<'a> {
         number: usize,
         state: &[i64],
         label: LabelId,
-    ) -> Result<Option<PolicyStep>, ReplayError> {
+    ) -> Result<Option<ReplayedChoice>, ReplayError> {
         let model = self.question.model;
         let Some((policy, scorer)) = &self.policy else { return Ok(None) };
         let Some(chosen) = policy.output_of(label) else { return Ok(None) };
@@ -269,7 +269,7 @@ impl<'a> Replay<'a> {
             return Err(lost("it is not applicable".to_owned()));
         }
         match contest {
-            Contest::Won => Ok(Some(PolicyStep { inputs, competing, chosen, scores })),
+            Contest::Won => Ok(Some(ReplayedChoice { inputs, competing, chosen, scores })),
             Contest::LostTo(other) => {
                 let other = model.label_name(policy.outputs().get(other).copied());
                 Err(lost(format!("{other} has the better claim")))

@@ -7,7 +7,7 @@ use policert_policy::{ExactEvaluator, Policy, PreciseScores, Scoring, precise_sc
 
 /// The scores of one state, one for each output.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Scores {
+pub enum StateScores {
     /// The numbers.
     Exact(Vec<Rational>),
     /// A lower and an upper bound for each: the network has tanh or sigmoid. Those at its very
@@ -48,18 +48,18 @@ impl<'p> Scorer<'p> {
         output: usize,
         competing: &[usize],
         inputs: &[i64],
-    ) -> (Contest, Scores) {
+    ) -> (Contest, StateScores) {
         if let Some(exact) = &self.exact {
             let scores = exact.scores(inputs).to_rationals();
             let order = |other: usize| Some(scores[output].cmp(&scores[other]));
-            return (self.won(output, competing, order), Scores::Exact(scores));
+            return (self.won(output, competing, order), StateScores::Exact(scores));
         }
         let network = match self.policy.scoring() {
             Scoring::Network(network) => network,
             Scoring::Trees(trees) => {
                 let scores = trees.exact_scores(inputs);
                 let order = |other: usize| Some(scores[output].cmp(&scores[other]));
-                return (self.won(output, competing, order), Scores::Exact(scores));
+                return (self.won(output, competing, order), StateScores::Exact(scores));
             }
         };
         let mut last = None;
@@ -72,7 +72,7 @@ impl<'p> Scorer<'p> {
                 break;
             }
         }
-        last.unwrap_or((Contest::Open, Scores::Enclosed(Vec::new())))
+        last.unwrap_or((Contest::Open, StateScores::Enclosed(Vec::new())))
     }
 
     /// For each of the `competing` outputs, whether it is chosen among them.
@@ -112,6 +112,6 @@ impl<'p> Scorer<'p> {
     }
 }
 
-fn enclosed(scores: &PreciseScores<'_>) -> Scores {
-    Scores::Enclosed(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
+fn enclosed(scores: &PreciseScores<'_>) -> StateScores {
+    StateScores::Enclosed(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
 }

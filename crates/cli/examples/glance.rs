@@ -6,14 +6,14 @@ use policert_engine_api::{
     Conclusion, Configuration, Configured, Context, Counts, Engine, EngineError, Preset, Question,
     Trace, UnknownReason, Verdict,
 };
-use policert_verify::{EngineOption, Questions, Registration, Registry};
+use policert_verify::{AnsweredQuestions, EngineOption, Registration, Registry};
 use serde::{Deserialize, Serialize};
 
 /// What the help, the list of presets and the check of options know about it.
 pub const GLANCE: Registration = Registration {
     name: "glance",
     help: "a look at start states",
-    questions: Questions::SAFETY,
+    questions: AnsweredQuestions::SAFETY,
     passes_on: None,
     options: &[EngineOption::StopAtFirstUnsafe],
     presets: Settings::presets,

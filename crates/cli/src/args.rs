@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use policert_problem::{Domain, Filter, Numbers, Probabilities, StuckStates, Ties};
+use policert_problem::{DomainSetting, Filter, Numbers, Probabilities, StuckStates, Ties};
 use policert_verify::{EngineOption, Setting};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
@@ -233,8 +233,8 @@ pub struct VerifyArgs {
     pub numbers: Option<Numbers>,
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error
-    #[arg(long, value_enum, default_value_t = Domain::Drop, help_heading = "Semantics")]
-    pub domain: Domain,
+    #[arg(long, value_enum, default_value_t = DomainSetting::Drop, help_heading = "Semantics")]
+    pub domain: DomainSetting,
 
     /// States without successors: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

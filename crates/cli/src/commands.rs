@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
-use policert_problem::{InitialStates, PolicyChoice, ProblemOptions, TerminalChoice};
+use policert_problem::{InitialStates, PolicySource, ProblemOptions, TerminalChoice};
 use policert_verify::Registry;
 
 use crate::args::{Command, CommandLine, MemorySize, OutputArgs, TaskArgs};
 use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::render::{self, Detail};
 use crate::screen::Screen;
 use crate::style::Style;
@@ -63,9 +63,9 @@ fn task_options(arguments: &TaskArgs) -> ProblemOptions {
         constants: constants.collect(),
         probabilities: arguments.probabilities,
         policy: if arguments.no_policy {
-            PolicyChoice::None
+            PolicySource::None
         } else {
-            PolicyChoice::Given {
+            PolicySource::Given {
                 interface: arguments.interface.clone(),
                 network: arguments.policy.clone(),
             }
@@ -173,7 +173,7 @@ fn run_within<T>(
     if stop_on_interrupt(cancel.clone()).is_err() {
         return failed();
     }
-    let mut progress = Progress::new(detail(output) != Detail::Quiet);
+    let mut progress = ProgressLine::new(detail(output) != Detail::Quiet);
     let abandon = || {
         IS_ABANDONED.store(true, Ordering::Relaxed);
         show(work(&cancel, &mut Silent), error_style)

@@ -8,12 +8,12 @@ use policert_engine_api::{Event, Observer, resident_memory};
 
 /// Turns the events of an engine into a line.
 #[derive(Debug)]
-pub struct Progress {
+pub struct ProgressLine {
     bar: Option<ProgressBar>,
     phase: &'static str,
 }
 
-impl Progress {
+impl ProgressLine {
     /// A line on standard error if that is a terminal and `wanted`.
     pub fn new(wanted: bool) -> Self {
         if !wanted || !std::io::stderr().is_terminal() {
@@ -35,13 +35,13 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.finish();
     }
 }
 
-impl Observer for Progress {
+impl Observer for ProgressLine {
     fn event(&mut self, event: Event) {
         let Some(bar) = &self.bar else { return };
         match event {

@@ -1,6 +1,6 @@
 //! Questions about probabilities, and bounds of them.
 
-use policert_model::{Comparison, Condition, FilterFunction, Relation, State};
+use policert_model::{Condition, FilterFunction, QuantityComparison, Relation, State};
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +134,7 @@ pub struct ProbabilityAim {
     /// The function that is applied to the probabilities of the start states.
     pub function: FilterFunction,
     /// What each of them is compared with.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<QuantityComparison>,
     /// Width of the interval; `None` for that which the engine has by default.
     pub precision: Option<f64>,
     /// Whether the exact value is wanted.
@@ -155,7 +155,7 @@ impl ProbabilityAim {
                 Some(_) => FilterFunction::Forall,
                 None => FilterFunction::Max,
             },
-            comparison: bound.map(|bound| Comparison { relation: Relation::AtMost, bound }),
+            comparison: bound.map(|bound| QuantityComparison { relation: Relation::AtMost, bound }),
             precision: None,
             exact: false,
             is_chain: false,
@@ -167,7 +167,7 @@ impl ProbabilityAim {
     /// one where one suffices.
     #[must_use]
     pub fn over_starts(&self) -> OverStarts {
-        let is_above = |comparison: &Comparison| match comparison.relation {
+        let is_above = |comparison: &QuantityComparison| match comparison.relation {
             Relation::Greater | Relation::AtLeast => true,
             Relation::Less | Relation::AtMost | Relation::Equal | Relation::NotEqual => false,
         };

@@ -12,7 +12,7 @@ use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
 use policert_problem::{
-    InitialStates, PolicyChoice, Problem, ProblemOptions, ProblemRecord, SemanticsRecord,
+    InitialStates, PolicySource, Problem, ProblemOptions, ProblemRecord, SemanticsRecord,
     TerminalChoice,
 };
 use serde::Serialize;
@@ -192,8 +192,8 @@ fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOption
         property: Some(property),
         constants: constants.collect(),
         policy: match &semantics.policy {
-            None => PolicyChoice::None,
-            Some(_) => PolicyChoice::Given {
+            None => PolicySource::None,
+            Some(_) => PolicySource::Given {
                 interface: path(&record.interface),
                 network: path(&record.policy),
             },

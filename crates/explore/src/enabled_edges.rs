@@ -23,7 +23,7 @@ impl EdgeId {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeRef {
     pub(crate) instance: InstanceId,
-    /// Its position in [`policert_model::Instance::edges`].
+    /// Its position in [`policert_model::AutomatonInstance::edges`].
     pub(crate) position: u32,
 }
 

@@ -18,7 +18,7 @@ use crate::policy_successors::{PolicySuccessors, Stuck};
 
 /// Holds what the guided search found.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Guided {
+pub struct GuidedResult {
     /// A run to an unsafe state.
     pub trace: Option<Trace>,
     /// Start states, states met and expanded.
@@ -44,7 +44,7 @@ pub fn guided(
     states: u32,
     budget: &mut Budget,
     observer: &mut dyn Observer,
-) -> Result<Guided, EngineError> {
+) -> Result<GuidedResult, EngineError> {
     observer.event(Event::Phase("guided search"));
     let mut search = GuidedSearch {
         question,
@@ -101,7 +101,7 @@ pub fn guided(
     }
     counts.reachable_states = search.states.len() as u64;
     let trace = found.map(|id| search.trace(id, &mut successors)).transpose()?;
-    Ok(Guided { trace, counts, limit_reached })
+    Ok(GuidedResult { trace, counts, limit_reached })
 }
 
 struct GuidedSearch<'q> {

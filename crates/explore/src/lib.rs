@@ -35,14 +35,14 @@ pub use breadth_first::{Explored, explicit};
 pub use config::ExplicitConfig;
 pub use dropped_outcome::DroppedOutcome;
 pub use goal_search::{GoalSearched, reach_goal};
-pub use guided::{Guided, guided};
+pub use guided::{GuidedResult, guided};
 pub use induced::{Induced, ReachQuestion, induced_mdp};
 pub use policy_successors::{
     PolicyChoice, PolicySuccessor, PolicySuccessors, StateSuccessors, Stuck,
 };
 pub use random::Random;
-pub use rollout::{Rollout, StartSampler, StateNumber, Step};
+pub use rollout::{Rollout, RunStep, StartSampler, StateNumber};
 pub use simulate::{
-    Ending, EndingCount, Run, Simulation, SimulationConfig, SimulationStatistics, Transition,
+    EndingCount, Run, RunEnding, RunTransition, Simulation, SimulationConfig, SimulationStatistics,
 };
 pub use stats::{PhaseTimes, Stats};

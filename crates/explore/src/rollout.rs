@@ -25,7 +25,7 @@ pub use start::StartSampler;
 
 /// Says what a step did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum RunStep {
     /// An operator fired.
     Moved {
         /// Which, see [`Rollout::operator`].
@@ -171,12 +171,12 @@ impl<'m> Rollout<'m> {
         &mut self,
         output: Option<usize>,
         random: &mut Random,
-    ) -> Result<Step, EngineError> {
+    ) -> Result<RunStep, EngineError> {
         let row = output.unwrap_or(self.applicable.len());
         let allowed = Some(self.allowed.set(row));
         self.operators.operators(&self.enabled.edges, allowed, &mut self.fired)?;
         if self.fired.is_empty() {
-            return Ok(Step::Stuck);
+            return Ok(RunStep::Stuck);
         }
         let id = self.fired[random.below(self.fired.len())];
         while self.cumulative.len() <= id.index() {
@@ -187,11 +187,11 @@ impl<'m> Rollout<'m> {
         let sums = &self.cumulative[id.index()];
         let (point, next) = (&mut self.point, &mut self.next);
         match compiled.draw(operator, sums, self.semantics, point, next, random)? {
-            Drawn::Dropped(destination) => Ok(Step::Dropped { operator: id, destination }),
+            Drawn::Dropped(destination) => Ok(RunStep::Dropped { operator: id, destination }),
             Drawn::Outcome(destination) => {
                 std::mem::swap(&mut self.point, &mut self.next);
                 self.look()?;
-                Ok(Step::Moved { operator: id, destination })
+                Ok(RunStep::Moved { operator: id, destination })
             }
         }
     }

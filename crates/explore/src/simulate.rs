@@ -10,14 +10,14 @@ use policert_policy::{Choice, Chooser, Policy};
 use serde::Serialize;
 
 use crate::random::Random;
-use crate::rollout::{Rollout, Step};
+use crate::rollout::{Rollout, RunStep};
 
 pub use statistics::{EndingCount, SimulationStatistics};
 
 /// Says how a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum RunEnding {
     /// In an unsafe state.
     Unsafe,
     /// In a state of the goal.
@@ -34,7 +34,7 @@ pub enum Ending {
     CutOff,
 }
 
-impl Ending {
+impl RunEnding {
     /// All of them, in their order.
     pub const ALL: [Self; 7] = [
         Self::Unsafe,
@@ -51,7 +51,7 @@ impl Ending {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
     /// The way in which it ended.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// Number of transitions, those of the environment included.
     pub steps: u32,
     /// Whether a state on it is one of the goal.
@@ -71,7 +71,7 @@ pub struct SimulationConfig {
 
 /// Says what is told of each transition of a run.
 #[derive(Debug)]
-pub struct Transition<'a> {
+pub struct RunTransition<'a> {
     /// The operator that fired.
     pub operator: &'a Operator,
     /// The state after it.
@@ -119,10 +119,11 @@ impl<'a> Simulation<'a> {
         start: &[i64],
         random: &mut Random,
         budget: &mut Budget,
-        watch: &mut dyn FnMut(Transition<'_>),
+        watch: &mut dyn FnMut(RunTransition<'_>),
     ) -> Result<Run, EngineError> {
         self.rollout.enter(start)?;
-        let mut run = Run { ending: Ending::CutOff, steps: 0, reached_goal: false, chosen: None };
+        let mut run =
+            Run { ending: RunEnding::CutOff, steps: 0, reached_goal: false, chosen: None };
         loop {
             budget.poll()?;
             run.chosen = None;
@@ -132,22 +133,22 @@ impl<'a> Simulation<'a> {
                 return Ok(run);
             }
             let Some(output) = self.choose(random) else {
-                run.ending = Ending::Undecided;
+                run.ending = RunEnding::Undecided;
                 return Ok(run);
             };
             run.chosen = output.map(|output| self.outputs[output]);
             match self.rollout.step(output, random)? {
-                Step::Moved { operator, .. } => {
+                RunStep::Moved { operator, .. } => {
                     run.steps += 1;
                     let operator = self.rollout.operator(operator);
-                    watch(Transition { operator, state: self.rollout.state() });
+                    watch(RunTransition { operator, state: self.rollout.state() });
                 }
-                Step::Dropped { .. } => {
-                    run.ending = Ending::Dropped;
+                RunStep::Dropped { .. } => {
+                    run.ending = RunEnding::Dropped;
                     return Ok(run);
                 }
-                Step::Stuck => {
-                    run.ending = Ending::Stuck;
+                RunStep::Stuck => {
+                    run.ending = RunEnding::Stuck;
                     return Ok(run);
                 }
             }
@@ -155,19 +156,19 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns whether a run ends in the current state, whatever is chosen there.
-    fn ending(&self, steps: u32) -> Option<Ending> {
+    fn ending(&self, steps: u32) -> Option<RunEnding> {
         let rollout = &self.rollout;
         if rollout.is_unsafe() {
-            return Some(Ending::Unsafe);
+            return Some(RunEnding::Unsafe);
         }
         let is_terminal = rollout.is_terminal();
         if (is_terminal || !self.config.past_goal) && rollout.is_goal() {
-            return Some(Ending::Goal);
+            return Some(RunEnding::Goal);
         }
         if is_terminal {
-            return Some(Ending::Terminal);
+            return Some(RunEnding::Terminal);
         }
-        (steps >= self.config.steps).then_some(Ending::CutOff)
+        (steps >= self.config.steps).then_some(RunEnding::CutOff)
     }
 
     /// The output that is chosen, or that none is; `None` if that cannot be told.

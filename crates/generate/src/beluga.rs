@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::GenerateError;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet};
+use crate::instance::{Destination, DomainInstance, Edge, StartSet};
 use crate::jani::{all, at_least, at_most, compare, equal, name, sum, worth};
 use crate::variable::Variable;
 
@@ -98,7 +98,7 @@ impl Beluga {
     ///
     /// # Errors
     /// A size out of its range.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let n = in_range("the number of planes", self.cargo, 2, MAX_CARGO)?;
         let racks = in_range("the number of racks", self.racks, 2, MAX_RACKS)?;
         let lines = in_range("the number of production lines", self.lines, 1, 2)?;
@@ -111,7 +111,7 @@ impl Beluga {
             }
         }
         labels.push("unload_truck".to_owned());
-        Ok(Instance {
+        Ok(DomainInstance {
             name: format!("beluga_{n}_{racks}"),
             comment: format!("Beluga: {n} planes, {racks} racks, {lines} production lines"),
             constants: Vec::new(),

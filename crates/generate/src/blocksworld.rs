@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::GenerateError;
 use crate::error::in_range;
 use crate::failing::Failing;
-use crate::instance::{Edge, Instance, StartSet};
+use crate::instance::{DomainInstance, Edge, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, compare, differs, equal, name, plus, sum, times, worth,
 };
@@ -79,7 +79,7 @@ impl Blocksworld {
     ///
     /// # Errors
     /// A size out of its range.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let n = in_range("the number of blocks", self.blocks, 2, MAX_BLOCKS)?;
         let limit = self.table_limit.unwrap_or(n - 1);
         let limit = in_range("the table's limit", limit, 1, n - 1)?;
@@ -92,7 +92,7 @@ impl Blocksworld {
         let labels = std::iter::once(CHOOSE_TABLE.to_owned())
             .chain((0..n).map(|i| format!("choose_{}", block(i))));
         let goal = (0..n).map(|i| equal(&block(i), i + 1));
-        Ok(Instance {
+        Ok(DomainInstance {
             name: format!("blocksworld_{n}_{limit}"),
             comment: format!("Blocksworld: {n} blocks, at most {limit} on the table"),
             constants: self.failing.constants(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::Probability;
+use crate::DecimalProbability;
 use crate::instance::{Destination, Edge};
 use crate::jani::{all, at_most, minus, name, plus};
 
@@ -13,7 +13,7 @@ pub enum Failing {
     #[default]
     NonDeterministic,
     /// They fail with this probability; with probability 0 there are no costs.
-    Probability(Probability),
+    Probability(DecimalProbability),
 }
 
 /// The constant with the probability.

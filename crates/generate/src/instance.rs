@@ -8,7 +8,7 @@ use crate::variable::Variable;
 
 /// An instance of a domain.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Instance {
+pub struct DomainInstance {
     /// Its name: the stem of the names of its files.
     pub name: String,
     /// What it is about, in a sentence.
@@ -101,7 +101,7 @@ pub struct Sizes {
     pub start_states: Option<u128>,
 }
 
-impl Instance {
+impl DomainInstance {
     /// The model's file, relative to the instance's folder.
     #[must_use]
     pub fn model_path(&self) -> String {

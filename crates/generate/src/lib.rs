@@ -1,6 +1,6 @@
 //! Models of the papers' domains, written from sizes, options and a seed.
 //!
-//! A domain's options give an [`Instance`]; [`Instance::files`] are its files, in memory: model,
+//! A domain's options give an [`DomainInstance`]; [`DomainInstance::files`] are its files, in memory: model,
 //! start states, unsafe states, objective, sets of predicates, properties, and the interface of a
 //! policy to be trained. The same options give the same bytes.
 
@@ -27,12 +27,12 @@ pub use beluga::{Beluga, MAX_CARGO, MAX_RACKS};
 pub use blocksworld::{Blocksworld, MAX_BLOCKS};
 pub use error::GenerateError;
 pub use failing::Failing;
-pub use instance::{Instance, InstanceFile, PolicyShape, Sizes};
+pub use instance::{DomainInstance, InstanceFile, PolicyShape, Sizes};
 pub use npuzzle::{MAX_POSITIONS, NPuzzle};
-pub use probability::Probability;
+pub use probability::DecimalProbability;
 pub use race::WallCheck;
 pub use racetrack::{MAX_STARTS, Racetrack};
 pub use random_model::{MAX_RANDOM, RandomModel};
-pub use render::Picture;
+pub use render::StatePicture;
 pub use track::{Cell, Track};
 pub use transport::{MAX_LOCATIONS, MAX_PACKAGES, Transport};

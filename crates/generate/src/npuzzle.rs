@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::GenerateError;
 use crate::error::in_range;
 use crate::failing::Failing;
-use crate::instance::{Edge, Instance, StartSet};
+use crate::instance::{DomainInstance, Edge, StartSet};
 use crate::jani::{all, any, at_most, compare, equal, name, not, plus, sum, times, worth};
 use crate::random::Random;
 use crate::variable::Variable;
@@ -72,7 +72,7 @@ impl NPuzzle {
     ///
     /// # Errors
     /// A size out of its range, or a tile or position that is not there.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let rows = in_range("the number of rows", self.rows, 2, MAX_POSITIONS / 2)?;
         let columns = in_range("the number of columns", self.columns, 2, MAX_POSITIONS / rows)?;
         let bound = in_range("the bound of costs", self.cost_bound, 1, 1000)?;
@@ -98,7 +98,7 @@ impl NPuzzle {
         let unsafe_condition = any(pairs.iter().map(|&(k, at)| equal(&tile(k), at)).collect());
         let words = pairs.iter().map(|(k, at)| format!("tile {k} on position {at}"));
         let scale = "-0.01".parse::<serde_json::Number>().map_or(Value::Null, Value::from);
-        Ok(Instance {
+        Ok(DomainInstance {
             name: format!("npuzzle_{rows}_{columns}"),
             comment: format!("Sliding tiles: {tiles} tiles, {rows} rows, {columns} columns"),
             constants: self.failing.constants(),

@@ -6,9 +6,9 @@ use crate::GenerateError;
 
 /// A decimal number from 0 to 1, kept as it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Probability(Number);
+pub struct DecimalProbability(Number);
 
-impl Probability {
+impl DecimalProbability {
     /// Reads `0`, `1` or a number between them such as `0.25`.
     ///
     /// # Errors
@@ -57,13 +57,16 @@ mod tests {
     #[test]
     fn decimals_from_0_to_1() {
         for text in ["0", "1", "0.5", "1.0", "0.125"] {
-            assert!(Probability::read("p", text).is_ok(), "{text}");
+            assert!(DecimalProbability::read("p", text).is_ok(), "{text}");
         }
         for text in ["", "1.1", "-0.5", "2", ".5", "0.", "1e-3", "NaN", "0.5x"] {
-            assert!(Probability::read("p", text).is_err(), "{text}");
+            assert!(DecimalProbability::read("p", text).is_err(), "{text}");
         }
-        let parts = |text| Probability::read("p", text).expect("a probability").parts();
-        assert_eq!(["0", "0.25", "1"].map(parts), [0, 250_000_000_000_000, Probability::PARTS]);
-        assert!(Probability::read("p", "0.00").expect("0").is_zero());
+        let parts = |text| DecimalProbability::read("p", text).expect("a probability").parts();
+        assert_eq!(
+            ["0", "0.25", "1"].map(parts),
+            [0, 250_000_000_000_000, DecimalProbability::PARTS]
+        );
+        assert!(DecimalProbability::read("p", "0.00").expect("0").is_zero());
     }
 }

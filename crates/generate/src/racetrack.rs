@@ -6,10 +6,10 @@
 
 use serde_json::{Value, json};
 
+use crate::DecimalProbability;
 use crate::GenerateError;
-use crate::Probability;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet};
+use crate::instance::{Destination, DomainInstance, Edge, StartSet};
 use crate::jani::{all, any, at_least, at_most, compare, equal, minus, name, not, plus, sum};
 use crate::race::{self, MoveOutcome, WallCheck};
 use crate::random::Random;
@@ -35,7 +35,7 @@ pub struct Racetrack {
     /// The map.
     pub track: Track,
     /// Probability that an acceleration has no effect; absent: always effective.
-    pub noise: Option<Probability>,
+    pub noise: Option<DecimalProbability>,
     /// Where walls are looked for.
     pub wall_check: WallCheck,
     /// Greatest velocity in either direction, 1 to 100; to 20 if walls on the way are looked for.
@@ -63,7 +63,7 @@ impl Racetrack {
     ///
     /// # Errors
     /// An option out of its range.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let checks_path = self.wall_check == WallCheck::Path;
         let bound = if checks_path { 20 } else { 100 };
         let fastest = in_range("the greatest velocity", self.max_velocity, 1, bound)?;
@@ -87,7 +87,7 @@ impl Racetrack {
         let moves = accelerations().map(|by| self.accelerate(&label(by), by, noise.is_some()));
         let mut edges: Vec<Edge> = moves.collect();
         edges.extend(if checks_path { self.look_back() } else { self.look() });
-        Ok(Instance {
+        Ok(DomainInstance {
             name: format!("racetrack_{}", self.track.name()),
             comment: format!("Racetrack {}: {rows} rows, {columns} columns", self.track.name()),
             constants: noise

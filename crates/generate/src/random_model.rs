@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::GenerateError;
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet};
+use crate::instance::{Destination, DomainInstance, Edge, StartSet};
 use crate::jani::{all, at_least, at_most, name, plus};
 use crate::random::Random;
 use crate::variable::Variable;
@@ -45,7 +45,7 @@ impl RandomModel {
     ///
     /// # Errors
     /// A size out of its range.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let n = in_range("the number of variables", self.variables, 1, MAX_RANDOM)?;
         let high = in_range("the greatest value", self.highest, 2, 1000)?;
         in_range("the number of labels", self.labels, 1, MAX_RANDOM)?;
@@ -62,7 +62,7 @@ impl RandomModel {
         let start = (0..).zip(&bounds).map(|(k, &bound)| at_most(&variable(k), bound));
         let other = variable(random.within(0, n - 1));
         let side = random.within(0, high / 2);
-        Ok(Instance {
+        Ok(DomainInstance {
             name: format!("random_{n}_{}", self.seed),
             comment: format!("Random model: {n} variables, seed {}", self.seed),
             constants: Vec::new(),

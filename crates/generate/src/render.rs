@@ -19,7 +19,7 @@ use transport::Road;
 
 /// Draws the states of a model.
 #[derive(Clone, Debug)]
-pub struct Picture(Scene);
+pub struct StatePicture(Scene);
 
 #[derive(Clone, Debug)]
 enum Scene {
@@ -61,7 +61,7 @@ impl Names<'_> {
     }
 }
 
-impl Picture {
+impl StatePicture {
     /// Returns what draws the states of a model with these variables (name, least and greatest
     /// value). A racetrack has its walls from `track`, else from the built-in map that the model is
     /// named after; without both only the car is drawn.
@@ -137,15 +137,15 @@ mod tests {
             let (lower, upper) = (-10, 50);
             let variables: Vec<_> =
                 instance.variables.iter().map(|v| (v.name.as_str(), lower, upper)).collect();
-            let picture = Picture::new(&instance.name, &variables, None);
+            let picture = StatePicture::new(&instance.name, &variables, None);
             assert!(picture.is_ok(), "{}", instance.name);
             let track = Track::built_in("barto-small");
-            let with_map = Picture::new(&instance.name, &variables, track).map(|_| ());
+            let with_map = StatePicture::new(&instance.name, &variables, track).map(|_| ());
             let is_race = instance.name.starts_with("racetrack");
             assert_eq!(with_map.is_ok(), is_race, "{}: {with_map:?}", instance.name);
             let (_, fewer) = variables.split_first().expect("variables");
-            assert!(Picture::new(&instance.name, fewer, None).is_err(), "{}", instance.name);
+            assert!(StatePicture::new(&instance.name, fewer, None).is_err(), "{}", instance.name);
         }
-        assert!(Picture::new("m", &[("x", 0, 1)], None).is_err());
+        assert!(StatePicture::new("m", &[("x", 0, 1)], None).is_err());
     }
 }

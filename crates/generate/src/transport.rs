@@ -8,14 +8,14 @@
 use serde_json::Value;
 
 use crate::error::in_range;
-use crate::instance::{Destination, Edge, Instance, StartSet};
+use crate::instance::{Destination, DomainInstance, Edge, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, choose, compare, equal, minus, name, plus, sum, times,
 };
 use crate::racetrack::MAX_STARTS;
 use crate::random::Random;
 use crate::variable::Variable;
-use crate::{GenerateError, Probability};
+use crate::{DecimalProbability, GenerateError};
 
 /// Most places of the road.
 pub const MAX_LOCATIONS: i64 = 50;
@@ -44,10 +44,10 @@ pub struct Transport {
     pub velocity: bool,
     /// Probability that the velocity changes when it should not, or not when it should, on icy
     /// places, the middle one and the last but two; only with velocity.
-    pub ice: Option<Probability>,
+    pub ice: Option<DecimalProbability>,
     /// Probability that a package drops at the next place when the truck drives; only with velocity.
     /// With ice both must not be greater than 1 together.
-    pub dropping: Option<Probability>,
+    pub dropping: Option<DecimalProbability>,
     /// Number of start states that are drawn, 0 to [`MAX_STARTS`]; 0: all.
     pub random_starts: i64,
     /// Seed of what is drawn.
@@ -78,7 +78,7 @@ impl Transport {
     ///
     /// # Errors
     /// A size out of its range.
-    pub fn instance(&self) -> Result<Instance, GenerateError> {
+    pub fn instance(&self) -> Result<DomainInstance, GenerateError> {
         let places = in_range("the number of locations", self.locations, 2, MAX_LOCATIONS)?;
         let packages = in_range("the number of packages", self.packages, 1, MAX_PACKAGES)?;
         let last = places - 1;
@@ -91,9 +91,9 @@ impl Transport {
             let what = "ice and dropping need a truck with velocity";
             return Err(GenerateError::Conflict(what.to_owned()));
         }
-        let rates =
-            [&self.ice, &self.dropping].map(|rate| rate.as_ref().map_or(0, Probability::parts));
-        if rates.iter().sum::<i64>() > Probability::PARTS {
+        let rates = [&self.ice, &self.dropping]
+            .map(|rate| rate.as_ref().map_or(0, DecimalProbability::parts));
+        if rates.iter().sum::<i64>() > DecimalProbability::PARTS {
             let what = "the probabilities of ice and dropping are greater than 1 together";
             return Err(GenerateError::Conflict(what.to_owned()));
         }
@@ -130,12 +130,12 @@ impl Transport {
             goal.extend([equal(TRUCK, last), at_least(AUX, 0)]);
         }
         let rates = [(ICE, &self.ice), (DROPPING, &self.dropping)];
-        let rate = |(name, rate): (&str, &Option<Probability>)| {
+        let rate = |(name, rate): (&str, &Option<DecimalProbability>)| {
             let rate = rate.as_ref().filter(|rate| !rate.is_zero())?;
             Some((name.to_owned(), "real", rate.value()))
         };
         let drawn = (self.random_starts > 0).then(|| self.drawn());
-        Ok(Instance {
+        Ok(DomainInstance {
             name: self.name(),
             comment: format!("Transport: {places} places, {packages} packages"),
             constants: rates.into_iter().filter_map(rate).collect(),
@@ -316,7 +316,8 @@ impl Transport {
             return;
         }
         let moved = |next| vec![set(TRUCK, k + velocity), set(VELOCITY, next)];
-        let is_set = |rate: &Option<Probability>| rate.as_ref().is_some_and(|rate| !rate.is_zero());
+        let is_set =
+            |rate: &Option<DecimalProbability>| rate.as_ref().is_some_and(|rate| !rate.is_zero());
         // On ice a change of velocity fails, and driving on without one accelerates.
         let slipped = if next == velocity { velocity + 1 } else { velocity };
         let is_icy = is_set(&self.ice)
@@ -379,11 +380,11 @@ mod tests {
 
     #[test]
     fn ice_needs_velocity() {
-        let ice = Some(Probability::read("--ice", "0.1").expect("a probability"));
+        let ice = Some(DecimalProbability::read("--ice", "0.1").expect("a probability"));
         let plain = Transport { ice: ice.clone(), ..Transport::new(4, 2) };
         assert!(plain.instance().is_err());
         assert!(Transport { velocity: true, ..plain }.instance().is_ok());
-        let half = Some(Probability::read("p", "0.6").expect("a probability"));
+        let half = Some(DecimalProbability::read("p", "0.6").expect("a probability"));
         let both =
             Transport { velocity: true, ice: half.clone(), dropping: half, ..Transport::new(4, 2) };
         assert!(both.instance().is_err());

@@ -10,7 +10,7 @@ use policert_engine_api::{Answer, Budget, EngineError, Question};
 use policert_model::{Condition, LabelId, Operator, State};
 use policert_numeric::IntBox;
 use policert_symbolic::{
-    Operators, Outcome, PolicyRegion, SharedRegion as Region, point_in, shared,
+    OperatorOutcome, Operators, PolicyRegion, SharedRegion as Region, point_in, shared,
 };
 
 use crate::Frames;
@@ -35,12 +35,13 @@ pub(crate) struct Prepared {
     /// The conjuncts of its guard.
     guard: Vec<Arc<Condition>>,
     /// By destination.
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<OperatorOutcome>,
 }
 
 impl Prepared {
     fn new(question: &Question<'_>, operator: &Operator) -> Self {
-        let outcomes = operator.destinations.iter().map(|d| Outcome::new(question, d)).collect();
+        let outcomes =
+            operator.destinations.iter().map(|d| OperatorOutcome::new(question, d)).collect();
         Self { guard: shared(&operator.guard), outcomes }
     }
 }
@@ -50,7 +51,7 @@ pub(crate) trait EnvironmentTransition {
     /// Returns whether some state of a region leads by an outcome into the target.
     fn is_possible(
         &mut self,
-        outcome: &Outcome,
+        outcome: &OperatorOutcome,
         region: &Region,
         into: Into<'_>,
         budget: &mut Budget,
@@ -200,7 +201,7 @@ impl<'a> Environment<'a> {
 
 /// Returns whether an outcome leads from a region of states into a frame.
 fn outcome_into(
-    outcome: &Outcome,
+    outcome: &OperatorOutcome,
     applicable: &Region,
     output: Option<usize>,
     into: Into<'_>,
@@ -233,7 +234,7 @@ fn outcome_into(
 /// Returns whether an outcome leads from a region to a state of ℱₙ, n ≥ 1, that no reason holds in:
 /// parts of the region that lead into a reason are cut away until nothing is left.
 fn outside_of_reasons(
-    outcome: &Outcome,
+    outcome: &OperatorOutcome,
     region: Region,
     output: Option<usize>,
     into: Into<'_>,

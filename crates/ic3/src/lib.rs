@@ -41,7 +41,7 @@ pub use config::{
 pub use engine::{Ic3Report, run};
 pub use frames::{Escape, FOREVER, Frames, Reason};
 pub use generalized::Generalized;
-pub use obligations::{Obligations, Taken};
+pub use obligations::{Obligations, TakenObligation};
 pub use outcome::Ic3Outcome;
 pub use policy_system::{PolicyStep, PolicySystem, SystemStatistics};
 pub use search_statistics::SearchStatistics;

@@ -24,7 +24,7 @@ struct Obligation<S> {
 
 /// An obligation taken from the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Taken {
+pub struct TakenObligation {
     /// Which one.
     pub id: usize,
     /// n: the steps that are left.
@@ -51,8 +51,8 @@ impl<S: Clone> Obligations<S> {
     }
 
     /// Takes an obligation with the fewest steps left.
-    pub fn pop(&mut self) -> Option<Taken> {
-        self.queue.pop().map(|(Reverse(steps_left), id)| Taken { id, steps_left })
+    pub fn pop(&mut self) -> Option<TakenObligation> {
+        self.queue.pop().map(|(Reverse(steps_left), id)| TakenObligation { id, steps_left })
     }
 
     /// The state of an obligation.

@@ -5,7 +5,7 @@ use policert_engine_api::{EngineError, Question};
 use policert_model::State;
 use policert_numeric::IntBox;
 use policert_policy::Choice;
-use policert_symbolic::Step;
+use policert_symbolic::StateStep;
 
 use crate::frame_transition::{Environment, Into};
 use crate::frames::Escape;
@@ -81,7 +81,7 @@ impl PolicySystem<'_> {
     ) -> Result<Vec<PolicyStep>, EngineError> {
         let Environment { question, operators, .. } = &self.environment;
         let steps = operators.steps(operators.environment_first(), question, state, choice)?;
-        let policy_step = |found: Step| PolicyStep {
+        let policy_step = |found: StateStep| PolicyStep {
             step: found.step,
             undecided: (!found.is_certain).then(|| state.clone()),
         };

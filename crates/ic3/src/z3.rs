@@ -6,7 +6,7 @@ use policert_model::{Model, State, Variable, VariableKind};
 use policert_numeric::IntBox;
 use policert_smt::encode::{StateFrame, successor};
 use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
-use policert_symbolic::{Outcome, SharedRegion as Region};
+use policert_symbolic::{OperatorOutcome, SharedRegion as Region};
 
 use crate::frame_transition::{EnvironmentTransition, Into};
 
@@ -30,7 +30,7 @@ impl<'m> Z3Environment<'m> {
     /// Asserts the question. Returns the symbols of the state and the choices before.
     fn assert(
         &mut self,
-        outcome: &Outcome,
+        outcome: &OperatorOutcome,
         region: &Region,
         into: Into<'_>,
     ) -> Result<StateFrame, SmtError> {
@@ -71,7 +71,7 @@ impl<'m> Z3Environment<'m> {
 impl EnvironmentTransition for Z3Environment<'_> {
     fn is_possible(
         &mut self,
-        outcome: &Outcome,
+        outcome: &OperatorOutcome,
         region: &Region,
         into: Into<'_>,
         budget: &mut Budget,

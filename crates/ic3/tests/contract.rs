@@ -10,9 +10,9 @@ use policert_ic3::{
     SearchStatistics, SubProcedures, Succession, ic3, run,
 };
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
-    InitialValue, Instance, InstanceId, Model, Probability, SafetyProperty, State, Target, VarId,
-    Variable, VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, Edge, EdgeDestination,
+    EdgePlace, Expr, InitialValue, InstanceId, Model, Probability, SafetyProperty, State, Target,
+    VarId, Variable, VariableKind,
 };
 use policert_numeric::{IntBox, IntInterval};
 use policert_testkit::oracle::{NoAnswer, Oracle};
@@ -337,7 +337,7 @@ fn domain_example() -> Model {
         ],
         transients: Vec::new(),
         labels: Vec::new(),
-        instances: vec![Instance {
+        instances: vec![AutomatonInstance {
             automaton: "counter".to_owned(),
             location: LOCATION,
             edges: vec![

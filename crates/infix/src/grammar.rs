@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 
 use crate::WORDS;
-use crate::token::{Kind, Token};
+use crate::token::{Token, TokenKind};
 
 /// Deepest nesting of brackets and of operators before operands.
 pub const MAX_DEPTH: usize = 200;
@@ -56,14 +56,14 @@ pub enum Binary {
 
 /// Says what is wrong, and at which piece of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
+pub struct SyntaxProblem {
     /// Number of the piece.
     pub at: usize,
     /// The problem in words.
     pub message: String,
 }
 
-impl Problem {
+impl SyntaxProblem {
     /// A problem at a piece.
     #[must_use]
     pub fn new(at: usize, message: impl Into<String>) -> Self {
@@ -81,22 +81,23 @@ pub trait Meaning {
     ///
     /// # Errors
     /// If it has no place here; so for all others.
-    fn number(&mut self, at: usize, value: &Rational) -> Result<Self::Value, Problem>;
+    fn number(&mut self, at: usize, value: &Rational) -> Result<Self::Value, SyntaxProblem>;
     /// `true` or `false`.
     ///
     /// # Errors
     /// See [`Meaning::number`].
-    fn truth(&mut self, at: usize, value: bool) -> Result<Self::Value, Problem>;
+    fn truth(&mut self, at: usize, value: bool) -> Result<Self::Value, SyntaxProblem>;
     /// A name.
     ///
     /// # Errors
     /// See [`Meaning::number`].
-    fn name(&mut self, at: usize, name: &str) -> Result<Self::Value, Problem>;
+    fn name(&mut self, at: usize, name: &str) -> Result<Self::Value, SyntaxProblem>;
     /// An operator before an operand.
     ///
     /// # Errors
     /// See [`Meaning::number`].
-    fn unary(&mut self, at: usize, op: Unary, a: Self::Value) -> Result<Self::Value, Problem>;
+    fn unary(&mut self, at: usize, op: Unary, a: Self::Value)
+    -> Result<Self::Value, SyntaxProblem>;
     /// An operator between operands.
     ///
     /// # Errors
@@ -106,12 +107,12 @@ pub trait Meaning {
         at: usize,
         op: Binary,
         operands: [Self::Value; 2],
-    ) -> Result<Self::Value, Problem>;
+    ) -> Result<Self::Value, SyntaxProblem>;
     /// `then if condition else otherwise`, from `[condition, then, otherwise]`.
     ///
     /// # Errors
     /// See [`Meaning::number`].
-    fn choice(&mut self, at: usize, parts: [Self::Value; 3]) -> Result<Self::Value, Problem>;
+    fn choice(&mut self, at: usize, parts: [Self::Value; 3]) -> Result<Self::Value, SyntaxProblem>;
     /// An element of an array.
     ///
     /// # Errors
@@ -121,7 +122,7 @@ pub trait Meaning {
         at: usize,
         array: Self::Value,
         index: Self::Value,
-    ) -> Result<Self::Value, Problem>;
+    ) -> Result<Self::Value, SyntaxProblem>;
     /// A function with its arguments.
     ///
     /// # Errors
@@ -131,18 +132,18 @@ pub trait Meaning {
         at: usize,
         name: &str,
         arguments: Vec<Self::Value>,
-    ) -> Result<Self::Value, Problem>;
+    ) -> Result<Self::Value, SyntaxProblem>;
 }
 
 /// Reads an expression. The last one of the pieces is the end.
 ///
 /// # Errors
 /// If the text is no expression, or the meaning refuses a part of it.
-pub fn read<M: Meaning>(tokens: &[Token], meaning: &mut M) -> Result<M::Value, Problem> {
+pub fn read<M: Meaning>(tokens: &[Token], meaning: &mut M) -> Result<M::Value, SyntaxProblem> {
     let mut reader = Reader { tokens, next: 0, depth: 0, meaning };
     let value = reader.expression()?;
     match reader.peek() {
-        Kind::End => Ok(value),
+        TokenKind::End => Ok(value),
         _ => Err(reader.problem("an operator or the end expected")),
     }
 }
@@ -154,7 +155,7 @@ struct Reader<'t, M> {
     meaning: &'t mut M,
 }
 
-type Read<M> = Result<<M as Meaning>::Value, Problem>;
+type Read<M> = Result<<M as Meaning>::Value, SyntaxProblem>;
 
 /// Spellings of an operator.
 type Operator = (&'static [&'static str], Binary);
@@ -235,7 +236,7 @@ impl<M: Meaning> Reader<'_, M> {
         let Some((at, op)) = self.operator(&COMPARISONS) else { return Ok(left) };
         let right = self.sum()?;
         if let Some((at, _)) = self.operator(&COMPARISONS) {
-            return Err(Problem::new(at, "comparisons in a row: join two of them by `&&`"));
+            return Err(SyntaxProblem::new(at, "comparisons in a row: join two of them by `&&`"));
         }
         self.meaning.binary(at, op, [left, right])
     }
@@ -286,13 +287,13 @@ impl<M: Meaning> Reader<'_, M> {
         }
         let kind = self.peek().clone();
         let value = match &kind {
-            Kind::Number(value) => self.meaning.number(at, value),
-            Kind::Name(name) if name == "true" => self.meaning.truth(at, true),
-            Kind::Name(name) if name == "false" => self.meaning.truth(at, false),
-            Kind::Name(name) if WORDS.contains(&name.as_str()) => {
+            TokenKind::Number(value) => self.meaning.number(at, value),
+            TokenKind::Name(name) if name == "true" => self.meaning.truth(at, true),
+            TokenKind::Name(name) if name == "false" => self.meaning.truth(at, false),
+            TokenKind::Name(name) if WORDS.contains(&name.as_str()) => {
                 return Err(self.problem("an operand expected"));
             }
-            Kind::Name(name) => {
+            TokenKind::Name(name) => {
                 self.next += 1;
                 if self.sign(&["("]).is_some() {
                     let arguments = self.arguments()?;
@@ -300,8 +301,8 @@ impl<M: Meaning> Reader<'_, M> {
                 }
                 return self.meaning.name(at, name);
             }
-            Kind::Quoted(name) => self.meaning.name(at, name),
-            Kind::Sign(_) | Kind::Unknown | Kind::End => {
+            TokenKind::Quoted(name) => self.meaning.name(at, name),
+            TokenKind::Sign(_) | TokenKind::Unknown | TokenKind::End => {
                 return Err(self.problem("an operand expected"));
             }
         };
@@ -310,7 +311,7 @@ impl<M: Meaning> Reader<'_, M> {
     }
 
     /// The arguments of a function, after the opening bracket.
-    fn arguments(&mut self) -> Result<Vec<M::Value>, Problem> {
+    fn arguments(&mut self) -> Result<Vec<M::Value>, SyntaxProblem> {
         let mut arguments = Vec::new();
         if self.sign(&[")"]).is_some() {
             return Ok(arguments);
@@ -327,8 +328,8 @@ impl<M: Meaning> Reader<'_, M> {
 
     fn deeper<T>(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
+        read: impl FnOnce(&mut Self) -> Result<T, SyntaxProblem>,
+    ) -> Result<T, SyntaxProblem> {
         if self.depth >= MAX_DEPTH {
             return Err(self.problem(&too_deep()));
         }
@@ -345,9 +346,11 @@ impl<M: Meaning> Reader<'_, M> {
     /// Takes one of some signs, if it is next.
     fn sign(&mut self, signs: &[&str]) -> Option<usize> {
         let found = match self.peek() {
-            Kind::Sign(sign) => signs.contains(sign),
-            Kind::Name(word) => signs.contains(&&**word),
-            Kind::Number(_) | Kind::Quoted(_) | Kind::Unknown | Kind::End => false,
+            TokenKind::Sign(sign) => signs.contains(sign),
+            TokenKind::Name(word) => signs.contains(&&**word),
+            TokenKind::Number(_) | TokenKind::Quoted(_) | TokenKind::Unknown | TokenKind::End => {
+                false
+            }
         };
         let at = self.at();
         found.then(|| {
@@ -356,15 +359,15 @@ impl<M: Meaning> Reader<'_, M> {
         })
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Problem> {
+    fn expect(&mut self, sign: &str) -> Result<(), SyntaxProblem> {
         match self.sign(&[sign]) {
             Some(_) => Ok(()),
             None => Err(self.problem(&format!("`{sign}` expected"))),
         }
     }
 
-    fn peek(&self) -> &Kind {
-        self.tokens.get(self.next).map_or(&Kind::End, |token| &token.kind)
+    fn peek(&self) -> &TokenKind {
+        self.tokens.get(self.next).map_or(&TokenKind::End, |token| &token.kind)
     }
 
     /// The number of the next piece.
@@ -372,8 +375,8 @@ impl<M: Meaning> Reader<'_, M> {
         self.next.min(self.tokens.len().saturating_sub(1))
     }
 
-    fn problem(&self, message: &str) -> Problem {
-        Problem::new(self.at(), message)
+    fn problem(&self, message: &str) -> SyntaxProblem {
+        SyntaxProblem::new(self.at(), message)
     }
 }
 

@@ -21,8 +21,8 @@
 mod grammar;
 mod token;
 
-pub use grammar::{Binary, MAX_DEPTH, Meaning, Problem, Unary, read};
-pub use token::{Kind, Token, is_plain_name, tokens};
+pub use grammar::{Binary, MAX_DEPTH, Meaning, SyntaxProblem, Unary, read};
+pub use token::{Token, TokenKind, is_plain_name, tokens};
 
 /// Words that cannot be names without quotes.
 pub const WORDS: [&str; 7] = ["if", "else", "and", "or", "not", "true", "false"];

@@ -7,14 +7,14 @@ use policert_numeric::Rational;
 /// A piece of the text.
 #[derive(Clone, Debug)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Where it is, in bytes.
     pub span: Range<usize>,
 }
 
 /// Says what a piece is.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum TokenKind {
     /// A decimal number.
     Number(Rational),
     /// A name, or a word of the grammar.
@@ -64,15 +64,15 @@ pub fn tokens(text: &str, known: &[&str]) -> Vec<Token> {
         tokens.push(Token { kind, span: at..at + length });
         at += length;
     }
-    tokens.push(Token { kind: Kind::End, span: text.len()..text.len() });
+    tokens.push(Token { kind: TokenKind::End, span: text.len()..text.len() });
     tokens
 }
 
-fn token(rest: &str, known: &[&str]) -> (Kind, usize) {
+fn token(rest: &str, known: &[&str]) -> (TokenKind, usize) {
     if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`')) {
         return match rest[1..].find(quote) {
-            Some(end) => (Kind::Quoted(rest[1..=end].to_owned()), end + 2),
-            None => (Kind::Unknown, rest.len()),
+            Some(end) => (TokenKind::Quoted(rest[1..=end].to_owned()), end + 2),
+            None => (TokenKind::Unknown, rest.len()),
         };
     }
     let longest = known.iter().filter(|name| {
@@ -87,22 +87,22 @@ fn token(rest: &str, known: &[&str]) -> (Kind, usize) {
     if let Some(name) = longest
         && name.len() > plain
     {
-        return (Kind::Name((*name).to_owned()), name.len());
+        return (TokenKind::Name((*name).to_owned()), name.len());
     }
     if plain > 0 {
-        return (Kind::Name(rest[..plain].to_owned()), plain);
+        return (TokenKind::Name(rest[..plain].to_owned()), plain);
     }
     let after_point = rest.strip_prefix('.').unwrap_or(rest);
     if after_point.starts_with(|c: char| c.is_ascii_digit()) {
         let length = number_length(rest);
         return match Rational::parse_decimal(&rest[..length]) {
-            Some(value) => (Kind::Number(value), length),
-            None => (Kind::Unknown, length),
+            Some(value) => (TokenKind::Number(value), length),
+            None => (TokenKind::Unknown, length),
         };
     }
     match SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-        Some(sign) => (Kind::Sign(sign), sign.len()),
-        None => (Kind::Unknown, rest.chars().next().map_or(1, char::len_utf8)),
+        Some(sign) => (TokenKind::Sign(sign), sign.len()),
+        None => (TokenKind::Unknown, rest.chars().next().map_or(1, char::len_utf8)),
     }
 }
 

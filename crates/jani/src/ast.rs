@@ -14,13 +14,13 @@ pub use property::{
 
 use rustc_hash::FxHashMap;
 
-use crate::{names::Symbol, source::At};
+use crate::{names::NameId, source::At};
 
 /// A name with its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
     /// The name.
-    pub symbol: Symbol,
+    pub symbol: NameId,
     /// Its place in the text.
     pub at: At,
 }
@@ -214,7 +214,7 @@ pub struct Edges {
     pub max_destinations: usize,
     /// The edges of each action, in the order of its first edge.
     pub actions: Vec<ActionEdges>,
-    by_action: FxHashMap<Option<Symbol>, usize>,
+    by_action: FxHashMap<Option<NameId>, usize>,
 }
 
 /// The edges of one action.
@@ -251,7 +251,7 @@ impl Edges {
 
     /// The edges of an action, or the silent ones, if there are any.
     #[must_use]
-    pub fn of_action(&self, action: Option<Symbol>) -> Option<&ActionEdges> {
+    pub fn of_action(&self, action: Option<NameId>) -> Option<&ActionEdges> {
         self.by_action.get(&action).map(|&entry| &self.actions[entry])
     }
 }

@@ -21,10 +21,10 @@ use policert_numeric::Rational;
 
 use crate::{
     ast,
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     load_options::LoadOptions,
     lower::{Reading, Trouble, Uses, expression::ExprLowerer},
-    names::Symbol,
+    names::NameId,
     parse::Parser,
     source::At,
 };
@@ -175,11 +175,11 @@ impl Checker<'_> {
         trouble.report(&self.parser.names, &mut self.parser.diagnostics);
     }
 
-    fn text(&self, symbol: Symbol) -> &str {
+    fn text(&self, symbol: NameId) -> &str {
         self.parser.names.text(symbol)
     }
 
-    fn invalid(&mut self, code: Code, at: At, message: impl Into<String>) {
+    fn invalid(&mut self, code: DiagnosticCode, at: At, message: impl Into<String>) {
         self.parser.diagnostics.invalid(code, at, message);
     }
 }

@@ -5,7 +5,7 @@ mod render;
 use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use crate::{
-    json::{Json, JsonError, NodeId, pointers},
+    json::{Json, JsonError, JsonNodeId, pointers},
     source::{At, SourceText, Sources},
 };
 
@@ -32,7 +32,7 @@ impl fmt::Display for Severity {
 
 /// Whose fault it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum DiagnosticKind {
     /// The input breaks the rules of the format.
     Invalid,
     /// The input is right, as far as we can tell, but uses what this program does not do.
@@ -42,7 +42,7 @@ pub enum Kind {
 /// The rule behind a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
-pub enum Code {
+pub enum DiagnosticCode {
     /// A file cannot be read.
     File,
     /// A file is no JSON.
@@ -97,7 +97,7 @@ pub enum Code {
     More,
 }
 
-impl Code {
+impl DiagnosticCode {
     /// Its name, as it is printed.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -151,11 +151,11 @@ pub struct Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// The rule behind it.
-    pub code: Code,
+    pub code: DiagnosticCode,
     /// How much it matters.
     pub severity: Severity,
     /// Whose fault it is.
-    pub kind: Kind,
+    pub kind: DiagnosticKind,
     /// Where it is, if it is at some place.
     pub place: Option<Place>,
     /// What it is.
@@ -175,7 +175,12 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    fn new(code: Code, severity: Severity, kind: Kind, message: String) -> Self {
+    fn new(
+        code: DiagnosticCode,
+        severity: Severity,
+        kind: DiagnosticKind,
+        message: String,
+    ) -> Self {
         Self { code, severity, kind, place: None, message, help: None, repeated: 0, at: None }
     }
 }
@@ -189,7 +194,7 @@ pub(crate) struct Diagnostics {
     pub sources: Sources,
     items: Vec<Diagnostic>,
     /// Warnings that were given already, by code and message.
-    known: BTreeMap<(Code, String), usize>,
+    known: BTreeMap<(DiagnosticCode, String), usize>,
     /// How many warnings and notes, and how many errors, there were.
     kept: [usize; 2],
     dropped: usize,
@@ -198,31 +203,45 @@ pub(crate) struct Diagnostics {
 }
 
 impl Diagnostics {
-    pub fn invalid(&mut self, code: Code, at: At, message: impl Into<String>) {
-        self.add(code, Severity::Error, Kind::Invalid, at, message.into(), None);
+    pub fn invalid(&mut self, code: DiagnosticCode, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Error, DiagnosticKind::Invalid, at, message.into(), None);
     }
 
     pub fn invalid_with_help(
         &mut self,
-        code: Code,
+        code: DiagnosticCode,
         at: At,
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
-        self.add(code, Severity::Error, Kind::Invalid, at, message.into(), Some(help.into()));
+        self.add(
+            code,
+            Severity::Error,
+            DiagnosticKind::Invalid,
+            at,
+            message.into(),
+            Some(help.into()),
+        );
     }
 
     pub fn unsupported(&mut self, at: At, what: impl fmt::Display) {
         let message = format!("unsupported: {what}");
-        self.add(Code::Feature, Severity::Error, Kind::Unsupported, at, message, None);
+        self.add(
+            DiagnosticCode::Feature,
+            Severity::Error,
+            DiagnosticKind::Unsupported,
+            at,
+            message,
+            None,
+        );
     }
 
-    pub fn warning(&mut self, code: Code, at: At, message: impl Into<String>) {
-        self.add(code, Severity::Warning, Kind::Invalid, at, message.into(), None);
+    pub fn warning(&mut self, code: DiagnosticCode, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Warning, DiagnosticKind::Invalid, at, message.into(), None);
     }
 
-    pub fn note(&mut self, code: Code, at: At, message: impl Into<String>) {
-        self.add(code, Severity::Note, Kind::Invalid, at, message.into(), None);
+    pub fn note(&mut self, code: DiagnosticCode, at: At, message: impl Into<String>) {
+        self.add(code, Severity::Note, DiagnosticKind::Invalid, at, message.into(), None);
     }
 
     /// Whether nothing is collected from now on; whether it was so before.
@@ -231,16 +250,21 @@ impl Diagnostics {
     }
 
     /// An error about no place in a file.
-    pub fn general(&mut self, code: Code, kind: Kind, message: impl Into<String>) {
+    pub fn general(
+        &mut self,
+        code: DiagnosticCode,
+        kind: DiagnosticKind,
+        message: impl Into<String>,
+    ) {
         self.push(Diagnostic::new(code, Severity::Error, kind, message.into()));
     }
 
     /// A text that is no JSON.
     pub fn syntax(&mut self, text: &SourceText, error: &JsonError) {
         let (code, kind) = if error.too_deep {
-            (Code::Nesting, Kind::Unsupported)
+            (DiagnosticCode::Nesting, DiagnosticKind::Unsupported)
         } else {
-            (Code::Syntax, Kind::Invalid)
+            (DiagnosticCode::Syntax, DiagnosticKind::Invalid)
         };
         let place = Place::new(text, error.offset..error.offset, None);
         let mut diagnostic = Diagnostic::new(code, Severity::Error, kind, error.message.clone());
@@ -250,9 +274,9 @@ impl Diagnostics {
 
     fn add(
         &mut self,
-        code: Code,
+        code: DiagnosticCode,
         severity: Severity,
-        kind: Kind,
+        kind: DiagnosticKind,
         at: At,
         message: String,
         help: Option<String>,
@@ -298,7 +322,7 @@ impl Diagnostics {
 
     /// Says of texts that are no JSON what was expected: a model.
     pub fn expect_jani(&mut self) {
-        for diagnostic in self.items.iter_mut().filter(|d| d.code == Code::Syntax) {
+        for diagnostic in self.items.iter_mut().filter(|d| d.code == DiagnosticCode::Syntax) {
             let help = "the model must be a JANI file: JSON with the keys `jani-version`, `name`, \
                         `type`, `automata`, `system`";
             diagnostic.help = Some(help.to_owned());
@@ -313,7 +337,7 @@ impl Diagnostics {
         for of_source in by_place.chunk_by_mut(|(a, _), (b, _)| a.source == b.source) {
             let Some(json) = self.sources.get(of_source[0].0) else { continue };
             let source = json.source();
-            let nodes: Vec<NodeId> = of_source.iter().map(|(at, _)| at.node).collect();
+            let nodes: Vec<JsonNodeId> = of_source.iter().map(|(at, _)| at.node).collect();
             for ((at, diagnostic), pointer) in of_source.iter_mut().zip(pointers(source, &nodes)) {
                 let span = Json::new(source, at.node).span();
                 diagnostic.place = Some(Place::new(source.lines(), span, Some(pointer)));
@@ -340,7 +364,12 @@ impl Diagnostics {
         items.sort_by_key(|d| d.severity);
         if self.dropped > 0 {
             let message = format!("{} more are not shown", self.dropped);
-            items.push(Diagnostic::new(Code::More, Severity::Note, Kind::Invalid, message));
+            items.push(Diagnostic::new(
+                DiagnosticCode::More,
+                Severity::Note,
+                DiagnosticKind::Invalid,
+                message,
+            ));
             self.dropped = 0;
         }
         items

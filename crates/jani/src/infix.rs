@@ -7,14 +7,14 @@
 
 use std::path::Path;
 
-use policert_infix::{Binary, Meaning, Problem, Unary, is_plain_name};
+use policert_infix::{Binary, Meaning, SyntaxProblem, Unary, is_plain_name};
 use policert_model::{Model, VariableKind};
 use policert_numeric::Rational;
 
 use crate::{
     ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp},
-    diagnostic::Code,
-    json::NodeId,
+    diagnostic::DiagnosticCode,
+    json::JsonNodeId,
     parse::Parser,
     source::{At, Source, SourceId},
 };
@@ -40,9 +40,9 @@ pub(crate) fn read(
     let mut infix = Infix { source, parser, model };
     match policert_infix::read(&tokens, &mut infix) {
         Ok(expr) => Some(expr),
-        Err(Problem { at, message }) => {
+        Err(SyntaxProblem { at, message }) => {
             let at = infix.place(at);
-            parser.diagnostics.invalid(Code::Syntax, at, message);
+            parser.diagnostics.invalid(DiagnosticCode::Syntax, at, message);
             None
         }
     }
@@ -58,7 +58,7 @@ struct Infix<'t> {
 impl Infix<'_> {
     /// The place of a piece of the text.
     fn place(&self, at: usize) -> At {
-        At { source: self.source, node: NodeId::new(at) }
+        At { source: self.source, node: JsonNodeId::new(at) }
     }
 
     fn expr(&self, at: usize, kind: ExprKind) -> Expr {
@@ -99,20 +99,20 @@ impl Infix<'_> {
 impl Meaning for Infix<'_> {
     type Value = Expr;
 
-    fn number(&mut self, at: usize, value: &Rational) -> Result<Expr, Problem> {
+    fn number(&mut self, at: usize, value: &Rational) -> Result<Expr, SyntaxProblem> {
         Ok(self.expr(at, ExprKind::Number(value.clone())))
     }
 
-    fn truth(&mut self, at: usize, value: bool) -> Result<Expr, Problem> {
+    fn truth(&mut self, at: usize, value: bool) -> Result<Expr, SyntaxProblem> {
         Ok(self.expr(at, ExprKind::Bool(value)))
     }
 
-    fn name(&mut self, at: usize, name: &str) -> Result<Expr, Problem> {
+    fn name(&mut self, at: usize, name: &str) -> Result<Expr, SyntaxProblem> {
         let symbol = self.parser.names.intern(name);
         Ok(self.expr(at, ExprKind::Name(symbol)))
     }
 
-    fn unary(&mut self, at: usize, op: Unary, a: Expr) -> Result<Expr, Problem> {
+    fn unary(&mut self, at: usize, op: Unary, a: Expr) -> Result<Expr, SyntaxProblem> {
         let op = match op {
             Unary::Plus => return Ok(a),
             Unary::Minus => UnaryOp::Minus,
@@ -121,7 +121,12 @@ impl Meaning for Infix<'_> {
         Ok(self.expr(at, ExprKind::Unary(op, Box::new(a))))
     }
 
-    fn binary(&mut self, at: usize, op: Binary, [left, right]: [Expr; 2]) -> Result<Expr, Problem> {
+    fn binary(
+        &mut self,
+        at: usize,
+        op: Binary,
+        [left, right]: [Expr; 2],
+    ) -> Result<Expr, SyntaxProblem> {
         let (op, compares) = match op {
             Binary::Implies => (BinaryOp::Implies, false),
             Binary::Or => (BinaryOp::Or, false),
@@ -147,18 +152,18 @@ impl Meaning for Infix<'_> {
         Ok(self.two(at, op, left, right))
     }
 
-    fn choice(&mut self, at: usize, parts: [Expr; 3]) -> Result<Expr, Problem> {
+    fn choice(&mut self, at: usize, parts: [Expr; 3]) -> Result<Expr, SyntaxProblem> {
         Ok(self.expr(at, ExprKind::Ite(Box::new(parts))))
     }
 
-    fn element(&mut self, at: usize, array: Expr, index: Expr) -> Result<Expr, Problem> {
+    fn element(&mut self, at: usize, array: Expr, index: Expr) -> Result<Expr, SyntaxProblem> {
         Ok(self.expr(at, ExprKind::Access(Box::new([array, index]))))
     }
 
-    fn call(&mut self, at: usize, name: &str, arguments: Vec<Expr>) -> Result<Expr, Problem> {
+    fn call(&mut self, at: usize, name: &str, arguments: Vec<Expr>) -> Result<Expr, SyntaxProblem> {
         let count = arguments.len();
         let wrong = |expected: &str| {
-            Err(Problem::new(at, format!("`{name}` has {expected} arguments, not {count}")))
+            Err(SyntaxProblem::new(at, format!("`{name}` has {expected} arguments, not {count}")))
         };
         let mut arguments = arguments.into_iter();
         let two =

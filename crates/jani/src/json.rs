@@ -27,9 +27,9 @@ pub const MAX_DEPTH: usize = 2000;
 
 /// A value or key of a [`Document`]: the byte at which it starts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId(u32);
+pub struct JsonNodeId(u32);
 
-impl NodeId {
+impl JsonNodeId {
     /// The value at a byte, or the piece at a position.
     pub(crate) fn new(at: usize) -> Self {
         Self(position(at))
@@ -47,7 +47,7 @@ fn position(value: usize) -> u32 {
 
 /// Says what a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -62,7 +62,7 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     /// The kind with its article, for messages.
     #[must_use]
     pub fn describe(self) -> &'static str {
@@ -97,11 +97,11 @@ pub struct Document(Content);
 enum Content {
     Json {
         /// Where the value starts.
-        root: NodeId,
+        root: JsonNodeId,
         /// Number of values, keys included.
         values: u64,
         extents: Extents,
-        duplicate_keys: Vec<NodeId>,
+        duplicate_keys: Vec<JsonNodeId>,
     },
     /// The pieces of a text that is no JSON.
     Pieces(Vec<Range<usize>>),
@@ -124,16 +124,16 @@ impl Document {
 
     /// The value that the whole document is.
     #[must_use]
-    pub fn root(&self) -> NodeId {
+    pub fn root(&self) -> JsonNodeId {
         match &self.0 {
             Content::Json { root, .. } => *root,
-            Content::Pieces(_) => NodeId(0),
+            Content::Pieces(_) => JsonNodeId(0),
         }
     }
 
     /// Keys that stand in an object that has the same key further up.
     #[must_use]
-    pub fn duplicate_keys(&self) -> &[NodeId] {
+    pub fn duplicate_keys(&self) -> &[JsonNodeId] {
         match &self.0 {
             Content::Json { duplicate_keys, .. } => duplicate_keys,
             Content::Pieces(_) => &[],

@@ -28,9 +28,9 @@ mod stop;
 mod summary;
 pub mod write;
 
-pub use diagnostic::{Diagnostic, Kind, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticKind, Severity};
 pub use load::{Loaded, LoadedProperty, OwnProperty, load_bytes, load_model};
 pub use load_options::LoadOptions;
 pub use selector::{PropertyKey, Selector};
 pub use stop::StopCheck;
-pub use summary::Summary;
+pub use summary::JaniSummary;

@@ -11,7 +11,7 @@ use crate::{
     ast,
     check::{self, Checked, Type},
     deep_stack::with_deep_stack,
-    diagnostic::{Code, Diagnostic, Kind},
+    diagnostic::{Diagnostic, DiagnosticCode, DiagnosticKind},
     infix,
     json::Json,
     load_options::LoadOptions,
@@ -21,7 +21,7 @@ use crate::{
     selector::{PropertyKey, Selector},
     source::Source,
     stop::Watch,
-    summary::Summary,
+    summary::JaniSummary,
 };
 
 /// The result of loading a model.
@@ -29,7 +29,7 @@ use crate::{
 pub struct Loaded {
     path: PathBuf,
     diagnostics: Vec<Diagnostic>,
-    summary: Option<Summary>,
+    summary: Option<JaniSummary>,
     own: Vec<OwnProperty>,
     /// What properties need; only where the model is there.
     task: Option<ModelParts>,
@@ -108,7 +108,7 @@ fn load(
     if let Some(source) = source {
         loaded.own = own_properties(source.root());
         if let Some(ast) = parser.model(source.root()) {
-            loaded.summary = Some(Summary::of(&ast, &parser.names, source.root()));
+            loaded.summary = Some(JaniSummary::of(&ast, &parser.names, source.root()));
             loaded.task = task(source, ast, &mut parser, options);
         }
     }
@@ -139,7 +139,7 @@ fn task(
     let lowered = lower::lower(&checked, parser);
     if lowered.is_none() && !parser.diagnostics.has_errors() {
         let message = "the model cannot be used";
-        parser.diagnostics.general(Code::Feature, Kind::Unsupported, message);
+        parser.diagnostics.general(DiagnosticCode::Feature, DiagnosticKind::Unsupported, message);
     }
     Some(ModelParts { source, parser: Parser::default(), checked, lowered: lowered? })
 }
@@ -192,7 +192,7 @@ impl Loaded {
 
     /// Its sizes, if the file is a model at all.
     #[must_use]
-    pub fn summary(&self) -> Option<&Summary> {
+    pub fn summary(&self) -> Option<&JaniSummary> {
         self.summary.as_ref()
     }
 
@@ -245,11 +245,15 @@ impl Loaded {
                     properties.len(),
                     names.join(", ")
                 );
-                parser.diagnostics.general(Code::Property, Kind::Invalid, message);
+                parser.diagnostics.general(
+                    DiagnosticCode::Property,
+                    DiagnosticKind::Invalid,
+                    message,
+                );
                 return None;
             };
             if let Some(note) = other_meaning(key, position, &properties) {
-                parser.diagnostics.note(Code::Property, properties[position].at(), note);
+                parser.diagnostics.note(DiagnosticCode::Property, properties[position].at(), note);
             }
             let property = parser.property(properties[position]);
             lower_property(task, parser, root, &property)
@@ -329,7 +333,11 @@ impl Loaded {
             }
             if value.is_none() && !parser.diagnostics.has_errors() {
                 let message = "this cannot be used with the model";
-                parser.diagnostics.general(Code::Property, Kind::Invalid, message);
+                parser.diagnostics.general(
+                    DiagnosticCode::Property,
+                    DiagnosticKind::Invalid,
+                    message,
+                );
             }
             let diagnostics = parser.diagnostics.take();
             let files = parser.diagnostics.sources.paths().skip(known).map(Path::to_owned);

@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use crate::{
     ast::Name,
-    diagnostic::{Code, Diagnostics},
-    json::{Json, Kind, Members},
+    diagnostic::{DiagnosticCode, Diagnostics},
+    json::{Json, JsonKind, Members},
     names::Names,
     stop::Watch,
 };
@@ -47,7 +47,7 @@ impl Parser {
         if self.watch.step() {
             return None;
         }
-        if json.kind() == Kind::Object {
+        if json.kind() == JsonKind::Object {
             return Some(Members::new(json));
         }
         self.wrong_kind(json, &format!("{what} (an object)"));
@@ -60,10 +60,10 @@ impl Parser {
             let name = key.as_str().unwrap_or_default();
             let (code, message) = match members.meant_by(&name) {
                 Some(meant) => (
-                    Code::MisspeltKey,
+                    DiagnosticCode::MisspeltKey,
                     format!("unknown key `{name}` is ignored: is `{meant}` meant?"),
                 ),
-                None => (Code::UnknownKey, format!("unknown key `{name}` is ignored")),
+                None => (DiagnosticCode::UnknownKey, format!("unknown key `{name}` is ignored")),
             };
             self.diagnostics.warning(code, key.at(), message);
         }
@@ -74,7 +74,7 @@ impl Parser {
         let value = members.take(key);
         if value.is_none() {
             let message = format!("key `{key}` is missing");
-            self.diagnostics.invalid(Code::MissingKey, members.object().at(), message);
+            self.diagnostics.invalid(DiagnosticCode::MissingKey, members.object().at(), message);
         }
         value
     }
@@ -90,7 +90,7 @@ impl Parser {
 
     /// Returns what must be a truth value.
     fn flag(&mut self, json: Json<'_>) -> Option<bool> {
-        if let Kind::Bool(value) = json.kind() {
+        if let JsonKind::Bool(value) = json.kind() {
             return Some(value);
         }
         self.wrong_kind(json, "`true` or `false`");
@@ -100,7 +100,7 @@ impl Parser {
     /// Returns what must be an integer of 64 bits.
     fn integer(&mut self, json: Json<'_>) -> Option<i64> {
         let value = match json.kind() {
-            Kind::Number => json.text().parse().ok(),
+            JsonKind::Number => json.text().parse().ok(),
             _ => None,
         };
         if value.is_none() {
@@ -128,7 +128,7 @@ impl Parser {
         json: Json<'_>,
         mut element: impl FnMut(&mut Self, Json<'_>) -> Option<T>,
     ) -> Vec<T> {
-        if json.kind() != Kind::Array {
+        if json.kind() != JsonKind::Array {
             self.wrong_kind(json, "an array");
         }
         let mut elements = Vec::new();
@@ -163,11 +163,11 @@ impl Parser {
 
     fn wrong_kind(&mut self, json: Json<'_>, expected: &str) {
         let message = format!("{expected} expected, not {}", json.kind().describe());
-        self.diagnostics.invalid(Code::Value, json.at(), message);
+        self.diagnostics.invalid(DiagnosticCode::Value, json.at(), message);
     }
 
     fn unknown_word(&mut self, json: Json<'_>, what: &str, word: &str) {
         let message = format!("unknown {what} `{word}`");
-        self.diagnostics.invalid(Code::UnknownWord, json.at(), message);
+        self.diagnostics.invalid(DiagnosticCode::UnknownWord, json.at(), message);
     }
 }

@@ -1,8 +1,8 @@
 //! Properties as the engines ask them: safety of a policy, and the standard ones that this
 //! program answers.
 
-pub use policert_model::{Comparison, FilterFunction, Relation};
 use policert_model::{Condition, Expr, SafetyProperty};
+pub use policert_model::{FilterFunction, QuantityComparison, Relation};
 
 /// A property over the model's variables.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,9 +46,9 @@ pub struct StandardProperty {
     /// The quantity.
     pub quantity: Quantity,
     /// The paths.
-    pub path: Path,
+    pub path: PathSet,
     /// What the quantity is compared with.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<QuantityComparison>,
 }
 
 /// Says what is asked of paths from a state.
@@ -66,7 +66,7 @@ pub enum Quantity {
 
 /// A set of paths.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Path {
+pub enum PathSet {
     /// `stay` holds until `target` does, and it does at some time.
     Until {
         /// What holds before; true for "finally".

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    json::{Document, JsonError, NodeId},
+    json::{Document, JsonError, JsonNodeId},
     stop::Watch,
 };
 
@@ -21,7 +21,7 @@ pub struct At {
     /// The file.
     pub source: SourceId,
     /// The value.
-    pub node: NodeId,
+    pub node: JsonNodeId,
 }
 
 /// A file that is JSON.

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use crate::{
     ast::{BinaryOp, Model, RealFunction, TypeKind, UnaryOp, Variable},
     json::Json,
-    names::{Names, Symbol},
+    names::{NameId, Names},
 };
 
 /// Sizes and features of a model.
@@ -14,7 +14,7 @@ use crate::{
 /// written; operators and vectors those of the composed system, where an automaton may stand
 /// several times, or not at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Summary {
+pub struct JaniSummary {
     /// Its name.
     pub name: String,
     /// Its type, as the format names it; empty if it is not known.
@@ -56,10 +56,10 @@ pub struct Summary {
     pub features_used: Vec<String>,
 }
 
-impl Summary {
+impl JaniSummary {
     /// Counts; `json` is the model's file.
     pub(crate) fn of(model: &Model, names: &Names, json: Json<'_>) -> Self {
-        let text = |symbol: Symbol| names.text(symbol).to_owned();
+        let text = |symbol: NameId| names.text(symbol).to_owned();
         let mut kinds: Vec<(String, usize)> = Vec::new();
         for variable in &model.variables {
             let kind = kind(variable);
@@ -68,12 +68,12 @@ impl Summary {
                 None => kinds.push((kind, 1)),
             }
         }
-        let automaton = |name: Symbol| model.automata.iter().find(|a| a.name.symbol == name);
+        let automaton = |name: NameId| model.automata.iter().find(|a| a.name.symbol == name);
         let elements: Vec<_> =
             model.system.elements.iter().map(|e| automaton(e.automaton.symbol)).collect();
         let edges = || model.automata.iter().map(|a| &a.edges);
         let syncs = &model.system.syncs;
-        let labels: BTreeSet<Symbol> =
+        let labels: BTreeSet<NameId> =
             syncs.iter().filter_map(|s| s.result.map(|r| r.symbol)).collect();
         let entries = || syncs.iter().flat_map(|s| &s.synchronise);
         Self {
@@ -153,7 +153,7 @@ fn kind(variable: &Variable) -> String {
 /// Number of operators: silent edges of each instance, and for each vector the product of the
 /// numbers of edges that its entries may take.
 fn operators(model: &Model, elements: &[Option<&crate::ast::Automaton>]) -> u128 {
-    let count = |element: usize, action: Option<Symbol>| {
+    let count = |element: usize, action: Option<NameId>| {
         let automaton = elements.get(element).copied().flatten();
         automaton.and_then(|a| a.edges.of_action(action)).map_or(0, |edges| edges.leading as u128)
     };

@@ -6,7 +6,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer, StopReason};
-use policert_explore::{Random, Rollout, StartSampler, Step};
+use policert_explore::{Random, Rollout, RunStep, StartSampler};
 use policert_model::State;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_text};
 use policert_policy::{Choice, Filter, Policy};
@@ -169,7 +169,7 @@ impl Asking<'_> {
                 }
                 let output = self.ask(report);
                 let step = self.rollout.step(output, &mut random)?;
-                if !matches!(step, Step::Moved { .. }) {
+                if !matches!(step, RunStep::Moved { .. }) {
                     break;
                 }
             }

@@ -11,10 +11,10 @@ use policert_model::VarId;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, ReasonCode, VERSION, write_file};
 use policert_policy::Filter;
 use policert_policy::interface::{Binding, InputSource, Interface};
-use policert_problem::{PolicyChoice, Problem, ProblemOptions};
+use policert_problem::{PolicySource, Problem, ProblemOptions};
 use policert_train::{
-    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, Objective, Rewards, Score, TrainError,
-    train_dqn,
+    DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, Objective, Rewards, TrainError,
+    TrainingScore, train_dqn,
 };
 use serde::Serialize;
 
@@ -71,8 +71,8 @@ pub struct RunsRecord {
     pub mean_choices: f64,
 }
 
-impl From<&Score> for RunsRecord {
-    fn from(score: &Score) -> Self {
+impl From<&TrainingScore> for RunsRecord {
+    fn from(score: &TrainingScore) -> Self {
         let share = |count: u32| f64::from(count) / f64::from(score.runs.max(1));
         Self {
             runs: score.runs,
@@ -130,7 +130,7 @@ fn run(
 ) -> Result<ExitStatus, Failure> {
     budget.cancel_flag().check()?;
     observer.event(Event::Phase("load"));
-    let options = ProblemOptions { policy: PolicyChoice::None, ..request.problem.clone() };
+    let options = ProblemOptions { policy: PolicySource::None, ..request.problem.clone() };
     let mut problem = Problem::load(&options, &budget, &mut outcome.remarks)?;
     let (report, warnings) = (&mut outcome.report, &mut outcome.remarks.warnings);
     report.task = Some((problem.model.name.clone(), problem.property.name.clone()));

@@ -29,7 +29,7 @@ mod skeleton;
 mod train;
 
 pub use policert_convert::PolicyEncoding;
-pub use policert_explore::Ending;
+pub use policert_explore::RunEnding;
 pub use policert_train::{DqnConfig, Rewards};
 
 pub use convert::{ConvertFormat, ConvertReport, ConvertRequest, convert};

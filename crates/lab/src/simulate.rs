@@ -5,7 +5,7 @@ mod trace;
 
 use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
 use policert_explore::{
-    Ending, Random, Simulation, SimulationConfig, SimulationStatistics, StartSampler,
+    Random, RunEnding, Simulation, SimulationConfig, SimulationStatistics, StartSampler,
 };
 use policert_model::State;
 use policert_outcome::{ExitStatus, Failure, Outcome};
@@ -59,7 +59,7 @@ pub enum TraceChoice {
     /// The first one.
     First,
     /// The first one that ends so.
-    Ending(Ending),
+    Ending(RunEnding),
 }
 
 /// How many start states are listed; beyond, they are drawn.

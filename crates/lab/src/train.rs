@@ -10,7 +10,7 @@ use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, write_file};
 use policert_problem::control_loop;
 use policert_reach::Task;
 use policert_train::{
-    Activation, Cells, DdpgConfig, Ending, Observation, TrainError, Trained, train,
+    Cells, DdpgConfig, LayerActivation, Observation, TrainError, Trained, TrainingEnding, train,
 };
 use serde::Serialize;
 
@@ -127,8 +127,8 @@ fn run(
         seed: request.seed,
         hidden: request.hidden.clone(),
         activation: match request.activation {
-            HiddenActivation::Relu => Activation::Relu,
-            HiddenActivation::Tanh => Activation::Tanh,
+            HiddenActivation::Relu => LayerActivation::Relu,
+            HiddenActivation::Tanh => LayerActivation::Tanh,
         },
         ..DdpgConfig::default()
     };
@@ -152,12 +152,12 @@ fn run(
         outcome.keep_unwritten(written.map_err(|source| Failure::Output { what, source }));
     }
     Ok(match trained.ending {
-        Ending::Solved => ExitStatus::Safe,
-        Ending::Exhausted => {
+        TrainingEnding::Solved => ExitStatus::Safe,
+        TrainingEnding::Exhausted => {
             outcome.explain(ReasonCode::Other, "all attempts were made");
             ExitStatus::Unknown
         }
-        Ending::Stopped(reason) => outcome.stop(reason),
+        TrainingEnding::Stopped(reason) => outcome.stop(reason),
     })
 }
 

@@ -82,9 +82,9 @@ impl Choices {
 
 /// An explicit problem of [`Direction::Max`] as an implicit MDP.
 #[derive(Clone, Copy, Debug)]
-pub struct Explicit<'m>(Reachability<'m>);
+pub struct ExplicitMdp<'m>(Reachability<'m>);
 
-impl<'m> Explicit<'m> {
+impl<'m> ExplicitMdp<'m> {
     /// `None` for a problem of [`Direction::Min`].
     #[must_use]
     pub fn new(problem: Reachability<'m>) -> Option<Self> {
@@ -92,7 +92,7 @@ impl<'m> Explicit<'m> {
     }
 }
 
-impl ImplicitMdp for Explicit<'_> {
+impl ImplicitMdp for ExplicitMdp<'_> {
     fn initial_states(&mut self, _: &mut Budget) -> Result<Vec<u32>, EngineError> {
         Ok(self.0.initial.to_vec())
     }

@@ -37,7 +37,7 @@ pub use policert_engine_api::ProbabilityBounds;
 pub use distribution::{DistributionId, Distributions, ProbabilityId};
 pub use end_components::end_components;
 pub use error::MdpError;
-pub use implicit::{Choices, Explicit, ImplicitMdp, Standing};
+pub use implicit::{Choices, ExplicitMdp, ImplicitMdp, Standing};
 pub use lrtdp::{OnTheFly, max_probability};
 pub use mdp::{Mdp, MdpBuilder};
 pub use options::{Method, SolveOptions};

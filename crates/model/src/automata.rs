@@ -11,7 +11,7 @@ use crate::{
 
 /// An automaton instance of the system.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Instance {
+pub struct AutomatonInstance {
     /// Name of its automaton; several instances may share it.
     pub automaton: String,
     /// The variable that holds its location.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::linear::{Comparison, RationalForm};
+use crate::linear::{RationalForm, ZeroComparison};
 use crate::{BinaryOp, EvalError, Expr, LinearConstraint, LinearExpr, UnaryOp, VarId};
 
 /// A condition on states, in negation normal form.
@@ -335,8 +335,8 @@ fn comparison(
     if let Some(form) = RationalForm::difference(a, b) {
         let at_most = |form: &RationalForm, strict| {
             Some(match form.at_most_zero(strict)? {
-                Comparison::Constant(value) => Condition::constant(value),
-                Comparison::Constraint(c) => Condition::Linear(c),
+                ZeroComparison::Constant(value) => Condition::constant(value),
+                ZeroComparison::Constraint(c) => Condition::Linear(c),
             })
         };
         return match (op, positive) {

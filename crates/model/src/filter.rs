@@ -36,7 +36,7 @@ impl FilterFunction {
 
 /// A comparison of a quantity with a bound.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Comparison {
+pub struct QuantityComparison {
     /// How: the quantity is on the left.
     pub relation: Relation,
     /// The bound.

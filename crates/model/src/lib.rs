@@ -31,15 +31,15 @@ mod successor;
 mod variable;
 
 pub use automata::{
-    AssignedValue, Assignment, Edge, EdgeDestination, EdgePlace, Instance, Observable, Probability,
-    SyncVector, Target, Transient, ValueBounds,
+    AssignedValue, Assignment, AutomatonInstance, Edge, EdgeDestination, EdgePlace, Observable,
+    Probability, SyncVector, Target, Transient, ValueBounds,
 };
 pub use compose::{ComposeError, Composer, OPERATOR_LIMIT};
 pub use condition::Condition;
 pub use conjunction::Conjunction;
 pub use eval::{BY_ZERO, EvalError, EvalResult};
 pub use expr::{BinaryOp, Expr, UnaryOp};
-pub use filter::{Comparison, FilterFunction, Relation};
+pub use filter::{FilterFunction, QuantityComparison, Relation};
 pub use idle::Satisfiable;
 pub use ids::{InstanceId, LabelId, OpId, TransientId, VarId};
 pub use linear::{LinearConstraint, LinearExpr};

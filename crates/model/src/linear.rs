@@ -152,7 +152,7 @@ impl LinearConstraint {
 }
 
 /// Says what a comparison with zero of a linear form becomes.
-pub(crate) enum Comparison {
+pub(crate) enum ZeroComparison {
     /// Decided, whatever the state.
     Constant(bool),
     /// One constraint.
@@ -248,10 +248,10 @@ impl RationalForm {
 
     /// `self ≤ 0`, or `self < 0` when `strict`, over integer variables; `None` where a number
     /// leaves `i64`.
-    pub(crate) fn at_most_zero(&self, strict: bool) -> Option<Comparison> {
+    pub(crate) fn at_most_zero(&self, strict: bool) -> Option<ZeroComparison> {
         if self.terms.is_empty() {
             let sign = self.constant.signum();
-            return Some(Comparison::Constant(if strict { sign < 0 } else { sign <= 0 }));
+            return Some(ZeroComparison::Constant(if strict { sign < 0 } else { sign <= 0 }));
         }
         // Scale to integers: a multiple of every denominator, then divide by the common divisor.
         let mut scale = Rational::ONE;
@@ -274,7 +274,7 @@ impl RationalForm {
             (&Rational::ZERO - &(&self.constant * &scale)).checked_div(&Rational::from(divisor))?;
         let upper =
             if strict { bound.ceil().to_i64()?.checked_sub(1)? } else { bound.floor().to_i64()? };
-        Some(Comparison::Constraint(LinearConstraint { terms, upper }))
+        Some(ZeroComparison::Constraint(LinearConstraint { terms, upper }))
     }
 }
 

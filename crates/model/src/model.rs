@@ -2,7 +2,9 @@
 
 use policert_numeric::{IntBox, IntInterval};
 
-use crate::{Condition, Instance, InstanceId, LabelId, SyncVector, Transient, VarId, Variable};
+use crate::{
+    AutomatonInstance, Condition, InstanceId, LabelId, SyncVector, Transient, VarId, Variable,
+};
 
 /// The initial values of one variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +30,7 @@ pub struct Model {
     /// Names of actions and labels, in the order of the file.
     pub labels: Vec<String>,
     /// The automaton instances of the system.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<AutomatonInstance>,
     /// The synchronisation vectors.
     pub vectors: Vec<SyncVector>,
     /// Initial values by variable.
@@ -106,7 +108,7 @@ impl Model {
 
     /// The edges of an instance.
     #[must_use]
-    pub fn instance(&self, id: InstanceId) -> &Instance {
+    pub fn instance(&self, id: InstanceId) -> &AutomatonInstance {
         &self.instances[id.index()]
     }
 

@@ -13,7 +13,7 @@ use crate::{
 pub struct OperatorKey {
     /// The synchronisation vector; `None` for a silent edge that runs alone.
     pub vector: Option<u32>,
-    /// The edge that each participant takes, by position in [`Instance::edges`](crate::Instance::edges).
+    /// The edge that each participant takes, by position in [`AutomatonInstance::edges`](crate::AutomatonInstance::edges).
     pub edges: Vec<(InstanceId, u32)>,
 }
 

@@ -87,7 +87,7 @@ impl Number for f64 {
 
 /// `Σ coefficient · variable ≤ upper`, or `<` if it is strict.
 #[derive(Clone, Debug)]
-pub struct Row<N> {
+pub struct SimplexRow<N> {
     /// One coefficient for each variable.
     pub coefficients: Vec<N>,
     /// What the sum may reach (or must stay below).
@@ -157,7 +157,7 @@ const INEXACT_PIVOTS: usize = 400;
 pub fn feasible_point<N: Number>(
     lo: &[N],
     hi: &[N],
-    rows: &[Row<N>],
+    rows: &[SimplexRow<N>],
     mut go_on: impl FnMut() -> bool,
 ) -> Feasibility<N> {
     if zip(lo, hi).any(|(lo, hi)| hi.minus(lo).sign() == Ordering::Less) {
@@ -196,7 +196,7 @@ struct Tableau<N> {
 }
 
 impl<N: Number> Tableau<N> {
-    fn new(lo: &[N], hi: &[N], rows: &[Row<N>]) -> Self {
+    fn new(lo: &[N], hi: &[N], rows: &[SimplexRow<N>]) -> Self {
         let dimensions = lo.len();
         let mut lower: Vec<_> = lo.iter().map(|lo| Some(Value::of(lo.clone()))).collect();
         let mut upper: Vec<_> = hi.iter().map(|hi| Value::of(hi.clone())).collect();

@@ -13,14 +13,14 @@ use crate::Failure;
 
 /// Says where a text goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Destination {
+pub enum TextDestination {
     /// Standard output, written as `-`.
     StandardOutput,
     /// A file.
     File(PathBuf),
 }
 
-impl From<&Path> for Destination {
+impl From<&Path> for TextDestination {
     fn from(path: &Path) -> Self {
         if path == Path::new("-") { Self::StandardOutput } else { Self::File(path.to_owned()) }
     }
@@ -30,17 +30,17 @@ impl From<&Path> for Destination {
 ///
 /// # Errors
 /// If it cannot be written; then a file that was there before is unchanged.
-pub fn write_json(to: &Destination, value: &impl Serialize) -> io::Result<()> {
+pub fn write_json(to: &TextDestination, value: &impl Serialize) -> io::Result<()> {
     let mut text = on_screen(serde_json::to_string_pretty(value)?);
     text.push('\n');
     let text = text.into_bytes();
     match to {
-        Destination::StandardOutput => {
+        TextDestination::StandardOutput => {
             let mut out = io::stdout().lock();
             out.write_all(&text)?;
             out.flush()
         }
-        Destination::File(path) => write_file(path, &text),
+        TextDestination::File(path) => write_file(path, &text),
     }
 }
 
@@ -265,12 +265,12 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("result.json");
         for value in ["first", "second"] {
-            write_json(&Destination::File(path.clone()), &value)?;
+            write_json(&TextDestination::File(path.clone()), &value)?;
             assert_eq!(std::fs::read_to_string(&path)?, format!("\"{value}\"\n"));
         }
         assert_eq!(std::fs::read_dir(folder.path())?.count(), 1, "no temporary file stays");
         let missing = folder.path().join("no/such/folder");
-        assert!(write_json(&Destination::File(missing), &1).is_err());
+        assert!(write_json(&TextDestination::File(missing), &1).is_err());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use policert_jani::{Diagnostic, Kind};
+use policert_jani::{Diagnostic, DiagnosticKind};
 use policert_policy::PolicyError;
 use policert_vnnlib::VnnlibError;
 use serde::Serialize;
@@ -89,8 +89,8 @@ impl From<&Diagnostic> for Finding {
         let place = diagnostic.place.as_ref();
         Self {
             kind: match diagnostic.kind {
-                Kind::Invalid => FindingKind::Invalid,
-                Kind::Unsupported => FindingKind::Unsupported,
+                DiagnosticKind::Invalid => FindingKind::Invalid,
+                DiagnosticKind::Unsupported => FindingKind::Unsupported,
             },
             message: diagnostic.message.clone(),
             code: Some(diagnostic.code.as_str().to_owned()),

@@ -37,7 +37,7 @@ mod reason_code;
 mod verdict_word;
 
 pub use atomic_file::{
-    AtomicFile, Destination, remove_unfinished, write_file, write_json, write_text,
+    AtomicFile, TextDestination, remove_unfinished, write_file, write_json, write_text,
 };
 pub use digest::{
     DigestError, FileDigest, Input, InputRole, digests, digests_if_readable, file_digest,

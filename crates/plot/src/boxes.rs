@@ -6,7 +6,9 @@ use plotters::prelude::{
 };
 use plotters::style::{Color, ShapeStyle};
 use policert_outcome::Failure;
-use policert_reach::{AfterGoal, Analysis, GoalRule, Path, ReachVerdict, Region, StateBox, Task};
+use policert_reach::{
+    AfterGoal, GoalRule, LoopAnalysis, LoopRegion, ReachVerdict, ReportedTrajectory, StateBox, Task,
+};
 
 use super::axis::Axis;
 use super::canvas::{Area, Picture, chart, defect, pixels};
@@ -35,7 +37,7 @@ pub(crate) struct BoxesPicture {
 
 impl BoxesPicture {
     /// The picture of a result in these planes; at least one.
-    pub fn new(task: &Task, analysis: &Analysis, planes: &[(usize, usize)]) -> Self {
+    pub fn new(task: &Task, analysis: &LoopAnalysis, planes: &[(usize, usize)]) -> Self {
         let panels: Vec<Panel> =
             planes.iter().map(|&plane| Panel::new(task, analysis, plane)).collect();
         let columns = (1..).find(|k| k * k >= panels.len()).unwrap_or(1);
@@ -64,7 +66,7 @@ impl Picture for BoxesPicture {
 }
 
 /// Name and verdict.
-fn title(task: &Task, analysis: &Analysis) -> String {
+fn title(task: &Task, analysis: &LoopAnalysis) -> String {
     let verdict = match &analysis.verdict {
         ReachVerdict::Safe { goal_step: Some(step) } => format!("SAFE, in the goal by step {step}"),
         ReachVerdict::Safe { goal_step: None } => "SAFE".to_owned(),
@@ -113,7 +115,7 @@ struct Panel {
 }
 
 impl Panel {
-    fn new(task: &Task, analysis: &Analysis, (x, y): (usize, usize)) -> Self {
+    fn new(task: &Task, analysis: &LoopAnalysis, (x, y): (usize, usize)) -> Self {
         let trajectories: Vec<Points> =
             analysis.samples.iter().map(|path| points(path, shown(task, path), x, y)).collect();
         let counterexample: Vec<Points> = match &analysis.verdict {
@@ -209,11 +211,11 @@ fn corners(sides: &Sides) -> [(f64, f64); 2] {
 }
 
 /// Returns how many states of a trajectory are shown: where it ends in the goal, up to there.
-fn shown(task: &Task, path: &Path) -> usize {
+fn shown(task: &Task, path: &ReportedTrajectory) -> usize {
     let question = task.question;
     let ends = question.goal == GoalRule::Each && question.after_goal == AfterGoal::Stop;
     let goal = task.goal.as_ref().filter(|_| ends);
-    let inside = |state: &StateBox, goal: &Region| {
+    let inside = |state: &StateBox, goal: &LoopRegion| {
         let ranges: Vec<_> = state.iter().map(|range| range.outer).collect();
         goal.contains(&ranges)
     };
@@ -221,7 +223,7 @@ fn shown(task: &Task, path: &Path) -> usize {
     first.map_or(path.states.len(), |first| first + 1)
 }
 
-fn points(path: &Path, count: usize, x: usize, y: usize) -> Points {
+fn points(path: &ReportedTrajectory, count: usize, x: usize, y: usize) -> Points {
     let point = |state: &StateBox| (state[x].outer.midpoint(), state[y].outer.midpoint());
     let finite = |&(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
     path.states.iter().take(count).map(point).take_while(finite).collect()
@@ -241,7 +243,7 @@ fn projected(step: &[StateBox], x: usize, y: usize) -> Vec<Sides> {
 
 /// A region in a plane; endless where a variable is free. `None` if that would mislead: if only a
 /// third variable tells whether a state on one side of a line belongs to it.
-fn sides(region: Option<&Region>, x: usize, y: usize) -> Option<Sides> {
+fn sides(region: Option<&LoopRegion>, x: usize, y: usize) -> Option<Sides> {
     let mut sides = [f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY];
     let mut bounded = [false; 2];
     let mut others = false;

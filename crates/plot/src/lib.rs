@@ -42,7 +42,7 @@ mod view;
 use std::path::{Path, PathBuf};
 
 use policert_outcome::{Failure, write_file};
-use policert_reach::{Analysis, Task};
+use policert_reach::{LoopAnalysis, Task};
 
 use boxes::BoxesPicture;
 use canvas::{Picture, image};
@@ -81,7 +81,7 @@ pub fn plot_granularity(results: &[PathBuf], out: &Path) -> Result<(), Failure> 
 /// If the output's name has no known ending, or it cannot be written.
 pub fn plot_boxes(
     task: &Task,
-    analysis: &Analysis,
+    analysis: &LoopAnalysis,
     planes: &[(usize, usize)],
     out: &Path,
 ) -> Result<(), Failure> {

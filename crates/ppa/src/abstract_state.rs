@@ -99,7 +99,7 @@ impl AbstractState {
 /// All abstract states that were met, one after the other in one arena, found by an
 /// open-addressing table with linear probing.
 #[derive(Debug, Default)]
-pub struct StateTable {
+pub struct AbstractStateTable {
     /// Words of a state; known from the first one on.
     words: usize,
     arena: Vec<u64>,
@@ -111,7 +111,7 @@ pub struct StateTable {
 /// Slots of a table with a state in it, at first.
 const FIRST_SLOTS: usize = 1 << 6;
 
-impl StateTable {
+impl AbstractStateTable {
     /// The id of `state`, if it was met.
     #[must_use]
     pub fn find(&self, state: &AbstractState) -> Option<AbstractStateId> {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn each_state_is_stored_once() {
         for words in 0..4 {
-            let mut table = StateTable::default();
+            let mut table = AbstractStateTable::default();
             let state = |i: u64| AbstractState((1..=words).map(|w| i * w).collect());
             let count = if words == 0 { 1 } else { 5000 };
             for i in 0..count {

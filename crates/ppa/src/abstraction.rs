@@ -6,7 +6,7 @@ use policert_policy::Policy;
 use policert_symbolic::Operators;
 
 use crate::PredicateSet;
-use crate::effects::{Effect, Effects};
+use crate::effects::{Effects, PredicateEffect};
 use crate::predicates::require_total;
 use crate::region::Region;
 
@@ -65,7 +65,7 @@ impl<'a> Abstraction<'a> {
 
     /// The effect of outcome number `d` of operator number `o` on the predicates.
     #[must_use]
-    pub fn effect(&self, o: usize, d: usize) -> &Effect {
+    pub fn effect(&self, o: usize, d: usize) -> &PredicateEffect {
         let destination = &self.operators.all()[o].destinations[d];
         self.effects.of((o, d), destination, self.question.model, &self.predicates)
     }

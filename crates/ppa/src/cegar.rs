@@ -54,7 +54,7 @@ pub use config::{
 };
 pub use refinement::Origin;
 
-use analysis::{Analysis, Analyst};
+use analysis::{Analyst, PathAnalysis};
 use path::AbstractPath;
 use reachability::Reachability;
 use refinement::Refinement;
@@ -210,12 +210,12 @@ impl Loop {
             let config = self.config;
             let mut analyst = Analyst { abstraction, path: &path, config, queries, budget };
             match analyst.analyse()? {
-                Analysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
-                Analysis::Undecided(state) => {
+                PathAnalysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
+                PathAnalysis::Undecided(state) => {
                     let state = abstraction.question.model.display_state(&state);
                     return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
                 }
-                Analysis::Spurious(refinement) => self.refine(&path, refinement)?,
+                PathAnalysis::Spurious(refinement) => self.refine(&path, refinement)?,
             }
         }
     }

@@ -11,7 +11,7 @@ use policert_model::State;
 
 use crate::abstraction::Abstraction;
 use crate::cegar::policy_choice::PolicyChoice;
-use crate::search::Fragment;
+use crate::search::AbstractFragment;
 use crate::{AbstractState, AbstractStateId};
 
 /// The most concrete states that one layer of a path may hold.
@@ -67,7 +67,7 @@ impl<'a> Concretisation<'a> {
     /// A stop of the budget.
     pub fn start_layers(
         &self,
-        fragment: &Fragment,
+        fragment: &AbstractFragment,
         last: &[AbstractStateId],
         budget: &mut Budget,
     ) -> Result<StartLayers, EngineError> {
@@ -106,7 +106,7 @@ impl<'a> Concretisation<'a> {
     /// A stop of the budget, or a modelling error on the way.
     pub fn follow(
         &mut self,
-        fragment: &Fragment,
+        fragment: &AbstractFragment,
         last: AbstractStateId,
         start: &StartLayers,
         budget: &mut Budget,

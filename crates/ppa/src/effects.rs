@@ -9,11 +9,11 @@ use crate::{PredId, PredicateSet};
 
 /// The effects of all outcomes, each prepared at first use.
 #[derive(Debug)]
-pub struct Effects(Vec<Vec<OnceCell<Effect>>>);
+pub struct Effects(Vec<Vec<OnceCell<PredicateEffect>>>);
 
 /// Says what an outcome does to the predicates.
 #[derive(Debug)]
-pub struct Effect {
+pub struct PredicateEffect {
     /// The conditions that must hold before, and of the choices, that the outcome exists and stays
     /// inside all domains.
     pub validity: Vec<Condition>,
@@ -48,12 +48,12 @@ impl Effects {
         destination: &Destination,
         model: &Model,
         predicates: &PredicateSet,
-    ) -> &Effect {
-        self.0[o][d].get_or_init(|| Effect::new(model, predicates, destination))
+    ) -> &PredicateEffect {
+        self.0[o][d].get_or_init(|| PredicateEffect::new(model, predicates, destination))
     }
 }
 
-impl Effect {
+impl PredicateEffect {
     fn new(model: &Model, predicates: &PredicateSet, destination: &Destination) -> Self {
         let mut validity = destination.exists(&model.variables).conjuncts().to_vec();
         if destination.choices.is_empty() {

@@ -14,7 +14,7 @@ use crate::abstraction::Abstraction;
 use crate::concretise::{Concretisation, Concretised};
 use crate::config::PpaConfig;
 use crate::queries::QueryStats;
-use crate::search::{Fragment, StateInfo};
+use crate::search::{AbstractFragment, StateInfo};
 
 /// The most abstract unsafe states whose paths are tried for a concrete run.
 const PATHS_TRIED: usize = 64;
@@ -72,7 +72,7 @@ pub fn run_recorded(
     let mut abstraction = Abstraction::new(question, policy)?;
     let added = abstraction.add_unsafe_atoms()?;
     let mut queries = abstraction.queries_for(config, recorder.map(|r| r as &mut dyn Recorder))?;
-    let mut fragment = Fragment::default();
+    let mut fragment = AbstractFragment::default();
     let mut built = abstraction.build(&mut queries, &mut fragment, budget, observer);
     let mut notes = Vec::from_iter(added_atoms(added));
     let mut verdict = None;
@@ -125,7 +125,7 @@ fn stopped(reason: StopReason) -> Verdict {
 /// The verdict that a complete fragment gives.
 fn verdict_of(
     abstraction: &Abstraction<'_>,
-    fragment: &Fragment,
+    fragment: &AbstractFragment,
     budget: &mut Budget,
     observer: &mut dyn Observer,
 ) -> Result<Verdict, EngineError> {
@@ -145,7 +145,7 @@ fn verdict_of(
 /// A run along one of the abstract unsafe paths, the shortest first.
 fn concrete_run(
     abstraction: &Abstraction<'_>,
-    fragment: &Fragment,
+    fragment: &AbstractFragment,
     budget: &mut Budget,
 ) -> Result<Option<Trace>, EngineError> {
     let mut concretisation = Concretisation::new(abstraction);
@@ -169,7 +169,7 @@ fn concrete_run(
 }
 
 /// The abstract start states of a complete fragment, in the order of their ids.
-fn start_regions(abstraction: &Abstraction<'_>, fragment: &Fragment) -> Vec<StartRegion> {
+fn start_regions(abstraction: &Abstraction<'_>, fragment: &AbstractFragment) -> Vec<StartRegion> {
     let start_region = |(id, proved_safe)| {
         let region = abstraction.predicates.concretisation(&fragment.states.state(id));
         let conditions = region.conditions.into_iter().cloned().collect();

@@ -27,7 +27,7 @@ use policert_symbolic::LabelGroup;
 
 use crate::AbstractState;
 use crate::abstraction::Abstraction;
-use crate::effects::{Affected, Effect};
+use crate::effects::{Affected, PredicateEffect};
 use crate::queries::Queries;
 use crate::region::Region;
 
@@ -145,7 +145,7 @@ impl<'a> Expansion<'a, '_, '_> {
         &mut self,
         target: &mut AbstractState,
         states: &Region<'a>,
-        effect: &'a Effect,
+        effect: &'a PredicateEffect,
     ) -> Result<Vec<&'a Affected>, EngineError> {
         for &(k, location) in &effect.locations {
             self.abstraction.predicates.layout().set_location(target, k, location);

@@ -39,7 +39,7 @@ mod start_states;
 #[cfg(feature = "z3")]
 mod z3;
 
-pub use abstract_state::{AbstractState, AbstractStateId, Layout, PredId, StateTable};
+pub use abstract_state::{AbstractState, AbstractStateId, AbstractStateTable, Layout, PredId};
 pub use abstraction::Abstraction;
 pub use cegar::{
     BrokenRequirements, CegarConfig, CegarReport, Origin, Scope, SearchOrder, SplitConfig,
@@ -51,7 +51,7 @@ pub use predicates::PredicateSet;
 pub use prob::{
     CounterexampleAnalysis, MaxProbMethod, ProbConfig, ProbReport, Spurious, prob_cegar, prob_ppa,
 };
-pub use queries::{Environment, Queries, QueryStats, Selection, TestStats};
+pub use queries::{EnvironmentTests, Queries, QueryStats, Selection, TestStats};
 pub use region::Region;
-pub use search::{Fragment, StateInfo};
+pub use search::{AbstractFragment, StateInfo};
 pub use splits::{Splits, SplitsError};

@@ -4,7 +4,7 @@ use policert_engine_api::{Answer, Budget, EngineError, point_in_steps};
 use policert_model::{Condition, State};
 use policert_symbolic::PolicyRegion;
 
-use crate::queries::{Environment, Selection};
+use crate::queries::{EnvironmentTests, Selection};
 use crate::region::Region;
 
 /// Interval reasoning: for unary models every query is answered by the box alone; otherwise
@@ -33,7 +33,7 @@ impl NativeEnvironment {
     }
 }
 
-impl Environment for NativeEnvironment {
+impl EnvironmentTests for NativeEnvironment {
     fn is_satisfiable(
         &mut self,
         region: &Region<'_>,

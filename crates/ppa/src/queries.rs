@@ -21,7 +21,7 @@ use crate::config::PpaConfig;
 use crate::region::Region;
 
 /// Answers tests about the environment: is there a point in the region?
-pub trait Environment {
+pub trait EnvironmentTests {
     /// # Requires
     /// The box of the region is bounded.
     /// # Ensures
@@ -169,7 +169,7 @@ impl QueryStats {
 /// The tests, switched by the configuration.
 pub struct Queries<'a> {
     config: &'a PpaConfig,
-    environment: Box<dyn Environment + 'a>,
+    environment: Box<dyn EnvironmentTests + 'a>,
     selection: Option<Box<dyn Selection + 'a>>,
     stats: QueryStats,
 }
@@ -211,7 +211,7 @@ impl<'a> Queries<'a> {
     #[must_use]
     pub fn new(
         config: &'a PpaConfig,
-        environment: Box<dyn Environment + 'a>,
+        environment: Box<dyn EnvironmentTests + 'a>,
         selection: Option<Box<dyn Selection + 'a>>,
     ) -> Self {
         Self { config, environment, selection, stats: QueryStats::default() }

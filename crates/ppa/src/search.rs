@@ -9,7 +9,7 @@ use crate::abstraction::Abstraction;
 use crate::expansion::{Expansion, Transitions};
 use crate::queries::Queries;
 use crate::start_states::abstract_start_states;
-use crate::{AbstractState, AbstractStateId, StateTable};
+use crate::{AbstractState, AbstractStateId, AbstractStateTable};
 
 /// Holds what is known of an abstract state that was met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,12 +21,12 @@ pub struct StateInfo {
     /// Number of transitions from a start state.
     pub depth: u32,
     /// The way in which it was reached first.
-    pub parent: Option<Step>,
+    pub parent: Option<AbstractStep>,
 }
 
 /// An abstract transition with its operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct AbstractStep {
     pub source: AbstractStateId,
     /// Position of the operator.
     pub operator: usize,
@@ -36,9 +36,9 @@ pub struct Step {
 
 /// The fragment built so far.
 #[derive(Debug, Default)]
-pub struct Fragment {
+pub struct AbstractFragment {
     /// The states met.
-    pub states: StateTable,
+    pub states: AbstractStateTable,
     /// What is known of them.
     pub info: SideTable<AbstractStateId, StateInfo>,
     /// The transitions, each pair once, in the order of finding.
@@ -63,11 +63,11 @@ pub struct FragmentSearch<'a, 's, 'q> {
 /// The transitions of the state that is being expanded.
 struct Found<'f> {
     source: AbstractStateId,
-    states: &'f mut StateTable,
+    states: &'f mut AbstractStateTable,
     /// Targets of this source, sorted by id.
     targets: Vec<AbstractStateId>,
     /// In the order of finding, with operator and outcome.
-    added: Vec<(AbstractStateId, Step)>,
+    added: Vec<(AbstractStateId, AbstractStep)>,
 }
 
 impl Transitions for Found<'_> {
@@ -79,7 +79,7 @@ impl Transitions for Found<'_> {
         let (id, _) = self.states.intern(target);
         if let Err(at) = self.targets.binary_search(&id) {
             self.targets.insert(at, id);
-            self.added.push((id, Step { source: self.source, operator, destination }));
+            self.added.push((id, AbstractStep { source: self.source, operator, destination }));
         }
     }
 }
@@ -92,7 +92,7 @@ impl Abstraction<'_> {
     pub fn build(
         &self,
         queries: &mut Queries<'_>,
-        fragment: &mut Fragment,
+        fragment: &mut AbstractFragment,
         budget: &mut Budget,
         observer: &mut dyn Observer,
     ) -> Result<(), EngineError> {
@@ -106,7 +106,7 @@ impl FragmentSearch<'_, '_, '_> {
     ///
     /// # Errors
     /// A stop of the budget, or a construct that cannot be decided.
-    pub fn run(&mut self, fragment: &mut Fragment) -> Result<(), EngineError> {
+    pub fn run(&mut self, fragment: &mut AbstractFragment) -> Result<(), EngineError> {
         fragment.counts.predicates = Some(self.abstraction.predicates.len() as u64);
         self.observer.event(Event::Phase("abstract start states"));
         let mut queue = VecDeque::new();
@@ -173,9 +173,9 @@ impl FragmentSearch<'_, '_, '_> {
     /// Notes a state that is met for the first time. States are met in the order of their ids.
     fn meet(
         &mut self,
-        fragment: &mut Fragment,
+        fragment: &mut AbstractFragment,
         id: AbstractStateId,
-        parent: Option<Step>,
+        parent: Option<AbstractStep>,
         is_start: bool,
     ) -> Result<(), EngineError> {
         let state = fragment.states.state(id);
@@ -192,13 +192,13 @@ impl FragmentSearch<'_, '_, '_> {
         Ok(())
     }
 
-    fn count(&self, fragment: &mut Fragment) {
+    fn count(&self, fragment: &mut AbstractFragment) {
         fragment.counts.reachable_states = fragment.info.len() as u64;
         fragment.counts.transitions = fragment.transitions.len() as u64;
     }
 }
 
-impl Fragment {
+impl AbstractFragment {
     /// For each abstract start state, in the order of ids, whether no abstract unsafe state is
     /// reachable from it: then it is proved safe. Meaningful once the fragment is complete.
     #[must_use]
@@ -227,7 +227,7 @@ impl Fragment {
 
     /// The states on the path by which `last` was first reached, from a start state on.
     #[must_use]
-    pub fn path_to(&self, last: AbstractStateId) -> Vec<(AbstractStateId, Option<Step>)> {
+    pub fn path_to(&self, last: AbstractStateId) -> Vec<(AbstractStateId, Option<AbstractStep>)> {
         let mut path = Vec::new();
         let mut at = Some(last);
         while let Some(id) = at {

@@ -9,7 +9,7 @@ use crate::abstraction::Abstraction;
 use crate::branch_and_bound::BranchAndBound;
 use crate::config::{EnvironmentSolver, PolicySolver, PpaConfig, RelaxedSolver};
 use crate::native::NativeSelection;
-use crate::queries::{Environment, Queries, Selection, TwoSolvers};
+use crate::queries::{EnvironmentTests, Queries, Selection, TwoSolvers};
 use crate::recording::RecordingSelection;
 
 impl<'a> Abstraction<'a> {
@@ -33,7 +33,7 @@ impl<'a> Abstraction<'a> {
     where
         'a: 's,
     {
-        let environment: Box<dyn Environment + 's> = match config.environment {
+        let environment: Box<dyn EnvironmentTests + 's> = match config.environment {
             EnvironmentSolver::Native => self.native_environment(),
             EnvironmentSolver::Z3 => self.z3_environment()?,
         };
@@ -79,19 +79,19 @@ impl<'a> Abstraction<'a> {
     }
 
     #[cfg(feature = "z3")]
-    fn native_environment(&self) -> Box<dyn Environment + 'a> {
+    fn native_environment(&self) -> Box<dyn EnvironmentTests + 'a> {
         Box::new(crate::z3::NativeThenZ3::new(self.question.model))
     }
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn native_environment(&self) -> Box<dyn Environment + 'a> {
+    fn native_environment(&self) -> Box<dyn EnvironmentTests + 'a> {
         Box::new(crate::native::NativeEnvironment)
     }
 
     #[cfg(feature = "z3")]
     #[expect(clippy::unnecessary_wraps, reason = "an error without Z3")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
+    fn z3_environment(&self) -> Result<Box<dyn EnvironmentTests + 'a>, EngineError> {
         Ok(Box::new(crate::z3::Z3Environment::new(self.question.model)))
     }
 
@@ -111,7 +111,7 @@ impl<'a> Abstraction<'a> {
 
     #[cfg(not(feature = "z3"))]
     #[expect(clippy::unused_self, reason = "the model is needed where Z3 is built in")]
-    fn z3_environment(&self) -> Result<Box<dyn Environment + 'a>, EngineError> {
+    fn z3_environment(&self) -> Result<Box<dyn EnvironmentTests + 'a>, EngineError> {
         Err(without_z3())
     }
 

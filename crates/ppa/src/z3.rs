@@ -8,7 +8,7 @@ use policert_smt::encode::{StateFrame, chooses, policy_scores, policy_scores_wit
 use policert_smt::{Formula, SmtError, Solver, Sort, Term, Z3Solver, decide_within};
 
 use crate::native::NativeEnvironment;
-use crate::queries::{Environment, Selection};
+use crate::queries::{EnvironmentTests, Selection};
 use crate::region::Region;
 
 /// Steps of bisection after which a query goes to Z3.
@@ -30,7 +30,7 @@ impl<'m> NativeThenZ3<'m> {
     }
 }
 
-impl Environment for NativeThenZ3<'_> {
+impl EnvironmentTests for NativeThenZ3<'_> {
     fn is_satisfiable(
         &mut self,
         region: &Region<'_>,
@@ -64,7 +64,7 @@ impl<'m> Z3Environment<'m> {
     }
 }
 
-impl Environment for Z3Environment<'_> {
+impl EnvironmentTests for Z3Environment<'_> {
     fn is_satisfiable(
         &mut self,
         region: &Region<'_>,

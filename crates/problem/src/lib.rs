@@ -40,12 +40,12 @@ pub use policert_ppa::Splits;
 pub use files::Files;
 pub use hollow_facts::HollowFact;
 pub use options::{
-    InitialStates, PolicyChoice, Predicates, Probabilities, ProblemOptions, StateSpace,
+    InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,
 };
 pub use probability_question::{direction, is_reachability, reaching};
 pub use problem::{Problem, ProblemRecord};
 pub use semantics_record::{
-    Domain, QuestionAim, SemanticsRecord, StartRule, StuckStates, shortened,
+    DomainSetting, QuestionAim, SemanticsRecord, StartRule, StuckStates, shortened,
 };
 pub use state_record::{changes, read_state, read_value, state_record, value_record};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use policert_engine_api::{Budget, StopReason};
-use policert_jani::diagnostic::Code;
+use policert_jani::diagnostic::DiagnosticCode;
 use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewards};
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
@@ -18,7 +18,7 @@ use policert_ppa::SplitsError;
 use crate::files::Files;
 use crate::semantics::semantics;
 use crate::{
-    InitialStates, PolicyChoice, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
+    InitialStates, PolicySource, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
     QuestionAim, TerminalChoice, is_reachability, policy, reaching, without_effect,
 };
 
@@ -182,7 +182,7 @@ fn stopped(budget: &Budget) -> Failure {
 fn accept(diagnostics: &[Diagnostic], remarks: &mut Remarks) -> Result<(), Failure> {
     let mut findings = Vec::new();
     for diagnostic in diagnostics {
-        if diagnostic.code == Code::MisspeltKey {
+        if diagnostic.code == DiagnosticCode::MisspeltKey {
             remarks.ignored_keys.push(diagnostic.message.clone());
         }
         match diagnostic.severity {
@@ -414,7 +414,7 @@ fn remark(
             remarks.warnings.extend(policy.warnings.iter().cloned());
             remarks.notes.extend(policy.notes.iter().cloned());
         }
-        None if options.policy == PolicyChoice::None => {}
+        None if options.policy == PolicySource::None => {}
         None => remarks.notes.push(format!(
             "property `{}` names no policy and none is given: all actions are allowed",
             property.name

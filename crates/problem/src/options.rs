@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policert_policy::{Filter, Numbers, Ties};
 use policert_ppa::Splits;
 
-use crate::{Domain, QuestionAim, StuckStates};
+use crate::{DomainSetting, QuestionAim, StuckStates};
 
 /// A question in the words of the user.
 #[derive(Clone, PartialEq, Debug)]
@@ -18,7 +18,7 @@ pub struct ProblemOptions {
     /// Values for constants; they also replace values of the file. [default: none]
     pub constants: Vec<(String, String)>,
     /// Which policy. [default: the property's]
-    pub policy: PolicyChoice,
+    pub policy: PolicySource,
     /// Which labels compete. [default: as the interface says]
     pub filter: Option<Filter>,
     /// What is chosen at ties. [default: as the interface says, else first]
@@ -26,7 +26,7 @@ pub struct ProblemOptions {
     /// In which arithmetic scores are meant. [default: real]
     pub numbers: Option<Numbers>,
     /// What becomes of updates that leave a domain. [default: drop]
-    pub domain: Domain,
+    pub domain: DomainSetting,
     /// States that are declared terminal. [default: nothing]
     pub terminal: TerminalChoice,
     /// Goal states: a condition instead of the property's goal. [default: the property's]
@@ -57,11 +57,11 @@ impl ProblemOptions {
             model: model.to_owned(),
             property: None,
             constants: Vec::new(),
-            policy: PolicyChoice::default(),
+            policy: PolicySource::default(),
             filter: None,
             ties: None,
             numbers: None,
-            domain: Domain::Drop,
+            domain: DomainSetting::Drop,
             terminal: TerminalChoice::Nothing,
             goal: None,
             aim: QuestionAim::AvoidUnsafe,
@@ -77,7 +77,7 @@ impl ProblemOptions {
 
 /// Says which policy.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum PolicyChoice {
+pub enum PolicySource {
     /// None: all actions are allowed.
     None,
     /// What is named here; what is not, from the property.
@@ -89,7 +89,7 @@ pub enum PolicyChoice {
     },
 }
 
-impl Default for PolicyChoice {
+impl Default for PolicySource {
     fn default() -> Self {
         Self::Given { interface: None, network: None }
     }

@@ -9,7 +9,7 @@ use policert_policy::interface::NamedExpressions;
 use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
 use crate::files::Files;
-use crate::{PolicyChoice, ProblemOptions};
+use crate::{PolicySource, ProblemOptions};
 
 /// Loads the policy that the options name; what they do not name, the property does
 /// (`of_property`). `None` if there is none, or none is wanted.
@@ -24,7 +24,7 @@ pub fn load(
     budget: &Budget,
     files: &mut Files,
 ) -> Result<Option<LoadedPolicy>, Failure> {
-    let PolicyChoice::Given { interface, network } = &options.policy else { return Ok(None) };
+    let PolicySource::Given { interface, network } = &options.policy else { return Ok(None) };
     let (mut interface, mut network) = (interface.as_deref(), network.as_deref());
     if let Some(path) = of_property {
         // Some properties name the policy itself.

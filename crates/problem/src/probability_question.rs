@@ -1,7 +1,7 @@
 //! What is asked about a probability, in the terms of reaching a target.
 
 use policert_engine_api::{Direction, ProbabilityAim};
-use policert_jani::property::{FilterFunction, Path, Quantity, StandardProperty};
+use policert_jani::property::{FilterFunction, PathSet, Quantity, StandardProperty};
 use policert_model::{Condition, SafetyProperty};
 use policert_numeric::Rational;
 use policert_outcome::Failure;
@@ -32,8 +32,8 @@ fn aim_of(property: &StandardProperty) -> Result<ProbabilityAim, Failure> {
     let direction = direction(property)?;
     // What holds for ever is what never fails.
     let (stay, complement) = match &property.path {
-        Path::Until { stay, .. } => (stay.clone(), false),
-        Path::Globally(_) => (Condition::True, true),
+        PathSet::Until { stay, .. } => (stay.clone(), false),
+        PathSet::Globally(_) => (Condition::True, true),
     };
     Ok(ProbabilityAim {
         stay,
@@ -90,11 +90,11 @@ pub fn direction(property: &StandardProperty) -> Result<Direction, Failure> {
 #[must_use]
 pub fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> bool {
     let (wanted, plain) = match (property.quantity, &property.path) {
-        (Quantity::Possible, Path::Until { stay: Condition::True, .. }) => {
+        (Quantity::Possible, PathSet::Until { stay: Condition::True, .. }) => {
             (FilterFunction::Exists, true)
         }
         // A state in which the condition has no value does not satisfy it, nor its negation.
-        (Quantity::Certain, Path::Globally(condition)) => {
+        (Quantity::Certain, PathSet::Globally(condition)) => {
             (FilterFunction::Forall, condition.to_expr().is_total())
         }
         (Quantity::Possible | Quantity::Certain, _) => (FilterFunction::Forall, false),
@@ -116,7 +116,7 @@ pub fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> 
 /// What is not supported of a property about the existence of paths.
 fn about_paths(property: &StandardProperty) -> &'static str {
     match (property.quantity, &property.path) {
-        (Quantity::Certain, Path::Globally(condition)) if !condition.to_expr().is_total() => {
+        (Quantity::Certain, PathSet::Globally(condition)) if !condition.to_expr().is_total() => {
             "∀ G of a condition that may have no value, as by a division; write a condition that \
              has a value in every state, or a safety (PA) property"
         }
@@ -135,8 +135,8 @@ pub fn reaching(property: &StandardProperty) -> SafetyProperty {
         name: property.name.clone(),
         start: None,
         unsafe_condition: match &property.path {
-            Path::Until { target, .. } => target.clone(),
-            Path::Globally(condition) => fails(condition),
+            PathSet::Until { target, .. } => target.clone(),
+            PathSet::Globally(condition) => fails(condition),
         },
         goal: None,
         predicates: Vec::new(),

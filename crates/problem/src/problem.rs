@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::semantics::semantics;
 use crate::{
-    Domain, InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StateSpace, StuckStates,
+    DomainSetting, InitialStates, ProblemOptions, QuestionAim, SemanticsRecord, StateSpace,
+    StuckStates,
 };
 
 /// A question with everything that its answer needs.
@@ -83,8 +84,8 @@ impl Problem {
     pub fn question(&self) -> Question<'_> {
         Question {
             domain_rule: match self.options.domain {
-                Domain::Drop => DomainRule::Drop,
-                Domain::Error => DomainRule::Error,
+                DomainSetting::Drop => DomainRule::Drop,
+                DomainSetting::Error => DomainRule::Error,
             },
             terminal: self.terminal.clone(),
             aim: match self.options.aim {

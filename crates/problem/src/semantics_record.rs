@@ -9,7 +9,7 @@ pub struct SemanticsRecord {
     /// The rules of the policy's choice; `null` without policy: all actions are allowed.
     pub policy: Option<PolicySemantics>,
     /// What becomes of updates that leave a domain.
-    pub domain: Domain,
+    pub domain: DomainSetting,
     /// Where runs start.
     pub start: StartRule,
     /// The condition of terminal states, as a person would write it.
@@ -59,7 +59,7 @@ pub enum StuckStates {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
-pub enum Domain {
+pub enum DomainSetting {
     /// They are no transition.
     Drop,
     /// They are modelling errors.
@@ -94,8 +94,8 @@ impl SemanticsRecord {
         }];
         parts.push(
             match domain {
-                Domain::Drop => "updates that leave a domain are no transitions",
-                Domain::Error => "updates that leave a domain are errors",
+                DomainSetting::Drop => "updates that leave a domain are no transitions",
+                DomainSetting::Error => "updates that leave a domain are errors",
             }
             .to_owned(),
         );

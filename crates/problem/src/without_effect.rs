@@ -4,7 +4,7 @@ use policert_model::SafetyProperty;
 use policert_outcome::Failure;
 
 use crate::{
-    InitialStates, PolicyChoice, ProblemOptions, QuestionAim, StuckStates, TerminalChoice,
+    InitialStates, PolicySource, ProblemOptions, QuestionAim, StuckStates, TerminalChoice,
 };
 
 /// Refuses the first option that has no effect.
@@ -19,8 +19,8 @@ pub(crate) fn refuse(
     let name = &property.name;
     let no_policy = match &options.policy {
         _ if has_policy => None,
-        PolicyChoice::None => Some("there is no policy".to_owned()),
-        PolicyChoice::Given { .. } => Some(format!(
+        PolicySource::None => Some("there is no policy".to_owned()),
+        PolicySource::Given { .. } => Some(format!(
             "property `{name}` names no policy; name one with --interface or --policy"
         )),
     };

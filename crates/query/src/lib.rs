@@ -35,7 +35,7 @@ use policert_outcome::{
     metered,
 };
 use policert_policy::{Network, read_network_within};
-use policert_vnnlib::{Property, read_property};
+use policert_vnnlib::{NetworkProperty, read_property};
 
 pub use report::{
     AnswerWord, NetworkSummary, QueryReport, QueryStatistics, VnnlibSummary, Witness, WitnessValue,
@@ -139,7 +139,11 @@ fn run(
 }
 
 /// Checks whether network and property speak of the same inputs and outputs.
-fn fit(request: &QueryRequest, network: &Network, property: &Property) -> Result<(), Failure> {
+fn fit(
+    request: &QueryRequest,
+    network: &Network,
+    property: &NetworkProperty,
+) -> Result<(), Failure> {
     let name = |path: &Path| path.display().to_string();
     let mut findings = Vec::new();
     for (what, letter, declared, width) in [
@@ -202,7 +206,7 @@ enum Decided {
 
 struct Decision<'a> {
     network: &'a Network,
-    property: &'a Property,
+    property: &'a NetworkProperty,
     oracle: RealOracle,
     budget: &'a mut Budget,
 }

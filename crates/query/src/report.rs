@@ -5,7 +5,7 @@ use policert_engine_api::StopReason;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Outcome, VerdictWord};
 use policert_policy::{ElementType, Network};
-use policert_vnnlib::Property;
+use policert_vnnlib::NetworkProperty;
 use serde::Serialize;
 
 /// How numbers are meant, in one line.
@@ -133,7 +133,7 @@ pub struct VnnlibSummary {
 }
 
 impl VnnlibSummary {
-    pub(super) fn new(property: &Property) -> Self {
+    pub(super) fn new(property: &NetworkProperty) -> Self {
         Self {
             disjuncts: property.disjuncts.len(),
             inequalities: property.disjuncts.iter().map(Vec::len).sum(),

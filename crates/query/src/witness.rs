@@ -5,7 +5,7 @@ use std::iter::zip;
 use policert_numeric::{LinearInequality, Rational};
 use policert_outcome::decimal::{decimal, exact_decimal, half, places_for, rounded};
 use policert_policy::{ExactEvaluator, Network, precise_scores_at};
-use policert_vnnlib::Property;
+use policert_vnnlib::NetworkProperty;
 
 use super::report::{Witness, WitnessValue};
 
@@ -55,7 +55,11 @@ impl<'n> Scores<'n> {
     }
 
     /// The first disjunct that inputs and their outputs satisfy for certain.
-    pub fn satisfied_disjunct(&self, property: &Property, inputs: &[Rational]) -> Option<usize> {
+    pub fn satisfied_disjunct(
+        &self,
+        property: &NetworkProperty,
+        inputs: &[Rational],
+    ) -> Option<usize> {
         self.outputs(inputs).find_map(|outputs| {
             property.disjuncts.iter().position(|one| satisfied(inputs, &outputs, one))
         })
@@ -91,7 +95,7 @@ fn satisfied(
 /// not satisfy the disjunct.
 pub(super) fn witness(
     scores: &Scores<'_>,
-    property: &Property,
+    property: &NetworkProperty,
     index: usize,
     inputs: &[Rational],
 ) -> Option<Witness> {

@@ -23,7 +23,7 @@
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
-use crate::range::Range;
+use crate::range::ClosedRange;
 
 /// Says which relations make boxes adjacent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -131,7 +131,7 @@ pub struct Aggregation {
 ///
 /// # Errors
 /// If the budget runs out; the boxes are of no use then.
-pub fn aggregate<R: Range>(
+pub fn aggregate<R: ClosedRange>(
     all: &mut Vec<R>,
     keep: usize,
     kinds: &mut Vec<bool>,
@@ -146,7 +146,7 @@ pub fn aggregate<R: Range>(
         return Ok(());
     }
     work.outer.clear();
-    work.outer.extend(boxes.iter().map(Range::to_interval));
+    work.outer.extend(boxes.iter().map(ClosedRange::to_interval));
     // l.1, l.2
     work.merged.clear();
     work.merged.resize(count, false);

@@ -10,13 +10,13 @@ use policert_numeric::{Interval, Rational};
 
 use crate::aggregate::Relations;
 use crate::error::ReachError;
-use crate::expression::Expressions;
-use crate::journal::Journal;
+use crate::expression::ExpressionGraph;
+use crate::journal::ReachJournal;
 use crate::outcome::ObstacleKind;
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
-use crate::range::{ExactRange, Range};
-use crate::reachable_sets::{ReachableSets, RunOptions};
+use crate::range::{ClosedRange, ExactRange};
+use crate::reachable_sets::{ReachOptions, ReachableSets};
 use crate::task::{Controller, DynamicsKind, Task};
 use crate::trajectory::ViolationKind;
 
@@ -86,12 +86,12 @@ pub struct Counterexample {
     /// What they show.
     pub kind: ViolationKind,
     /// The trajectories.
-    pub trajectories: Vec<Path>,
+    pub trajectories: Vec<ReportedTrajectory>,
 }
 
 /// A trajectory in a result.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Path {
+pub struct ReportedTrajectory {
     /// The exact initial state.
     pub start: Vec<Rational>,
     /// The states from step 0 on, as ranges.
@@ -156,7 +156,7 @@ pub struct ReachStatistics {
 
 /// The answer with all that belongs to it.
 #[derive(Clone, Debug)]
-pub struct Analysis {
+pub struct LoopAnalysis {
     /// The answer.
     pub verdict: ReachVerdict,
     /// Whether every operation was exact.
@@ -168,7 +168,7 @@ pub struct Analysis {
     /// Edges of the cells met: lower and upper bound of each variable; if boxes are recorded.
     pub cells: Vec<Vec<(Rational, Rational)>>,
     /// Random trajectories, if they are wanted.
-    pub samples: Vec<Path>,
+    pub samples: Vec<ReportedTrajectory>,
 }
 
 /// Answers the question of a task. The states that the budget counts are the boxes of one part of
@@ -180,10 +180,10 @@ pub struct Analysis {
 pub fn analyse(
     task: &Task,
     config: &ReachConfig,
-    journal: Option<&mut Journal>,
+    journal: Option<&mut ReachJournal>,
     budget: Budget,
     observer: &mut dyn Observer,
-) -> Result<Analysis, ReachError> {
+) -> Result<LoopAnalysis, ReachError> {
     if is_exact(task) {
         run::<ExactRange>(task, config, journal, budget, observer)
     } else {
@@ -199,7 +199,8 @@ fn is_exact(task: &Task) -> bool {
 /// Returns whether the operations on single states are those of exact rational arithmetic, once an
 /// action is chosen: a network that reads cells gives doubles.
 fn has_exact_points(task: &Task) -> bool {
-    let rational = |graph: &Expressions, roots: &[_]| roots.iter().all(|&r| graph.is_rational(r));
+    let rational =
+        |graph: &ExpressionGraph, roots: &[_]| roots.iter().all(|&r| graph.is_rational(r));
     let chooses = match &task.controller {
         Controller::CellFormula { graph, outputs } => rational(graph, outputs),
         Controller::CellNetwork(_) => true,
@@ -210,16 +211,16 @@ fn has_exact_points(task: &Task) -> bool {
         && rational(&task.dynamics.graph, &task.dynamics.components)
 }
 
-fn run<R: Range>(
+fn run<R: ClosedRange>(
     task: &Task,
     config: &ReachConfig,
-    journal: Option<&mut Journal>,
+    journal: Option<&mut ReachJournal>,
     budget: Budget,
     observer: &mut dyn Observer,
-) -> Result<Analysis, ReachError> {
+) -> Result<LoopAnalysis, ReachError> {
     let controls = Controls::<R>::new(task, config.arithmetic, &budget)?;
     let post = Post::new(&task.dynamics, task.inputs.len())?;
-    let options = RunOptions {
+    let options = ReachOptions {
         record: config.record,
         between_samples: config.between_samples,
         relations: config.relations,
@@ -230,7 +231,7 @@ fn run<R: Range>(
 }
 
 /// A range as part of a result.
-pub(crate) fn described<R: Range>(range: &R) -> StateRange {
+pub(crate) fn described<R: ClosedRange>(range: &R) -> StateRange {
     let exact = if R::EXACT { range.lower().zip(range.upper()).map(Box::new) } else { None };
     StateRange { outer: range.to_interval(), exact }
 }

@@ -5,8 +5,8 @@
 //! known corners), else by the natural extension, the mean-value form and bisection to a wanted
 //! tightness, all in outward-rounded or exact arithmetic.
 
-use crate::expression::{Expressions, NodeId, Tape};
-use crate::range::Range;
+use crate::expression::{ExpressionGraph, ExpressionId, Tape};
+use crate::range::ClosedRange;
 
 /// A component is bisected until its bounds are at most this part of their width too wide, …
 const TIGHTNESS: f64 = 0.01;
@@ -26,14 +26,14 @@ pub struct Component<R> {
     variables: usize,
 }
 
-impl<R: Range> Component<R> {
+impl<R: ClosedRange> Component<R> {
     /// Compiles one expression over `variables` variables.
-    pub fn new(graph: &mut Expressions, root: NodeId, variables: usize) -> Self {
+    pub fn new(graph: &mut ExpressionGraph, root: ExpressionId, variables: usize) -> Self {
         let root = graph.expanded(root, variables);
         let value = Tape::new(graph, &[root], variables);
         let repeated: Vec<usize> =
             (0..variables).filter(|&variable| graph.occurrences(root, variable) > 1).collect();
-        let derivatives: Option<Vec<NodeId>> =
+        let derivatives: Option<Vec<ExpressionId>> =
             repeated.iter().map(|&variable| graph.derivative(root, variable)).collect();
         let slopes = derivatives.filter(|_| !repeated.is_empty()).map(|mut roots| {
             for root in &mut roots {

@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 
 /// An exact number together with the doubles next to it, so that doubles compare with it exactly.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Edge {
+pub struct BoxEdge {
     exact: Rational,
     /// The greatest double that is at most the number.
     floor: f64,
@@ -14,7 +14,7 @@ pub struct Edge {
     ceil: f64,
 }
 
-impl Edge {
+impl BoxEdge {
     /// The edge at a number.
     #[must_use]
     pub fn new(exact: Rational) -> Self {
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn doubles_compare_exactly() {
-        let tenth = Edge::new(Rational::new(1, 10).expect("not 0"));
+        let tenth = BoxEdge::new(Rational::new(1, 10).expect("not 0"));
         // The double 0.1 is above one tenth.
         assert_eq!(tenth.compare(0.1), Ordering::Greater);
         assert_eq!(tenth.compare(0.1f64.next_down()), Ordering::Less);
         assert_eq!(tenth.compare(f64::NEG_INFINITY), Ordering::Less);
         assert_eq!(tenth.compare(1.0), Ordering::Greater);
-        let half = Edge::new(Rational::new(1, 2).expect("not 0"));
+        let half = BoxEdge::new(Rational::new(1, 2).expect("not 0"));
         assert_eq!(half.compare(0.5), Ordering::Equal);
         assert_eq!(half.compare(0.5f64.next_up()), Ordering::Greater);
         assert_eq!(half.compare(0.5f64.next_down()), Ordering::Less);

@@ -17,11 +17,11 @@ use rustc_hash::FxHashMap;
 pub use parse::ExpressionError;
 pub use tape::Tape;
 
-/// A node of an [`Expressions`] graph.
+/// A node of an [`ExpressionGraph`] graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId(u32);
+pub struct ExpressionId(u32);
 
-impl NodeId {
+impl ExpressionId {
     fn index(self) -> usize {
         self.0 as usize
     }
@@ -29,7 +29,7 @@ impl NodeId {
 
 /// A function of one number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Function {
+pub enum ExpressionFunction {
     /// The sine.
     Sin,
     /// The cosine.
@@ -50,54 +50,54 @@ pub enum Function {
 
 /// An operation; operands are nodes before it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Node {
+pub enum ExpressionNode {
     /// An exact number.
     Constant(Rational),
     /// A variable, by its position.
     Variable(usize),
     /// −a.
-    Neg(NodeId),
+    Neg(ExpressionId),
     /// a + b.
-    Add(NodeId, NodeId),
+    Add(ExpressionId, ExpressionId),
     /// a − b.
-    Sub(NodeId, NodeId),
+    Sub(ExpressionId, ExpressionId),
     /// a · b.
-    Mul(NodeId, NodeId),
+    Mul(ExpressionId, ExpressionId),
     /// a / b.
-    Div(NodeId, NodeId),
+    Div(ExpressionId, ExpressionId),
     /// a to an integer power other than 0 and 1.
-    Power(NodeId, i32),
+    Power(ExpressionId, i32),
     /// A function of a.
-    Apply(Function, NodeId),
+    Apply(ExpressionFunction, ExpressionId),
     /// The smaller of two numbers.
-    Min(NodeId, NodeId),
+    Min(ExpressionId, ExpressionId),
     /// The larger of two numbers.
-    Max(NodeId, NodeId),
+    Max(ExpressionId, ExpressionId),
     /// `then` where a ≤ b, or a < b if `strict`; `otherwise` elsewhere.
     Choose {
         /// Whether equality counts as not less.
         strict: bool,
         /// The left side.
-        a: NodeId,
+        a: ExpressionId,
         /// The right side.
-        b: NodeId,
+        b: ExpressionId,
         /// The value where it holds.
-        then: NodeId,
+        then: ExpressionId,
         /// The value elsewhere.
-        otherwise: NodeId,
+        otherwise: ExpressionId,
     },
 }
 
 /// A graph of expressions over numbered variables.
 #[derive(Clone, Debug, Default)]
-pub struct Expressions {
-    nodes: Vec<Node>,
+pub struct ExpressionGraph {
+    nodes: Vec<ExpressionNode>,
     /// Whether a node has a value for all values of the variables.
     total: Vec<bool>,
-    known: FxHashMap<Node, NodeId>,
+    known: FxHashMap<ExpressionNode, ExpressionId>,
 }
 
-impl Expressions {
+impl ExpressionGraph {
     /// A graph without nodes.
     #[must_use]
     pub fn new() -> Self {
@@ -106,33 +106,36 @@ impl Expressions {
 
     /// The operation of a node.
     #[must_use]
-    pub fn node(&self, id: NodeId) -> &Node {
+    pub fn node(&self, id: ExpressionId) -> &ExpressionNode {
         &self.nodes[id.index()]
     }
 
     /// The value of a node that is a constant.
     #[must_use]
-    pub fn constant_value(&self, id: NodeId) -> Option<&Rational> {
+    pub fn constant_value(&self, id: ExpressionId) -> Option<&Rational> {
         match self.node(id) {
-            Node::Constant(value) => Some(value),
+            ExpressionNode::Constant(value) => Some(value),
             _ => None,
         }
     }
 
-    fn intern(&mut self, node: Node) -> NodeId {
+    fn intern(&mut self, node: ExpressionNode) -> ExpressionId {
         if let Some(&id) = self.known.get(&node) {
             return id;
         }
         let partial = match &node {
-            Node::Div(_, b) => self.constant_value(*b).is_none_or(Rational::is_zero),
-            Node::Power(_, exponent) => *exponent < 0,
-            Node::Apply(function, _) => {
-                matches!(function, Function::Tan | Function::Log | Function::Sqrt)
+            ExpressionNode::Div(_, b) => self.constant_value(*b).is_none_or(Rational::is_zero),
+            ExpressionNode::Power(_, exponent) => *exponent < 0,
+            ExpressionNode::Apply(function, _) => {
+                matches!(
+                    function,
+                    ExpressionFunction::Tan | ExpressionFunction::Log | ExpressionFunction::Sqrt
+                )
             }
             _ => false,
         };
         let total = !partial && operands(&node).iter().all(|a| self.total[a.index()]);
-        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let id = ExpressionId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(node.clone());
         self.total.push(total);
         self.known.insert(node, id);
@@ -140,33 +143,33 @@ impl Expressions {
     }
 
     /// An exact number.
-    pub fn constant(&mut self, value: Rational) -> NodeId {
-        self.intern(Node::Constant(value))
+    pub fn constant(&mut self, value: Rational) -> ExpressionId {
+        self.intern(ExpressionNode::Constant(value))
     }
 
     /// A variable.
-    pub fn variable(&mut self, position: usize) -> NodeId {
-        self.intern(Node::Variable(position))
+    pub fn variable(&mut self, position: usize) -> ExpressionId {
+        self.intern(ExpressionNode::Variable(position))
     }
 
-    fn is(&self, id: NodeId, value: &Rational) -> bool {
+    fn is(&self, id: ExpressionId, value: &Rational) -> bool {
         self.constant_value(id) == Some(value)
     }
 
     /// −a.
-    pub fn neg(&mut self, a: NodeId) -> NodeId {
+    pub fn neg(&mut self, a: ExpressionId) -> ExpressionId {
         match self.node(a) {
-            Node::Constant(value) => {
+            ExpressionNode::Constant(value) => {
                 let value = -value;
                 self.constant(value)
             }
-            Node::Neg(inner) => *inner,
-            _ => self.intern(Node::Neg(a)),
+            ExpressionNode::Neg(inner) => *inner,
+            _ => self.intern(ExpressionNode::Neg(a)),
         }
     }
 
     /// a + b.
-    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn add(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
         if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
             let sum = x + y;
             return self.constant(sum);
@@ -177,14 +180,14 @@ impl Expressions {
         if self.is(b, &Rational::ZERO) {
             return a;
         }
-        if let Node::Neg(inner) = *self.node(b) {
+        if let ExpressionNode::Neg(inner) = *self.node(b) {
             return self.sub(a, inner);
         }
-        self.intern(Node::Add(a, b))
+        self.intern(ExpressionNode::Add(a, b))
     }
 
     /// a − b.
-    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn sub(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
         if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
             let difference = x - y;
             return self.constant(difference);
@@ -195,14 +198,14 @@ impl Expressions {
         if self.is(b, &Rational::ZERO) {
             return a;
         }
-        if let Node::Neg(inner) = *self.node(b) {
+        if let ExpressionNode::Neg(inner) = *self.node(b) {
             return self.add(a, inner);
         }
-        self.intern(Node::Sub(a, b))
+        self.intern(ExpressionNode::Sub(a, b))
     }
 
     /// a · b; a power where both have one base.
-    pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn mul(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
         if let (Some(x), Some(y)) = (self.constant_value(a), self.constant_value(b)) {
             let product = x * y;
             return self.constant(product);
@@ -224,20 +227,20 @@ impl Expressions {
             && q > 0
             && let Some(exponent) = p.checked_add(q)
         {
-            return self.intern(Node::Power(base, exponent));
+            return self.intern(ExpressionNode::Power(base, exponent));
         }
-        self.intern(Node::Mul(a, b))
+        self.intern(ExpressionNode::Mul(a, b))
     }
 
-    fn base(&self, a: NodeId) -> (NodeId, i32) {
+    fn base(&self, a: ExpressionId) -> (ExpressionId, i32) {
         match *self.node(a) {
-            Node::Power(base, exponent) => (base, exponent),
+            ExpressionNode::Power(base, exponent) => (base, exponent),
             _ => (a, 1),
         }
     }
 
     /// a / b; the product with the inverse of a constant.
-    pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
+    pub fn div(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
         if let Some(divisor) = self.constant_value(b)
             && let Some(inverse) = divisor.recip()
         {
@@ -248,11 +251,11 @@ impl Expressions {
             let factor = self.constant(inverse);
             return self.mul(a, factor);
         }
-        self.intern(Node::Div(a, b))
+        self.intern(ExpressionNode::Div(a, b))
     }
 
     /// a to an integer power.
-    pub fn power(&mut self, a: NodeId, exponent: i32) -> NodeId {
+    pub fn power(&mut self, a: ExpressionId, exponent: i32) -> ExpressionId {
         match exponent {
             0 if self.total[a.index()] => return self.constant(Rational::ONE),
             1 => return a,
@@ -261,71 +264,71 @@ impl Expressions {
         if let Some(power) = self.constant_value(a).and_then(|x| x.pow(exponent)) {
             return self.constant(power);
         }
-        self.intern(Node::Power(a, exponent))
+        self.intern(ExpressionNode::Power(a, exponent))
     }
 
     /// A function of a.
-    pub fn apply(&mut self, function: Function, a: NodeId) -> NodeId {
-        if function == Function::Abs
+    pub fn apply(&mut self, function: ExpressionFunction, a: ExpressionId) -> ExpressionId {
+        if function == ExpressionFunction::Abs
             && let Some(value) = self.constant_value(a)
         {
             let value = value.abs();
             return self.constant(value);
         }
-        self.intern(Node::Apply(function, a))
+        self.intern(ExpressionNode::Apply(function, a))
     }
 
     /// The smaller of two numbers.
-    pub fn min(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        if a == b { a } else { self.intern(Node::Min(a, b)) }
+    pub fn min(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
+        if a == b { a } else { self.intern(ExpressionNode::Min(a, b)) }
     }
 
     /// The larger of two numbers.
-    pub fn max(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        if a == b { a } else { self.intern(Node::Max(a, b)) }
+    pub fn max(&mut self, a: ExpressionId, b: ExpressionId) -> ExpressionId {
+        if a == b { a } else { self.intern(ExpressionNode::Max(a, b)) }
     }
 
     /// `then` where a ≤ b (a < b if `strict`), `otherwise` elsewhere.
     pub fn choose(
         &mut self,
         strict: bool,
-        [a, b]: [NodeId; 2],
-        then: NodeId,
-        otherwise: NodeId,
-    ) -> NodeId {
+        [a, b]: [ExpressionId; 2],
+        then: ExpressionId,
+        otherwise: ExpressionId,
+    ) -> ExpressionId {
         // Where a side of the comparison has no value, neither has the choice.
         if then == otherwise && self.total[a.index()] && self.total[b.index()] {
             return then;
         }
-        self.intern(Node::Choose { strict, a, b, then, otherwise })
+        self.intern(ExpressionNode::Choose { strict, a, b, then, otherwise })
     }
 
     /// Takes expressions over from another graph, with each variable replaced by a node.
     pub fn import(
         &mut self,
-        other: &Expressions,
-        roots: &[NodeId],
-        variables: &[NodeId],
-    ) -> Vec<NodeId> {
-        let mut own: Vec<NodeId> = Vec::with_capacity(other.nodes.len());
+        other: &ExpressionGraph,
+        roots: &[ExpressionId],
+        variables: &[ExpressionId],
+    ) -> Vec<ExpressionId> {
+        let mut own: Vec<ExpressionId> = Vec::with_capacity(other.nodes.len());
         for node in &other.nodes {
-            let at = |a: NodeId| own[a.index()];
+            let at = |a: ExpressionId| own[a.index()];
             let id = match *node {
-                Node::Constant(ref value) => self.constant(value.clone()),
-                Node::Variable(position) => match variables.get(position) {
+                ExpressionNode::Constant(ref value) => self.constant(value.clone()),
+                ExpressionNode::Variable(position) => match variables.get(position) {
                     Some(&replaced) => replaced,
                     None => self.variable(position),
                 },
-                Node::Neg(a) => self.neg(at(a)),
-                Node::Add(a, b) => self.add(at(a), at(b)),
-                Node::Sub(a, b) => self.sub(at(a), at(b)),
-                Node::Mul(a, b) => self.mul(at(a), at(b)),
-                Node::Div(a, b) => self.div(at(a), at(b)),
-                Node::Power(a, exponent) => self.power(at(a), exponent),
-                Node::Apply(function, a) => self.apply(function, at(a)),
-                Node::Min(a, b) => self.min(at(a), at(b)),
-                Node::Max(a, b) => self.max(at(a), at(b)),
-                Node::Choose { strict, a, b, then, otherwise } => {
+                ExpressionNode::Neg(a) => self.neg(at(a)),
+                ExpressionNode::Add(a, b) => self.add(at(a), at(b)),
+                ExpressionNode::Sub(a, b) => self.sub(at(a), at(b)),
+                ExpressionNode::Mul(a, b) => self.mul(at(a), at(b)),
+                ExpressionNode::Div(a, b) => self.div(at(a), at(b)),
+                ExpressionNode::Power(a, exponent) => self.power(at(a), exponent),
+                ExpressionNode::Apply(function, a) => self.apply(function, at(a)),
+                ExpressionNode::Min(a, b) => self.min(at(a), at(b)),
+                ExpressionNode::Max(a, b) => self.max(at(a), at(b)),
+                ExpressionNode::Choose { strict, a, b, then, otherwise } => {
                     self.choose(strict, [at(a), at(b)], at(then), at(otherwise))
                 }
             };
@@ -337,11 +340,11 @@ impl Expressions {
     /// Returns how often a variable is read when the expression is written out as text (equal parts
     /// count each time), up to a bound.
     #[must_use]
-    pub fn occurrences(&self, root: NodeId, variable: usize) -> u32 {
+    pub fn occurrences(&self, root: ExpressionId, variable: usize) -> u32 {
         let mut counts: Vec<u32> = Vec::with_capacity(root.index() + 1);
         for node in &self.nodes[..=root.index()] {
             counts.push(match node {
-                Node::Variable(position) => u32::from(*position == variable),
+                ExpressionNode::Variable(position) => u32::from(*position == variable),
                 other => operands(other)
                     .iter()
                     .fold(0u32, |sum, a| sum.saturating_add(counts[a.index()])),
@@ -352,9 +355,9 @@ impl Expressions {
 
     /// Returns whether only operations of exact rational arithmetic occur.
     #[must_use]
-    pub fn is_rational(&self, root: NodeId) -> bool {
+    pub fn is_rational(&self, root: ExpressionId) -> bool {
         self.reachable(root).all(|node| match node {
-            Node::Apply(function, _) => *function == Function::Abs,
+            ExpressionNode::Apply(function, _) => *function == ExpressionFunction::Abs,
             _ => true,
         })
     }
@@ -362,26 +365,26 @@ impl Expressions {
     /// Returns whether the expression is differentiable as often as one likes wherever it has a
     /// value.
     #[must_use]
-    pub fn is_smooth(&self, root: NodeId) -> bool {
+    pub fn is_smooth(&self, root: ExpressionId) -> bool {
         self.reachable(root).all(|node| {
             !matches!(
                 node,
-                Node::Min(..)
-                    | Node::Max(..)
-                    | Node::Choose { .. }
-                    | Node::Apply(Function::Abs | Function::Sqrt, _)
+                ExpressionNode::Min(..)
+                    | ExpressionNode::Max(..)
+                    | ExpressionNode::Choose { .. }
+                    | ExpressionNode::Apply(ExpressionFunction::Abs | ExpressionFunction::Sqrt, _)
             )
         })
     }
 
     /// The nodes that a node needs, itself included.
-    fn reachable(&self, root: NodeId) -> impl Iterator<Item = &Node> {
+    fn reachable(&self, root: ExpressionId) -> impl Iterator<Item = &ExpressionNode> {
         let needed = self.needed(&[root]);
         self.nodes.iter().zip(needed).filter_map(|(node, needed)| needed.then_some(node))
     }
 
     /// Returns which nodes are needed for some others.
-    fn needed(&self, roots: &[NodeId]) -> Vec<bool> {
+    fn needed(&self, roots: &[ExpressionId]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for root in roots {
             needed[root.index()] = true;
@@ -398,16 +401,18 @@ impl Expressions {
 }
 
 /// The operands of a node.
-fn operands(node: &Node) -> Vec<NodeId> {
+fn operands(node: &ExpressionNode) -> Vec<ExpressionId> {
     match *node {
-        Node::Constant(_) | Node::Variable(_) => Vec::new(),
-        Node::Neg(a) | Node::Power(a, _) | Node::Apply(_, a) => vec![a],
-        Node::Add(a, b)
-        | Node::Sub(a, b)
-        | Node::Mul(a, b)
-        | Node::Div(a, b)
-        | Node::Min(a, b)
-        | Node::Max(a, b) => vec![a, b],
-        Node::Choose { a, b, then, otherwise, .. } => vec![a, b, then, otherwise],
+        ExpressionNode::Constant(_) | ExpressionNode::Variable(_) => Vec::new(),
+        ExpressionNode::Neg(a) | ExpressionNode::Power(a, _) | ExpressionNode::Apply(_, a) => {
+            vec![a]
+        }
+        ExpressionNode::Add(a, b)
+        | ExpressionNode::Sub(a, b)
+        | ExpressionNode::Mul(a, b)
+        | ExpressionNode::Div(a, b)
+        | ExpressionNode::Min(a, b)
+        | ExpressionNode::Max(a, b) => vec![a, b],
+        ExpressionNode::Choose { a, b, then, otherwise, .. } => vec![a, b, then, otherwise],
     }
 }

@@ -11,8 +11,8 @@ use policert_numeric::Rational;
 
 use crate::component::Component;
 use crate::error::ReachError;
-use crate::expression::{Expressions, NodeId, Tape};
-use crate::range::Range;
+use crate::expression::{ExpressionGraph, ExpressionId, Tape};
+use crate::range::ClosedRange;
 use crate::task::{Dynamics, DynamicsKind};
 
 /// Attempts at a box that Picard's operator maps into itself.
@@ -34,7 +34,7 @@ pub struct Flow<R> {
     tenth: R,
 }
 
-impl<R: Range> Flow<R> {
+impl<R: ClosedRange> Flow<R> {
     /// Compiles equations with `inputs` inputs.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl<R: Range> Flow<R> {
         let variables = dimension + inputs;
         let polynomials =
             sums.iter().map(|&sum| Component::new(&mut graph, sum, variables)).collect();
-        let tape = |roots: &[NodeId]| {
+        let tape = |roots: &[ExpressionId]| {
             let tape = Tape::new(&graph, roots, variables);
             let registers = tape.registers();
             (tape, registers)
@@ -133,17 +133,17 @@ impl<R: Range> Flow<R> {
         for i in 0..self.dimension {
             candidate[i] = arguments[i].add(&self.duration.mul(tape.output(registers, i)));
         }
-        candidate[..self.dimension].iter().all(Range::is_bounded).then_some(())
+        candidate[..self.dimension].iter().all(ClosedRange::is_bounded).then_some(())
     }
 }
 
 /// Taylor's formula for one part of the step.
 struct Series {
-    graph: Expressions,
+    graph: ExpressionGraph,
     /// x + Σ hᵏ/k!·f⁽ᵏ⁻¹⁾(x), by variable.
-    sums: Vec<NodeId>,
+    sums: Vec<ExpressionId>,
     /// f⁽ᵖ⁻¹⁾·hᵖ/p!.
-    rests: Vec<NodeId>,
+    rests: Vec<ExpressionId>,
     /// h.
     part: Rational,
 }
@@ -164,7 +164,7 @@ impl Series {
         let smooth = f.iter().all(|&root| graph.is_smooth(root));
         let order = if smooth { 3 } else { 2 };
         let mut along = f.clone();
-        let mut sums: Vec<NodeId> = (0..f.len()).map(|i| graph.variable(i)).collect();
+        let mut sums: Vec<ExpressionId> = (0..f.len()).map(|i| graph.variable(i)).collect();
         let mut factor = h.clone();
         for k in 1..order {
             let weight = graph.constant(factor.clone());
@@ -195,10 +195,10 @@ pub(crate) fn polynomials(dynamics: &Dynamics) -> Result<Dynamics, ReachError> {
 
 /// Derivatives of functions along the flow of f.
 fn lie_derivatives(
-    graph: &mut Expressions,
-    functions: &[NodeId],
-    f: &[NodeId],
-) -> Option<Vec<NodeId>> {
+    graph: &mut ExpressionGraph,
+    functions: &[ExpressionId],
+    f: &[ExpressionId],
+) -> Option<Vec<ExpressionId>> {
     let mut results = Vec::with_capacity(functions.len());
     for &function in functions {
         let mut sum = graph.constant(Rational::ZERO);

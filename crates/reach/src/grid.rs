@@ -8,8 +8,8 @@ use std::cmp::Ordering;
 use policert_numeric::Rational;
 use smallvec::SmallVec;
 
-use crate::edge::Edge;
-use crate::range::Range;
+use crate::edge::BoxEdge;
+use crate::range::ClosedRange;
 
 /// A cell, by its position along each variable.
 pub type Cell = SmallVec<[u32; 6]>;
@@ -20,7 +20,7 @@ pub const MAX_EDGES: usize = 1 << 22;
 /// The cells along one variable.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    edges: Vec<Edge>,
+    edges: Vec<BoxEdge>,
     /// Cells per unit if all but the last have one width, else 0: a first guess.
     density: f64,
 }
@@ -34,7 +34,7 @@ impl Axis {
             return None;
         }
         let density = (&edges[1] - &edges[0]).recip().map_or(0.0, |inverse| inverse.to_f64());
-        Some(Self { edges: edges.into_iter().map(Edge::new).collect(), density })
+        Some(Self { edges: edges.into_iter().map(BoxEdge::new).collect(), density })
     }
 
     /// Cells of one width from `lower` to `upper`; the last one is narrower if that does not come
@@ -75,13 +75,13 @@ impl Axis {
     /// The lower edge of cell `k`, the upper edge of the last one for `k` = [`Axis::len`].
     #[must_use]
     #[inline]
-    pub fn edge(&self, k: usize) -> &Edge {
+    pub fn edge(&self, k: usize) -> &BoxEdge {
         &self.edges[k]
     }
 
     /// The cells that a range meets, first and last; `None` if part of it is outside.
     #[inline]
-    pub fn cells_of<R: Range>(&self, range: &R) -> Option<(usize, usize)> {
+    pub fn cells_of<R: ClosedRange>(&self, range: &R) -> Option<(usize, usize)> {
         let outer = range.to_interval();
         let first = self.find(outer.lo(), |edge| range.lower_cmp(edge))?;
         let inside_first = range.upper_cmp(&self.edges[first + 1]) == Ordering::Less;
@@ -92,7 +92,7 @@ impl Axis {
 
     /// The cell of a number, given about and by its comparison with edges.
     #[inline]
-    fn find(&self, about: f64, compare: impl Fn(&Edge) -> Ordering) -> Option<usize> {
+    fn find(&self, about: f64, compare: impl Fn(&BoxEdge) -> Ordering) -> Option<usize> {
         let last = self.len() - 1;
         let mut k = self.guess(about);
         // A few steps from the guess; by bisection if it was far off.
@@ -195,7 +195,10 @@ impl Grid {
     }
 
     /// Lower and upper edges of a cell, variable by variable.
-    pub fn edges_of<'a>(&'a self, cell: &'a [u32]) -> impl Iterator<Item = (&'a Edge, &'a Edge)> {
+    pub fn edges_of<'a>(
+        &'a self,
+        cell: &'a [u32],
+    ) -> impl Iterator<Item = (&'a BoxEdge, &'a BoxEdge)> {
         self.axes
             .iter()
             .zip(cell)

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ReachError;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::reachable_sets::Part;
 
 /// The journal of one run.
 #[derive(Debug)]
-pub struct Journal {
+pub struct ReachJournal {
     path: PathBuf,
     file: File,
     run: String,
@@ -67,7 +67,7 @@ struct ObstacleRecord {
     state: Vec<(f64, f64)>,
 }
 
-impl Journal {
+impl ReachJournal {
     /// Opens a journal: one of the same run is continued, a new one is begun where there is none.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Journal {
 
     /// Returns what is known about a part.
     #[must_use]
-    pub fn outcome<R: Range>(&self, part: &Part) -> Option<PartOutcome<R>> {
+    pub fn outcome<R: ClosedRange>(&self, part: &Part) -> Option<PartOutcome<R>> {
         let record = self.known.get(&key(part))?;
         let mut outcome = PartOutcome::new();
         outcome.boxes.clone_from(&record.boxes);
@@ -124,8 +124,8 @@ impl Journal {
         Some(outcome)
     }
 
-    /// Adds a finished part. A failure is kept for [`Journal::finish`].
-    pub fn add<R: Range>(&mut self, part: &Part, outcome: &PartOutcome<R>) {
+    /// Adds a finished part. A failure is kept for [`ReachJournal::finish`].
+    pub fn add<R: ClosedRange>(&mut self, part: &Part, outcome: &PartOutcome<R>) {
         let record = PartRecord {
             part: key(part),
             boxes: outcome.boxes.clone(),
@@ -169,7 +169,7 @@ fn key(part: &Part) -> Vec<(String, String)> {
 }
 
 impl ObstacleRecord {
-    fn new<R: Range>(obstacle: &Obstacle<R>) -> Self {
+    fn new<R: ClosedRange>(obstacle: &Obstacle<R>) -> Self {
         let state = obstacle.state.iter().map(|range| {
             let outer = range.to_interval();
             (outer.lo().max(-f64::MAX), outer.hi().min(f64::MAX))
@@ -177,7 +177,7 @@ impl ObstacleRecord {
         Self { kind: obstacle.kind, step: obstacle.step, state: state.collect() }
     }
 
-    fn read<R: Range>(&self) -> Obstacle<R> {
+    fn read<R: ClosedRange>(&self) -> Obstacle<R> {
         let range = |&(lo, hi): &(f64, f64)| {
             R::from_interval(Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING))
         };
@@ -202,12 +202,12 @@ mod tests {
         let state = vec![Interval::new(0.1, 0.3).expect("an interval")];
         outcome.obstacle = Some(Obstacle { kind: ObstacleKind::MissesGoal, step: 2, state });
         let known = |run: &str| {
-            let journal = Journal::open(&path, run).expect("a journal");
+            let journal = ReachJournal::open(&path, run).expect("a journal");
             journal.outcome::<Interval>(&part).map(|outcome| outcome.obstacle)
         };
-        Journal::open(&path, "run").expect("a journal").add(&part, &outcome);
+        ReachJournal::open(&path, "run").expect("a journal").add(&part, &outcome);
         assert_eq!(known("run").map(|obstacle| obstacle.map(|o| o.step)), Some(Some(2)));
-        assert!(Journal::open(&path, "other run").is_err());
+        assert!(ReachJournal::open(&path, "other run").is_err());
         let written = fs::read_to_string(&path).expect("a journal");
         let at = written.find(",\"obstacle\"").expect("an obstacle");
         let end = at + written[at..].find("]]}").expect("its end") + 3;

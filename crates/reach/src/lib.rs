@@ -10,8 +10,8 @@
 //!   (Algorithm 2).
 //! - **Networks that read the state**: affine forms (`policy/state.rs`) and zonotopes through the
 //!   linearised loop (`linearised.rs`).
-//! - **Arithmetic**: [`Range`], outward-rounded or exact.
-//! - **Expressions**: [`Expressions`], with derivatives; [`Tape`] evaluates them over ranges.
+//! - **Arithmetic**: [`ClosedRange`], outward-rounded or exact.
+//! - **Expressions**: [`ExpressionGraph`], with derivatives; [`Tape`] evaluates them over ranges.
 //!
 //! **Architecture invariant**: every box contains all states that it stands for, rounding
 //! included. Overflow, NaN and expressions without a value end in *unknown*.
@@ -41,25 +41,27 @@ mod zonotope;
 
 pub use aggregate::{Adjacency, Aggregation, Relations, aggregate};
 pub use analysis::{
-    Analysis, Counterexample, Path, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
-    StateBox, StateRange, UnknownCause, analyse,
+    Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
+    ReportedTrajectory, StateBox, StateRange, UnknownCause, analyse,
 };
 pub use component::Component;
-pub use edge::Edge;
+pub use edge::BoxEdge;
 pub use error::ReachError;
-pub use expression::{ExpressionError, Expressions, Function, Node, NodeId, Tape};
+pub use expression::{
+    ExpressionError, ExpressionFunction, ExpressionGraph, ExpressionId, ExpressionNode, Tape,
+};
 pub use grid::{Axis, Cell, Grid};
-pub use journal::Journal;
+pub use journal::ReachJournal;
 pub use outcome::{Obstacle, ObstacleKind, PartOutcome};
 pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,
 };
 pub use post::Post;
-pub use range::{ExactRange, Range};
-pub use reachable_sets::{Boxes, Part, ReachableSets, RunOptions};
-pub use region::{Border, Region, Side};
+pub use range::{ClosedRange, ExactRange};
+pub use reachable_sets::{Boxes, Part, ReachOptions, ReachableSets};
+pub use region::{Border, LoopRegion, RegionSide};
 pub use segment::segment;
 pub use task::{
-    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, Question, Task,
+    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, LoopQuestion, Task,
 };
 pub use trajectory::{Simulator, Trajectory, Violation, ViolationKind, random_state, start_states};

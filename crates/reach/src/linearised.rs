@@ -16,7 +16,7 @@ use crate::expression::Tape;
 use crate::flow::{Flow, polynomials};
 use crate::policy::StateController;
 use crate::post::Update;
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::task::{Dynamics, DynamicsKind};
 use crate::zonotope::{LinearMap, Zonotope};
 
@@ -109,7 +109,7 @@ impl Linearised {
             }
         }
         self.clamp();
-        self.hull.iter().all(Range::is_bounded).then_some(())
+        self.hull.iter().all(ClosedRange::is_bounded).then_some(())
     }
 
     /// The ranges around the centre.
@@ -133,7 +133,7 @@ impl Linearised {
         let map = LinearMap { slopes: &slopes, base: &base };
         let image = self.zonotope.image(map, &offsets);
         self.hull.extend(actions.iter().map(|action| action.range(&offsets)));
-        if self.hull.iter().any(|side| !Range::is_bounded(side)) {
+        if self.hull.iter().any(|side| !ClosedRange::is_bounded(side)) {
             return None;
         }
         match image {
@@ -189,7 +189,7 @@ impl Linearised {
         }
         slopes.extend(unit_rows(n..n + kept, columns));
         base.extend_from_slice(&centre[n..n + kept]);
-        let bounded = slopes.iter().chain(&base).all(Range::is_bounded);
+        let bounded = slopes.iter().chain(&base).all(ClosedRange::is_bounded);
         let map = LinearMap { slopes: &slopes, base: &base };
         bounded.then(|| self.zonotope.image(map, &self.offsets())).flatten()
     }

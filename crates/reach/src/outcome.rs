@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::task::Task;
 
 /// Says what stands against a verdict *safe*.
@@ -34,7 +34,7 @@ pub struct Obstacle<R> {
     pub state: Vec<R>,
 }
 
-impl<R: Range> Obstacle<R> {
+impl<R: ClosedRange> Obstacle<R> {
     /// An obstacle at a step.
     #[must_use]
     pub fn new(kind: ObstacleKind, step: u32, state: &[R]) -> Self {
@@ -61,7 +61,7 @@ pub struct PartOutcome<R> {
     pub recorded: Vec<Vec<R>>,
 }
 
-impl<R: Range> PartOutcome<R> {
+impl<R: ClosedRange> PartOutcome<R> {
     pub(crate) fn new() -> Self {
         Self {
             boxes: Vec::new(),

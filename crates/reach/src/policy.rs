@@ -14,10 +14,10 @@ use policert_policy::{Evaluator, Meter, Network, PolicyError, read_network_withi
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::edge::Edge;
+use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::grid::{Cell, Grid};
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::task::{ActionMap, Controller, Task};
 
 pub use controls::Controls;
@@ -117,7 +117,7 @@ struct ActionRange<R> {
     map: ActionMap,
 }
 
-impl<R: Range> ActionRange<R> {
+impl<R: ClosedRange> ActionRange<R> {
     fn apply(&self, output: &R) -> R {
         let mut action = output.clone();
         if !self.map.offset.is_zero() {
@@ -148,7 +148,7 @@ fn network_within(path: &Path, budget: &Budget) -> Result<Network, ReachError> {
     }
 }
 
-impl<R: Range> Actions<R> {
+impl<R: ClosedRange> Actions<R> {
     /// The actions of a task's controller on the cells of `grid`.
     ///
     /// # Errors
@@ -337,7 +337,7 @@ impl CellNetwork {
 
 /// The nearest single-precision number of an edge, as a double; at a tie the one with an even
 /// mantissa.
-fn nearest_f32(edge: &Edge) -> f64 {
+fn nearest_f32(edge: &BoxEdge) -> f64 {
     #[expect(clippy::cast_possible_truncation, reason = "rounding is meant")]
     let (low, high) = (edge.floor() as f32, edge.ceil() as f32);
     // Rounding keeps the order, so equal ones are that of the number between.

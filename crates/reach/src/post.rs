@@ -1,18 +1,18 @@
 //! `post`: the image of a box under one action (BBReach, Section 4.2).
 
 use crate::component::Component;
-use crate::edge::Edge;
+use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::expression::Tape;
 use crate::flow::Flow;
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::task::{Dynamics, DynamicsKind};
 
 /// Computes images; has its own work space, so each thread needs its own.
 #[derive(Clone, Debug)]
 pub struct Post<R> {
     motion: Motion<R>,
-    clamp: Option<Vec<(Edge, Edge)>>,
+    clamp: Option<Vec<(BoxEdge, BoxEdge)>>,
     /// State and inputs of the substep at hand.
     arguments: Vec<R>,
     dimension: usize,
@@ -24,7 +24,7 @@ enum Motion<R> {
     Flow(Box<Flow<R>>),
 }
 
-impl<R: Range> Post<R> {
+impl<R: ClosedRange> Post<R> {
     /// Compiles the dynamics of a control loop with `inputs` inputs.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl<R: Range> Post<R> {
                 *range = range.clamped(lower, upper);
             }
         }
-        if images[start..].iter().all(Range::is_bounded) {
+        if images[start..].iter().all(ClosedRange::is_bounded) {
             Some(())
         } else {
             images.truncate(start);
@@ -105,7 +105,7 @@ enum Source {
     Component(usize),
 }
 
-impl<R: Range> Update<R> {
+impl<R: ClosedRange> Update<R> {
     pub(crate) fn new(dynamics: &Dynamics, variables: usize) -> Self {
         let mut graph = dynamics.graph.clone();
         let (mut roots, mut components) = (Vec::new(), Vec::new());

@@ -11,14 +11,14 @@ use std::fmt::Debug;
 
 use policert_numeric::{Interval, Rational};
 
-use crate::edge::Edge;
-use crate::expression::Function;
+use crate::edge::BoxEdge;
+use crate::expression::ExpressionFunction;
 
 pub use exact::ExactRange;
 
 /// A non-empty closed range. Every operation contains all results for members of its operands;
 /// `None` says that some members have no result.
-pub trait Range: Clone + PartialEq + Debug + Send + Sync + 'static {
+pub trait ClosedRange: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// Whether bounds are exact.
     const EXACT: bool;
 
@@ -50,7 +50,7 @@ pub trait Range: Clone + PartialEq + Debug + Send + Sync + 'static {
     /// a to an integer power.
     fn power(&self, exponent: i32) -> Option<Self>;
     /// A function of a; `None` also if this kind of range has no such function.
-    fn apply(&self, function: Function) -> Option<Self>;
+    fn apply(&self, function: ExpressionFunction) -> Option<Self>;
     /// The smaller of a number of each.
     fn min(&self, other: &Self) -> Self;
     /// The larger of a number of each.
@@ -86,18 +86,18 @@ pub trait Range: Clone + PartialEq + Debug + Send + Sync + 'static {
     fn includes(&self, other: &Self) -> bool;
 
     /// Returns how the lower bound compares with an exact number.
-    fn lower_cmp(&self, edge: &Edge) -> Ordering;
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering;
     /// Returns how the upper bound compares with an exact number.
-    fn upper_cmp(&self, edge: &Edge) -> Ordering;
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering;
     /// The members between two exact numbers, outwards rounded; it must meet them.
-    fn clipped(&self, lower: &Edge, upper: &Edge) -> Self;
+    fn clipped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self;
     /// Every member moved to the nearest number between two exact ones.
-    fn clamped(&self, lower: &Edge, upper: &Edge) -> Self;
+    fn clamped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self;
     /// The same or a little more, with bounds that are cheaper to work with.
     fn tidied(self) -> Self;
 }
 
-impl Range for Interval {
+impl ClosedRange for Interval {
     const EXACT: bool = false;
 
     #[inline]
@@ -161,16 +161,16 @@ impl Range for Interval {
         self.powi(exponent)
     }
 
-    fn apply(&self, function: Function) -> Option<Self> {
+    fn apply(&self, function: ExpressionFunction) -> Option<Self> {
         Some(match function {
-            Function::Sin => self.sin(),
-            Function::Cos => self.cos(),
-            Function::Tan => return self.tan(),
-            Function::Exp => self.exp(),
-            Function::Log => return self.log(),
-            Function::Sqrt => return self.sqrt(),
-            Function::Tanh => self.tanh(),
-            Function::Abs => self.abs(),
+            ExpressionFunction::Sin => self.sin(),
+            ExpressionFunction::Cos => self.cos(),
+            ExpressionFunction::Tan => return self.tan(),
+            ExpressionFunction::Exp => self.exp(),
+            ExpressionFunction::Log => return self.log(),
+            ExpressionFunction::Sqrt => return self.sqrt(),
+            ExpressionFunction::Tanh => self.tanh(),
+            ExpressionFunction::Abs => self.abs(),
         })
     }
 
@@ -255,23 +255,23 @@ impl Range for Interval {
     }
 
     #[inline]
-    fn lower_cmp(&self, edge: &Edge) -> Ordering {
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering {
         edge.compare(self.lo())
     }
 
     #[inline]
-    fn upper_cmp(&self, edge: &Edge) -> Ordering {
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering {
         edge.compare(self.hi())
     }
 
     #[inline]
-    fn clipped(&self, lower: &Edge, upper: &Edge) -> Self {
+    fn clipped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self {
         let (lo, hi) = (self.lo().max(lower.floor()), self.hi().min(upper.ceil()));
         Interval::new(lo, hi).unwrap_or(*self)
     }
 
     #[inline]
-    fn clamped(&self, lower: &Edge, upper: &Edge) -> Self {
+    fn clamped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self {
         let lo = self.lo().max(lower.floor()).min(upper.floor());
         let hi = self.hi().max(lower.ceil()).min(upper.ceil());
         Interval::new(lo, hi).unwrap_or(*self)

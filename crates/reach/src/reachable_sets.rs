@@ -25,7 +25,7 @@ use crate::linearised::Linearised;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ExactRange, Range};
+use crate::range::{ClosedRange, ExactRange};
 use crate::task::{GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
@@ -49,7 +49,7 @@ impl<R> Default for Boxes<R> {
 
 /// Says what to keep and what to look at besides the question.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RunOptions {
+pub struct ReachOptions {
     /// Keep the boxes of every step.
     pub record: bool,
     /// Look for unsafe states between samples as well.
@@ -70,7 +70,7 @@ pub struct ReachableSets<'a, R> {
     pub post: Post<R>,
     /// Takes the place of all that where the network reads the state.
     linearised: Option<Linearised>,
-    options: RunOptions,
+    options: ReachOptions,
 }
 
 /// The parts of the boxes of a step in their cells.
@@ -112,7 +112,7 @@ impl<R> Default for Work<R> {
     }
 }
 
-impl<'a, R: Range> ReachableSets<'a, R> {
+impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     /// Prepares the computation for a task.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
         task: &'a Task,
         controls: Controls<'a, R>,
         post: Post<R>,
-        options: RunOptions,
+        options: ReachOptions,
     ) -> Result<Self, ReachError> {
         let reads_state = controls.state_controller().is_some();
         let linearised =
@@ -327,7 +327,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
             return Some(no_value);
         };
         if step == 0 {
-            linearised.begin(current.sides.iter().map(Range::to_interval).collect());
+            linearised.begin(current.sides.iter().map(ClosedRange::to_interval).collect());
         }
         let mut boxes = Vec::new();
         let wanted = self.options.between_samples.then_some(&mut boxes);
@@ -374,7 +374,7 @@ impl<'a, R: Range> ReachableSets<'a, R> {
 
 /// Looks at the boxes of a step: do they meet the unsafe set, are they in the goal? Absorbs or
 /// marks those in the goal; whether there is something to go on with.
-fn look_at<R: Range>(
+fn look_at<R: ClosedRange>(
     task: &Task,
     current: &mut Boxes<R>,
     step: u32,

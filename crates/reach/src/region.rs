@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use policert_numeric::Rational;
 
-use crate::edge::Edge;
-use crate::range::{ExactRange, Range};
+use crate::edge::BoxEdge;
+use crate::range::{ClosedRange, ExactRange};
 
 /// Says whether the border belongs to a region.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -20,37 +20,37 @@ pub enum Border {
 
 /// The bounds of one variable in a region.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Side {
+pub struct RegionSide {
     /// The variable.
     pub variable: usize,
     /// Its lower bound.
-    pub lower: Edge,
+    pub lower: BoxEdge,
     /// Its upper bound.
-    pub upper: Edge,
+    pub upper: BoxEdge,
 }
 
 /// A box over some of the variables; the others are free.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Region {
-    sides: Vec<Side>,
+pub struct LoopRegion {
+    sides: Vec<RegionSide>,
     border: Border,
 }
 
-impl Region {
+impl LoopRegion {
     /// The region of (variable, lower, upper) with or without its border.
     #[must_use]
     pub fn new(sides: Vec<(usize, Rational, Rational)>, border: Border) -> Self {
-        let side = |(variable, lower, upper)| Side {
+        let side = |(variable, lower, upper)| RegionSide {
             variable,
-            lower: Edge::new(lower),
-            upper: Edge::new(upper),
+            lower: BoxEdge::new(lower),
+            upper: BoxEdge::new(upper),
         };
         Self { sides: sides.into_iter().map(side).collect(), border }
     }
 
     /// Its bounds.
     #[must_use]
-    pub fn sides(&self) -> &[Side] {
+    pub fn sides(&self) -> &[RegionSide] {
         &self.sides
     }
 
@@ -62,7 +62,7 @@ impl Region {
 
     /// Returns whether all of a box lies in it.
     #[inline]
-    pub fn contains<R: Range>(&self, state: &[R]) -> bool {
+    pub fn contains<R: ClosedRange>(&self, state: &[R]) -> bool {
         self.sides.iter().all(|side| {
             let range = &state[side.variable];
             let (low, high) = (range.lower_cmp(&side.lower), range.upper_cmp(&side.upper));
@@ -95,7 +95,7 @@ impl Region {
 
     /// Returns whether part of a box may lie in it.
     #[inline]
-    pub fn meets<R: Range>(&self, state: &[R]) -> bool {
+    pub fn meets<R: ClosedRange>(&self, state: &[R]) -> bool {
         self.sides.iter().all(|side| {
             let range = &state[side.variable];
             let (low, high) = (range.lower_cmp(&side.upper), range.upper_cmp(&side.lower));

@@ -10,7 +10,7 @@
 //! cell visits it, with a part of width 0; the published code compares rounded sums of edges.
 
 use crate::grid::{Cell, Grid};
-use crate::range::Range;
+use crate::range::ClosedRange;
 
 /// Calls `visit` with each cell that a box meets, and the box's part in it (outwards rounded); the
 /// last variable changes fastest. Whether the box is inside the grid; otherwise no cell is visited.
@@ -18,7 +18,7 @@ use crate::range::Range;
 /// # Errors
 /// That of `visit`.
 #[inline]
-pub fn segment<R: Range, E>(
+pub fn segment<R: ClosedRange, E>(
     state: &[R],
     grid: &Grid,
     part: &mut Vec<R>,

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
 
-use crate::edge::Edge;
+use crate::edge::BoxEdge;
 use crate::error::ReachError;
-use crate::expression::{Expressions, NodeId};
+use crate::expression::{ExpressionGraph, ExpressionId};
 use crate::grid::Grid;
-use crate::region::Region;
+use crate::region::LoopRegion;
 
 /// Says how the state changes while one action is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -36,16 +36,16 @@ pub struct Dynamics {
     /// What the expressions give.
     pub kind: DynamicsKind,
     /// The graph of all expressions.
-    pub graph: Expressions,
+    pub graph: ExpressionGraph,
     /// The expressions, one for each state variable.
-    pub components: Vec<NodeId>,
+    pub components: Vec<ExpressionId>,
     /// How often the update is applied in one step; for differential equations into how many
     /// parts of equal length a step is divided.
     pub substeps: u32,
     /// Length of a step in time; only differential equations need it.
     pub period: Rational,
     /// Bounds that every variable is moved into after a step.
-    pub clamp: Option<Vec<(Edge, Edge)>>,
+    pub clamp: Option<Vec<(BoxEdge, BoxEdge)>>,
 }
 
 /// Says what the controller is.
@@ -60,9 +60,9 @@ pub enum Controller {
     /// 2n − 1 the upper ones.
     CellFormula {
         /// The graph of the formulas.
-        graph: Expressions,
+        graph: ExpressionGraph,
         /// One formula for each input.
-        outputs: Vec<NodeId>,
+        outputs: Vec<ExpressionId>,
     },
 }
 
@@ -75,7 +75,7 @@ pub struct ActionMap {
     /// Subtracted before.
     pub offset: Rational,
     /// Bounds of the result.
-    pub clamp: Option<(Edge, Edge)>,
+    pub clamp: Option<(BoxEdge, BoxEdge)>,
 }
 
 impl Default for ActionMap {
@@ -110,7 +110,7 @@ pub enum AfterGoal {
 
 /// The two switches of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Question {
+pub struct LoopQuestion {
     /// What it means to reach the goal.
     pub goal: GoalRule,
     /// Whether the unsafe set counts after the goal.
@@ -139,15 +139,15 @@ pub struct Task {
     /// Where the initial box is cut: for each variable increasing numbers, both bounds included.
     pub partition: Vec<Vec<Rational>>,
     /// The goal.
-    pub goal: Option<Region>,
+    pub goal: Option<LoopRegion>,
     /// The set to be avoided.
-    pub avoid: Option<Region>,
+    pub avoid: Option<LoopRegion>,
     /// The first step at which the unsafe set counts.
     pub avoid_from_step: u32,
     /// The last step.
     pub steps: u32,
     /// What is asked.
-    pub question: Question,
+    pub question: LoopQuestion,
     /// Boxes closer than this along each variable are merged; `None` merges nothing.
     pub aggregation: Option<Vec<f64>>,
 }

@@ -5,9 +5,9 @@ use policert_numeric::{Interval, Rational};
 
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ExactRange, Range};
+use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::Part;
-use crate::region::Region;
+use crate::region::LoopRegion;
 use crate::task::{GoalRule, Task};
 
 /// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
@@ -21,10 +21,10 @@ pub struct Trajectory<R> {
     pub actions: Vec<Vec<R>>,
 }
 
-impl<R: Range> Trajectory<R> {
+impl<R: ClosedRange> Trajectory<R> {
     /// Returns whether the state of a step certainly lies in a region. The start is compared
     /// exactly.
-    fn is_in(&self, region: &Region, step: usize) -> bool {
+    fn is_in(&self, region: &LoopRegion, step: usize) -> bool {
         match self.states.get(step) {
             Some(_) if step == 0 => region.contains(&exact(&self.start)),
             Some(state) => region.contains(state),
@@ -33,7 +33,7 @@ impl<R: Range> Trajectory<R> {
     }
 
     /// Returns whether the state of a step certainly lies outside of a region.
-    fn is_outside(&self, region: &Region, step: usize) -> bool {
+    fn is_outside(&self, region: &LoopRegion, step: usize) -> bool {
         match self.states.get(step) {
             Some(_) if step == 0 => !region.meets(&exact(&self.start)),
             Some(state) => !region.meets(state),
@@ -60,7 +60,7 @@ pub struct Simulator<'a, 'b, R> {
     pub budget: &'a mut Budget,
 }
 
-impl<R: Range> Simulator<'_, '_, R> {
+impl<R: ClosedRange> Simulator<'_, '_, R> {
     /// Follows the trajectory from a state up to the horizon, or as far as its actions are certain.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl<R: Range> Simulator<'_, '_, R> {
     }
 
     /// The number of the action in a state, if its cell is certain.
-    fn certain_cell<S: Range>(&mut self, state: &[S]) -> Result<Option<u32>, StopReason> {
+    fn certain_cell<S: ClosedRange>(&mut self, state: &[S]) -> Result<Option<u32>, StopReason> {
         let mut found: Option<Option<u32>> = None;
         self.controls.begin();
         let budget = &mut *self.budget;

@@ -3,7 +3,7 @@
 use policert_engine_api::{Answer, Budget, EngineError, StopReason, resident_memory};
 use policert_model::State;
 
-use crate::{CheckResult, Limits, SmtError, Solver, Symbol};
+use crate::{CheckResult, SmtError, Solver, SolverLimits, Symbol};
 
 /// Checks within what is left of `budget`: its time, its memory, its cancel flag.
 ///
@@ -18,7 +18,7 @@ pub fn check_within(
     let (flag, memory) = (budget.cancel_flag().clone(), budget.limits().memory);
     let too_much = || memory.is_some_and(|limit| resident_memory().is_some_and(|m| m > limit));
     let stop = || flag.is_raised() || too_much();
-    let limits = Limits { time: budget.remaining(), stop: Some(&stop) };
+    let limits = SolverLimits { time: budget.remaining(), stop: Some(&stop) };
     match solver.check(&limits) {
         Err(SmtError::Interrupted) => Err(flag.reason().unwrap_or(StopReason::Memory).into()),
         answer => Ok(answer?),
@@ -66,7 +66,7 @@ mod tests {
 
         fn pop(&mut self) {}
 
-        fn check(&mut self, limits: &Limits) -> Result<CheckResult, SmtError> {
+        fn check(&mut self, limits: &SolverLimits) -> Result<CheckResult, SmtError> {
             match limits.time {
                 _ if limits.stop.is_some_and(|stop| stop()) => Err(SmtError::Interrupted),
                 Some(time) => Err(SmtError::TimeLimit(time)),

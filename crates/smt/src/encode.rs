@@ -26,7 +26,7 @@ mod operator;
 mod state;
 mod trees;
 
-pub use nn::{Scores, chooses, scores, scores_within};
-pub use operator::{Successor, successor};
+pub use nn::{ScoreTerms, chooses, scores, scores_within};
+pub use operator::{SuccessorTerms, successor};
 pub use state::StateFrame;
 pub use trees::{policy_scores, policy_scores_within};

@@ -12,7 +12,7 @@ pub enum SmtError {
     /// The time limit of the check passed.
     #[error("the SMT solver did not answer within {0:?}")]
     TimeLimit(Duration),
-    /// [`Limits::stop`](crate::Limits::stop) asked for the end.
+    /// [`SolverLimits::stop`](crate::SolverLimits::stop) asked for the end.
     #[error("the SMT solver was interrupted")]
     Interrupted,
     /// The solver gave up by itself.

@@ -20,7 +20,7 @@ mod z3_solver;
 
 pub use budget::{check_within, decide_within};
 pub use error::SmtError;
-pub use solver::{Assignment, CheckResult, Limits, Solver};
+pub use solver::{CheckResult, Solver, SolverAssignment, SolverLimits};
 pub use terms::{Formula, Sort, Symbol, Term};
 #[cfg(feature = "z3")]
 pub use z3_solver::Z3Solver;

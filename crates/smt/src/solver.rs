@@ -8,9 +8,9 @@ use crate::{Formula, SmtError, Sort, Symbol};
 
 /// A satisfying assignment: a value for every declared symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Assignment(pub(crate) Vec<Rational>);
+pub struct SolverAssignment(pub(crate) Vec<Rational>);
 
-impl Assignment {
+impl SolverAssignment {
     /// The values, by symbol index.
     #[must_use]
     pub fn new(values: Vec<Rational>) -> Self {
@@ -36,13 +36,13 @@ pub enum CheckResult {
     /// No assignment satisfies the assertions.
     Unsat,
     /// This one does.
-    Sat(Assignment),
+    Sat(SolverAssignment),
 }
 
 impl CheckResult {
     /// The assignment, if there is one.
     #[must_use]
-    pub fn sat(self) -> Option<Assignment> {
+    pub fn sat(self) -> Option<SolverAssignment> {
         match self {
             Self::Unsat => None,
             Self::Sat(assignment) => Some(assignment),
@@ -52,7 +52,7 @@ impl CheckResult {
 
 /// Says how long a check may go on.
 #[derive(Clone, Copy, Default)]
-pub struct Limits<'a> {
+pub struct SolverLimits<'a> {
     /// Wall-clock time. [default: none]
     pub time: Option<Duration>,
     /// Asked every few milliseconds from another thread: true ends the check with
@@ -61,7 +61,7 @@ pub struct Limits<'a> {
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
-impl std::fmt::Debug for Limits<'_> {
+impl std::fmt::Debug for SolverLimits<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Limits")
             .field("time", &self.time)
@@ -90,5 +90,5 @@ pub trait Solver {
     ///
     /// # Errors
     /// Whenever there is no definite answer.
-    fn check(&mut self, limits: &Limits) -> Result<CheckResult, SmtError>;
+    fn check(&mut self, limits: &SolverLimits) -> Result<CheckResult, SmtError>;
 }

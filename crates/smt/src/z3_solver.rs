@@ -12,7 +12,7 @@ use policert_numeric::Rational;
 use z3::ast::{Int, Real};
 use z3::{Params, SatResult};
 
-use crate::{Assignment, CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol};
+use crate::{CheckResult, Formula, SmtError, Solver, SolverAssignment, SolverLimits, Sort, Symbol};
 use translate::{Numeral, Translator};
 
 /// A Z3 solver.
@@ -62,7 +62,7 @@ impl Z3Solver {
     }
 
     /// Returns why a check ended without an answer.
-    fn reason(&self, limits: &Limits, start: Instant, stopped: bool) -> SmtError {
+    fn reason(&self, limits: &SolverLimits, start: Instant, stopped: bool) -> SmtError {
         let reason = self.solver.get_reason_unknown().unwrap_or_default();
         match limits.time {
             _ if stopped => SmtError::Interrupted,
@@ -72,7 +72,7 @@ impl Z3Solver {
     }
 
     /// Z3's model, after checking that it satisfies what was asserted.
-    fn assignment(&self) -> Result<Assignment, SmtError> {
+    fn assignment(&self) -> Result<SolverAssignment, SmtError> {
         let model = self.solver.get_model();
         let model = model.ok_or_else(|| SmtError::Unknown("no model".to_owned()))?;
         let values = self.symbols.iter().map(|symbol| value(&model, symbol));
@@ -84,7 +84,7 @@ impl Z3Solver {
                 return Err(SmtError::WrongModel(text));
             }
         }
-        Ok(Assignment(values))
+        Ok(SolverAssignment(values))
     }
 }
 
@@ -126,7 +126,7 @@ impl Solver for Z3Solver {
         }
     }
 
-    fn check(&mut self, limits: &Limits) -> Result<CheckResult, SmtError> {
+    fn check(&mut self, limits: &SolverLimits) -> Result<CheckResult, SmtError> {
         let start = Instant::now();
         let (result, stopped) = watchdog::check(&self.solver, limits);
         match result {

@@ -12,7 +12,7 @@ use crate::region::{SharedRegion, shared};
 
 /// An outcome of an operator.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct OperatorOutcome {
     /// The outcome as the model has it.
     pub destination: Destination,
     /// That it leads to a state, but for what is `broken`.
@@ -24,7 +24,7 @@ pub struct Outcome {
     domains: IntBox,
 }
 
-impl Outcome {
+impl OperatorOutcome {
     /// Prepares an outcome of an operator of the question's model.
     #[must_use]
     pub fn new(question: &Question<'_>, destination: &Destination) -> Self {

@@ -8,7 +8,7 @@ use crate::operators::{LabelGroup, Operators};
 
 /// A transition of a state.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Step {
+pub struct StateStep {
     /// The step that happens.
     pub step: TraceStep,
     /// Whether the policy certainly chooses its label; if not, its choice in the state is undecided.
@@ -28,7 +28,7 @@ impl Operators {
         question: &Question<'_>,
         state: &[i64],
         choice: Option<&Choice>,
-    ) -> Result<Vec<Step>, EngineError> {
+    ) -> Result<Vec<StateStep>, EngineError> {
         let mut steps = Vec::new();
         if question.is_terminal(state) {
             return Ok(steps);
@@ -55,7 +55,7 @@ impl Operators {
                         choices: next.choices,
                         state: next.state,
                     };
-                    Step { step, is_certain }
+                    StateStep { step, is_certain }
                 }));
             }
         }

@@ -3,7 +3,7 @@
 mod edges;
 
 use policert_model::{
-    Condition, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector, Transient,
+    AutomatonInstance, Condition, InitialValue, InstanceId, LabelId, Model, SyncVector, Transient,
     ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
@@ -23,7 +23,7 @@ pub fn model(random: &mut Random, profile: Profile, size: usize) -> Model {
     let instances = if size > 1 && random.percent(35) { 2 } else { 1 };
     let sketch = sketch(random, profile, size, instances);
     let labels = 2 + random.below(LABELS.len() - 1);
-    let instances: Vec<Instance> =
+    let instances: Vec<AutomatonInstance> =
         (0..instances).map(|i| edges::instance(&sketch, random, i, labels)).collect();
     let vectors = vectors(random, instances.len(), labels);
     let initial_values =

@@ -4,7 +4,7 @@ use policert_policy::{ElementType, Network, NetworkBuilder, onnx};
 
 use crate::error::TrainError;
 use crate::observation::Observation;
-use crate::perceptron::{Perceptron, Trace, single};
+use crate::perceptron::{BatchTrace, Perceptron, single};
 
 /// A network with what it reads. All weights are single-precision numbers, so what is evaluated
 /// here is what a file contains.
@@ -15,7 +15,7 @@ pub struct Actor {
     /// Middle and half the width of the range of each action.
     ranges: Vec<(f64, f64)>,
     inputs: Vec<f64>,
-    trace: Trace,
+    trace: BatchTrace,
 }
 
 impl Actor {
@@ -34,7 +34,7 @@ impl Actor {
             .iter()
             .map(|(lo, hi)| (single(lo.midpoint(*hi)), single((hi - lo) / 2.0)))
             .collect();
-        Self { observation, perceptron, ranges, inputs: Vec::new(), trace: Trace::default() }
+        Self { observation, perceptron, ranges, inputs: Vec::new(), trace: BatchTrace::default() }
     }
 
     /// Returns what it reads.
@@ -84,17 +84,18 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::observation::Cells;
-    use crate::perceptron::Activation;
+    use crate::perceptron::LayerActivation;
 
     #[test]
     fn a_file_evaluates_to_the_same() {
-        for (seed, hidden) in [Activation::Relu, Activation::Tanh].into_iter().enumerate() {
+        for (seed, hidden) in [LayerActivation::Relu, LayerActivation::Tanh].into_iter().enumerate()
+        {
             let mut random = Random::new(seed as u64);
             let edges = (-10..=10).map(|k| f64::from(k) / 10.0).collect::<Vec<f64>>();
             let cells = Cells::new(vec![edges.clone(), edges]).expect("ordered");
             let widths = [4, 20, 20, 2];
             let perceptron =
-                Perceptron::random(&widths, hidden, Activation::Tanh, 0.5, &mut random);
+                Perceptron::random(&widths, hidden, LayerActivation::Tanh, 0.5, &mut random);
             let scaling = [(0.1, 0.5), (-0.2, 0.25), (0.1, 0.5), (-0.2, 0.25)];
             let mut actor = Actor::new(
                 perceptron.clone(),
@@ -106,7 +107,7 @@ mod tests {
             let network = onnx::parse_onnx("net.onnx", &bytes).expect("what was written");
             let mut evaluator = Evaluator::new(&network);
             let (mut actions, mut scores) = (Vec::new(), Vec::new());
-            let mut trace = Trace::default();
+            let mut trace = BatchTrace::default();
             for _ in 0..200 {
                 let state = [random.between(-1.0, 1.0), random.between(-1.0, 1.0)];
                 actor.act(&state, &mut actions);

@@ -2,7 +2,7 @@
 
 use crate::error::TrainError;
 use crate::noise::NoiseKind;
-use crate::perceptron::Activation;
+use crate::perceptron::LayerActivation;
 
 /// Parameters of training.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,7 +13,7 @@ pub struct DdpgConfig {
     pub hidden: Vec<usize>,
     /// What hidden layers of the actor apply; not `Identity`. The output layer applies tanh.
     /// [default: tanh]
-    pub activation: Activation,
+    pub activation: LayerActivation,
     /// Widths of the critic's hidden layers, which apply ReLU. [default: 64, 64]
     pub critic_hidden: Vec<usize>,
     /// Length of the actor's steps. [default: 5e-4]
@@ -58,7 +58,7 @@ impl Default for DdpgConfig {
         Self {
             seed: 1,
             hidden: vec![20, 20],
-            activation: Activation::Tanh,
+            activation: LayerActivation::Tanh,
             critic_hidden: vec![64, 64],
             actor_rate: 5e-4,
             critic_rate: 1e-3,
@@ -98,7 +98,7 @@ impl DdpgConfig {
             (layers(&self.hidden), "hidden layers have from 1 to 10000 neurons"),
             (layers(&self.critic_hidden), "hidden layers have from 1 to 10000 neurons"),
             (are_small(&self.hidden) && are_small(&self.critic_hidden), TOO_MANY_WEIGHTS),
-            (self.activation != Activation::Identity, "hidden layers need an activation"),
+            (self.activation != LayerActivation::Identity, "hidden layers need an activation"),
             (positive(self.actor_rate) && positive(self.critic_rate), "rates are positive"),
             (positive(self.discount) && self.discount < 1.0, "the discount is between 0 and 1"),
             (
@@ -153,7 +153,7 @@ mod tests {
         let wrong: [fn(&mut DdpgConfig); 7] = [
             |c| c.hidden = vec![10_000, 10_000],
             |c| c.hidden.clear(),
-            |c| c.activation = Activation::Identity,
+            |c| c.activation = LayerActivation::Identity,
             |c| c.discount = 1.0,
             |c| c.margin = 0.5,
             |c| c.actor_rate = f64::NAN,

@@ -21,7 +21,7 @@ use crate::Random;
 use crate::adam::Adam;
 use crate::config::DdpgConfig;
 use crate::observation::Observation;
-use crate::perceptron::{Activation, Perceptron, Trace};
+use crate::perceptron::{BatchTrace, LayerActivation, Perceptron};
 use crate::replay_buffer::ReplayBuffer;
 
 /// Bound of the last layers' first weights, so that first values are near 0.
@@ -41,8 +41,8 @@ pub(crate) struct Agent {
     scaling: Vec<(f64, f64)>,
     actions: usize,
     batch: Batch,
-    actor_trace: Trace,
-    critic_trace: Trace,
+    actor_trace: BatchTrace,
+    critic_trace: BatchTrace,
     actor_gradient: Vec<f64>,
     critic_gradient: Vec<f64>,
 }
@@ -76,14 +76,14 @@ impl Agent {
         let actor = Perceptron::random(
             &widths(observation.width(dimension), &config.hidden, actions),
             config.activation,
-            Activation::Tanh,
+            LayerActivation::Tanh,
             LAST_LAYER,
             random,
         );
         let critic = Perceptron::random(
             &widths(dimension + actions, &config.critic_hidden, 1),
-            Activation::Relu,
-            Activation::Identity,
+            LayerActivation::Relu,
+            LayerActivation::Identity,
             LAST_LAYER,
             random,
         );
@@ -96,8 +96,8 @@ impl Agent {
             scaling,
             actions,
             batch: Batch::default(),
-            actor_trace: Trace::default(),
-            critic_trace: Trace::default(),
+            actor_trace: BatchTrace::default(),
+            critic_trace: BatchTrace::default(),
             actor_gradient: vec![0.0; actor.len()],
             critic_gradient: vec![0.0; critic.len()],
             actor,

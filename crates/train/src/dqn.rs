@@ -32,7 +32,7 @@ use session::Session;
 pub use config::{DqnConfig, Rewards};
 pub use environment::Objective;
 pub use label_network::LabelNetwork;
-pub use score::Score;
+pub use score::TrainingScore;
 
 /// Says how training ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +51,7 @@ pub struct DqnTrained {
     /// The seed that it comes from.
     pub seed: u64,
     /// Its score in runs other than those of the evaluations.
-    pub score: Score,
+    pub score: TrainingScore,
     /// The way in which training ended.
     pub ending: DqnEnding,
     /// Steps of the policy in the model over all seeds, without evaluations.
@@ -69,9 +69,9 @@ pub struct DqnProgress {
     /// Steps of learning with this seed.
     pub updates: u64,
     /// The evaluation.
-    pub score: Score,
+    pub score: TrainingScore,
     /// The best evaluation of all.
-    pub best: Score,
+    pub best: TrainingScore,
 }
 
 /// Receives what training tells while it runs.

@@ -37,14 +37,14 @@ pub use adam::Adam;
 pub use config::DdpgConfig;
 pub use dqn::{
     DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, LabelNetwork, Objective,
-    Rewards, Score, train_dqn,
+    Rewards, TrainingScore, train_dqn,
 };
 pub use error::TrainError;
 pub use noise::{Noise, NoiseKind};
 pub use observation::{Cells, Observation};
-pub use perceptron::{Activation, Perceptron, Trace};
-pub use plant::{Plant, Region, Side};
+pub use perceptron::{BatchTrace, LayerActivation, Perceptron};
+pub use plant::{Plant, PlantRegion, PlantSide};
 pub use policert_explore::Random;
-pub use replay_buffer::{ReplayBuffer, Transition};
-pub use run::Evaluation;
-pub use training::{Ending, Progress, Trained, train};
+pub use replay_buffer::{ReplayBuffer, StoredTransition};
+pub use run::TrainingEvaluation;
+pub use training::{Trained, TrainingEnding, TrainingProgress, train};

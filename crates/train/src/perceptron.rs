@@ -10,7 +10,7 @@ use crate::error::TrainError;
 
 /// Says what a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Activation {
+pub enum LayerActivation {
     /// Nothing.
     Identity,
     /// max(x, 0).
@@ -19,7 +19,7 @@ pub enum Activation {
     Tanh,
 }
 
-impl Activation {
+impl LayerActivation {
     fn apply(self, values: &mut [f64]) {
         match self {
             Self::Identity => {}
@@ -44,7 +44,7 @@ impl Activation {
 pub(crate) struct Layer {
     pub(crate) inputs: usize,
     pub(crate) outputs: usize,
-    pub(crate) activation: Activation,
+    pub(crate) activation: LayerActivation,
     pub(crate) start: usize,
 }
 
@@ -67,7 +67,7 @@ pub struct Perceptron {
 
 /// Values of all layers for a batch, and room for gradients; reused from batch to batch.
 #[derive(Clone, Debug, Default)]
-pub struct Trace {
+pub struct BatchTrace {
     /// The input and the values of each layer, batch × width.
     values: Vec<Vec<f64>>,
     gradient: Vec<f64>,
@@ -82,8 +82,8 @@ impl Perceptron {
     #[must_use]
     pub fn random(
         widths: &[usize],
-        hidden: Activation,
-        output: Activation,
+        hidden: LayerActivation,
+        output: LayerActivation,
         last: f64,
         random: &mut Random,
     ) -> Self {
@@ -121,7 +121,7 @@ impl Perceptron {
     }
 
     /// Evaluates a batch (batch × input width, row by row); the outputs, batch × output width.
-    pub fn forward<'t>(&self, inputs: &[f64], trace: &'t mut Trace) -> &'t [f64] {
+    pub fn forward<'t>(&self, inputs: &[f64], trace: &'t mut BatchTrace) -> &'t [f64] {
         trace.values.resize(self.layers.len() + 1, Vec::new());
         trace.values[0].clear();
         trace.values[0].extend_from_slice(inputs);
@@ -142,7 +142,7 @@ impl Perceptron {
     /// gives; adds the gradient by the parameters to `parameters`, if wanted.
     pub fn backward<'t>(
         &self,
-        trace: &'t mut Trace,
+        trace: &'t mut BatchTrace,
         by_outputs: &[f64],
         parameters: Option<&mut [f64]>,
     ) -> &'t [f64] {
@@ -152,7 +152,7 @@ impl Perceptron {
     /// Adds the gradient by the parameters to `parameters`, and leaves that by the inputs.
     pub(crate) fn learn_backward(
         &self,
-        trace: &mut Trace,
+        trace: &mut BatchTrace,
         by_outputs: &[f64],
         parameters: &mut [f64],
     ) {
@@ -161,12 +161,12 @@ impl Perceptron {
 
     fn follow_back<'t>(
         &self,
-        trace: &'t mut Trace,
+        trace: &'t mut BatchTrace,
         by_outputs: &[f64],
         mut parameters: Option<&mut [f64]>,
         to_inputs: bool,
     ) -> &'t [f64] {
-        let Trace { values, gradient, next_gradient, transposed } = trace;
+        let BatchTrace { values, gradient, next_gradient, transposed } = trace;
         gradient.clear();
         gradient.extend_from_slice(by_outputs);
         for (i, layer) in self.layers.iter().enumerate().rev() {
@@ -232,9 +232,9 @@ impl Perceptron {
             let biases = &self.parameters[layer.biases()..layer.end()];
             node = builder.affine(node, weights, biases.to_vec())?;
             node = match layer.activation {
-                Activation::Identity => node,
-                Activation::Relu => builder.relu(node),
-                Activation::Tanh => builder.tanh(node),
+                LayerActivation::Identity => node,
+                LayerActivation::Relu => builder.relu(node),
+                LayerActivation::Tanh => builder.tanh(node),
             };
         }
         Ok(node)
@@ -261,7 +261,7 @@ mod tests {
 
     /// Half the sum of squares of all outputs.
     fn loss(net: &Perceptron, inputs: &[f64]) -> f64 {
-        let mut trace = Trace::default();
+        let mut trace = BatchTrace::default();
         net.forward(inputs, &mut trace).iter().map(|y| y * y / 2.0).sum()
     }
 
@@ -273,13 +273,14 @@ mod tests {
     #[test]
     fn gradients_agree_with_differences() {
         let step = 1e-6;
-        let outputs = [Activation::Identity, Activation::Tanh];
-        for (seed, hidden) in [Activation::Relu, Activation::Tanh].into_iter().enumerate() {
+        let outputs = [LayerActivation::Identity, LayerActivation::Tanh];
+        for (seed, hidden) in [LayerActivation::Relu, LayerActivation::Tanh].into_iter().enumerate()
+        {
             for output in outputs {
                 let mut random = Random::new(seed as u64 + 5);
                 let mut net = Perceptron::random(&[3, 11, 9, 2], hidden, output, 0.5, &mut random);
                 let mut inputs: Vec<f64> = (0..12).map(|_| random.normal()).collect();
-                let mut trace = Trace::default();
+                let mut trace = BatchTrace::default();
                 let by_outputs = net.forward(&inputs, &mut trace).to_vec();
                 let mut by_parameters = vec![0.0; net.len()];
                 let by_inputs =

@@ -2,7 +2,7 @@
 
 /// Bounds of one variable.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Side {
+pub struct PlantSide {
     pub variable: usize,
     /// Its lower bound.
     pub lower: f64,
@@ -10,7 +10,7 @@ pub struct Side {
     pub upper: f64,
 }
 
-impl Side {
+impl PlantSide {
     /// The distance of its bounds.
     #[must_use]
     pub fn width(&self) -> f64 {
@@ -26,20 +26,20 @@ impl Side {
 
 /// A closed box over some variables; the others are free.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Region {
-    sides: Vec<Side>,
+pub struct PlantRegion {
+    sides: Vec<PlantSide>,
 }
 
-impl Region {
+impl PlantRegion {
     /// The region with these bounds.
     #[must_use]
-    pub fn new(sides: Vec<Side>) -> Self {
+    pub fn new(sides: Vec<PlantSide>) -> Self {
         Self { sides }
     }
 
     /// Its bounds.
     #[must_use]
-    pub fn sides(&self) -> &[Side] {
+    pub fn sides(&self) -> &[PlantSide] {
         &self.sides
     }
 
@@ -61,9 +61,9 @@ impl Region {
     /// The region with this share of its widths added at either side, or taken off if negative.
     #[must_use]
     pub fn widened(&self, share: f64) -> Self {
-        let widen = |side: &Side| {
+        let widen = |side: &PlantSide| {
             let room = side.width() * share;
-            Side { lower: side.lower - room, upper: side.upper + room, ..*side }
+            PlantSide { lower: side.lower - room, upper: side.upper + room, ..*side }
         };
         Self { sides: self.sides.iter().map(widen).collect() }
     }
@@ -88,10 +88,10 @@ pub trait Plant {
     fn horizon(&self) -> u32;
 
     /// Returns what a run is to reach at some step; without it, a run has to avoid only.
-    fn goal(&self) -> Option<&Region>;
+    fn goal(&self) -> Option<&PlantRegion>;
 
     /// Returns what it is to avoid up to that step.
-    fn avoid(&self) -> Option<&Region>;
+    fn avoid(&self) -> Option<&PlantRegion>;
 
     /// The first step at which [`Plant::avoid`] counts.
     fn avoid_from_step(&self) -> u32 {
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn regions() {
-        let side = |variable, lower, upper| Side { variable, lower, upper };
-        let region = Region::new(vec![side(0, 0.0, 1.0), side(2, -1.0, 1.0)]);
+        let side = |variable, lower, upper| PlantSide { variable, lower, upper };
+        let region = PlantRegion::new(vec![side(0, 0.0, 1.0), side(2, -1.0, 1.0)]);
         assert!(region.contains(&[1.0, 99.0, 0.0]));
         assert!(!region.contains(&[1.1, 0.0, 0.0]));
         let distance = |x: f64| region.sides()[0].distance(x);

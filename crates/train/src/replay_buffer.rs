@@ -4,7 +4,7 @@ use crate::Random;
 
 /// Says what happened in one step.
 #[derive(Clone, Copy, Debug)]
-pub struct Transition<'a> {
+pub struct StoredTransition<'a> {
     /// The state before.
     pub state: &'a [f64],
     /// The action, in units of half its range from its middle.
@@ -48,7 +48,7 @@ impl ReplayBuffer {
     }
 
     /// Adds a transition, in place of the oldest one if it is full.
-    pub fn push(&mut self, transition: &Transition<'_>) {
+    pub fn push(&mut self, transition: &StoredTransition<'_>) {
         let follows = if transition.is_terminal { 0.0 } else { 1.0 };
         let parts = [transition.state, transition.next, transition.action];
         let values = parts.into_iter().flatten().copied().chain([transition.reward, follows]);
@@ -63,7 +63,7 @@ impl ReplayBuffer {
     }
 
     /// A random transition; none if it is empty.
-    pub fn sample(&self, random: &mut Random) -> Option<Transition<'_>> {
+    pub fn sample(&self, random: &mut Random) -> Option<StoredTransition<'_>> {
         if self.is_empty() {
             return None;
         }
@@ -72,7 +72,7 @@ impl ReplayBuffer {
         let (state, row) = row.split_at(self.dimension);
         let (next, row) = row.split_at(self.dimension);
         let (action, row) = row.split_at(row.len() - 2);
-        Some(Transition { state, action, reward: row[0], next, is_terminal: row[1] < 0.5 })
+        Some(StoredTransition { state, action, reward: row[0], next, is_terminal: row[1] < 0.5 })
     }
 
     /// All states before a step.
@@ -92,7 +92,7 @@ mod tests {
         assert!(buffer.sample(&mut random).is_none());
         for k in 0..5 {
             let x = f64::from(k);
-            buffer.push(&Transition {
+            buffer.push(&StoredTransition {
                 state: &[x],
                 action: &[-x],
                 reward: 2.0 * x,

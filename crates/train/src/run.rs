@@ -4,7 +4,7 @@ use policert_engine_api::{Budget, StopReason};
 
 use crate::Random;
 use crate::actor::Actor;
-use crate::plant::{Plant, Region, Side};
+use crate::plant::{Plant, PlantRegion, PlantSide};
 
 /// Reward of the step into the goal.
 const GOAL_REWARD: f64 = 5.0;
@@ -27,9 +27,9 @@ pub(crate) struct Arrival {
 
 /// Holds what is wanted of runs: the regions of a plant with a margin.
 #[derive(Clone, Debug)]
-pub(crate) struct Aim {
-    goal: Option<Region>,
-    avoid: Option<Region>,
+pub(crate) struct RunAim {
+    goal: Option<PlantRegion>,
+    avoid: Option<PlantRegion>,
     avoid_from_step: u32,
     /// For each side of the goal: the farthest that an initial state is from it in this variable,
     /// or the goal's width, if that is more. Variables have units of their own because a run may
@@ -40,15 +40,15 @@ pub(crate) struct Aim {
     last_step: u32,
 }
 
-impl Aim {
+impl RunAim {
     pub(crate) fn new(plant: &dyn Plant, margin: f64) -> Self {
         let goal = plant.goal().map(|goal| goal.widened(-margin));
-        let unit = |side: &Side| {
+        let unit = |side: &PlantSide| {
             let (lo, hi) = plant.initial()[side.variable];
             let unit = side.distance(lo).max(side.distance(hi)).max(side.width());
             if unit > 0.0 { unit } else { 1.0 }
         };
-        let sides = plant.goal().map_or(&[][..], Region::sides);
+        let sides = plant.goal().map_or(&[][..], PlantRegion::sides);
         let horizon = plant.horizon();
         Self {
             last_step: if goal.is_some() { horizon - spared(horizon, margin) } else { horizon },
@@ -92,23 +92,23 @@ fn spared(horizon: u32, margin: f64) -> u32 {
 
 /// The unsafe set with a margin of this share of its own or the goal's widths, whichever is less;
 /// without one where it would reach into the goal.
-fn widened_avoid(avoid: &Region, goal: Option<&Region>, margin: f64) -> Region {
+fn widened_avoid(avoid: &PlantRegion, goal: Option<&PlantRegion>, margin: f64) -> PlantRegion {
     let Some(goal) = goal else { return avoid.widened(margin) };
-    let room = |side: &Side| {
+    let room = |side: &PlantSide| {
         let of_goal = goal.sides().iter().find(|other| other.variable == side.variable);
-        of_goal.map_or(f64::INFINITY, Side::width).min(side.width()) * margin
+        of_goal.map_or(f64::INFINITY, PlantSide::width).min(side.width()) * margin
     };
     let widened = avoid.sides().iter().map(|side| {
         let room = room(side);
-        Side { lower: side.lower - room, upper: side.upper + room, ..*side }
+        PlantSide { lower: side.lower - room, upper: side.upper + room, ..*side }
     });
-    let widened = Region::new(widened.collect());
+    let widened = PlantRegion::new(widened.collect());
     if widened.meets(goal) { avoid.clone() } else { widened }
 }
 
 /// Says how a network does.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Evaluation {
+pub struct TrainingEvaluation {
     /// Runs that reach the goal and avoid the unsafe set up to then, both with what is left of the
     /// margin.
     pub solved: usize,
@@ -117,7 +117,7 @@ pub struct Evaluation {
     pub mean_return: f64,
 }
 
-impl Evaluation {
+impl TrainingEvaluation {
     /// Returns whether every run is as wanted, and there is one.
     #[must_use]
     pub fn is_solved(&self) -> bool {
@@ -133,11 +133,11 @@ impl Evaluation {
 pub(crate) fn evaluate(
     plant: &mut dyn Plant,
     actor: &mut Actor,
-    aim: &Aim,
+    aim: &RunAim,
     starts: &[Vec<f64>],
     budget: &mut Budget,
-) -> (Evaluation, Option<StopReason>) {
-    let mut evaluation = Evaluation::default();
+) -> (TrainingEvaluation, Option<StopReason>) {
+    let mut evaluation = TrainingEvaluation::default();
     let mut actions = Vec::new();
     let (mut sum, mut stopped) = (0.0, None);
     'starts: for start in starts {
@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn the_margin_of_the_unsafe_set_leaves_the_goal_alone() {
-        let region = |variable, lower, upper| Region::new(vec![Side { variable, lower, upper }]);
+        let region =
+            |variable, lower, upper| PlantRegion::new(vec![PlantSide { variable, lower, upper }]);
         let goal = region(0, 0.0, 1.0);
         assert_eq!(widened_avoid(&region(0, 2.0, 99.0), Some(&goal), 0.25), region(0, 1.75, 99.25));
         assert_eq!(widened_avoid(&region(0, 2.0, 4.0), None, 0.25), region(0, 1.5, 4.5));
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(widened_avoid(&near, Some(&goal), 0.25), near);
     }
 
-    struct Still(Vec<(f64, f64)>, Region);
+    struct Still(Vec<(f64, f64)>, PlantRegion);
 
     impl Plant for Still {
         fn dimension(&self) -> usize {
@@ -238,11 +239,11 @@ mod tests {
             250
         }
 
-        fn goal(&self) -> Option<&Region> {
+        fn goal(&self) -> Option<&PlantRegion> {
             Some(&self.1)
         }
 
-        fn avoid(&self) -> Option<&Region> {
+        fn avoid(&self) -> Option<&PlantRegion> {
             None
         }
 
@@ -251,10 +252,10 @@ mod tests {
 
     #[test]
     fn every_variable_has_its_unit() {
-        let side = |variable, lower, upper| Side { variable, lower, upper };
-        let goal = Region::new(vec![side(0, 0.0, 10.0), side(1, 0.0, 0.5)]);
+        let side = |variable, lower, upper| PlantSide { variable, lower, upper };
+        let goal = PlantRegion::new(vec![side(0, 0.0, 10.0), side(1, 0.0, 0.5)]);
         let still = Still(vec![(50.0, 110.0), (0.5, 0.625)], goal);
-        let aim = Aim::new(&still, 0.0);
+        let aim = RunAim::new(&still, 0.0);
         assert_eq!(aim.units, [100.0, 0.5]);
         let reward = |state| aim.arrival(1, state).reward;
         assert!((reward(&[110.0, 0.25]) - reward(&[5.0, 1.0])).abs() < 1e-12);
@@ -262,7 +263,7 @@ mod tests {
         assert!(reward(&[1e9, 1e9]) > -2.0 * DISTANCE_COST * MAX_DISTANCE);
         assert!(reward(&[f64::MAX, 5e-324]).is_finite());
         assert_eq!(
-            [0.0, 0.05, 0.1].map(|margin| Aim::new(&still, margin).last_step),
+            [0.0, 0.05, 0.1].map(|margin| RunAim::new(&still, margin).last_step),
             [250, 244, 238]
         );
     }

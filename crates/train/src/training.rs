@@ -10,12 +10,12 @@ use crate::error::TrainError;
 use crate::noise::{Noise, NoiseKind};
 use crate::observation::Observation;
 use crate::plant::Plant;
-use crate::replay_buffer::{ReplayBuffer, Transition};
-use crate::run::{Aim, Evaluation, evaluate, start_states};
+use crate::replay_buffer::{ReplayBuffer, StoredTransition};
+use crate::run::{RunAim, TrainingEvaluation, evaluate, start_states};
 
 /// Says how training ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ending {
+pub enum TrainingEnding {
     /// Every run of the last evaluation is as wanted.
     Solved,
     /// All attempts were made.
@@ -30,9 +30,9 @@ pub struct Trained {
     /// The network of the best evaluation.
     pub actor: Actor,
     /// That evaluation.
-    pub evaluation: Evaluation,
+    pub evaluation: TrainingEvaluation,
     /// The way in which training ended.
-    pub ending: Ending,
+    pub ending: TrainingEnding,
     /// Attempts begun.
     pub attempts: u32,
     /// Runs with exploration, over all attempts.
@@ -43,13 +43,13 @@ pub struct Trained {
 
 /// Says where training stands, after each evaluation.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Progress {
+pub struct TrainingProgress {
     /// The attempt, from 1.
     pub attempt: u32,
     /// Runs with exploration in this attempt.
     pub episode: u32,
     /// The last evaluation.
-    pub evaluation: Evaluation,
+    pub evaluation: TrainingEvaluation,
 }
 
 /// Trains a network for a plant. The same arguments give the same network, whatever `progress`
@@ -62,14 +62,14 @@ pub fn train(
     observation: &Observation,
     config: &DdpgConfig,
     budget: &mut Budget,
-    progress: &mut dyn FnMut(&Progress),
+    progress: &mut dyn FnMut(&TrainingProgress),
 ) -> Result<Trained, TrainError> {
     config.check()?;
     check_plant(plant, observation)?;
     let mut random = Random::new(config.seed);
     let starts = start_states(plant.initial(), config.evaluation_starts, &mut random.fork());
-    let aim = Aim::new(plant, config.margin);
-    let mut best: Option<(Actor, Evaluation)> = None;
+    let aim = RunAim::new(plant, config.margin);
+    let mut best: Option<(Actor, TrainingEvaluation)> = None;
     let (mut attempts, mut episodes, mut steps) = (0, 0, 0);
     let ending = 'search: {
         for attempt in 1..=config.attempts {
@@ -79,7 +79,7 @@ pub fn train(
                 if episode > 0 {
                     episodes += 1;
                     if let Err(reason) = trainer.episode(episode, budget, &mut steps) {
-                        break 'search Ending::Stopped(reason);
+                        break 'search TrainingEnding::Stopped(reason);
                     }
                 }
                 if episode % config.evaluate_every == 0 {
@@ -87,19 +87,19 @@ pub fn train(
                     if let Some(reason) = stopped {
                         // An evaluation of fewer runs is not compared with others.
                         best.get_or_insert((actor, evaluation));
-                        break 'search Ending::Stopped(reason);
+                        break 'search TrainingEnding::Stopped(reason);
                     }
-                    progress(&Progress { attempt, episode, evaluation });
+                    progress(&TrainingProgress { attempt, episode, evaluation });
                     if best.as_ref().is_none_or(|(_, best)| evaluation.is_better_than(best)) {
                         best = Some((actor, evaluation));
                     }
                     if evaluation.is_solved() {
-                        break 'search Ending::Solved;
+                        break 'search TrainingEnding::Solved;
                     }
                 }
             }
         }
-        Ending::Exhausted
+        TrainingEnding::Exhausted
     };
     let Some((actor, evaluation)) = best else {
         return Err(TrainError::Config("training: there is at least one attempt".to_owned()));
@@ -155,7 +155,7 @@ impl<'a> Trainer<'a> {
         plant: &'a mut dyn Plant,
         observation: &'a Observation,
         config: &'a DdpgConfig,
-        aim: &'a Aim,
+        aim: &'a RunAim,
         mut random: Random,
         budget: &mut Budget,
     ) -> Self {
@@ -210,9 +210,9 @@ impl<'a> Trainer<'a> {
         episode: u32,
         starts: &[Vec<f64>],
         budget: &mut Budget,
-    ) -> (Actor, Evaluation, Option<StopReason>) {
+    ) -> (Actor, TrainingEvaluation, Option<StopReason>) {
         let margin = self.config.margin * (1.0 - self.config.decayed(episode));
-        let aim = Aim::new(self.runs.plant, margin);
+        let aim = RunAim::new(self.runs.plant, margin);
         let mut actor = Actor::new(
             self.agent.actor.clone(),
             self.observation.clone(),
@@ -227,7 +227,7 @@ impl<'a> Trainer<'a> {
 /// Runs of the plant that are remembered.
 struct Runs<'a> {
     plant: &'a mut dyn Plant,
-    aim: &'a Aim,
+    aim: &'a RunAim,
     buffer: ReplayBuffer,
     noise: NoiseKind,
 }
@@ -285,7 +285,7 @@ impl Runs<'_> {
             run.state.clone_from(&before);
         }
         let is_terminal = arrival.in_goal || arrival.is_lost;
-        self.buffer.push(&Transition {
+        self.buffer.push(&StoredTransition {
             state: &before,
             action: &run.action,
             reward: arrival.reward,

@@ -2,7 +2,7 @@
 
 use policert_engine_api::{ConfigurationError, Engine, Setting};
 use policert_outcome::Failure;
-use policert_problem::{Domain, ProblemOptions, QuestionAim, StuckStates};
+use policert_problem::{DomainSetting, ProblemOptions, QuestionAim, StuckStates};
 
 use crate::engine_option::EngineOption;
 use crate::engines::Registration;
@@ -65,7 +65,7 @@ fn left_out(
     if problem.stuck == StuckStates::Unsafe && abstracts {
         return Some("--stuck unsafe is answered state by state, without an abstraction");
     }
-    (problem.domain == Domain::Error && abstracts)
+    (problem.domain == DomainSetting::Error && abstracts)
         .then_some("--domain error is answered state by state, without an abstraction")
 }
 

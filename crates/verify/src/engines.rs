@@ -34,7 +34,7 @@ pub struct Registration {
     /// What it is, for the help.
     pub help: &'static str,
     /// Which questions it answers.
-    pub questions: Questions,
+    pub questions: AnsweredQuestions,
     /// The engine that questions about probabilities go to, where it does not answer them itself.
     pub passes_on: Option<&'static str>,
     /// The options that it uses, of those that not every engine does.
@@ -47,7 +47,7 @@ pub struct Registration {
 
 /// Says which questions an engine answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Questions {
+pub struct AnsweredQuestions {
     /// Whether an unsafe state is reachable.
     pub safety: bool,
     /// Whether every run reaches the goal, and whether one gets stuck.
@@ -58,7 +58,7 @@ pub struct Questions {
     pub standard: bool,
 }
 
-impl Questions {
+impl AnsweredQuestions {
     /// Whether an unsafe state is reachable.
     pub const SAFETY: Self =
         Self { safety: true, runs: false, probability: false, standard: false };

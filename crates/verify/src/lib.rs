@@ -43,10 +43,10 @@ pub use policert_engine_api::{
 };
 pub use policert_evidence::{Evidence, Invariant};
 pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
-pub use policert_problem::{PolicyChoice, Problem, ProblemOptions};
+pub use policert_problem::{PolicySource, Problem, ProblemOptions};
 
 pub use engine_option::EngineOption;
-pub use engines::{Questions, Registration, Registry};
+pub use engines::{AnsweredQuestions, Registration, Registry};
 pub use hollow::{Hollow, HollowCode};
 pub use report::{Report, Statistics, Times};
 pub use request::{ProblemSource, Request};

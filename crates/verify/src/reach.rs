@@ -14,7 +14,7 @@ use policert_outcome::{
 };
 use policert_problem::control_loop::{failure, read};
 use policert_reach::{
-    Analysis, Controller, Journal, ReachConfig, ReachError, Relations, Task, analyse,
+    Controller, LoopAnalysis, ReachConfig, ReachError, ReachJournal, Relations, Task, analyse,
 };
 
 use without_effect::refuse_without_effect;
@@ -118,7 +118,7 @@ pub struct Drawable {
     /// The task as it was answered.
     pub task: Task,
     /// Boxes and trajectories.
-    pub analysis: Analysis,
+    pub analysis: LoopAnalysis,
     /// The variables on the axes of each panel.
     pub planes: Vec<(usize, usize)>,
 }
@@ -188,12 +188,13 @@ fn run(
         },
     };
     let mut journal = match &request.journal {
-        Some(path) => Some(Journal::open(path, &key).map_err(failure)?),
+        Some(path) => Some(ReachJournal::open(path, &key).map_err(failure)?),
         None => None,
     };
     let analysis = analyse(&task, &config, journal.as_mut(), budget, observer).map_err(failure)?;
     let status = report::fill(outcome, &task, &config, &analysis, request.record);
-    outcome.keep_unwritten(journal.as_mut().map_or(Ok(()), Journal::finish).map_err(not_written));
+    outcome
+        .keep_unwritten(journal.as_mut().map_or(Ok(()), ReachJournal::finish).map_err(not_written));
     outcome.report.drawable = Some(Drawable { task, analysis, planes });
     Ok(status)
 }

@@ -2,7 +2,7 @@
 //!
 //! VNN-LIB 1.0 is a part of SMT-LIB: the inputs of a network are the constants `X_0`, `X_1`, …, its
 //! outputs `Y_0`, `Y_1`, …, and assertions say what is looked for. All of them have to hold at once,
-//! wherever they stand in the file. [`Property`] is the same in disjunctive normal form, with exact
+//! wherever they stand in the file. [`NetworkProperty`] is the same in disjunctive normal form, with exact
 //! coefficients.
 //!
 //! | module | what it does |
@@ -28,7 +28,7 @@ mod tests;
 use std::path::Path;
 
 pub use error::{Place, VnnlibError};
-pub use property::{MAX_INEQUALITIES, Property};
+pub use property::{MAX_INEQUALITIES, NetworkProperty};
 pub use sexpr::MAX_DEPTH;
 
 use error::Fault;
@@ -37,7 +37,7 @@ use error::Fault;
 ///
 /// # Errors
 /// If the file cannot be read, breaks the format, or has something that is not supported.
-pub fn read_property(path: &Path) -> Result<Property, VnnlibError> {
+pub fn read_property(path: &Path) -> Result<NetworkProperty, VnnlibError> {
     let name = path.display().to_string();
     match policert_files::read(path) {
         Ok(bytes) => parse_property(&name, &bytes),
@@ -49,9 +49,9 @@ pub fn read_property(path: &Path) -> Result<Property, VnnlibError> {
 ///
 /// # Errors
 /// If the text breaks the format, or has something that is not supported. The message says where.
-pub fn parse_property(name: &str, bytes: &[u8]) -> Result<Property, VnnlibError> {
+pub fn parse_property(name: &str, bytes: &[u8]) -> Result<NetworkProperty, VnnlibError> {
     let found = match std::str::from_utf8(bytes) {
-        Ok(text) => script::read(text).and_then(Property::new),
+        Ok(text) => script::read(text).and_then(NetworkProperty::new),
         Err(_) if bytes.starts_with(&[0x1f, 0x8b]) => {
             Err(Fault::unsupported(0, "the file is compressed with gzip; unpack it first"))
         }

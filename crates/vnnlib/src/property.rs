@@ -15,7 +15,7 @@ pub const MAX_INEQUALITIES: usize = 1_000_000;
 /// Variables are numbers: those below `inputs` are the inputs X_0, X_1, …, those from `inputs` on
 /// the outputs Y_0, Y_1, ….
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Property {
+pub struct NetworkProperty {
     /// Number of inputs, at least 1.
     pub inputs: usize,
     /// Number of outputs, at least 1.
@@ -28,7 +28,7 @@ pub struct Property {
 /// A comparison of a formula.
 type Literal<'a> = (&'a LinearTerm, bool);
 
-impl Property {
+impl NetworkProperty {
     /// # Errors
     /// If the normal form has too many inequalities.
     pub(crate) fn new(script: Script) -> Result<Self, Fault> {

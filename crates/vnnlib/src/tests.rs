@@ -15,16 +15,16 @@ fn with_declarations(assertions: &str) -> String {
     declarations.concat() + assertions
 }
 
-fn property(text: &str) -> Property {
+fn property(text: &str) -> NetworkProperty {
     parse_property("p.vnnlib", text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn of_assertions(assertions: &str) -> Property {
+fn of_assertions(assertions: &str) -> NetworkProperty {
     property(&with_declarations(assertions))
 }
 
 /// `2 x0 - 1/2 y1 <= 3` and the like, one string for each inequality of each disjunct.
-fn disjuncts(property: &Property) -> Vec<Vec<String>> {
+fn disjuncts(property: &NetworkProperty) -> Vec<Vec<String>> {
     let name = |index: usize| match index.checked_sub(property.inputs) {
         None => format!("x{index}"),
         Some(output) => format!("y{output}"),

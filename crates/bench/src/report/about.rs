@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use policert_files::markdown;
 
 use crate::freshness::changed;
-use crate::journal::Entry;
+use crate::journal::JournalEntry;
 use crate::suite::Suite;
 
 /// How many runs are listed by name.
 const LISTED: usize = 20;
 
 /// The sections about program, files and changes.
-pub(super) fn about(suite: &Suite, entries: &[Entry], current: &[Entry]) -> String {
+pub(super) fn about(suite: &Suite, entries: &[JournalEntry], current: &[JournalEntry]) -> String {
     let mut text = String::from("\n## What this is about\n\n");
     let versions: BTreeSet<String> = current
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn about(suite: &Suite, entries: &[Entry], current: &[Entry]) -> Stri
     text
 }
 
-fn name(entry: &Entry) -> String {
+fn name(entry: &JournalEntry) -> String {
     let share = entry.key.share.map_or(String::new(), |share| format!(", {share} %"));
     format!("{}, {}{share}", markdown(&entry.key.instance), markdown(&entry.key.configuration))
 }

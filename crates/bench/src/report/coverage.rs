@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use policert_files::markdown as cell;
 use policert_outcome::decimal;
 
-use crate::journal::{Entry, RunResult};
+use crate::journal::{JournalEntry, RunResult};
 use crate::suite::Suite;
 
 /// The table of coverage; nothing if no instance has a domain.
-pub(super) fn coverage(text: &mut String, suite: &Suite, entries: &[Entry]) {
+pub(super) fn coverage(text: &mut String, suite: &Suite, entries: &[JournalEntry]) {
     let domains: BTreeSet<&str> =
         suite.instances.iter().filter_map(|instance| instance.domain.as_deref()).collect();
     if domains.is_empty() {
@@ -55,8 +55,13 @@ struct Count {
 
 impl Count {
     /// The count of a configuration in a domain, or in all of them.
-    fn of(suite: &Suite, entries: &[Entry], domain: Option<&str>, configuration: &str) -> Self {
-        let counts = |entry: &&Entry| {
+    fn of(
+        suite: &Suite,
+        entries: &[JournalEntry],
+        domain: Option<&str>,
+        configuration: &str,
+    ) -> Self {
+        let counts = |entry: &&JournalEntry| {
             entry.key.configuration == configuration
                 && suite.instances.iter().any(|instance| {
                     instance.name == entry.key.instance
@@ -65,19 +70,19 @@ impl Count {
                 })
         };
         // An instance counts once, with how many shares of predicates it may have been run.
-        let instance = |entry: &'_ Entry| entry.key.instance.clone();
+        let instance = |entry: &'_ JournalEntry| entry.key.instance.clone();
         let runs: BTreeSet<String> = entries.iter().filter(counts).map(instance).collect();
         let solved = entries.iter().filter(counts).filter(|e| has_verdict(e)).map(instance);
         Self { solved: solved.collect::<BTreeSet<_>>().len(), runs: runs.len() }
     }
 }
 
-fn has_verdict(entry: &Entry) -> bool {
+fn has_verdict(entry: &JournalEntry) -> bool {
     matches!(&*entry.result.verdict, "safe" | "unsafe" | "probability")
 }
 
 /// Returns what a run was asked beside its instance: whatever changes what the answer means.
-fn question(entry: &Entry) -> (Option<&str>, Option<&str>) {
+fn question(entry: &JournalEntry) -> (Option<&str>, Option<&str>) {
     let arguments = &entry.arguments;
     let bound = arguments.iter().enumerate().find_map(|(at, argument)| match argument.as_str() {
         "--bound" => arguments.get(at + 1).map(String::as_str),
@@ -101,12 +106,12 @@ fn contradict(a: &RunResult, b: &RunResult) -> bool {
 }
 
 /// Instances where answers to one question contradict each other.
-fn agreement(text: &mut String, suite: &Suite, entries: &[Entry]) {
+fn agreement(text: &mut String, suite: &Suite, entries: &[JournalEntry]) {
     let mut compared = 0;
     let mut differ = Vec::new();
     for instance in suite.instances.iter().filter(|instance| instance.domain.is_some()) {
         let of_instance = entries.iter().filter(|entry| entry.key.instance == instance.name);
-        let answers: Vec<&Entry> = of_instance.filter(|e| has_verdict(e)).collect();
+        let answers: Vec<&JournalEntry> = of_instance.filter(|e| has_verdict(e)).collect();
         let mut of_one_question = false;
         let mut contradicted = false;
         for (at, a) in answers.iter().enumerate() {
@@ -136,8 +141,8 @@ mod tests {
     use super::*;
     use crate::journal::RunKey;
 
-    fn entry(instance: &str, configuration: &str, verdict: &str) -> Entry {
-        Entry {
+    fn entry(instance: &str, configuration: &str, verdict: &str) -> JournalEntry {
+        JournalEntry {
             key: RunKey {
                 instance: instance.to_owned(),
                 configuration: configuration.to_owned(),
@@ -207,7 +212,7 @@ instance = [{ name = "a", domain = "walk", arguments = [], shares = [10, 20, 30]
 configuration = [{ name = "x", arguments = [] }]
 "#;
         let suite: Suite = toml::from_str(text).expect("a suite");
-        let entries: Vec<Entry> = [10, 20, 30]
+        let entries: Vec<JournalEntry> = [10, 20, 30]
             .map(|share| {
                 let mut entry = entry("a", "x", "safe");
                 entry.key.share = Some(share);

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use policert_plot::{LinesPlot, PairsPlot, TimePair};
 
-use crate::journal::{Entry, RunResult};
-use crate::suite::{Figure, Instance, Suite, plain};
+use crate::journal::{JournalEntry, RunResult};
+use crate::suite::{Figure, Suite, SuiteInstance, plain};
 
 /// All figures that the runs give, with names of files.
-pub(super) fn figures(suite: &Suite, entries: &[Entry]) -> Vec<(String, LinesPlot)> {
+pub(super) fn figures(suite: &Suite, entries: &[JournalEntry]) -> Vec<(String, LinesPlot)> {
     let mut figures = Vec::new();
     for instance in suite.instances.iter().filter(|instance| !instance.shares.is_empty()) {
         let study = Study { suite, instance, entries };
@@ -38,10 +38,10 @@ pub(super) fn figures(suite: &Suite, entries: &[Entry]) -> Vec<(String, LinesPlo
 }
 
 /// TimePair of pairs of configurations on all instances, with names of files.
-pub(super) fn comparisons(suite: &Suite, entries: &[Entry]) -> Vec<(String, PairsPlot)> {
+pub(super) fn comparisons(suite: &Suite, entries: &[JournalEntry]) -> Vec<(String, PairsPlot)> {
     let limit = entries.first().map_or(suite.seconds, |entry| entry.limits.0);
     let time = |instance: &str, configuration: &str| {
-        let of_run = |entry: &&Entry| {
+        let of_run = |entry: &&JournalEntry| {
             entry.key.instance == instance && entry.key.configuration == configuration
         };
         let result = &entries.iter().find(of_run)?.result;
@@ -79,8 +79,8 @@ fn finished(result: &RunResult) -> bool {
 
 struct Study<'a> {
     suite: &'a Suite,
-    instance: &'a Instance,
-    entries: &'a [Entry],
+    instance: &'a SuiteInstance,
+    entries: &'a [JournalEntry],
 }
 
 impl Study<'_> {

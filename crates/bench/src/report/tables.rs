@@ -6,8 +6,8 @@ use policert_files::{csv_field, markdown as cell};
 use serde_json::Value;
 
 use super::coverage::coverage;
-use crate::journal::{Entry, RunResult};
-use crate::suite::{Figure, Instance, Suite};
+use crate::journal::{JournalEntry, RunResult};
+use crate::suite::{Figure, Suite, SuiteInstance};
 
 /// Columns of the CSV file and of tables after the time: title, key in `statistics`.
 const NUMBERS: [(&str, &str); 7] = [
@@ -21,14 +21,14 @@ const NUMBERS: [(&str, &str); 7] = [
 ];
 
 /// All runs.
-pub(super) fn csv(entries: &[Entry]) -> String {
+pub(super) fn csv(entries: &[JournalEntry]) -> String {
     let mut text = String::from("instance,configuration,share,verdict,exit_code,time_s,memory_mb");
     for (_, key) in NUMBERS {
         text += ",";
         text += key;
     }
     text += ",probability_low,probability_high,value,reason\n";
-    for Entry { key, result, .. } in entries {
+    for JournalEntry { key, result, .. } in entries {
         let share = key.share.map_or(String::new(), |share| share.to_string());
         let code = result.exit_code.map_or(String::new(), |code| code.to_string());
         let memory = result.peak_memory_mb.map_or(String::new(), |mb| mb.to_string());
@@ -61,7 +61,7 @@ fn number(result: &RunResult, name: &str) -> String {
 }
 
 /// A table for each instance.
-pub(super) fn markdown(suite: &Suite, entries: &[Entry], about: &str) -> String {
+pub(super) fn markdown(suite: &Suite, entries: &[JournalEntry], about: &str) -> String {
     // All runs of a journal have the same limits.
     let of_suite = (suite.seconds, suite.memory.clone());
     let (seconds, memory) = entries.first().map_or(&of_suite, |entry| &entry.limits);
@@ -81,7 +81,7 @@ pub(super) fn markdown(suite: &Suite, entries: &[Entry], about: &str) -> String 
     text
 }
 
-fn table(text: &mut String, instance: &Instance, entries: &[Entry]) {
+fn table(text: &mut String, instance: &SuiteInstance, entries: &[JournalEntry]) {
     *text += "| configuration | share | verdict | time (s) | memory (MB) |";
     for (title, _) in NUMBERS {
         let _ = write!(text, " {title} |");
@@ -89,7 +89,9 @@ fn table(text: &mut String, instance: &Instance, entries: &[Entry]) {
     *text += "\n|---|---|---|---|---|";
     *text += &"---|".repeat(NUMBERS.len());
     *text += "\n";
-    for Entry { key, result, .. } in entries.iter().filter(|e| e.key.instance == instance.name) {
+    for JournalEntry { key, result, .. } in
+        entries.iter().filter(|e| e.key.instance == instance.name)
+    {
         let share = key.share.map_or(String::new(), |share| format!("{share} %"));
         let verdict = verdict(result);
         let memory = result.peak_memory_mb.map_or(String::new(), |mb| format!("{mb:.0}"));
@@ -125,21 +127,22 @@ fn verdict(result: &RunResult) -> String {
 }
 
 /// Bounded model checking: the shortest unsafe path, the time, the greatest length checked.
-fn unrolling(text: &mut String, suite: &Suite, entries: &[Entry]) {
+fn unrolling(text: &mut String, suite: &Suite, entries: &[JournalEntry]) {
     let unrolls = |name: &str| {
         suite
             .configurations
             .iter()
             .any(|c| c.name == name && c.figures.contains(&Figure::Unrolling))
     };
-    let runs: Vec<&Entry> = entries.iter().filter(|e| unrolls(&e.key.configuration)).collect();
+    let runs: Vec<&JournalEntry> =
+        entries.iter().filter(|e| unrolls(&e.key.configuration)).collect();
     if runs.is_empty() {
         return;
     }
     *text += "\n## Bounded model checking\n\n\
               | instance | configuration | verdict | shortest unsafe path | time (s) | \
               greatest length checked |\n|---|---|---|---|---|---|\n";
-    for Entry { key, result, .. } in runs {
+    for JournalEntry { key, result, .. } in runs {
         let shortest = number(result, "counterexample_steps");
         let checked = match &result.statistics["bmc"]["largest_length_checked"] {
             Value::Number(number) => number.to_string(),

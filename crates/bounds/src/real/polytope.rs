@@ -3,7 +3,7 @@
 
 use std::iter::zip;
 
-use policert_numeric::simplex::{Feasibility, Row, feasible_point};
+use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
 use policert_numeric::{LinearInequality, Rational};
 use policert_policy::{Activation, ExactEvaluator, Op};
 
@@ -115,9 +115,9 @@ impl Polytope<'_> {
                 None => return Feasibility::Open,
             }
         };
-        let mut rows: Vec<Row<Rational>> = Vec::new();
+        let mut rows: Vec<SimplexRow<Rational>> = Vec::new();
         for inequality in self.inequalities {
-            let mut row = Row {
+            let mut row = SimplexRow {
                 coefficients: vec![Rational::ZERO; dimensions],
                 upper: inequality.upper.clone(),
                 strict: inequality.strict,
@@ -140,10 +140,10 @@ impl Polytope<'_> {
     }
 
     /// The side of a bend as a row. The bend itself belongs to the side above it.
-    fn side(&self, bend: &Bend, affine: &AffineNode, dimensions: usize) -> Row<Rational> {
+    fn side(&self, bend: &Bend, affine: &AffineNode, dimensions: usize) -> SimplexRow<Rational> {
         let sign = if bend.above { -Rational::ONE } else { Rational::ONE };
         let at = Rational::from_f64(bend.at).unwrap_or(Rational::ZERO);
-        let mut row = Row {
+        let mut row = SimplexRow {
             coefficients: vec![Rational::ZERO; dimensions],
             upper: &sign * &at,
             strict: !bend.above,
@@ -155,7 +155,13 @@ impl Polytope<'_> {
     }
 
     /// Adds a multiple of an element to the left side of a row.
-    fn add(&self, row: &mut Row<Rational>, affine: &AffineNode, element: usize, by: &Rational) {
+    fn add(
+        &self,
+        row: &mut SimplexRow<Rational>,
+        affine: &AffineNode,
+        element: usize,
+        by: &Rational,
+    ) {
         for (&variable, units) in zip(self.reads, &affine.units) {
             row.coefficients[variable] = &row.coefficients[variable] + &(by * &units[element]);
         }

@@ -4,7 +4,7 @@ use std::iter::zip;
 use std::time::Duration;
 
 use policert_engine_api::{CancelFlag, Limits};
-use policert_numeric::simplex::{Feasibility, Row, feasible_point};
+use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
 use policert_policy::{Activation, Network, NetworkBuilder, Op};
 use policert_testkit::slow_tests;
 
@@ -167,7 +167,7 @@ impl Question {
                     *coefficient = &*coefficient + &(factor * &(&values[*node][*element] - base));
                 }
             }
-            rows.push(Row { coefficients, upper, strict });
+            rows.push(SimplexRow { coefficients, upper, strict });
         };
         for ((node, element, bounds), &chosen) in zip(pieces, chosen) {
             let source = self.network.nodes()[*node].op.inputs()[0].index();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_certify::{ReplayError, Scores, replay};
+use policert_certify::{ReplayError, StateScores, replay};
 use policert_engine_api::{Question, Trace, TraceStep};
 use policert_model::{Condition, DomainRule, InstanceId, LabelId, State};
 use policert_policy::{Policy, PolicySemantics};
@@ -305,13 +305,13 @@ fn the_scores_say_why_a_label_is_chosen() {
                 assert!(choice.competing.contains(&choice.chosen), "case {number}");
                 for &other in choice.competing.iter().filter(|&&o| o != choice.chosen) {
                     match &choice.scores {
-                        Scores::Exact(scores) => {
+                        StateScores::Exact(scores) => {
                             let order = scores[choice.chosen].cmp(&scores[other]);
                             let required = setting.semantics.requires(choice.chosen, other);
                             assert!(required.holds(order), "case {number}");
                             exact += 1;
                         }
-                        Scores::Enclosed(scores) => {
+                        StateScores::Enclosed(scores) => {
                             assert!(scores.iter().all(|(lo, hi)| lo <= hi), "case {number}");
                             assert!(scores[choice.chosen].1 >= scores[other].0, "case {number}");
                             enclosed += 1;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use policert_lab::{ConvertFormat, PolicyEncoding};
-use policert_problem::{Domain, Filter, Ties};
+use policert_problem::{DomainSetting, Filter, Ties};
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, TaskArgs, duration, policy_encoding};
 
@@ -44,8 +44,8 @@ pub struct ConvertArgs {
 
     /// An update that leaves the domain of a variable is no transition (drop), or an error, which the
     /// other model checker finds
-    #[arg(long, value_enum, default_value_t = Domain::Drop, help_heading = "Semantics")]
-    pub domain: Domain,
+    #[arg(long, value_enum, default_value_t = DomainSetting::Drop, help_heading = "Semantics")]
+    pub domain: DomainSetting,
 
     /// States without successors: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

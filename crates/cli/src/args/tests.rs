@@ -38,7 +38,7 @@ fn options_are_read() {
     assert_eq!(arguments.engine, "ppa");
     assert_eq!(arguments.ties, Some(Ties::Any));
     assert_eq!(arguments.filter, Some(Filter::Applicable));
-    assert_eq!(arguments.domain, Domain::Error);
+    assert_eq!(arguments.domain, DomainSetting::Error);
     assert_eq!(arguments.terminal.as_deref(), Some("goal"));
     assert_eq!(arguments.timeout, Some(Duration::from_secs(90)));
     assert_eq!(arguments.memory, Some(MemorySize(4_000_000_000)));

@@ -3,7 +3,8 @@
 use std::io::{self, Write as _};
 
 use policert_bench::{
-    Entry, Journal, Progress, RunKey, RunOptions, Suite, latest, run_suite, write_report,
+    JournalEntry, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite, latest, run_suite,
+    write_report,
 };
 use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
@@ -32,7 +33,7 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::Internal(format!("the program itself: {error}")))?;
-    let options = RunOptions {
+    let options = StudyOptions {
         program,
         journal: arguments.journal.clone(),
         resume: arguments.resume,
@@ -58,7 +59,7 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
 
 fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     let suite = Suite::read(&arguments.suite)?;
-    let entries = latest(Journal::read(&arguments.journal)?);
+    let entries = latest(StudyJournal::read(&arguments.journal)?);
     let ending = arguments.figures.ending();
     let mut out = io::stdout().lock();
     for path in write_report(&suite, &entries, &arguments.out, ending)? {
@@ -72,7 +73,7 @@ struct Lines {
     quiet: bool,
 }
 
-impl Progress for Lines {
+impl StudyProgress for Lines {
     fn begins(&mut self, key: &RunKey, number: usize, count: usize) {
         if self.quiet {
             return;
@@ -93,7 +94,7 @@ impl Progress for Lines {
         let _ = io::stdout().write_all(text.as_bytes());
     }
 
-    fn finished(&mut self, entry: &Entry) {
+    fn finished(&mut self, entry: &JournalEntry) {
         if self.quiet {
             return;
         }

@@ -6,21 +6,21 @@ use std::time::Instant;
 
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_generate::{
-    Beluga, Blocksworld, Failing, GenerateError, Instance, NPuzzle, PolicyShape, Probability,
-    Racetrack, RandomModel, Track, Transport,
+    Beluga, Blocksworld, DecimalProbability, DomainInstance, Failing, GenerateError, NPuzzle,
+    PolicyShape, Racetrack, RandomModel, Track, Transport,
 };
 use policert_outcome::{
     ExitStatus, Failure, Finding, Outcome, OutputFiles, SCHEMA_VERSION, VERSION, make_folder,
     write_text,
 };
-use policert_problem::{PolicyChoice, ProblemOptions, StateSpace};
+use policert_problem::{PolicySource, ProblemOptions, StateSpace};
 use policert_verify::{Report, Request, verify};
 use serde::Serialize;
 
 use super::{fail, is_standard_output, limits, output_failed, print, write_data};
 use crate::args::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
 use crate::interrupt::stop_on_interrupt;
-use crate::progress::Progress;
+use crate::progress::ProgressLine;
 use crate::render;
 use crate::style::Style;
 
@@ -137,7 +137,7 @@ fn usage(error: GenerateError) -> Failure {
 
 fn failing(arguments: &FailingArgs) -> Result<Failing, GenerateError> {
     arguments.failing_probability.as_deref().map_or(Ok(Failing::NonDeterministic), |text| {
-        Probability::read("--failing-probability", text).map(Failing::Probability)
+        DecimalProbability::read("--failing-probability", text).map(Failing::Probability)
     })
 }
 
@@ -167,7 +167,7 @@ pub(super) fn read_track(path: &Path) -> Result<Track, Failure> {
     })
 }
 
-fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
+fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
     match domain {
         DomainArgs::Beluga(arguments) => {
             let (cargo, racks, lines) = (arguments.cargo, arguments.racks, arguments.lines);
@@ -197,7 +197,8 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
         }),
         DomainArgs::Racetrack(arguments) => {
             let track = track(&arguments.track)?;
-            let noise = arguments.noise.as_deref().map(|text| Probability::read("--noise", text));
+            let noise =
+                arguments.noise.as_deref().map(|text| DecimalProbability::read("--noise", text));
             noise.transpose().and_then(|noise| {
                 let domain = Racetrack {
                     track,
@@ -224,7 +225,7 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
         }
         DomainArgs::Transport(arguments) => {
             let read = |what, text: &Option<String>| {
-                text.as_deref().map(|text| Probability::read(what, text)).transpose()
+                text.as_deref().map(|text| DecimalProbability::read(what, text)).transpose()
             };
             let ice = read("--ice", &arguments.ice);
             let rates = ice.and_then(|ice| Ok((ice, read("--dropping", &arguments.dropping)?)));
@@ -248,7 +249,7 @@ fn instance(domain: &DomainArgs) -> Result<Instance, Failure> {
 
 /// Writes the files; none of them if one is there already, unless they are to be replaced.
 fn write_files(
-    instance: &Instance,
+    instance: &DomainInstance,
     shape: &PolicyShape,
     common: &InstanceArgs,
 ) -> Result<(), Failure> {
@@ -280,7 +281,7 @@ fn count(
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let problem = ProblemOptions {
         property: Some(format!("{}:0", report.property.display())),
-        policy: PolicyChoice::None,
+        policy: PolicySource::None,
         state_space: StateSpace::Reachable,
         ..ProblemOptions::new(&report.model)
     };
@@ -292,7 +293,7 @@ fn count(
         },
         ..Request::new(problem)
     };
-    let mut progress = Progress::new(!common.quiet);
+    let mut progress = ProgressLine::new(!common.quiet);
     let verified = crate::limits::within(
         &request.limits,
         Instant::now(),

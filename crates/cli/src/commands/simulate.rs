@@ -2,8 +2,8 @@
 
 use std::io;
 
-use policert_generate::{GenerateError, Picture, Track};
-use policert_lab::{Ending, SimulateRequest, SimulatedModel, TraceChoice, simulate};
+use policert_generate::{GenerateError, StatePicture, Track};
+use policert_lab::{RunEnding, SimulateRequest, SimulatedModel, TraceChoice, simulate};
 use policert_outcome::{ExitStatus, Failure, OutputFiles};
 use policert_problem::ProblemOptions;
 
@@ -60,10 +60,10 @@ fn is_traced(arguments: &SimulateArgs) -> bool {
 }
 
 /// How the states of runs are drawn.
-fn picture(model: &SimulatedModel, track: Option<Track>) -> Result<Picture, Failure> {
+fn picture(model: &SimulatedModel, track: Option<Track>) -> Result<StatePicture, Failure> {
     let variables: Vec<(&str, i64, i64)> =
         model.variables.iter().map(|v| (v.name.as_str(), v.lower, v.upper)).collect();
-    Picture::new(&model.name, &variables, track).map_err(|error| {
+    StatePicture::new(&model.name, &variables, track).map_err(|error| {
         let is_idle = matches!(error, GenerateError::NoRacetrack(_));
         let option = if is_idle { "--track has no effect" } else { "--render" };
         Failure::Usage(format!("{option}: {error}"))
@@ -86,12 +86,12 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
         seed: arguments.seed,
         trace: which.map(|which| match which {
             TraceArg::First => TraceChoice::First,
-            TraceArg::Unsafe => TraceChoice::Ending(Ending::Unsafe),
-            TraceArg::Goal => TraceChoice::Ending(Ending::Goal),
-            TraceArg::Terminal => TraceChoice::Ending(Ending::Terminal),
-            TraceArg::Stuck => TraceChoice::Ending(Ending::Stuck),
-            TraceArg::Dropped => TraceChoice::Ending(Ending::Dropped),
-            TraceArg::CutOff => TraceChoice::Ending(Ending::CutOff),
+            TraceArg::Unsafe => TraceChoice::Ending(RunEnding::Unsafe),
+            TraceArg::Goal => TraceChoice::Ending(RunEnding::Goal),
+            TraceArg::Terminal => TraceChoice::Ending(RunEnding::Terminal),
+            TraceArg::Stuck => TraceChoice::Ending(RunEnding::Stuck),
+            TraceArg::Dropped => TraceChoice::Ending(RunEnding::Dropped),
+            TraceArg::CutOff => TraceChoice::Ending(RunEnding::CutOff),
         }),
         limits: limits(arguments.timeout, arguments.memory),
     }

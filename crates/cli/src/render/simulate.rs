@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use policert_files::{name, shown};
-use policert_generate::Picture;
-use policert_lab::{Ending, EndingRecord, SimulateReport, SimulatedModel, SimulatedRun};
+use policert_generate::StatePicture;
+use policert_lab::{EndingRecord, RunEnding, SimulateReport, SimulatedModel, SimulatedRun};
 use policert_outcome::Outcome;
 
 use super::{Detail, notes, unknown, warnings};
@@ -106,7 +106,7 @@ fn percent(part: u64, whole: u64) -> String {
 pub fn simulated_run(
     out: &mut dyn Write,
     (model, run): (&SimulatedModel, &SimulatedRun),
-    picture: Option<&Picture>,
+    picture: Option<&StatePicture>,
     style: Style,
 ) -> io::Result<()> {
     writeln!(out, "\n{}", style.paint(Mark::Name, &format!("run {}", run.number)))?;
@@ -136,7 +136,7 @@ pub fn simulated_run(
     writeln!(out, "  end: {}", style.paint(mark, &text))
 }
 
-fn draw(out: &mut dyn Write, picture: Option<&Picture>, state: &[i64]) -> io::Result<()> {
+fn draw(out: &mut dyn Write, picture: Option<&StatePicture>, state: &[i64]) -> io::Result<()> {
     let Some(picture) = picture else { return Ok(()) };
     writeln!(out)?;
     for line in picture.draw(state).lines() {
@@ -152,22 +152,22 @@ fn ending(run: &SimulatedRun) -> (Mark, String) {
     };
     let chosen = run.chosen.as_deref().map(name);
     match run.ending {
-        Ending::Unsafe => (Mark::Bad, format!("unsafe after {steps}")),
-        Ending::Goal => (Mark::Good, format!("goal after {steps}")),
-        Ending::Terminal => (Mark::Name, format!("terminal after {steps}")),
-        Ending::Stuck => match chosen {
+        RunEnding::Unsafe => (Mark::Bad, format!("unsafe after {steps}")),
+        RunEnding::Goal => (Mark::Good, format!("goal after {steps}")),
+        RunEnding::Terminal => (Mark::Name, format!("terminal after {steps}")),
+        RunEnding::Stuck => match chosen {
             Some(label) => {
                 (Mark::Caution, format!("stuck after {steps}: {label} is chosen, not applicable"))
             }
             None => (Mark::Caution, format!("stuck after {steps}: nothing is chosen")),
         },
-        Ending::Dropped => {
+        RunEnding::Dropped => {
             (Mark::Caution, format!("after {steps}: the outcome that was drawn leaves a domain"))
         }
-        Ending::Undecided => {
+        RunEnding::Undecided => {
             (Mark::Caution, format!("after {steps}: what the policy chooses cannot be told"))
         }
-        Ending::CutOff => (Mark::Caution, format!("cut off after {steps}")),
+        RunEnding::CutOff => (Mark::Caution, format!("cut off after {steps}")),
     }
 }
 

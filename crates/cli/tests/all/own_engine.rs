@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use policert_bench::{Entry, Progress, RunKey, RunOptions, Suite, run_suite};
+use policert_bench::{JournalEntry, RunKey, StudyOptions, StudyProgress, Suite, run_suite};
 use policert_engine_api::CancelFlag;
 use policert_verify::Registry;
 
@@ -82,7 +82,7 @@ fn a_study_runs_an_engine_of_ones_own() {
          [[configuration]]\nname = \"glance\"\narguments = [\"--engine\", \"glance\"]\n",
     );
     let suite = Suite::read(&example.path("suite.toml")).expect("a suite");
-    let options = RunOptions {
+    let options = StudyOptions {
         program: program(&example),
         journal: example.path("study.jsonl"),
         resume: false,
@@ -97,10 +97,10 @@ fn a_study_runs_an_engine_of_ones_own() {
 
 struct Quiet;
 
-impl Progress for Quiet {
+impl StudyProgress for Quiet {
     fn begins(&mut self, _: &RunKey, _: usize, _: usize) {}
     fn again(&mut self, _: &RunKey, _: &str) {}
-    fn finished(&mut self, _: &Entry) {}
+    fn finished(&mut self, _: &JournalEntry) {}
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use criterion::{Criterion, Throughput};
 use policert_engine_api::{Budget, Question};
-use policert_explore::{Random, Rollout, StartSampler, Step};
+use policert_explore::{Random, Rollout, RunStep, StartSampler};
 use policert_model::Model;
 use policert_testkit::shared_folder;
 
@@ -55,8 +55,8 @@ fn run(model: &Model) -> i64 {
         let chosen = random.below(count);
         let output = (0..applicable.len()).filter(|&k| applicable[k]).nth(chosen);
         match rollout.step(output, &mut random).expect("a sound model") {
-            Step::Moved { .. } => sum = sum.wrapping_add(rollout.state().iter().sum::<i64>()),
-            Step::Dropped { .. } | Step::Stuck => left = 0,
+            RunStep::Moved { .. } => sum = sum.wrapping_add(rollout.state().iter().sum::<i64>()),
+            RunStep::Dropped { .. } | RunStep::Stuck => left = 0,
         }
     }
     sum

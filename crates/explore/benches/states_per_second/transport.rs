@@ -2,9 +2,9 @@
 //! place.
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
-    InitialValue, Instance, InstanceId, LabelId, Model, Probability, SyncVector, Target, VarId,
-    Variable, VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, Edge, EdgeDestination,
+    EdgePlace, Expr, InitialValue, InstanceId, LabelId, Model, Probability, SyncVector, Target,
+    VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -80,7 +80,7 @@ pub fn transport(places: usize, packages: i64) -> Model {
         variables,
         transients: Vec::new(),
         labels: LABELS.map(str::to_owned).to_vec(),
-        instances: vec![Instance { automaton: "A".to_owned(), location: VarId(0), edges }],
+        instances: vec![AutomatonInstance { automaton: "A".to_owned(), location: VarId(0), edges }],
         vectors: (0..LABELS.len())
             .map(|l| SyncVector {
                 participants: vec![(InstanceId(0), LabelId::new(l))],

@@ -1,6 +1,6 @@
 //! How many runs end how, and after how many steps.
 
-use super::{Ending, Run};
+use super::{Run, RunEnding};
 
 /// Says how many runs ended in one way.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -14,7 +14,7 @@ pub struct EndingCount {
 /// Statistics of runs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct SimulationStatistics {
-    endings: [EndingCount; Ending::ALL.len()],
+    endings: [EndingCount; RunEnding::ALL.len()],
     reached_goal: u64,
     shortest: Option<u32>,
     longest: Option<u32>,
@@ -38,7 +38,7 @@ impl SimulationStatistics {
 
     /// The runs that ended so.
     #[must_use]
-    pub fn ended(&self, ending: Ending) -> EndingCount {
+    pub fn ended(&self, ending: RunEnding) -> EndingCount {
         self.endings[ending as usize]
     }
 
@@ -69,7 +69,7 @@ impl SimulationStatistics {
 
     /// Mean number of steps of the runs that ended so.
     #[must_use]
-    pub fn mean_length_of(&self, ending: Ending) -> Option<f64> {
+    pub fn mean_length_of(&self, ending: RunEnding) -> Option<f64> {
         let count = self.ended(ending);
         share(count.steps, count.runs)
     }

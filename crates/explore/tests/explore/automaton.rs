@@ -1,9 +1,9 @@
 //! Short hands to write models by hand: automata without locations.
 
 use policert_model::{
-    AssignedValue, Assignment, Condition, Edge, EdgeDestination, EdgePlace, Expr, InitialValue,
-    Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, SyncVector, Target, VarId,
-    Variable, VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, Condition, Edge, EdgeDestination, EdgePlace,
+    Expr, InitialValue, InstanceId, LabelId, Model, Probability, SafetyProperty, SyncVector,
+    Target, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -66,7 +66,7 @@ pub fn model(domains: &[(i64, i64)], labels: usize, edges: Vec<Edge>) -> Model {
         variables,
         transients: Vec::new(),
         labels: (0..labels).map(|l| format!("a{l}")).collect(),
-        instances: vec![Instance { automaton: "A".to_owned(), location: VarId(0), edges }],
+        instances: vec![AutomatonInstance { automaton: "A".to_owned(), location: VarId(0), edges }],
         vectors: (0..labels).map(vector).collect(),
         initial_condition: Condition::True,
     }

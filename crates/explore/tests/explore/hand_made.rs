@@ -9,9 +9,9 @@ use policert_engine_api::{
 };
 use policert_explore::{ExplicitConfig, Explored, explicit};
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, DomainRule, Edge, EdgeDestination, Expr,
-    InitialValue, Instance, InstanceId, LabelId, Model, Probability, Start, SyncVector, Target,
-    VarId, Variable, VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, DomainRule, Edge,
+    EdgeDestination, Expr, InitialValue, InstanceId, LabelId, Model, Probability, Start,
+    SyncVector, Target, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, PolicySemantics};
@@ -245,7 +245,7 @@ fn round_walk(instances: usize, places: i64) -> Model {
         }],
         ..edge(Some(0), Condition::True, Vec::new())
     };
-    let instance = |i| Instance {
+    let instance = |i| AutomatonInstance {
         automaton: "A".to_owned(),
         location: VarId::new(i),
         edges: (0..places).map(step).collect(),

@@ -1,7 +1,7 @@
 //! The models of the QComp collection have as many states as the collection says.
 
 use policert_engine_api::Question;
-use policert_jani::property::{Path as Paths, Property};
+use policert_jani::property::{PathSet, Property};
 use policert_jani::{Loaded, Selector};
 use policert_model::Condition;
 use policert_testkit::shared_folder;
@@ -62,8 +62,8 @@ fn target(loaded: &Loaded, name: &str) -> Condition {
     let selector = Selector::parse(name, &[name.to_owned()]);
     match loaded.property(&selector).property {
         Some(Property::Standard(property)) => match property.path {
-            Paths::Until { target, .. } => target,
-            Paths::Globally(_) => panic!("{name} is no search"),
+            PathSet::Until { target, .. } => target,
+            PathSet::Globally(_) => panic!("{name} is no search"),
         },
         other => panic!("{name}: {other:?}"),
     }

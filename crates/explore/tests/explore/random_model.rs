@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
-    InitialValue, Instance, InstanceId, LabelId, Model, Probability, SafetyProperty, Start,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, Edge, EdgeDestination,
+    EdgePlace, Expr, InitialValue, InstanceId, LabelId, Model, Probability, SafetyProperty, Start,
     SyncVector, Target, Transient, TransientId, ValueBounds, VarId, Variable, VariableKind,
 };
 use policert_numeric::{IntInterval, Rational};
@@ -112,8 +112,8 @@ fn random_model(random: &mut Random) -> Model {
         initial_values,
         initial_condition: Condition::True,
     };
-    let instances: Vec<Instance> = (0..instances)
-        .map(|i| Instance {
+    let instances: Vec<AutomatonInstance> = (0..instances)
+        .map(|i| AutomatonInstance {
             automaton: format!("A{i}"),
             location: VarId::new(i),
             edges: (0..2 + random.below(6))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use policert_engine_api::{Budget, Question};
-use policert_explore::{PolicySuccessors, Random as Numbers, Rollout, StartSampler, Step};
+use policert_explore::{PolicySuccessors, Random as Numbers, Rollout, RunStep, StartSampler};
 use policert_model::{DomainRule, LabelId, Start, State};
 use policert_testkit::{Random, case_numbers};
 
@@ -59,13 +59,13 @@ fn steps_are_the_successors() {
             for _ in 0..DRAWS {
                 rollout.enter(&state).expect("entered before");
                 match rollout.step(output, &mut numbers) {
-                    Ok(Step::Moved { operator, destination }) => {
+                    Ok(RunStep::Moved { operator, destination }) => {
                         let label = rollout.operator(operator).label;
                         found.insert((label, destination, rollout.state().to_vec()));
                         moved += 1;
                     }
-                    Ok(Step::Dropped { .. }) => assert!(all.dropped > 0, "case {number}"),
-                    Ok(Step::Stuck) => {
+                    Ok(RunStep::Dropped { .. }) => assert!(all.dropped > 0, "case {number}"),
+                    Ok(RunStep::Stuck) => {
                         assert!(expected.is_empty(), "case {number}");
                         stuck += 1;
                     }

@@ -1,7 +1,9 @@
 //! Simulated runs end as they should.
 
 use policert_engine_api::{Budget, CancelFlag, EngineError, Limits, Question, StopReason};
-use policert_explore::{Ending, Random, Run, Simulation, SimulationConfig, SimulationStatistics};
+use policert_explore::{
+    Random, Run, RunEnding, Simulation, SimulationConfig, SimulationStatistics,
+};
 use policert_model::{BinaryOp, Condition, Expr, Model, State};
 
 use crate::automaton::{edge, equals, model, property, set, var};
@@ -35,18 +37,18 @@ fn runs_end_in_every_way() {
         assert_eq!(states.len(), usize::try_from(run.steps).expect("few"));
         (run.ending, run.steps, run.reached_goal)
     };
-    assert_eq!(ending(2, None, None, config), (Ending::Unsafe, 2, false));
-    assert_eq!(ending(2, Some(2), Some(2), config), (Ending::Unsafe, 2, true));
-    assert_eq!(ending(2, Some(1), None, config), (Ending::Goal, 1, true));
-    assert_eq!(ending(9, None, Some(3), config), (Ending::Terminal, 3, false));
-    assert_eq!(ending(9, None, None, config), (Ending::Dropped, 4, false));
+    assert_eq!(ending(2, None, None, config), (RunEnding::Unsafe, 2, false));
+    assert_eq!(ending(2, Some(2), Some(2), config), (RunEnding::Unsafe, 2, true));
+    assert_eq!(ending(2, Some(1), None, config), (RunEnding::Goal, 1, true));
+    assert_eq!(ending(9, None, Some(3), config), (RunEnding::Terminal, 3, false));
+    assert_eq!(ending(9, None, None, config), (RunEnding::Dropped, 4, false));
     let short = SimulationConfig { steps: 3, ..config };
-    assert_eq!(ending(9, None, None, short), (Ending::CutOff, 3, false));
+    assert_eq!(ending(9, None, None, short), (RunEnding::CutOff, 3, false));
     // In the last state that is allowed it still counts what that is.
-    assert_eq!(ending(3, None, None, short), (Ending::Unsafe, 3, false));
+    assert_eq!(ending(3, None, None, short), (RunEnding::Unsafe, 3, false));
     let past = SimulationConfig { past_goal: true, ..config };
-    assert_eq!(ending(2, Some(1), None, past), (Ending::Unsafe, 2, true));
-    assert_eq!(ending(2, Some(1), Some(1), past), (Ending::Goal, 1, true));
+    assert_eq!(ending(2, Some(1), None, past), (RunEnding::Unsafe, 2, true));
+    assert_eq!(ending(2, Some(1), Some(1), past), (RunEnding::Goal, 1, true));
 }
 
 #[test]
@@ -55,7 +57,7 @@ fn nothing_enabled_is_stuck() {
     let property = property(Condition::False);
     let config = SimulationConfig { steps: 10, past_goal: false };
     let (found, states) = run(&Question::new(&model, &property), config);
-    assert_eq!((found.ending, found.chosen), (Ending::Stuck, None));
+    assert_eq!((found.ending, found.chosen), (RunEnding::Stuck, None));
     assert!(states.is_empty());
 }
 
@@ -66,16 +68,16 @@ fn statistics_add_up() {
         (statistics.runs(), statistics.mean_length(), statistics.longest()),
         (0, None, None)
     );
-    for (ending, steps) in [(Ending::Goal, 4), (Ending::Goal, 1), (Ending::Stuck, 7)] {
-        let reached_goal = ending == Ending::Goal;
+    for (ending, steps) in [(RunEnding::Goal, 4), (RunEnding::Goal, 1), (RunEnding::Stuck, 7)] {
+        let reached_goal = ending == RunEnding::Goal;
         statistics.add(&Run { ending, steps, reached_goal, chosen: None });
     }
     assert_eq!((statistics.runs(), statistics.reached_goal()), (3, 2));
     assert_eq!((statistics.shortest(), statistics.longest()), (Some(1), Some(7)));
     assert_eq!(statistics.mean_length(), Some(4.0));
-    assert_eq!(statistics.mean_length_of(Ending::Goal), Some(2.5));
-    assert_eq!(statistics.mean_length_of(Ending::Unsafe), None);
-    assert_eq!(statistics.ended(Ending::Stuck).runs, 1);
+    assert_eq!(statistics.mean_length_of(RunEnding::Goal), Some(2.5));
+    assert_eq!(statistics.mean_length_of(RunEnding::Unsafe), None);
+    assert_eq!(statistics.ended(RunEnding::Stuck).runs, 1);
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_bench::{Journal as BenchJournal, Suite};
+use policert_bench::{StudyJournal, Suite};
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_evidence::{CertifyRequest, certify};
 use policert_jani::{LoadOptions, load_bytes, load_model};
-use policert_reach::{Journal as ReachJournal, Task};
+use policert_reach::{ReachJournal, Task};
 use policert_vnnlib::parse_property;
 
 use super::{fuzz, root, seeds};
@@ -73,7 +73,7 @@ fn suites() {
 #[test]
 fn journals_of_studies() {
     fuzz_file("study.jsonl", seeds("crates/fuzz/seeds", &["study.jsonl"]), |file| {
-        let _ = BenchJournal::read(file);
+        let _ = StudyJournal::read(file);
     });
 }
 

@@ -62,7 +62,7 @@ impl Hangar {
 
 #[cfg(test)]
 mod tests {
-    use crate::Picture;
+    use crate::StatePicture;
 
     #[test]
     fn racks() {
@@ -83,7 +83,7 @@ mod tests {
             "request",
         ];
         let variables = names.map(|name| (name, -1, 8));
-        let picture = Picture::new("beluga", &variables, None).expect("recognised");
+        let picture = StatePicture::new("beluga", &variables, None).expect("recognised");
         // 2 is in its plane, 3 and 1 on rack 1, 0 at the factory.
         let state = [8, 5, 0, 5, -1, -1, -1, 1, -1, 3, 1, 1, 1, 1];
         let text = "planes   [2]\ntrailer  -\nrack 0   -\nrack 1   [3] [1]\ntruck    -\n\

@@ -62,11 +62,11 @@ impl Blocks {
 
 #[cfg(test)]
 mod tests {
-    use crate::Picture;
+    use crate::StatePicture;
 
-    fn picture() -> Picture {
+    fn picture() -> StatePicture {
         let names = ["hand-empty", "table-counter", "block_0", "block_1", "block_2", "block_3"];
-        Picture::new("m", &names.map(|name| (name, 0, 4)), None).expect("blocks")
+        StatePicture::new("m", &names.map(|name| (name, 0, 4)), None).expect("blocks")
     }
 
     #[test]

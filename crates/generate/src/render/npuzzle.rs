@@ -61,13 +61,13 @@ fn sides(model: &str, places: usize) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Picture;
+    use crate::StatePicture;
 
     #[test]
     fn grids() {
         let names = ["empty", "tile_1", "tile_2", "tile_3", "tile_4", "tile_5"];
         let variables = names.map(|name| (name, 0, 5));
-        let picture = Picture::new("npuzzle_2_3", &variables, None).expect("tiles");
+        let picture = StatePicture::new("npuzzle_2_3", &variables, None).expect("tiles");
         let text = "\
 +---+---+---+
 |   | 2 | 1 |
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(picture.draw(&[0, 2, 1, 3, 4, 5]), text);
         assert!(picture.draw(&[0, 2, 2, 3, 4, 5]).contains("| ? | ? |"));
         // Neither a square nor a name with sides.
-        assert!(Picture::new("m", &variables, None).is_err());
-        assert!(Picture::new("m", &variables[..4], None).is_ok());
+        assert!(StatePicture::new("m", &variables, None).is_err());
+        assert!(StatePicture::new("m", &variables[..4], None).is_ok());
     }
 }

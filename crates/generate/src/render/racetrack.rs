@@ -81,7 +81,7 @@ fn drawn(track: &Track) -> Vec<Vec<char>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Picture, Track};
+    use crate::{StatePicture, Track};
 
     const VARIABLES: [(&str, i64, i64); 5] = [
         ("car0_y", -2, 4),
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn the_car_is_on_the_map() {
         let track = Track::read("t", "S.FF\n#...\n").expect("a map");
-        let picture = Picture::new("m", &VARIABLES, Some(track)).expect("a race");
+        let picture = StatePicture::new("m", &VARIABLES, Some(track)).expect("a race");
         assert_eq!(picture.draw(&[1, 2, 1, 2, 0]), "S.FF\n#.@.\nat (2, 1), velocity (2, 1)\n");
         assert_eq!(
             picture.draw(&[1, 0, 0, 0, 1]),
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn maps_come_from_the_name_or_not_at_all() {
-        let known = Picture::new("racetrack_barto-small", &VARIABLES, None).expect("a race");
+        let known = StatePicture::new("racetrack_barto-small", &VARIABLES, None).expect("a race");
         assert!(known.draw(&[5, 0, 0, 0, 0]).contains("@..."));
         assert_eq!(known.draw(&[5, 0, 0, 0, 0]).lines().count(), 13);
-        let unknown = Picture::new("m", &VARIABLES, None).expect("a race");
+        let unknown = StatePicture::new("m", &VARIABLES, None).expect("a race");
         assert_eq!(
             unknown.draw(&[0, 1, 0, 1, 0]),
             ".@..\n....\n....\nat (1, 0), velocity (1, 0)\n"

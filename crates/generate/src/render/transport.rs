@@ -61,7 +61,7 @@ impl Road {
 
 #[cfg(test)]
 mod tests {
-    use crate::Picture;
+    use crate::StatePicture;
 
     #[test]
     fn roads() {
@@ -70,10 +70,10 @@ mod tests {
         let names = |more: &[&'static str]| -> Vec<(&str, i64, i64)> {
             places.iter().chain(&truck).chain(more).map(|&name| (name, 0, 12)).collect()
         };
-        let plain = Picture::new("m", &names(&["crossed-overloaded"]), None).expect("a road");
+        let plain = StatePicture::new("m", &names(&["crossed-overloaded"]), None).expect("a road");
         let text = "      [3]\n  9    0    0\n__o____o====o__\n";
         assert_eq!(plain.draw(&[9, 0, 0, 1, 3, 0]), text);
-        let inertial = Picture::new("m", &names(&["truck_vel_0", "aux_vel"]), None);
+        let inertial = StatePicture::new("m", &names(&["truck_vel_0", "aux_vel"]), None);
         let text = "           [0]  velocity 2\n  9    0    3\n__o____o____o__\n\
                     the truck is beyond the end\n";
         assert_eq!(inertial.expect("a road").draw(&[9, 0, 3, 2, 0, 2, -1]), text);

@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use policert_generate::{
-    Beluga, Blocksworld, Failing, Instance, NPuzzle, PolicyShape, Probability, Racetrack,
-    RandomModel, Track, Transport, WallCheck,
+    Beluga, Blocksworld, DecimalProbability, DomainInstance, Failing, NPuzzle, PolicyShape,
+    Racetrack, RandomModel, Track, Transport, WallCheck,
 };
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
 use policert_model::{Condition, SafetyProperty, Start, Truth, Visit, for_each_solution};
 use policert_numeric::IntBox;
 
-fn write(instance: &Instance, folder: &Path) {
+fn write(instance: &DomainInstance, folder: &Path) {
     for file in instance.files(&PolicyShape::default()) {
         let path = folder.join(&file.path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -21,7 +21,7 @@ fn write(instance: &Instance, folder: &Path) {
 }
 
 /// Number of start states, the property read back; nothing may be wrong with any property.
-fn start_states(instance: &Instance) -> u128 {
+fn start_states(instance: &DomainInstance) -> u128 {
     let folder = tempfile::tempdir().expect("a folder");
     write(instance, folder.path());
     let loaded = load_model(&folder.path().join(instance.model_path()), &LoadOptions::default());
@@ -92,11 +92,11 @@ fn the_atoms_of_the_unsafe_condition_are_among_the_predicates() {
     }
 }
 
-fn probability(text: &str) -> Probability {
-    Probability::read("p", text).expect("a probability")
+fn probability(text: &str) -> DecimalProbability {
+    DecimalProbability::read("p", text).expect("a probability")
 }
 
-fn instances() -> Vec<Instance> {
+fn instances() -> Vec<DomainInstance> {
     let never = || Failing::Probability(probability("0"));
     let small = || Track::built_in("barto-small").expect("built in");
     let half = || Failing::Probability(probability("0.5"));
@@ -155,7 +155,7 @@ fn instances_load_and_have_their_start_states() {
 #[test]
 fn the_same_options_give_the_same_bytes() {
     let shape = PolicyShape { hidden: vec![32], filter: true };
-    let texts = |instances: Vec<Instance>| -> Vec<_> {
+    let texts = |instances: Vec<DomainInstance>| -> Vec<_> {
         instances.iter().flat_map(|instance| instance.files(&shape)).collect()
     };
     assert_eq!(texts(instances()), texts(instances()));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use policert_engine_api::Question;
-use policert_explore::{Random, Rollout, Step};
+use policert_explore::{Random, Rollout, RunStep};
 use policert_generate::{PolicyShape, Racetrack, Track};
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, load_model};
@@ -71,7 +71,7 @@ fn runs_that_never_crash(folder: &Path) -> usize {
                 Choice::One(output) => Some(output),
                 _ => None,
             };
-            if !matches!(rollout.step(output, &mut random), Ok(Step::Moved { .. })) {
+            if !matches!(rollout.step(output, &mut random), Ok(RunStep::Moved { .. })) {
                 break;
             }
         }

@@ -11,40 +11,50 @@ struct Writer;
 impl Meaning for Writer {
     type Value = String;
 
-    fn number(&mut self, _: usize, value: &Rational) -> Result<String, Problem> {
+    fn number(&mut self, _: usize, value: &Rational) -> Result<String, SyntaxProblem> {
         Ok(value.to_string())
     }
 
-    fn truth(&mut self, _: usize, value: bool) -> Result<String, Problem> {
+    fn truth(&mut self, _: usize, value: bool) -> Result<String, SyntaxProblem> {
         Ok(value.to_string())
     }
 
-    fn name(&mut self, _: usize, name: &str) -> Result<String, Problem> {
+    fn name(&mut self, _: usize, name: &str) -> Result<String, SyntaxProblem> {
         Ok(name.to_owned())
     }
 
-    fn unary(&mut self, _: usize, op: Unary, a: String) -> Result<String, Problem> {
+    fn unary(&mut self, _: usize, op: Unary, a: String) -> Result<String, SyntaxProblem> {
         Ok(format!("{op:?}({a})"))
     }
 
-    fn binary(&mut self, _: usize, op: Binary, [a, b]: [String; 2]) -> Result<String, Problem> {
+    fn binary(
+        &mut self,
+        _: usize,
+        op: Binary,
+        [a, b]: [String; 2],
+    ) -> Result<String, SyntaxProblem> {
         Ok(format!("{op:?}({a}, {b})"))
     }
 
-    fn choice(&mut self, _: usize, [c, a, b]: [String; 3]) -> Result<String, Problem> {
+    fn choice(&mut self, _: usize, [c, a, b]: [String; 3]) -> Result<String, SyntaxProblem> {
         Ok(format!("Choice({c}, {a}, {b})"))
     }
 
-    fn element(&mut self, _: usize, array: String, index: String) -> Result<String, Problem> {
+    fn element(&mut self, _: usize, array: String, index: String) -> Result<String, SyntaxProblem> {
         Ok(format!("Element({array}, {index})"))
     }
 
-    fn call(&mut self, _: usize, name: &str, arguments: Vec<String>) -> Result<String, Problem> {
+    fn call(
+        &mut self,
+        _: usize,
+        name: &str,
+        arguments: Vec<String>,
+    ) -> Result<String, SyntaxProblem> {
         Ok(format!("{name}({})", arguments.join(", ")))
     }
 }
 
-fn written(text: &str) -> Result<String, Problem> {
+fn written(text: &str) -> Result<String, SyntaxProblem> {
     read(&tokens(text, &[]), &mut Writer)
 }
 
@@ -92,7 +102,7 @@ fn what_is_wrong_is_named_with_its_place() {
         ("a § b", 1, "an operator or the end expected"),
         ("f(a b)", 3, "`)` expected"),
     ] {
-        assert_eq!(written(text), Err(Problem::new(at, message)), "{text}");
+        assert_eq!(written(text), Err(SyntaxProblem::new(at, message)), "{text}");
     }
 }
 

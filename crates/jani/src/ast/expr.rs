@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 
 use super::Name;
-use crate::{names::Symbol, source::At};
+use crate::{names::NameId, source::At};
 
 /// An expression with its place.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ pub enum ExprKind {
     /// A number, exact as written.
     Number(Rational),
     /// A variable, constant, parameter or index.
-    Name(Symbol),
+    Name(NameId),
     /// e or π.
     Irrational(IrrationalConstant),
     /// An operator with one operand.

@@ -7,9 +7,9 @@ use policert_numeric::Rational;
 use super::{Checker, Entity, Type};
 use crate::{
     ast::{AssignedValue, Assignment, Edge, ExprKind},
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     lower::{Reading, expression::ExprLowerer, target},
-    names::Symbol,
+    names::NameId,
 };
 
 impl Checker<'_> {
@@ -34,7 +34,7 @@ impl Checker<'_> {
             None => {
                 if !matches!(assignment.target.kind, ExprKind::Broken) {
                     let message = "only a variable or a cell of an array can be assigned to";
-                    self.invalid(Code::Value, assignment.target.at, message);
+                    self.invalid(DiagnosticCode::Value, assignment.target.at, message);
                 }
             }
             Some((name, _)) => {
@@ -42,7 +42,7 @@ impl Checker<'_> {
                 {
                     let message =
                         format!("`{}` is a constant: it cannot be assigned to", self.text(name));
-                    self.invalid(Code::Value, assignment.target.at, message);
+                    self.invalid(DiagnosticCode::Value, assignment.target.at, message);
                 }
             }
         }
@@ -56,7 +56,7 @@ impl Checker<'_> {
                         "a value between bounds is an integer; what is written is {}",
                         ty.describe()
                     );
-                    self.invalid(Code::Type, assignment.target.at, message);
+                    self.invalid(DiagnosticCode::Type, assignment.target.at, message);
                 }
                 self.types(Some(automaton)).expect(lower, &Type::Int);
                 self.types(Some(automaton)).expect(upper, &Type::Int);
@@ -71,7 +71,7 @@ impl Checker<'_> {
         assignments: impl Iterator<Item = &'a Assignment>,
     ) {
         let mut lowerer = ExprLowerer::new(&self.checked, Reading::Constant, Some(automaton));
-        let mut seen: BTreeMap<(i64, Symbol, Vec<Rational>), &Assignment> = BTreeMap::new();
+        let mut seen: BTreeMap<(i64, NameId, Vec<Rational>), &Assignment> = BTreeMap::new();
         let mut found = Vec::new();
         for assignment in assignments {
             let Some((name, indices)) = target(&assignment.target) else { continue };
@@ -96,7 +96,7 @@ impl Checker<'_> {
                 self.text(name),
                 assignment.index
             );
-            self.invalid(Code::ConflictingWrites, assignment.at, message);
+            self.invalid(DiagnosticCode::ConflictingWrites, assignment.at, message);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Checker, Entity, Type};
 use crate::{
     ast::{Automaton, Edge, TransientValue},
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     lower::{Uses, target},
     parse::EdgeReader,
 };
@@ -21,7 +21,7 @@ impl Checker<'_> {
         if automaton.locations.is_empty() {
             let message =
                 format!("automaton `{}` has no locations", self.text(automaton.name.symbol));
-            self.invalid(Code::MissingKey, automaton.name.at, message);
+            self.invalid(DiagnosticCode::MissingKey, automaton.name.at, message);
         }
         for name in &automaton.initial_locations {
             self.known_location(i, *name);
@@ -51,7 +51,7 @@ impl Checker<'_> {
         let ty = self.types(Some(automaton)).ty(&given.target);
         let Some((name, indices)) = target(&given.target) else {
             let message = "a transient variable expected";
-            return self.invalid(Code::Value, given.target.at, message);
+            return self.invalid(DiagnosticCode::Value, given.target.at, message);
         };
         if indices.is_empty() || ty != Type::Unknown {
             self.types(Some(automaton)).expect(&given.value, &ty);
@@ -59,11 +59,11 @@ impl Checker<'_> {
         match self.checked.scope.entity(name, Some(automaton)) {
             Some(Entity::Variable(v)) if !self.checked.variable(v).transient => {
                 let message = format!("variable `{}` is not transient", self.text(name));
-                self.invalid(Code::Value, given.target.at, message);
+                self.invalid(DiagnosticCode::Value, given.target.at, message);
             }
             Some(Entity::Constant(_)) => {
                 let message = format!("`{}` is a constant", self.text(name));
-                self.invalid(Code::Value, given.target.at, message);
+                self.invalid(DiagnosticCode::Value, given.target.at, message);
             }
             _ => {}
         }
@@ -80,12 +80,16 @@ impl Checker<'_> {
         if let Some(rate) = &edge.rate {
             self.types(Some(automaton)).expect(rate, &Type::Real);
             if self.checked.ast.is_untimed() {
-                self.invalid(Code::Value, rate.at, "rates need a model of the type ctmc or ma");
+                self.invalid(
+                    DiagnosticCode::Value,
+                    rate.at,
+                    "rates need a model of the type ctmc or ma",
+                );
             }
         }
         if edge.destinations.is_empty() {
             let message = "an edge without destinations is skipped";
-            self.parser.diagnostics.warning(Code::Skipped, edge.at, message);
+            self.parser.diagnostics.warning(DiagnosticCode::Skipped, edge.at, message);
         }
         for destination in &edge.destinations {
             self.known_location(automaton, destination.location);

@@ -5,7 +5,7 @@ use policert_numeric::Rational;
 use super::{Checker, Type, Value};
 use crate::{
     ast::Constant,
-    diagnostic::{Code, Kind},
+    diagnostic::{DiagnosticCode, DiagnosticKind},
     lower::Trouble,
 };
 
@@ -27,7 +27,11 @@ impl Checker<'_> {
                         known.join(", ")
                     )
                 };
-                self.parser.diagnostics.general(Code::ConstantGiven, Kind::Invalid, message);
+                self.parser.diagnostics.general(
+                    DiagnosticCode::ConstantGiven,
+                    DiagnosticKind::Invalid,
+                    message,
+                );
             }
         }
         for constant in constants {
@@ -54,7 +58,7 @@ impl Checker<'_> {
         let ty = Type::of(&constant.ty);
         if let Type::Array(_) = ty {
             let message = format!("constant `{name}` must be a truth value or a number");
-            return Err(Trouble::Invalid(constant.ty.at, Code::Type, message));
+            return Err(Trouble::Invalid(constant.ty.at, DiagnosticCode::Type, message));
         }
         let bounds = self.bounds(&constant.ty, None);
         let given = given.iter().rev().find(|(n, _)| *n == name);
@@ -64,13 +68,18 @@ impl Checker<'_> {
                     "constant `{name}` is {}; the value given for it is `{text}`",
                     ty.describe()
                 );
-                Trouble::Invalid(at, Code::ConstantGiven, message)
+                Trouble::Invalid(at, DiagnosticCode::ConstantGiven, message)
             })?),
             (None, Some(value)) => self.try_constant(value, &ty, None)?,
             (None, None) => {
                 let message = format!("constant `{name}` has no value");
                 let help = format!("give it one: --const {name}=…");
-                self.parser.diagnostics.invalid_with_help(Code::ConstantMissing, at, message, help);
+                self.parser.diagnostics.invalid_with_help(
+                    DiagnosticCode::ConstantMissing,
+                    at,
+                    message,
+                    help,
+                );
                 return Err(Trouble::Known);
             }
         };
@@ -79,7 +88,7 @@ impl Checker<'_> {
         {
             let message =
                 format!("value {number} of constant `{name}` is outside its bounds {bounds}");
-            return Err(Trouble::Invalid(at, Code::OutOfBounds, message));
+            return Err(Trouble::Invalid(at, DiagnosticCode::OutOfBounds, message));
         }
         Ok(value)
     }

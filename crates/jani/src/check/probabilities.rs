@@ -5,7 +5,7 @@ use policert_numeric::Rational;
 use super::{Checked, Type, TypeChecker};
 use crate::{
     ast::Edge,
-    diagnostic::{Code, Diagnostics},
+    diagnostic::{DiagnosticCode, Diagnostics},
     lower::{Reading, Trouble, expression::ExprLowerer},
     parse::Parser,
 };
@@ -54,7 +54,7 @@ pub(crate) fn probabilities(
             Ok(super::Value::Scalar(p)) => {
                 if p.signum() < 0 || &p - &Rational::ONE > rounding() {
                     let message = format!("a probability is between 0 and 1, not {p}");
-                    diagnostics.invalid(Code::Probability, expr.at, message);
+                    diagnostics.invalid(DiagnosticCode::Probability, expr.at, message);
                     known = false;
                 }
                 all.push(DestinationProbability::Constant(p));
@@ -92,12 +92,12 @@ fn distribution(
     }
     let message = format!("the probabilities of this edge sum to {sum}, not to 1");
     if (&sum - &Rational::ONE).abs() > rounding() {
-        diagnostics.invalid(Code::Probability, edge.at, message);
+        diagnostics.invalid(DiagnosticCode::Probability, edge.at, message);
         return;
     }
     if checked.exact_probabilities {
         let help = "--probabilities rounded scales sums that miss 1 by at most 10⁻⁶";
-        diagnostics.invalid_with_help(Code::Probability, edge.at, message, help);
+        diagnostics.invalid_with_help(DiagnosticCode::Probability, edge.at, message, help);
         return;
     }
     for probability in all {
@@ -107,5 +107,5 @@ fn distribution(
             *p = scaled;
         }
     }
-    diagnostics.note(Code::Probability, edge.at, SCALED);
+    diagnostics.note(DiagnosticCode::Probability, edge.at, SCALED);
 }

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 use super::Checker;
 use crate::{
     ast::{Function, Name},
-    diagnostic::Code,
-    names::Symbol,
+    diagnostic::DiagnosticCode,
+    names::NameId,
 };
 
 /// A variable: index into [`Checked::variables`](super::Checked).
@@ -32,49 +32,49 @@ pub(crate) enum Entity {
 /// The meaning of names.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scope {
-    globals: FxHashMap<Symbol, Entity>,
+    globals: FxHashMap<NameId, Entity>,
     /// By automaton.
-    locals: Vec<FxHashMap<Symbol, Entity>>,
-    functions: FxHashMap<Symbol, FunctionId>,
-    local_functions: Vec<FxHashMap<Symbol, FunctionId>>,
+    locals: Vec<FxHashMap<NameId, Entity>>,
+    functions: FxHashMap<NameId, FunctionId>,
+    local_functions: Vec<FxHashMap<NameId, FunctionId>>,
     /// Positions in the list of actions.
-    actions: FxHashMap<Symbol, usize>,
+    actions: FxHashMap<NameId, usize>,
     /// Positions in the list of automata.
-    automata: FxHashMap<Symbol, usize>,
+    automata: FxHashMap<NameId, usize>,
     /// Positions in the list of locations, by automaton.
-    locations: Vec<FxHashMap<Symbol, usize>>,
+    locations: Vec<FxHashMap<NameId, usize>>,
 }
 
 impl Scope {
     /// Returns what `name` means inside an automaton, or outside of all.
-    pub fn entity(&self, name: Symbol, automaton: Option<usize>) -> Option<Entity> {
+    pub fn entity(&self, name: NameId, automaton: Option<usize>) -> Option<Entity> {
         let local = automaton.and_then(|a| self.locals.get(a)?.get(&name));
         local.or_else(|| self.globals.get(&name)).copied()
     }
 
     /// The function `name`.
-    pub fn function(&self, name: Symbol, automaton: Option<usize>) -> Option<FunctionId> {
+    pub fn function(&self, name: NameId, automaton: Option<usize>) -> Option<FunctionId> {
         let local = automaton.and_then(|a| self.local_functions.get(a)?.get(&name));
         local.or_else(|| self.functions.get(&name)).copied()
     }
 
     /// The position of an action.
-    pub fn action(&self, name: Symbol) -> Option<usize> {
+    pub fn action(&self, name: NameId) -> Option<usize> {
         self.actions.get(&name).copied()
     }
 
     /// The position of an automaton.
-    pub fn automaton(&self, name: Symbol) -> Option<usize> {
+    pub fn automaton(&self, name: NameId) -> Option<usize> {
         self.automata.get(&name).copied()
     }
 
     /// The position of a location in its automaton.
-    pub fn location(&self, automaton: usize, name: Symbol) -> Option<usize> {
+    pub fn location(&self, automaton: usize, name: NameId) -> Option<usize> {
         self.locations.get(automaton)?.get(&name).copied()
     }
 
     /// The local variables named `name`, with their automata.
-    pub fn locals_named(&self, name: Symbol) -> impl Iterator<Item = (usize, VariableId)> {
+    pub fn locals_named(&self, name: NameId) -> impl Iterator<Item = (usize, VariableId)> {
         self.locals.iter().enumerate().filter_map(move |(a, locals)| match locals.get(&name) {
             Some(Entity::Variable(v)) => Some((a, *v)),
             _ => None,
@@ -152,7 +152,7 @@ impl Checker<'_> {
         self.checked.scope = scope;
         for (name, what) in clashes {
             let message = format!("there is another {what} named `{}`", self.text(name.symbol));
-            self.invalid(Code::DuplicateName, name.at, message);
+            self.invalid(DiagnosticCode::DuplicateName, name.at, message);
         }
     }
 
@@ -162,7 +162,12 @@ impl Checker<'_> {
         if found.is_none() {
             let message = format!("unknown action `{}`", self.text(name.symbol));
             let help = "actions are declared in the model's list `actions`";
-            self.parser.diagnostics.invalid_with_help(Code::UnknownName, name.at, message, help);
+            self.parser.diagnostics.invalid_with_help(
+                DiagnosticCode::UnknownName,
+                name.at,
+                message,
+                help,
+            );
         }
         found
     }
@@ -172,7 +177,7 @@ impl Checker<'_> {
         let found = self.checked.scope.location(automaton, name.symbol);
         if found.is_none() {
             let message = format!("unknown location `{}`", self.text(name.symbol));
-            self.invalid(Code::UnknownName, name.at, message);
+            self.invalid(DiagnosticCode::UnknownName, name.at, message);
         }
         found
     }

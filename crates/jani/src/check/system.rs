@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Checker;
-use crate::{diagnostic::Code, source::At};
+use crate::{diagnostic::DiagnosticCode, source::At};
 
 /// A synchronisation vector that fits the system.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl Checker<'_> {
                 Some(automaton) => self.checked.instances.push(automaton),
                 None => {
                     let message = format!("unknown automaton `{}`", self.text(name.symbol));
-                    self.invalid(Code::UnknownName, name.at, message);
+                    self.invalid(DiagnosticCode::UnknownName, name.at, message);
                 }
             }
             if let Some(action) = element.input_enable.first() {
@@ -37,7 +37,7 @@ impl Checker<'_> {
         let elements = system.elements.len();
         if elements == 0 {
             let message = "the system has no elements";
-            self.invalid(Code::Synchronisation, self.checked.ast.at, message);
+            self.invalid(DiagnosticCode::Synchronisation, self.checked.ast.at, message);
         }
         for sync in &system.syncs {
             let count = sync.synchronise.len();
@@ -45,14 +45,14 @@ impl Checker<'_> {
                 let message = format!(
                     "a synchronisation vector has an entry for each element: {elements}, not {count}"
                 );
-                self.invalid(Code::Synchronisation, sync.at, message);
+                self.invalid(DiagnosticCode::Synchronisation, sync.at, message);
             }
             let actions = sync.synchronise.iter().map(|name| self.known_action((*name)?));
             let actions: Vec<_> = actions.collect();
             let result = sync.result.and_then(|result| self.known_action(result));
             if actions.iter().all(Option::is_none) && sync.synchronise.iter().all(Option::is_none) {
                 let message = "a synchronisation vector without any action never fires";
-                self.parser.diagnostics.warning(Code::NeverFires, sync.at, message);
+                self.parser.diagnostics.warning(DiagnosticCode::NeverFires, sync.at, message);
             }
             self.checked.vectors.push(Vector { actions, result });
         }
@@ -66,7 +66,11 @@ impl Checker<'_> {
             if !self.checked.instances.contains(&i) && !self.checked.instances.is_empty() {
                 let name = self.parser.names.text(automaton.name.symbol);
                 let message = format!("automaton `{name}` takes no part in the system");
-                self.parser.diagnostics.warning(Code::Skipped, automaton.name.at, message);
+                self.parser.diagnostics.warning(
+                    DiagnosticCode::Skipped,
+                    automaton.name.at,
+                    message,
+                );
             }
         }
     }
@@ -122,7 +126,7 @@ impl Checker<'_> {
             }
         }
         for (at, message) in found {
-            self.parser.diagnostics.warning(Code::NeverFires, at, message);
+            self.parser.diagnostics.warning(DiagnosticCode::NeverFires, at, message);
         }
     }
 }

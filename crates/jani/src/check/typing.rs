@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Checked, Entity, Scope};
 use crate::{
     ast::{self, BinaryOp, Expr, ExprKind, TypeKind, UnaryOp},
-    diagnostic::{Code, Diagnostics},
+    diagnostic::{DiagnosticCode, Diagnostics},
     lower::Trouble,
-    names::{Names, Symbol},
+    names::{NameId, Names},
     source::At,
 };
 
@@ -91,9 +91,9 @@ pub(crate) struct TypeChecker<'c> {
     names: &'c Names,
     automaton: Option<usize>,
     /// Parameters and indices, innermost last.
-    bound: Vec<(Symbol, Type)>,
+    bound: Vec<(NameId, Type)>,
     /// Finds names that the scope does not have.
-    fallback: Option<&'c dyn Fn(Symbol) -> Option<Type>>,
+    fallback: Option<&'c dyn Fn(NameId) -> Option<Type>>,
 }
 
 impl<'c> TypeChecker<'c> {
@@ -107,7 +107,7 @@ impl<'c> TypeChecker<'c> {
     }
 
     /// With further names, as properties have them.
-    pub fn with_fallback(mut self, fallback: &'c dyn Fn(Symbol) -> Option<Type>) -> Self {
+    pub fn with_fallback(mut self, fallback: &'c dyn Fn(NameId) -> Option<Type>) -> Self {
         self.fallback = Some(fallback);
         self
     }
@@ -124,7 +124,7 @@ impl<'c> TypeChecker<'c> {
         let ty = self.ty(expr);
         if !ty.fits(expected) {
             let message = format!("{} expected, not {}", expected.describe(), ty.describe());
-            self.diagnostics.invalid(Code::Type, expr.at, message);
+            self.diagnostics.invalid(DiagnosticCode::Type, expr.at, message);
         }
         ty != Type::Unknown && self.diagnostics.errors() == errors
     }
@@ -194,7 +194,7 @@ impl<'c> TypeChecker<'c> {
         }
     }
 
-    fn name(&mut self, name: Symbol, at: At) -> Type {
+    fn name(&mut self, name: NameId, at: At) -> Type {
         if let Some((_, ty)) = self.bound.iter().rev().find(|(bound, _)| *bound == name) {
             return ty.clone();
         }
@@ -207,7 +207,7 @@ impl<'c> TypeChecker<'c> {
                 None => {
                     let text = self.names.text(name);
                     let message = format!("constant `{text}` is declared only further down");
-                    self.diagnostics.invalid(Code::UnknownName, at, message);
+                    self.diagnostics.invalid(DiagnosticCode::UnknownName, at, message);
                     Type::Unknown
                 }
             },
@@ -225,7 +225,7 @@ impl<'c> TypeChecker<'c> {
         }
     }
 
-    fn unknown_name(&mut self, scope: &Scope, name: Symbol, at: At) -> Type {
+    fn unknown_name(&mut self, scope: &Scope, name: NameId, at: At) -> Type {
         let text = self.names.text(name);
         let message = format!("unknown name `{text}`");
         match scope.locals_named(name).next() {
@@ -239,9 +239,9 @@ impl<'c> TypeChecker<'c> {
                     ),
                     None => format!("`{text}` is a variable of the automaton `{owner}` alone"),
                 };
-                self.diagnostics.invalid_with_help(Code::UnknownName, at, message, help);
+                self.diagnostics.invalid_with_help(DiagnosticCode::UnknownName, at, message, help);
             }
-            None => self.diagnostics.invalid(Code::UnknownName, at, message),
+            None => self.diagnostics.invalid(DiagnosticCode::UnknownName, at, message),
         }
         Type::Unknown
     }
@@ -289,7 +289,7 @@ impl<'c> TypeChecker<'c> {
             if l.join(r).is_none() {
                 let message =
                     format!("`{}` compares {} with {}", op.sign(), l.describe(), r.describe());
-                self.diagnostics.invalid(Code::Type, r_at, message);
+                self.diagnostics.invalid(DiagnosticCode::Type, r_at, message);
             }
             return Type::Bool;
         }
@@ -322,7 +322,7 @@ impl<'c> TypeChecker<'c> {
             };
             let message =
                 format!("an operand of `{}` is {expected}, not {}", op.sign(), ty.describe());
-            self.diagnostics.invalid(Code::Type, at, message);
+            self.diagnostics.invalid(DiagnosticCode::Type, at, message);
         }
     }
 
@@ -330,7 +330,7 @@ impl<'c> TypeChecker<'c> {
         let text = self.names.text(name.symbol);
         let Some(id) = self.checked.scope.function(name.symbol, self.automaton) else {
             let message = format!("unknown function `{text}`");
-            self.diagnostics.invalid(Code::UnknownName, name.at, message);
+            self.diagnostics.invalid(DiagnosticCode::UnknownName, name.at, message);
             return Type::Unknown;
         };
         let function = self.checked.function(id);
@@ -340,7 +340,7 @@ impl<'c> TypeChecker<'c> {
                 function.parameters.len(),
                 arguments.len()
             );
-            self.diagnostics.invalid(Code::Type, name.at, message);
+            self.diagnostics.invalid(DiagnosticCode::Type, name.at, message);
         }
         for ((_, ty), argument) in function.parameters.iter().zip(arguments) {
             self.expect(argument, &Type::of(ty));
@@ -359,7 +359,7 @@ impl<'c> TypeChecker<'c> {
 
     fn wrong(&mut self, expected: &str, found: &Type, at: At) -> Type {
         let message = format!("{expected} expected, not {}", found.describe());
-        self.diagnostics.invalid(Code::Type, at, message);
+        self.diagnostics.invalid(DiagnosticCode::Type, at, message);
         Type::Unknown
     }
 }

@@ -6,15 +6,15 @@ use policert_numeric::Rational;
 use super::{Checker, Type, Value};
 use crate::{
     ast::{self, TypeKind},
-    diagnostic::Code,
-    names::Symbol,
+    diagnostic::DiagnosticCode,
+    names::NameId,
     source::At,
 };
 
 /// A variable whose declaration was checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
-    pub name: Symbol,
+    pub name: NameId,
     pub at: At,
     /// The automaton of a local variable.
     pub automaton: Option<usize>,
@@ -59,7 +59,7 @@ impl Checker<'_> {
             None => {
                 if variable.transient {
                     let message = format!("transient variable `{name}` needs an initial value");
-                    self.invalid(Code::MissingKey, variable.name.at, message);
+                    self.invalid(DiagnosticCode::MissingKey, variable.name.at, message);
                 }
                 None
             }
@@ -70,7 +70,7 @@ impl Checker<'_> {
             let message = format!(
                 "initial value {outside} of variable `{name}` is outside its bounds {bounds}"
             );
-            self.invalid(Code::OutOfBounds, expr.at, message);
+            self.invalid(DiagnosticCode::OutOfBounds, expr.at, message);
         }
         let shape = match (&ty, &initial) {
             (Type::Array(_), Some(value)) => match shape(value) {
@@ -87,7 +87,7 @@ impl Checker<'_> {
                     let message = format!(
                         "array `{name}` needs an initial value: its length comes from there"
                     );
-                    self.invalid(Code::MissingKey, variable.name.at, message);
+                    self.invalid(DiagnosticCode::MissingKey, variable.name.at, message);
                 }
                 Vec::new()
             }
@@ -120,7 +120,7 @@ impl Checker<'_> {
                     && l > u
                 {
                     let message = format!("lower bound {l} is greater than upper bound {u}");
-                    self.invalid(Code::OutOfBounds, ty.at, message);
+                    self.invalid(DiagnosticCode::OutOfBounds, ty.at, message);
                 }
                 bounds
             }

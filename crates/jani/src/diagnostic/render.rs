@@ -4,7 +4,7 @@ use std::{fmt, ops::Range};
 
 use policert_files::{name, path, shown};
 
-use super::{Diagnostic, Kind, Severity};
+use super::{Diagnostic, DiagnosticKind, Severity};
 use crate::source::SourceText;
 
 /// Characters of a line that are shown.
@@ -57,14 +57,14 @@ impl Diagnostic {
     /// `error: unsupported` and the like.
     fn head(&self) -> String {
         let kind = match (self.severity, self.kind) {
-            (Severity::Error, Kind::Invalid) => "error",
-            (Severity::Error, Kind::Unsupported) => "unsupported",
+            (Severity::Error, DiagnosticKind::Invalid) => "error",
+            (Severity::Error, DiagnosticKind::Unsupported) => "unsupported",
             (Severity::Warning, _) => "warning",
             (Severity::Note, _) => "note",
         };
         let message = match self.kind {
-            Kind::Unsupported => self.message.trim_start_matches("unsupported: "),
-            Kind::Invalid => &self.message,
+            DiagnosticKind::Unsupported => self.message.trim_start_matches("unsupported: "),
+            DiagnosticKind::Invalid => &self.message,
         };
         let times = match self.repeated {
             0 => String::new(),

@@ -2,20 +2,20 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::{Content, Kind, NodeId, extent::skip_space, position, reader};
+use super::{Content, JsonKind, JsonNodeId, extent::skip_space, position, reader};
 use crate::source::{At, Source, Sources};
 
 /// A cursor: one value of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'s> {
     source: &'s Source,
-    pub(super) node: NodeId,
+    pub(super) node: JsonNodeId,
     /// The first byte behind it.
     end: u32,
 }
 
 impl<'s> Json<'s> {
-    pub(crate) fn new(source: &'s Source, node: NodeId) -> Self {
+    pub(crate) fn new(source: &'s Source, node: JsonNodeId) -> Self {
         let end = match &source.document().0 {
             Content::Json { extents, .. } => {
                 position(extents.end(source.text().as_bytes(), node.start()))
@@ -39,18 +39,18 @@ impl<'s> Json<'s> {
 
     /// Returns what it is.
     #[must_use]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> JsonKind {
         if let Content::Pieces(_) = self.source.document().0 {
-            return Kind::Null;
+            return JsonKind::Null;
         }
         match self.bytes().get(self.node.start()) {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't') => Kind::Bool(true),
-            Some(b'f') => Kind::Bool(false),
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
+            Some(b'{') => JsonKind::Object,
+            Some(b'[') => JsonKind::Array,
+            Some(b'"') => JsonKind::String,
+            Some(b't') => JsonKind::Bool(true),
+            Some(b'f') => JsonKind::Bool(false),
+            Some(b'-' | b'0'..=b'9') => JsonKind::Number,
+            _ => JsonKind::Null,
         }
     }
 
@@ -72,7 +72,7 @@ impl<'s> Json<'s> {
     /// The string it is, escapes resolved.
     #[must_use]
     pub fn as_str(self) -> Option<Cow<'s, str>> {
-        if self.kind() != Kind::String {
+        if self.kind() != JsonKind::String {
             return None;
         }
         let text = self.text();
@@ -83,13 +83,13 @@ impl<'s> Json<'s> {
 
     /// The elements of an array; none for any other value.
     pub fn elements(self) -> impl Iterator<Item = Json<'s>> + use<'s> {
-        let first = (self.kind() == Kind::Array).then(|| self.first()).flatten();
+        let first = (self.kind() == JsonKind::Array).then(|| self.first()).flatten();
         std::iter::successors(first, |element| element.next_element())
     }
 
     /// Keys and values of an object, in the order of the text; none for any other value.
     pub fn members(self) -> impl Iterator<Item = (Json<'s>, Json<'s>)> + use<'s> {
-        let first = (self.kind() == Kind::Object).then(|| self.first()).flatten();
+        let first = (self.kind() == JsonKind::Object).then(|| self.first()).flatten();
         let member = |key: Self| (key, key.behind_colon());
         std::iter::successors(first.map(member), move |(_, value)| value.next_element().map(member))
     }
@@ -102,21 +102,21 @@ impl<'s> Json<'s> {
     fn first(self) -> Option<Self> {
         let at = skip_space(self.bytes(), self.node.start() + 1);
         let is_empty = matches!(self.bytes().get(at), None | Some(b']' | b'}'));
-        (!is_empty).then(|| Self::new(self.source, NodeId::new(at)))
+        (!is_empty).then(|| Self::new(self.source, JsonNodeId::new(at)))
     }
 
     /// The element, or the key, behind this value in its container.
     pub(crate) fn next_element(self) -> Option<Self> {
         let at = skip_space(self.bytes(), self.end as usize);
         let is_followed = self.bytes().get(at) == Some(&b',');
-        let next = || Self::new(self.source, NodeId::new(skip_space(self.bytes(), at + 1)));
+        let next = || Self::new(self.source, JsonNodeId::new(skip_space(self.bytes(), at + 1)));
         is_followed.then(next)
     }
 
     /// The value of this key.
     fn behind_colon(self) -> Self {
         let colon = skip_space(self.bytes(), self.end as usize);
-        Self::new(self.source, NodeId::new(skip_space(self.bytes(), colon + 1)))
+        Self::new(self.source, JsonNodeId::new(skip_space(self.bytes(), colon + 1)))
     }
 
     /// The value of member `key`; the last one, if there are several.

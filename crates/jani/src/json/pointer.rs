@@ -3,19 +3,19 @@
 
 use std::fmt::Write as _;
 
-use super::{Json, Kind, NodeId};
+use super::{Json, JsonKind, JsonNodeId};
 use crate::source::Source;
 
 /// A container with the places inside it, as a range of all of them.
 struct Open {
-    node: NodeId,
+    node: JsonNodeId,
     pointer: String,
     places: std::ops::Range<usize>,
 }
 
 /// The paths from the root to some places, which are sorted; empty for the root. A key has the path
 /// of its value.
-pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
+pub(crate) fn pointers(source: &Source, places: &[JsonNodeId]) -> Vec<String> {
     let mut found = vec![String::new(); places.len()];
     let whole =
         Open { node: source.document().root(), pointer: String::new(), places: 0..places.len() };
@@ -42,7 +42,7 @@ pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
             at < inside.end
         };
         match json.kind() {
-            Kind::Object => {
+            JsonKind::Object => {
                 for (key, value) in json.members() {
                     let name = || {
                         let name = key.as_str().unwrap_or_default();
@@ -53,14 +53,14 @@ pub(crate) fn pointers(source: &Source, places: &[NodeId]) -> Vec<String> {
                     }
                 }
             }
-            Kind::Array => {
+            JsonKind::Array => {
                 for (i, value) in json.elements().enumerate() {
                     if !enter(value, &i) {
                         break;
                     }
                 }
             }
-            Kind::Null | Kind::Bool(_) | Kind::Number | Kind::String => {}
+            JsonKind::Null | JsonKind::Bool(_) | JsonKind::Number | JsonKind::String => {}
         }
     }
     found

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Content, Document, Extents, JsonError, MAX_DEPTH, NodeId, skip_space};
+use super::{Content, Document, Extents, JsonError, JsonNodeId, MAX_DEPTH, skip_space};
 use crate::stop::Watch;
 
 pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError> {
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str, watch: &mut Watch) -> Result<Document, JsonError>
     };
     reader.document(watch)?;
     let Reader { values, extents, duplicate_keys, .. } = reader;
-    let root = NodeId::new(skip_space(bytes, start));
+    let root = JsonNodeId::new(skip_space(bytes, start));
     Ok(Document(Content::Json { root, values, extents, duplicate_keys }))
 }
 
@@ -43,7 +43,7 @@ struct Reader<'t> {
     open: Vec<Open>,
     /// Their keys so far, with quotes.
     keys: Vec<Range<usize>>,
-    duplicate_keys: Vec<NodeId>,
+    duplicate_keys: Vec<JsonNodeId>,
 }
 
 struct Open {
@@ -240,7 +240,7 @@ impl Reader<'_> {
         let few = &keys[..keys.len().min(FEW_KEYS)];
         for (i, key) in few.iter().enumerate() {
             if few[..i].iter().any(|other| text(other) == text(key)) {
-                self.duplicate_keys.push(NodeId::new(key.start));
+                self.duplicate_keys.push(JsonNodeId::new(key.start));
             }
         }
         // Longer objects are sorted, and searched from where the pairwise search ended.
@@ -251,7 +251,7 @@ impl Reader<'_> {
                 text(pair[0]) == text(pair[1]) && pair[1].start >= behind.start
             };
             let again = sorted.windows(2).filter(again);
-            self.duplicate_keys.extend(again.map(|pair| NodeId::new(pair[1].start)));
+            self.duplicate_keys.extend(again.map(|pair| JsonNodeId::new(pair[1].start)));
         }
     }
 

@@ -18,12 +18,12 @@ fn source(text: &str) -> Source {
 
 fn to_value(json: Json<'_>) -> Value {
     match json.kind() {
-        Kind::Null => Value::Null,
-        Kind::Bool(b) => Value::Bool(b),
-        Kind::Number => serde_json::from_str(json.text()).expect("number"),
-        Kind::String => Value::String(json.as_str().expect("string").into_owned()),
-        Kind::Array => Value::Array(json.elements().map(to_value).collect()),
-        Kind::Object => Value::Object(
+        JsonKind::Null => Value::Null,
+        JsonKind::Bool(b) => Value::Bool(b),
+        JsonKind::Number => serde_json::from_str(json.text()).expect("number"),
+        JsonKind::String => Value::String(json.as_str().expect("string").into_owned()),
+        JsonKind::Array => Value::Array(json.elements().map(to_value).collect()),
+        JsonKind::Object => Value::Object(
             json.members()
                 .map(|(k, v)| (k.as_str().expect("key").into_owned(), to_value(v)))
                 .collect(),
@@ -40,7 +40,7 @@ fn pointer(json: Json<'_>) -> String {
 }
 
 /// All values and keys, in the order of the text.
-fn each_node(json: Json<'_>, into: &mut Vec<NodeId>) {
+fn each_node(json: Json<'_>, into: &mut Vec<JsonNodeId>) {
     into.push(json.at().node);
     json.elements().for_each(|element| each_node(element, into));
     for (key, value) in json.members() {

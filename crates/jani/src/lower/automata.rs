@@ -1,8 +1,8 @@
 //! The model: variables, instances with their edges, synchronisation vectors, initial states.
 
 use policert_model::{
-    Condition, Edge, EdgeDestination, EdgePlace, Instance, InstanceId, LabelId, Model, Probability,
-    SyncVector,
+    AutomatonInstance, Condition, Edge, EdgeDestination, EdgePlace, InstanceId, LabelId, Model,
+    Probability, SyncVector,
 };
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     ast,
     check::{self, Checked, DestinationProbability, Entity, SCALED, Sort},
-    diagnostic::{Code, Diagnostics},
+    diagnostic::{DiagnosticCode, Diagnostics},
     names::Names,
     parse::{EdgeReader, Parser},
     source::At,
@@ -44,14 +44,14 @@ pub(crate) fn lower(checked: &Checked, parser: &mut Parser) -> Option<LoweredMod
     let Parser { diagnostics, names, watch } = parser;
     let stopped = watch.is_stopped();
     for at in scaled {
-        diagnostics.note(Code::Probability, at, SCALED);
+        diagnostics.note(DiagnosticCode::Probability, at, SCALED);
     }
     for (at, what) in unchecked {
         let message = format!(
             "the value of a transient variable that no assignment reads is taken to exist and to \
              lie within its bounds: unsupported: {what}"
         );
-        diagnostics.warning(Code::Skipped, at, message);
+        diagnostics.warning(DiagnosticCode::Skipped, at, message);
     }
     if stopped {
         return None;
@@ -125,7 +125,7 @@ struct AutomataLowerer<'c, 'p> {
 }
 
 impl<'c> AutomataLowerer<'c, '_> {
-    fn instance(&mut self, instance: usize) -> Instance {
+    fn instance(&mut self, instance: usize) -> AutomatonInstance {
         let automaton = self.checked.instances[instance];
         let first = self.checked.instances.iter().position(|a| *a == automaton) == Some(instance);
         let ast = &self.checked.ast.automata[automaton];
@@ -146,7 +146,7 @@ impl<'c> AutomataLowerer<'c, '_> {
                 Err(_) => {}
             }
         }
-        Instance {
+        AutomatonInstance {
             automaton: self.parser.names.text(ast.name.symbol).to_owned(),
             location: Layout::location(instance),
             edges,

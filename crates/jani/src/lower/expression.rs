@@ -11,8 +11,8 @@ use super::{Layout, Lowered, Scalar, Trouble};
 use crate::{
     ast::{BinaryOp, Expr, ExprKind, IrrationalConstant, Name, UnaryOp},
     check::{Checked, Entity, Value, VariableId},
-    diagnostic::Code,
-    names::Symbol,
+    diagnostic::DiagnosticCode,
+    names::NameId,
     source::At,
 };
 
@@ -65,11 +65,11 @@ pub(crate) struct ExprLowerer<'c> {
     automaton: Option<usize>,
     instance: Option<usize>,
     /// Parameters and indices with what they stand for, innermost last.
-    bound: Vec<(Symbol, Lowered)>,
+    bound: Vec<(NameId, Lowered)>,
     depth: u32,
     effort: Effort,
     /// Finds names that the scope does not have.
-    fallback: Option<&'c dyn Fn(Symbol) -> Option<Lowered>>,
+    fallback: Option<&'c dyn Fn(NameId) -> Option<Lowered>>,
 }
 
 impl<'c> ExprLowerer<'c> {
@@ -94,7 +94,7 @@ impl<'c> ExprLowerer<'c> {
     }
 
     /// With further names, as properties have them.
-    pub fn with_fallback(mut self, fallback: &'c dyn Fn(Symbol) -> Option<Lowered>) -> Self {
+    pub fn with_fallback(mut self, fallback: &'c dyn Fn(NameId) -> Option<Lowered>) -> Self {
         self.fallback = Some(fallback);
         self
     }
@@ -201,7 +201,7 @@ impl<'c> ExprLowerer<'c> {
         }))
     }
 
-    fn name(&mut self, name: Symbol, at: At) -> Result<Lowered, Trouble> {
+    fn name(&mut self, name: NameId, at: At) -> Result<Lowered, Trouble> {
         if let Some((_, lowered)) = self.bound.iter().rev().find(|(bound, _)| *bound == name) {
             self.effort.spend(lowered.size(), at)?;
             return Ok(lowered.clone());
@@ -217,7 +217,7 @@ impl<'c> ExprLowerer<'c> {
         }
     }
 
-    fn variable(&mut self, v: VariableId, name: Symbol, at: At) -> Result<Lowered, Trouble> {
+    fn variable(&mut self, v: VariableId, name: NameId, at: At) -> Result<Lowered, Trouble> {
         let lowered = match self.reading {
             Reading::Constant => return Err(Trouble::NotConstant(at, name)),
             Reading::State(layout) => layout.in_state(v, self.instance)?,
@@ -345,7 +345,7 @@ fn constant_value(lowered: Lowered, at: At) -> Result<Value, Trouble> {
     match lowered {
         Lowered::Scalar(scalar) => match scalar.expr.eval(&[]) {
             Ok(value) => Ok(Value::Scalar(value)),
-            Err(error) => Err(Trouble::Invalid(at, Code::Evaluation, error.to_string())),
+            Err(error) => Err(Trouble::Invalid(at, DiagnosticCode::Evaluation, error.to_string())),
         },
         Lowered::Array(elements) => {
             let elements = elements.into_iter().map(|e| constant_value(e, at));

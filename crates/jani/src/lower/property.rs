@@ -11,8 +11,8 @@ use super::{
 use crate::{
     ast::{self, Expr, Label, LocationRef, PolicyProperty, PropertyKind, StateSet},
     check::{Checked, Type, TypeChecker},
-    diagnostic::{Code, Diagnostics},
-    names::{Names, Symbol},
+    diagnostic::{DiagnosticCode, Diagnostics},
+    names::{NameId, Names},
     property::{Property, TrainingRewards},
 };
 
@@ -48,7 +48,7 @@ impl<'c> PropertyLowerer<'c> {
         let reach = policy.reach.as_ref().map(|set| self.state_condition(set));
         if reach.is_none() {
             let message = "the property names no unsafe states (`reach`): nothing is unsafe";
-            self.diagnostics.warning(Code::Property, property.at, message);
+            self.diagnostics.warning(DiagnosticCode::Property, property.at, message);
         }
         let goal = policy.objective.as_ref().and_then(|o| o.goal.as_ref());
         let goal = goal.map(|set| self.state_condition(set));
@@ -136,14 +136,14 @@ impl<'c> PropertyLowerer<'c> {
             let label = self.labels.iter().find(|label| label.name.symbol == name.symbol);
             let Some(label) = label else {
                 let message = format!("unknown label `{}`", self.names.text(name.symbol));
-                self.diagnostics.invalid(Code::UnknownName, name.at, message);
+                self.diagnostics.invalid(DiagnosticCode::UnknownName, name.at, message);
                 return None;
             };
             set = &label.set;
         }
         if let StateSet::Label(name) = set {
             let message = "labels that name each other";
-            self.diagnostics.invalid(Code::Recursion, name.at, message);
+            self.diagnostics.invalid(DiagnosticCode::Recursion, name.at, message);
         }
         None
     }
@@ -165,9 +165,9 @@ impl<'c> PropertyLowerer<'c> {
         lower: impl FnOnce(&mut ExprLowerer<'_>, &Expr) -> Result<T, Trouble>,
     ) -> Option<T> {
         let (checked, names, lowered) = (self.checked, self.names, self.lowered);
-        let find = |name: Symbol| find(checked, names, lowered, name);
-        let find_type = |name: Symbol| find(name).map(|(ty, _)| ty);
-        let find_value = |name: Symbol| find(name).map(|(_, value)| value);
+        let find = |name: NameId| find(checked, names, lowered, name);
+        let find_type = |name: NameId| find(name).map(|(ty, _)| ty);
+        let find_value = |name: NameId| find(name).map(|(_, value)| value);
         let fits = TypeChecker::new(checked, self.diagnostics, names, None)
             .with_fallback(&find_type)
             .expect(expr, ty);
@@ -191,14 +191,14 @@ impl<'c> PropertyLowerer<'c> {
         let text = |symbol| self.names.text(symbol);
         let Some(automaton) = self.checked.scope.automaton(name.symbol) else {
             let message = format!("unknown automaton `{}`", text(name.symbol));
-            self.diagnostics.invalid(Code::UnknownName, name.at, message);
+            self.diagnostics.invalid(DiagnosticCode::UnknownName, name.at, message);
             return None;
         };
         let instance = match self.instance(automaton, location.index) {
             Ok(instance) => instance,
             Err(problem) => {
                 let message = format!("{problem} of `{}`", text(name.symbol));
-                self.diagnostics.invalid(Code::Property, location.at, message);
+                self.diagnostics.invalid(DiagnosticCode::Property, location.at, message);
                 return None;
             }
         };
@@ -208,7 +208,7 @@ impl<'c> PropertyLowerer<'c> {
                 text(name.symbol),
                 text(location.location.symbol)
             );
-            self.diagnostics.invalid(Code::UnknownName, location.location.at, message);
+            self.diagnostics.invalid(DiagnosticCode::UnknownName, location.location.at, message);
             return None;
         };
         Some((Layout::location(instance), i64::try_from(value).ok()?))
@@ -241,7 +241,7 @@ fn find(
     checked: &Checked,
     names: &Names,
     lowered: &LoweredModel,
-    name: Symbol,
+    name: NameId,
 ) -> Option<(Type, Lowered)> {
     let mut locals = checked.scope.locals_named(name).flat_map(|(automaton, v)| {
         let instances = checked.instances.iter().enumerate();

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     ast::{AssignedValue, Edge, Expr, ExprKind},
     check::{Checked, Entity, VariableId},
-    names::Symbol,
+    names::NameId,
     source::At,
 };
 
@@ -278,7 +278,7 @@ fn where_true(
 }
 
 /// Name and indices of what an assignment writes.
-pub(crate) fn target(expr: &Expr) -> Option<(Symbol, Vec<&Expr>)> {
+pub(crate) fn target(expr: &Expr) -> Option<(NameId, Vec<&Expr>)> {
     let mut indices = Vec::new();
     let mut here = expr;
     while let ExprKind::Access(parts) = &here.kind {

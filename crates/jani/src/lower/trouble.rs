@@ -1,8 +1,8 @@
 //! Why an expression cannot be lowered.
 
 use crate::{
-    diagnostic::{Code, Diagnostics},
-    names::{Names, Symbol},
+    diagnostic::{DiagnosticCode, Diagnostics},
+    names::{NameId, Names},
     source::At,
 };
 
@@ -12,9 +12,9 @@ pub(crate) enum Trouble {
     /// It needs something about which a diagnostic was given already.
     Known,
     /// It must be constant, but reads a variable.
-    NotConstant(At, Symbol),
+    NotConstant(At, NameId),
     /// It is against the rules.
-    Invalid(At, Code, String),
+    Invalid(At, DiagnosticCode, String),
     /// It uses something that is not supported.
     Unsupported(At, String),
 }
@@ -22,7 +22,7 @@ pub(crate) enum Trouble {
 impl Trouble {
     /// Returns what does not fit, although types were checked: only after an error elsewhere.
     pub fn ill_typed(at: At) -> Self {
-        Self::Invalid(at, Code::Type, "types do not fit".to_owned())
+        Self::Invalid(at, DiagnosticCode::Type, "types do not fit".to_owned())
     }
 
     /// Returns what it is, in a few words.
@@ -42,7 +42,7 @@ impl Trouble {
             Self::NotConstant(at, name) => {
                 let message =
                     format!("a constant expression cannot read variable `{}`", names.text(name));
-                diagnostics.invalid(Code::NotConstant, at, message);
+                diagnostics.invalid(DiagnosticCode::NotConstant, at, message);
             }
             Self::Invalid(at, code, message) => diagnostics.invalid(code, at, message),
             Self::Unsupported(at, what) => diagnostics.unsupported(at, what),

@@ -7,14 +7,14 @@ use crate::{
     ast::{
         AssignedValue, Assignment, Automaton, Destination, Edge, Edges, Location, TransientValue,
     },
-    diagnostic::Code,
-    json::{Json, NodeId},
+    diagnostic::DiagnosticCode,
+    json::{Json, JsonNodeId},
     source::{Source, Sources},
 };
 
 /// Reads the edges of an automaton again, one by one. What is wrong with them was said.
 pub(crate) struct EdgeReader {
-    list: Option<(Arc<Source>, NodeId)>,
+    list: Option<(Arc<Source>, JsonNodeId)>,
 }
 
 impl EdgeReader {
@@ -139,7 +139,7 @@ impl Parser {
             _ => {
                 let message =
                     "an assignment has either `value`, or `lower-bound` and `upper-bound`";
-                self.diagnostics.invalid(Code::MissingKey, json.at(), message);
+                self.diagnostics.invalid(DiagnosticCode::MissingKey, json.at(), message);
                 return None;
             }
         };

@@ -5,8 +5,8 @@ use policert_numeric::Rational;
 use super::Parser;
 use crate::{
     ast::{BinaryOp, Constructor, Expr, ExprKind, IrrationalConstant, RealFunction, UnaryOp},
-    diagnostic::Code,
-    json::{Json, Kind, Members},
+    diagnostic::DiagnosticCode,
+    json::{Json, JsonKind, Members},
 };
 
 /// Operators of the extension `datatypes`, which is not supported.
@@ -19,14 +19,14 @@ impl Parser {
             return Expr { at: json.at(), kind: ExprKind::Broken };
         }
         let kind = match json.kind() {
-            Kind::Bool(value) => ExprKind::Bool(value),
-            Kind::Number => self.number(json),
-            Kind::String => match self.name(json) {
+            JsonKind::Bool(value) => ExprKind::Bool(value),
+            JsonKind::Number => self.number(json),
+            JsonKind::String => match self.name(json) {
                 Some(name) => ExprKind::Name(name.symbol),
                 None => ExprKind::Broken,
             },
-            Kind::Object => self.operator(json).unwrap_or(ExprKind::Broken),
-            Kind::Null | Kind::Array => {
+            JsonKind::Object => self.operator(json).unwrap_or(ExprKind::Broken),
+            JsonKind::Null | JsonKind::Array => {
                 self.wrong_kind(json, "an expression");
                 ExprKind::Broken
             }
@@ -168,7 +168,7 @@ impl Parser {
         }
         members.take_all();
         let message = "an expression expected: a literal, a name, or an object with `op`";
-        self.diagnostics.invalid(Code::MissingKey, members.object().at(), message);
+        self.diagnostics.invalid(DiagnosticCode::MissingKey, members.object().at(), message);
         None
     }
 

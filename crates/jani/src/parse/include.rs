@@ -8,7 +8,7 @@ use std::{
 
 use super::Parser;
 use crate::{
-    diagnostic::{Code, Kind},
+    diagnostic::{DiagnosticCode, DiagnosticKind},
     json::{Json, JsonError},
     source::{At, Source, SourceText},
 };
@@ -30,8 +30,12 @@ impl Parser {
             Err(error) => {
                 let message = format!("cannot read `{}`: {error}", path.display());
                 match from {
-                    Some(at) => self.diagnostics.invalid(Code::File, at, message),
-                    None => self.diagnostics.general(Code::File, Kind::Invalid, message),
+                    Some(at) => self.diagnostics.invalid(DiagnosticCode::File, at, message),
+                    None => self.diagnostics.general(
+                        DiagnosticCode::File,
+                        DiagnosticKind::Invalid,
+                        message,
+                    ),
                 }
                 None
             }
@@ -92,7 +96,7 @@ impl Parser {
             let key = Json::new(source, key);
             let name = key.as_str().unwrap_or_default();
             let message = format!("key `{name}` stands twice in one object; the last one counts");
-            self.diagnostics.warning(Code::DuplicateKey, key.at(), message);
+            self.diagnostics.warning(DiagnosticCode::DuplicateKey, key.at(), message);
         }
     }
 
@@ -118,7 +122,7 @@ impl Parser {
         let path = self.path(file)?;
         if depth >= MAX_INCLUDES {
             let message = format!("more than {MAX_INCLUDES} files that name each other");
-            self.diagnostics.invalid(Code::File, file.at(), message);
+            self.diagnostics.invalid(DiagnosticCode::File, file.at(), message);
             return None;
         }
         let source = self.file(&path, Some(file.at()))?;

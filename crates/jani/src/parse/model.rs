@@ -5,8 +5,8 @@ use crate::{
     ast::{
         Constant, Element, Function, Model, ModelType, Name, Sync, System, Type, TypeKind, Variable,
     },
-    diagnostic::Code,
-    json::{Json, Kind, Members},
+    diagnostic::DiagnosticCode,
+    json::{Json, JsonKind, Members},
 };
 
 /// The features of the format, and of tools that write it.
@@ -35,14 +35,19 @@ impl Parser {
                 "a JANI model has the keys `jani-version`, `name`, `type`, `automata`, `system`"
             };
             let message = "no JANI model: key `automata` is missing";
-            self.diagnostics.invalid_with_help(Code::MissingKey, json.at(), message, help);
+            self.diagnostics.invalid_with_help(
+                DiagnosticCode::MissingKey,
+                json.at(),
+                message,
+                help,
+            );
             return None;
         }
         if let Some(version) = self.required(&mut m, "jani-version")
             && version.text() != "1"
         {
             let message = format!("version {} is read as version 1", version.text());
-            self.diagnostics.warning(Code::Value, version.at(), message);
+            self.diagnostics.warning(DiagnosticCode::Value, version.at(), message);
         }
         let name = self.required(&mut m, "name").and_then(|n| self.string(n));
         let ty = self.required(&mut m, "type").and_then(|t| self.model_type(t));
@@ -80,7 +85,7 @@ impl Parser {
         if !FEATURES.contains(&&*name) && !name.starts_with("x-") {
             let message =
                 format!("unknown feature `{name}`; what is used of it is judged by itself");
-            self.diagnostics.warning(Code::UnknownWord, json.at(), message);
+            self.diagnostics.warning(DiagnosticCode::UnknownWord, json.at(), message);
         }
         Some(name.into_owned())
     }
@@ -181,7 +186,7 @@ impl Parser {
                     TypeKind::Broken => return None,
                     _ => {
                         let message = "a bounded type has the base `int` or `real`";
-                        self.diagnostics.invalid(Code::Value, base.at, message);
+                        self.diagnostics.invalid(DiagnosticCode::Value, base.at, message);
                         return None;
                     }
                 };
@@ -217,9 +222,9 @@ impl Parser {
         let syncs = self.optional_list(&mut m, "syncs", |p, json| {
             let mut m = p.members(json, "a synchronisation vector")?;
             let synchronise = p.required_list(&mut m, "synchronise", |p, json| {
-                if json.kind() == Kind::Null { Some(None) } else { p.name(json).map(Some) }
+                if json.kind() == JsonKind::Null { Some(None) } else { p.name(json).map(Some) }
             });
-            let result = m.take("result").filter(|r| r.kind() != Kind::Null);
+            let result = m.take("result").filter(|r| r.kind() != JsonKind::Null);
             let result = result.and_then(|r| p.name(r));
             p.finish(&m);
             Some(Sync { at: json.at(), synchronise, result })

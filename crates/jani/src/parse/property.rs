@@ -6,8 +6,8 @@ use crate::{
         Expr, Label, LocationRef, Name, Objective, PolicyProperty, Property, PropertyKind,
         StateSet, StateValues,
     },
-    diagnostic::Code,
-    json::{Json, Kind},
+    diagnostic::DiagnosticCode,
+    json::{Json, JsonKind},
 };
 
 impl Parser {
@@ -21,14 +21,14 @@ impl Parser {
                 return Some(Vec::new());
             }
             let message = "no file of properties: key `properties` is missing";
-            self.diagnostics.invalid(Code::MissingKey, root.at(), message);
+            self.diagnostics.invalid(DiagnosticCode::MissingKey, root.at(), message);
             return None;
         };
         if !is_model {
             m.take("labels");
             self.finish(&m);
         }
-        if list.kind() != Kind::Array {
+        if list.kind() != JsonKind::Array {
             self.wrong_kind(list, "an array");
             return None;
         }
@@ -170,7 +170,7 @@ impl Parser {
     fn location_ref(&mut self, json: Json<'_>) -> Option<LocationRef> {
         let mut m = self.members(json, "a location of an instance")?;
         let automaton = self.required_name(&mut m, "automaton");
-        let index = m.take("index").filter(|i| i.kind() != Kind::Null);
+        let index = m.take("index").filter(|i| i.kind() != JsonKind::Null);
         let index = match index {
             Some(index) => Some(self.integer(index)?),
             None => None,

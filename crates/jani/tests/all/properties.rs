@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_jani::{
     LoadOptions, Loaded, PropertyKey, Selector, load_bytes,
-    property::{Comparison, FilterFunction, Path as Paths, Property, Quantity, Relation},
+    property::{FilterFunction, PathSet, Property, Quantity, QuantityComparison, Relation},
 };
 use policert_model::{SafetyProperty, Start};
 use policert_numeric::Rational;
@@ -67,8 +67,8 @@ fn a_standard_property() {
     assert_eq!(property.states, None);
     let bound = Rational::new(1, 2).expect("a number");
     let relation = Relation::AtMost;
-    assert_eq!(property.comparison, Some(Comparison { relation, bound }));
-    assert!(matches!(property.path, Paths::Until { .. }));
+    assert_eq!(property.comparison, Some(QuantityComparison { relation, bound }));
+    assert!(matches!(property.path, PathSet::Until { .. }));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use policert_jani::diagnostic::Code;
+use policert_jani::diagnostic::DiagnosticCode;
 use policert_jani::{LoadOptions, Loaded, Severity, StopCheck, load_bytes};
 use policert_model::{ModelSemantics, Probability};
 use policert_numeric::Rational;
@@ -40,7 +40,7 @@ fn set_x(value: i64, probability: Value) -> Value {
            "assignments": [{"ref": "x", "value": value}]})
 }
 
-fn has(loaded: &Loaded, code: Code, severity: Severity) -> bool {
+fn has(loaded: &Loaded, code: DiagnosticCode, severity: Severity) -> bool {
     loaded.diagnostics().iter().any(|d| d.code == code && d.severity == severity)
 }
 
@@ -62,7 +62,7 @@ fn probabilities_rounded_to_seven_places_are_scaled_exactly_and_a_note_says_so()
     let loaded = load(&rounded);
     let one_third = Rational::new(1, 3).expect("a fraction");
     assert_eq!(probabilities(&loaded, &[0, 0]), vec![one_third; 3]);
-    assert!(has(&loaded, Code::Probability, Severity::Note));
+    assert!(has(&loaded, DiagnosticCode::Probability, Severity::Note));
 
     let above = load(&model(json!([set_x(0, json!(0.6666667)), set_x(1, json!(0.3333334))])));
     assert_eq!(probabilities(&above, &[0, 0]).iter().sum::<Rational>(), Rational::ONE);
@@ -71,7 +71,9 @@ fn probabilities_rounded_to_seven_places_are_scaled_exactly_and_a_note_says_so()
 
     let exact = LoadOptions { exact_probabilities: true, ..LoadOptions::default() };
     let refused = load_with(&rounded, &exact);
-    assert!(refused.model().is_none() && has(&refused, Code::Probability, Severity::Error));
+    assert!(
+        refused.model().is_none() && has(&refused, DiagnosticCode::Probability, Severity::Error)
+    );
     let halves = model(json!([set_x(0, json!(0.5)), set_x(1, json!(0.5))]));
     assert!(load_with(&halves, &exact).model().is_some());
     assert!(load_with(&halves, &exact).diagnostics().is_empty());
@@ -81,7 +83,9 @@ fn probabilities_rounded_to_seven_places_are_scaled_exactly_and_a_note_says_so()
 fn a_sum_that_misses_one_by_more_than_rounding_is_invalid() {
     for second in [0.500_002, 0.499_998] {
         let loaded = load(&model(json!([set_x(0, json!(0.5)), set_x(1, json!(second))])));
-        assert!(loaded.model().is_none() && has(&loaded, Code::Probability, Severity::Error));
+        assert!(
+            loaded.model().is_none() && has(&loaded, DiagnosticCode::Probability, Severity::Error)
+        );
     }
 }
 
@@ -93,7 +97,7 @@ fn rounded_probabilities_that_depend_on_the_state_are_scaled_where_they_miss_one
     };
     let destinations = json!([set_x(0, by_x(0.3333333, 0.5)), set_x(1, by_x(0.6666666, 0.500_01))]);
     let loaded = load(&model(destinations.clone()));
-    assert!(has(&loaded, Code::Probability, Severity::Note));
+    assert!(has(&loaded, DiagnosticCode::Probability, Severity::Note));
     let third = |n| Rational::new(n, 3).expect("a fraction");
     let scaled = probabilities(&loaded, &[0, 0]);
     assert_eq!(scaled.iter().sum::<Rational>(), Rational::ONE);
@@ -121,7 +125,7 @@ fn a_misspelt_key_is_named_with_the_one_that_is_missing() {
     let messages: Vec<&str> = loaded
         .diagnostics()
         .iter()
-        .filter(|d| d.code == Code::MisspeltKey && d.severity == Severity::Warning)
+        .filter(|d| d.code == DiagnosticCode::MisspeltKey && d.severity == Severity::Warning)
         .map(|d| d.message.as_str())
         .collect();
     let expected = [
@@ -132,8 +136,8 @@ fn a_misspelt_key_is_named_with_the_one_that_is_missing() {
     // A key that is there is not meant by another one.
     let mut other = model(json!([{"location": "l", "assignments": [], "assignment": []}]));
     other["automata"][0]["edges"][0]["annotation"] = json!("nothing");
-    assert!(!has(&load(&other), Code::MisspeltKey, Severity::Warning));
-    assert!(has(&load(&other), Code::UnknownKey, Severity::Warning));
+    assert!(!has(&load(&other), DiagnosticCode::MisspeltKey, Severity::Warning));
+    assert!(has(&load(&other), DiagnosticCode::UnknownKey, Severity::Warning));
 }
 
 /// Two automata with an edge of the action `a` and one of `b`, joined by this vector.
@@ -154,7 +158,7 @@ fn pair(vector: Value) -> Value {
 
 #[test]
 fn actions_that_are_joined_with_what_nobody_has_are_warned_about() {
-    assert!(!has(&load(&pair(json!(["a", "b"]))), Code::NeverFires, Severity::Warning));
+    assert!(!has(&load(&pair(json!(["a", "b"]))), DiagnosticCode::NeverFires, Severity::Warning));
     let loaded = load(&pair(json!(["a", "a"])));
     let text: Vec<&str> = loaded.diagnostics().iter().map(|d| d.message.as_str()).collect();
     assert_eq!(text.len(), 2, "{text:?}");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use policert_jani::{Kind, LoadOptions, Loaded, PropertyKey, Selector, load_bytes};
+use policert_jani::{DiagnosticKind, LoadOptions, Loaded, PropertyKey, Selector, load_bytes};
 use proptest::prelude::*;
 
 const EVERYTHING: &str = include_str!("../models/everything.jani");
@@ -39,7 +39,7 @@ fn prefixes_are_invalid() {
     for length in 0..text.len() {
         let loaded = load(&text[..length]);
         assert!(loaded.model().is_none(), "the first {length} bytes");
-        assert_eq!(loaded.diagnostics()[0].kind, Kind::Invalid);
+        assert_eq!(loaded.diagnostics()[0].kind, DiagnosticKind::Invalid);
     }
 }
 
@@ -162,7 +162,7 @@ fn deep_nesting_is_refused_or_read() {
     }
     for guard in [not(5000), left(100_000), right(5000), equal(5000)] {
         let loaded = load(model(&guard).as_bytes());
-        assert_eq!(loaded.diagnostics()[0].kind, Kind::Unsupported);
+        assert_eq!(loaded.diagnostics()[0].kind, DiagnosticKind::Unsupported);
         assert!(loaded.diagnostics()[0].message.contains("levels deep"));
     }
 }
@@ -196,6 +196,6 @@ fn exponential_inlining_is_refused() {
     );
     let loaded = load(model.as_bytes());
     let first = &loaded.diagnostics()[0];
-    assert_eq!(first.kind, Kind::Unsupported, "{first}");
+    assert_eq!(first.kind, DiagnosticKind::Unsupported, "{first}");
     assert!(first.message.contains("after inlining"), "{first}");
 }

@@ -1,6 +1,6 @@
 //! The result of a simulation as data: `docs/formats/simulate.schema.json`.
 
-use policert_explore::{Ending, SimulationStatistics};
+use policert_explore::{RunEnding, SimulationStatistics};
 use policert_problem::{ProblemRecord, SemanticsRecord};
 use serde::Serialize;
 
@@ -90,13 +90,13 @@ impl SimulateReport {
         self.runs = statistics.runs();
         self.reached_goal = statistics.reached_goal();
         self.endings = EndingsRecord {
-            unsafe_state: ended(Ending::Unsafe),
-            goal: ended(Ending::Goal),
-            terminal: ended(Ending::Terminal),
-            stuck: ended(Ending::Stuck),
-            dropped: ended(Ending::Dropped),
-            undecided: ended(Ending::Undecided),
-            cut_off: ended(Ending::CutOff),
+            unsafe_state: ended(RunEnding::Unsafe),
+            goal: ended(RunEnding::Goal),
+            terminal: ended(RunEnding::Terminal),
+            stuck: ended(RunEnding::Stuck),
+            dropped: ended(RunEnding::Dropped),
+            undecided: ended(RunEnding::Undecided),
+            cut_off: ended(RunEnding::CutOff),
         };
         let ends = statistics.shortest().zip(statistics.longest());
         self.length = statistics.mean_length().zip(ends).map(|(mean, (min, max))| LengthRecord {

@@ -1,7 +1,7 @@
 //! One run of a simulation, step by step.
 
 use policert_engine_api::Budget;
-use policert_explore::{Ending, Random, Run, Simulation};
+use policert_explore::{Random, Run, RunEnding, Simulation};
 use policert_model::{Model, State, Variable, VariableKind};
 use policert_outcome::Failure;
 use policert_problem::{Problem, value_record};
@@ -18,7 +18,7 @@ pub struct SimulatedRun {
     /// The steps in order.
     pub steps: Vec<SimulatedStep>,
     /// The way in which it ends.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// The label that was chosen in the last state, if one was.
     pub chosen: Option<String>,
 }
@@ -132,7 +132,7 @@ pub struct TraceRecord {
     /// The steps in order.
     pub steps: Vec<TraceStepRecord>,
     /// The way in which it ends.
-    pub ending: Ending,
+    pub ending: RunEnding,
     /// The label that was chosen in the last state; `null` if none was.
     pub chosen: Option<String>,
 }

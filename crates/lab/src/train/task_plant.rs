@@ -2,8 +2,8 @@
 
 use policert_numeric::{Interval, Rational};
 use policert_outcome::Failure;
-use policert_reach::{DynamicsKind, Region, Tape, Task};
-use policert_train::{self as train, Plant, Side};
+use policert_reach::{DynamicsKind, LoopRegion, Tape, Task};
+use policert_train::{self as train, Plant, PlantSide};
 
 /// The plant of a task. States are doubles: where training goes is not part of any proof.
 pub(super) struct TaskPlant {
@@ -19,8 +19,8 @@ pub(super) struct TaskPlant {
     input_clamp: Option<(f64, f64)>,
     initial: Vec<(f64, f64)>,
     action_ranges: Vec<(f64, f64)>,
-    goal: Option<train::Region>,
-    avoid: Option<train::Region>,
+    goal: Option<train::PlantRegion>,
+    avoid: Option<train::PlantRegion>,
     avoid_from_step: u32,
     steps: u32,
 }
@@ -107,11 +107,11 @@ impl Plant for TaskPlant {
         self.steps
     }
 
-    fn goal(&self) -> Option<&train::Region> {
+    fn goal(&self) -> Option<&train::PlantRegion> {
         self.goal.as_ref()
     }
 
-    fn avoid(&self) -> Option<&train::Region> {
+    fn avoid(&self) -> Option<&train::PlantRegion> {
         self.avoid.as_ref()
     }
 
@@ -148,13 +148,13 @@ impl Plant for TaskPlant {
     }
 }
 
-fn region(region: &Region) -> train::Region {
-    let sides = region.sides().iter().map(|side| Side {
+fn region(region: &LoopRegion) -> train::PlantRegion {
+    let sides = region.sides().iter().map(|side| PlantSide {
         variable: side.variable,
         lower: side.lower.ceil(),
         upper: side.upper.floor(),
     });
-    train::Region::new(sides.collect())
+    train::PlantRegion::new(sides.collect())
 }
 
 /// The outputs that give inputs from one end of their clamp to the other; from −1 to 1 without

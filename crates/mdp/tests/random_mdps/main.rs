@@ -7,7 +7,7 @@ mod slow_walks;
 use generator::{Instance, instance};
 use policert_engine_api::Budget;
 use policert_mdp::{
-    Direction, Explicit, Method, ProbabilityBounds, Reachability, SolveOptions, max_probability,
+    Direction, ExplicitMdp, Method, ProbabilityBounds, Reachability, SolveOptions, max_probability,
     qualitative, solve,
 };
 use policert_numeric::Rational;
@@ -68,7 +68,7 @@ proptest! {
         let values = brute_force::values(&problem);
         let value = instance.initial.iter().map(|&s| values[s as usize].clone());
         let value = value.max().expect("an initial state");
-        let mut implicit = Explicit::new(problem).expect("a maximum");
+        let mut implicit = ExplicitMdp::new(problem).expect("a maximum");
         let found = max_probability(&mut implicit, 1e-6, &mut Budget::unlimited());
         let found = found.expect("solvable");
         prop_assert!(contains(&found.bounds, &value), "{found:?} {value}");

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, ComposeError, Composer, Condition, DomainRule, Edge,
-    EdgeDestination, EdgePlace, Expr, InitialValue, Instance, InstanceId, LabelId, Model,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, ComposeError, Composer, Condition,
+    DomainRule, Edge, EdgeDestination, EdgePlace, Expr, InitialValue, InstanceId, LabelId, Model,
     ModelSemantics, ModellingError, ModellingProblem, Operator, OperatorKey, Probability, State,
     Successors, SyncVector, Target, Transient, TransientId, ValueBounds, VarId, Variable,
     VariableKind,
@@ -47,7 +47,7 @@ fn model(first: Vec<Edge>, second: Vec<Edge>, vectors: Vec<SyncVector>) -> Model
         variable("A[1]", 0, 9),
         variable("A[2]", 0, 9),
     ];
-    let instance = |location, edges| Instance {
+    let instance = |location, edges| AutomatonInstance {
         automaton: "Automaton".to_owned(),
         location: VarId(location),
         edges,

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use policert_model::{
-    AssignedValue, Assignment, BY_ZERO, BinaryOp, Condition, DomainRule, Edge, EdgeDestination,
-    EdgePlace, Expr, InitialValue, Instance, InstanceId, Model, ModelSemantics, ModellingProblem,
-    Probability, State, Successors, Target, Transient, TransientId, ValueBounds, VarId, Variable,
-    VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, BY_ZERO, BinaryOp, Condition, DomainRule, Edge,
+    EdgeDestination, EdgePlace, Expr, InitialValue, InstanceId, Model, ModelSemantics,
+    ModellingProblem, Probability, State, Successors, Target, Transient, TransientId, ValueBounds,
+    VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 
@@ -40,7 +40,7 @@ fn model(assignments: Vec<Assignment>) -> Model {
             bounds: ValueBounds { lower: Some(0.into()), upper: Some(3.into()) },
         }],
         labels: Vec::new(),
-        instances: vec![Instance {
+        instances: vec![AutomatonInstance {
             automaton: "A".to_owned(),
             location: VarId(0),
             edges: vec![edge],

@@ -9,11 +9,11 @@ fn ratio(num: i64, den: i64) -> Rational {
 }
 
 /// Small problems, many of them degenerate: few different coefficients and bounds.
-fn problem() -> impl Strategy<Value = (Vec<Rational>, Vec<Rational>, Vec<Row<Rational>>)> {
+fn problem() -> impl Strategy<Value = (Vec<Rational>, Vec<Rational>, Vec<SimplexRow<Rational>>)> {
     (1usize..5).prop_flat_map(|dimensions| {
         let number = || (-3i64..=3, 1i64..=2).prop_map(|(num, den)| ratio(num, den));
         let row = (prop::collection::vec(number(), dimensions), -4i64..=4, any::<bool>());
-        let row = row.prop_map(|(coefficients, upper, strict)| Row {
+        let row = row.prop_map(|(coefficients, upper, strict)| SimplexRow {
             coefficients,
             upper: ratio(upper, 2),
             strict,
@@ -29,7 +29,12 @@ fn problem() -> impl Strategy<Value = (Vec<Rational>, Vec<Rational>, Vec<Row<Rat
 }
 
 /// Returns whether a point satisfies everything.
-fn holds(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], point: &[Rational]) -> bool {
+fn holds(
+    lo: &[Rational],
+    hi: &[Rational],
+    rows: &[SimplexRow<Rational>],
+    point: &[Rational],
+) -> bool {
     zip(zip(lo, hi), point).all(|((lo, hi), x)| lo <= x && x <= hi)
         && rows.iter().all(|row| {
             let sum: Rational = zip(&row.coefficients, point).map(|(c, x)| c * x).sum();
@@ -38,7 +43,12 @@ fn holds(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], point: &[Rati
 }
 
 /// Returns whether the rows' sum with these factors is satisfied nowhere in the box.
-fn refutes(lo: &[Rational], hi: &[Rational], rows: &[Row<Rational>], by: &[Rational]) -> bool {
+fn refutes(
+    lo: &[Rational],
+    hi: &[Rational],
+    rows: &[SimplexRow<Rational>],
+    by: &[Rational],
+) -> bool {
     let least: Rational = (0..lo.len())
         .map(|at| {
             let slope: Rational = zip(rows, by).map(|(row, by)| &row.coefficients[at] * by).sum();
@@ -67,19 +77,19 @@ proptest! {
         let double = |numbers: &[Rational]| -> Vec<f64> {
             numbers.iter().map(Rational::to_f64).collect()
         };
-        let margin = |shift: Rational| -> Vec<Row<Rational>> {
-            let shifted = |row: &Row<Rational>| Row { upper: &row.upper + &shift, ..row.clone() };
+        let margin = |shift: Rational| -> Vec<SimplexRow<Rational>> {
+            let shifted = |row: &SimplexRow<Rational>| SimplexRow { upper: &row.upper + &shift, ..row.clone() };
             rows.iter().map(shifted).collect()
         };
-        let inexact: Vec<Row<f64>> = rows
+        let inexact: Vec<SimplexRow<f64>> = rows
             .iter()
-            .map(|row| Row {
+            .map(|row| SimplexRow {
                 coefficients: double(&row.coefficients),
                 upper: row.upper.to_f64(),
                 strict: false,
             })
             .collect();
-        let exact = |rows: &[Row<Rational>]| {
+        let exact = |rows: &[SimplexRow<Rational>]| {
             matches!(feasible_point(&lo, &hi, rows, || true), Feasibility::Feasible(_))
         };
         match feasible_point(&double(&lo), &double(&hi), &inexact, || true) {
@@ -92,7 +102,7 @@ proptest! {
 
 #[test]
 fn it_stops_when_asked() {
-    let row = Row { coefficients: vec![ratio(1, 1)], upper: ratio(-1, 1), strict: false };
+    let row = SimplexRow { coefficients: vec![ratio(1, 1)], upper: ratio(-1, 1), strict: false };
     let (lo, hi) = ([ratio(0, 1)], [ratio(1, 1)]);
     assert_eq!(feasible_point(&lo, &hi, &[row], || false), Feasibility::Open);
 }

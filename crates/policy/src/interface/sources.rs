@@ -1,6 +1,6 @@
 //! What feeds the inputs of a policy: variables, and functions of the state.
 
-use policert_infix::{Kind, is_plain_name, tokens};
+use policert_infix::{TokenKind, is_plain_name, tokens};
 use policert_model::{EvalError, Expr, Model, Observable, VarId};
 use policert_numeric::{IntBox, IntInterval, Rational};
 
@@ -185,15 +185,15 @@ impl Names<'_> {
         let known: Vec<&str> = names.filter(|name| !is_plain_name(name)).collect();
         let tokens = tokens(text, &known);
         let [name, open, .., close, _] = tokens.as_slice() else { return None };
-        if !matches!(name.kind, Kind::Name(_)) || open.kind != Kind::Sign("(") {
+        if !matches!(name.kind, TokenKind::Name(_)) || open.kind != TokenKind::Sign("(") {
             return None;
         }
         let (mut arguments, mut begin, mut depth) = (Vec::new(), open.span.end, 0);
         for token in &tokens[1..] {
             match token.kind {
-                Kind::Sign("(" | "[") => depth += 1,
-                Kind::Sign(")" | "]") => depth -= 1,
-                Kind::Sign(",") if depth == 1 => {
+                TokenKind::Sign("(" | "[") => depth += 1,
+                TokenKind::Sign(")" | "]") => depth -= 1,
+                TokenKind::Sign(",") if depth == 1 => {
                     arguments.push(text[begin..token.span.start].trim());
                     begin = token.span.end;
                 }

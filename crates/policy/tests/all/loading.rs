@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use policert_model::{
-    Condition, Edge, EdgePlace, InitialValue, Instance, InstanceId, LabelId, Model, SyncVector,
-    VarId, Variable, VariableKind,
+    AutomatonInstance, Condition, Edge, EdgePlace, InitialValue, InstanceId, LabelId, Model,
+    SyncVector, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
 use policert_policy::interface::{Interface, VariablesOnly};
@@ -36,7 +36,7 @@ fn model(instances: &[&str], variables: &[&str], labels: &[&str]) -> Model {
         destinations: Vec::new(),
         place: EdgePlace::default(),
     };
-    let instance = |(i, automaton): (usize, &&str)| Instance {
+    let instance = |(i, automaton): (usize, &&str)| AutomatonInstance {
         automaton: (*automaton).to_owned(),
         location: VarId::new(i),
         edges: (0..labels.len()).map(edge).collect(),

@@ -12,12 +12,12 @@ use super::policy_choice::PolicyChoice;
 use super::policy_realisability::PolicyRealisability;
 use super::realisability::{Prefix, StartPart, longest_prefix, start_parts};
 use super::refinement::{Refinement, Refiner, fixed_values};
-use super::run::{End, Follower, Run};
+use super::run::{End, Follower, PathRun};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
 /// Says what became of an abstract unsafe path.
-pub(crate) enum Analysis {
+pub(crate) enum PathAnalysis {
     /// A run that follows it.
     Run(Trace),
     /// It is spurious.
@@ -48,11 +48,11 @@ impl<'r, 's> Analyst<'r, 's, '_> {
     ///
     /// # Errors
     /// A stop of the budget, a query that is not decided, or a modelling error.
-    pub fn analyse(&mut self) -> Result<Analysis, EngineError> {
+    pub fn analyse(&mut self) -> Result<PathAnalysis, EngineError> {
         let encoding = PathCondition::new(self.abstraction, self.path);
         let parts = start_parts(self.abstraction, self.path, &encoding);
         match self.in_the_environment(&encoding, &parts)? {
-            InEnvironment::Spurious(refinement) => Ok(Analysis::Spurious(refinement)),
+            InEnvironment::Spurious(refinement) => Ok(PathAnalysis::Spurious(refinement)),
             InEnvironment::Point(_) => self.under_the_policy(&encoding, &parts),
         }
     }
@@ -131,7 +131,7 @@ impl<'r, 's> Analyst<'r, 's, '_> {
         &mut self,
         encoding: &PathCondition,
         parts: &[StartPart],
-    ) -> Result<Analysis, EngineError> {
+    ) -> Result<PathAnalysis, EngineError> {
         let mut policy = self.abstraction.policy.map(PolicyChoice::new);
         let choice_variables =
             policy.as_ref().map(|policy| policy.variables(self.abstraction)).unwrap_or_default();
@@ -147,8 +147,8 @@ impl<'r, 's> Analyst<'r, 's, '_> {
             return Err(EngineError::Internal(message.to_owned()));
         };
         let refinement = match &run.end {
-            End::Unsafe => return Ok(Analysis::Run(run.trace(self.abstraction, self.path))),
-            End::Undecided => return Ok(Analysis::Undecided(run.last().clone())),
+            End::Unsafe => return Ok(PathAnalysis::Run(run.trace(self.abstraction, self.path))),
+            End::Undecided => return Ok(PathAnalysis::Undecided(run.last().clone())),
             End::Requirement(requirement) => {
                 self.refiner().by_requirement(requirement, &[], true)?
             }
@@ -164,7 +164,7 @@ impl<'r, 's> Analyst<'r, 's, '_> {
             }
         };
         match refinement {
-            Some(refinement) => Ok(Analysis::Spurious(refinement)),
+            Some(refinement) => Ok(PathAnalysis::Spurious(refinement)),
             None => self.separate(&run),
         }
     }
@@ -185,8 +185,8 @@ impl<'r, 's> Analyst<'r, 's, '_> {
         Refiner { abstraction, path, queries: self.queries, budget: self.budget }
     }
 
-    fn separate(&mut self, run: &Run) -> Result<Analysis, EngineError> {
-        Ok(Analysis::Spurious(self.refiner().by_separation(run.last(), run.steps())?))
+    fn separate(&mut self, run: &PathRun) -> Result<PathAnalysis, EngineError> {
+        Ok(PathAnalysis::Spurious(self.refiner().by_separation(run.last(), run.steps())?))
     }
 }
 

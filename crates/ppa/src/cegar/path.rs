@@ -3,7 +3,7 @@
 use policert_model::{Condition, Destination, Operator, Truth};
 
 use super::cell::{Cell, Literal};
-use super::state_tree::{NodeId, StateTree};
+use super::state_tree::{StateTree, TreeNodeId};
 use crate::abstraction::Abstraction;
 use crate::region::Region;
 
@@ -21,7 +21,7 @@ pub(crate) struct AbstractPath {
 #[derive(Clone, Debug)]
 pub(crate) struct PathState {
     /// Where it is in the tree.
-    pub node: NodeId,
+    pub node: TreeNodeId,
     /// Its states.
     pub cell: Cell,
     /// The predicates that it is given by.
@@ -68,7 +68,7 @@ pub(crate) struct Requirement {
 
 impl AbstractPath {
     /// The path by which `last` was first reached.
-    pub fn to(abstraction: &Abstraction<'_>, tree: &StateTree, last: NodeId) -> Self {
+    pub fn to(abstraction: &Abstraction<'_>, tree: &StateTree, last: TreeNodeId) -> Self {
         let mut states = Vec::new();
         let mut steps = Vec::new();
         let mut at = Some(last);

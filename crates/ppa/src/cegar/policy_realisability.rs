@@ -13,7 +13,7 @@ use policert_model::{Condition, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
 use super::realisability::{StartPart, solution};
-use super::run::{End, Follower, Run};
+use super::run::{End, Follower, PathRun};
 use crate::queries::Queries;
 use crate::region::Region;
 
@@ -34,7 +34,7 @@ pub(crate) struct PolicyRealisability<'r, 'p, 'f, 's, 'q> {
 }
 
 /// The boxes that wait, the furthest run first, then the oldest.
-type Waiting = BTreeMap<(Reverse<usize>, usize), (Run, IntBox)>;
+type Waiting = BTreeMap<(Reverse<usize>, usize), (PathRun, IntBox)>;
 
 impl PolicyRealisability<'_, '_, '_, '_, '_> {
     /// The run that comes furthest along the path of those that were tried, from start states of
@@ -42,8 +42,8 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
     ///
     /// # Errors
     /// A stop of the budget, a query that is not decided, or a modelling error.
-    pub fn furthest_run(&mut self, parts: &[StartPart]) -> Result<Option<Run>, EngineError> {
-        let mut best: Option<Run> = None;
+    pub fn furthest_run(&mut self, parts: &[StartPart]) -> Result<Option<PathRun>, EngineError> {
+        let mut best: Option<PathRun> = None;
         for part in parts {
             self.search(part, &mut best)?;
             if best.as_ref().is_some_and(|run| matches!(run.end, End::Unsafe)) {
@@ -53,7 +53,7 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
         Ok(best)
     }
 
-    fn search(&mut self, part: &StartPart, best: &mut Option<Run>) -> Result<(), EngineError> {
+    fn search(&mut self, part: &StartPart, best: &mut Option<PathRun>) -> Result<(), EngineError> {
         let conditions: Vec<&Condition> =
             self.follower.encoding.requirements.iter().map(|r| &r.initially).collect();
         let whole = part.region().restrict(conditions);
@@ -87,11 +87,11 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
         part: &Region<'_>,
         boxes: &mut usize,
         waiting: &mut Waiting,
-        best: &mut Option<Run>,
+        best: &mut Option<PathRun>,
     ) -> Result<(), EngineError> {
         *boxes += 1;
         let Some(mut point) = solution(part, self.queries, self.budget)? else { return Ok(()) };
-        let mut furthest: Option<Run> = None;
+        let mut furthest: Option<PathRun> = None;
         for _ in 0..TRIES {
             let run = self.follower.follow(&point, self.queries, self.budget)?;
             let further = furthest.as_ref().is_none_or(|known| known.steps() < run.steps());
@@ -119,7 +119,7 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
     fn other_start(
         &mut self,
         part: &Region<'_>,
-        run: &Run,
+        run: &PathRun,
         output: usize,
     ) -> Result<Elsewhere, EngineError> {
         let step = run.steps();
@@ -156,7 +156,7 @@ impl PolicyRealisability<'_, '_, '_, '_, '_> {
 
     /// Returns where to split a box: the widest dimension that the choice at the end of the run
     /// depends on, or that of the steps before; `None` if all of them are points.
-    fn cut(&self, run: &Run, sides: &IntBox) -> Option<(usize, i64)> {
+    fn cut(&self, run: &PathRun, sides: &IntBox) -> Option<(usize, i64)> {
         let mut reads = Vec::new();
         for moment in self.follower.encoding.moments.iter().take(run.steps() + 1) {
             for &v in self.choice_variables {
@@ -185,8 +185,8 @@ enum Elsewhere {
 
 /// Returns whether a run is better to refine on than another: it comes further, and its end is
 /// decided.
-fn is_better(run: &Run, known: &Run) -> bool {
-    let rank = |run: &Run| match run.end {
+fn is_better(run: &PathRun, known: &PathRun) -> bool {
+    let rank = |run: &PathRun| match run.end {
         End::Unsafe => (2, 0),
         End::Undecided => (0, run.steps()),
         _ => (1, run.steps()),

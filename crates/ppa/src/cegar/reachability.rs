@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::config::SearchOrder;
 use super::preconditions::Preconditions;
 use super::start_list::StartList;
-use super::state_tree::{Arrival, NodeId, StateTree};
+use super::state_tree::{Arrival, StateTree, TreeNodeId};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 
@@ -30,7 +30,7 @@ pub(crate) struct Reachability {
     /// The number of the search.
     number: u64,
     /// The abstract states that the latest search visited.
-    pub visited: Vec<NodeId>,
+    pub visited: Vec<TreeNodeId>,
     /// The start states, once they were looked at.
     pub start_list: Option<StartList>,
     pub counts: Counts,
@@ -42,7 +42,7 @@ pub(crate) struct LeafSearch<'r, 's, 'q> {
     pub queries: &'q mut Queries<'s>,
     pub budget: &'q mut Budget,
     waiting: Waiting,
-    pub first_unsafe: Option<NodeId>,
+    pub first_unsafe: Option<TreeNodeId>,
 }
 
 /// The abstract states that wait to be visited.
@@ -50,7 +50,7 @@ pub(crate) struct LeafSearch<'r, 's, 'q> {
 struct Waiting {
     order: SearchOrder,
     /// The nearest to unsafe states first, then the oldest.
-    heap: BinaryHeap<Reverse<(u32, u64, NodeId)>>,
+    heap: BinaryHeap<Reverse<(u32, u64, TreeNodeId)>>,
     pushed: u64,
 }
 
@@ -59,7 +59,7 @@ impl Waiting {
         Self { order, heap: BinaryHeap::new(), pushed: 0 }
     }
 
-    fn push(&mut self, leaf: NodeId, distance: Option<u32>) {
+    fn push(&mut self, leaf: TreeNodeId, distance: Option<u32>) {
         let distance = match self.order {
             SearchOrder::BreadthFirst => 0,
             SearchOrder::Guided => distance.unwrap_or(u32::MAX),
@@ -68,7 +68,7 @@ impl Waiting {
         self.pushed += 1;
     }
 
-    fn pop(&mut self) -> Option<NodeId> {
+    fn pop(&mut self) -> Option<TreeNodeId> {
         self.heap.pop().map(|Reverse((_, _, leaf))| leaf)
     }
 
@@ -94,8 +94,8 @@ impl Reachability {
 
     /// Notes how far the abstract states that the latest search visited are from `last`, by
     /// transitions that are possible as far as is known.
-    pub fn note_distances(&mut self, last: NodeId) {
-        let mut predecessors: FxHashMap<NodeId, Vec<NodeId>> = FxHashMap::default();
+    pub fn note_distances(&mut self, last: TreeNodeId) {
+        let mut predecessors: FxHashMap<TreeNodeId, Vec<TreeNodeId>> = FxHashMap::default();
         for &source in &self.visited {
             let candidates = self.tree.node(source).candidates.as_ref();
             for candidate in candidates.into_iter().flat_map(|all| all.iter()) {
@@ -103,7 +103,7 @@ impl Reachability {
             }
         }
         self.tree.node_mut(last).distance = Some(0);
-        let mut seen: FxHashSet<NodeId> = FxHashSet::from_iter([last]);
+        let mut seen: FxHashSet<TreeNodeId> = FxHashSet::from_iter([last]);
         let mut layer = vec![last];
         let mut distance = 0;
         while !layer.is_empty() {
@@ -132,7 +132,7 @@ impl Reachability {
         budget: &mut Budget,
         observer: &mut dyn Observer,
         search_order: SearchOrder,
-    ) -> Result<Option<NodeId>, EngineError> {
+    ) -> Result<Option<TreeNodeId>, EngineError> {
         self.number += 1;
         self.visited.clear();
         self.counts = Counts { predicates: self.counts.predicates, ..Counts::default() };
@@ -171,7 +171,7 @@ impl Reachability {
 
 impl LeafSearch<'_, '_, '_> {
     /// Notes that an abstract state is reached.
-    pub fn reach(&mut self, leaf: NodeId, arrival: Option<Arrival>) -> Result<(), EngineError> {
+    pub fn reach(&mut self, leaf: TreeNodeId, arrival: Option<Arrival>) -> Result<(), EngineError> {
         let number = self.reachability.number;
         let node = self.reachability.tree.node_mut(leaf);
         node.reached_in = number;
@@ -199,7 +199,7 @@ impl LeafSearch<'_, '_, '_> {
         Ok(())
     }
 
-    pub fn is_reached(&self, leaf: NodeId) -> bool {
+    pub fn is_reached(&self, leaf: TreeNodeId) -> bool {
         self.reachability.tree.node(leaf).reached_in == self.reachability.number
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum End {
 
 /// A run as far as it follows a path.
 #[derive(Clone, Debug)]
-pub(crate) struct Run {
+pub(crate) struct PathRun {
     /// The states, from the start state on: all steps before the last state were taken.
     pub states: Vec<State>,
     /// The free choices of the steps taken.
@@ -36,7 +36,7 @@ pub(crate) struct Run {
     pub end: End,
 }
 
-impl Run {
+impl PathRun {
     /// Number of steps taken.
     pub fn steps(&self) -> usize {
         self.choices.len()
@@ -85,9 +85,9 @@ impl Follower<'_, '_> {
         point: &[i64],
         queries: &mut Queries<'_>,
         budget: &mut Budget,
-    ) -> Result<Run, EngineError> {
+    ) -> Result<PathRun, EngineError> {
         let variables = self.abstraction.predicates.domains().dimensions();
-        let mut run = Run {
+        let mut run = PathRun {
             states: vec![point[..variables].to_vec()],
             choices: Vec::new(),
             end: End::Unsafe,

@@ -8,7 +8,7 @@ use policert_numeric::IntInterval;
 use super::cell::Literal;
 use super::reachability::LeafSearch;
 use super::start_list::StartList;
-use super::state_tree::{NodeId, StateTree};
+use super::state_tree::{StateTree, TreeNodeId};
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
 use crate::region::Region;
@@ -49,7 +49,7 @@ impl StartSearch<'_, '_, '_> {
     ///
     /// # Errors
     /// A stop of the budget, a start state outside the domains, or a query that is not decided.
-    pub fn leaves(&mut self) -> Result<BTreeSet<NodeId>, EngineError> {
+    pub fn leaves(&mut self) -> Result<BTreeSet<TreeNodeId>, EngineError> {
         if self.list.is_none() {
             *self.list = Some(self.start_list()?);
         }
@@ -92,7 +92,10 @@ impl StartSearch<'_, '_, '_> {
     }
 
     /// Collects the leaves that hold start states, source by source.
-    fn start_leaves_of_sources(&mut self, found: &mut BTreeSet<NodeId>) -> Result<(), EngineError> {
+    fn start_leaves_of_sources(
+        &mut self,
+        found: &mut BTreeSet<TreeNodeId>,
+    ) -> Result<(), EngineError> {
         let sources = self.abstraction.question.start_states();
         for (number, source) in sources.iter().enumerate() {
             for locations in self.start_locations(source)? {
@@ -148,10 +151,10 @@ impl StartSearch<'_, '_, '_> {
     /// Collects the leaves under a node that hold start states of a source.
     fn start_leaves(
         &mut self,
-        id: NodeId,
+        id: TreeNodeId,
         number: usize,
         source: &StartStates<'_>,
-        found: &mut BTreeSet<NodeId>,
+        found: &mut BTreeSet<TreeNodeId>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;
         let known = self.tree.node(id).holds_start(number);
@@ -179,7 +182,11 @@ impl StartSearch<'_, '_, '_> {
         Ok(())
     }
 
-    fn holds_start(&mut self, id: NodeId, source: &StartStates<'_>) -> Result<bool, EngineError> {
+    fn holds_start(
+        &mut self,
+        id: TreeNodeId,
+        source: &StartStates<'_>,
+    ) -> Result<bool, EngineError> {
         let cell = self.tree.cell(id);
         match source {
             StartStates::List(states) => Ok(states.iter().any(|state| cell.contains(state))),

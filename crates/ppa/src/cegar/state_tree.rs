@@ -19,7 +19,7 @@ use crate::abstraction::Abstraction;
 
 /// A node of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct NodeId(u32);
+pub(crate) struct TreeNodeId(u32);
 
 /// A transition that is known or possible.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Candidate {
     /// The position of the outcome among those of the operator.
     pub destination: u32,
     /// Where it may lead: a leaf, or a node that was split since.
-    pub target: NodeId,
+    pub target: TreeNodeId,
     /// What is known of it.
     pub found: Found,
 }
@@ -48,16 +48,16 @@ pub(crate) enum Found {
 /// Says how a leaf was reached first in the latest search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Arrival {
-    pub source: NodeId,
+    pub source: TreeNodeId,
     pub operator: u32,
     pub destination: u32,
 }
 
 /// A node with what is known of it.
 #[derive(Debug)]
-pub(crate) struct TreeNode {
+pub(crate) struct StateTreeNode {
     /// The node that it is a part of, the literal that tells it apart, and what it adds.
-    parent: Option<(NodeId, PredicateId, bool)>,
+    parent: Option<(TreeNodeId, PredicateId, bool)>,
     difference: Option<Difference>,
     /// Of a root: its locations.
     locations: Box<[i64]>,
@@ -65,7 +65,7 @@ pub(crate) struct TreeNode {
     depth: u32,
     /// What the walk to the root need not go beyond; at some depths only.
     landmark: Option<Box<Landmark>>,
-    split: Option<(PredicateId, [NodeId; 2])>,
+    split: Option<(PredicateId, [TreeNodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
     /// One bit for each source of start states: whether it is known to have one of them here.
@@ -101,8 +101,8 @@ struct Landmark {
 pub(crate) struct StateTree {
     domains: IntBox,
     locations: Vec<VarId>,
-    nodes: Vec<TreeNode>,
-    roots: BTreeMap<Vec<i64>, NodeId>,
+    nodes: Vec<StateTreeNode>,
+    roots: BTreeMap<Vec<i64>, TreeNodeId>,
     predicates: Vec<Literals>,
     ids: FxHashMap<Condition, PredicateId>,
     everywhere: Vec<PredicateId>,
@@ -154,11 +154,11 @@ impl StateTree {
     }
 
     /// The root of these locations.
-    pub fn root(&mut self, locations: &[i64]) -> NodeId {
+    pub fn root(&mut self, locations: &[i64]) -> TreeNodeId {
         if let Some(&root) = self.roots.get(locations) {
             return root;
         }
-        let root = self.push(TreeNode {
+        let root = self.push(StateTreeNode {
             parent: None,
             difference: None,
             locations: locations.into(),
@@ -187,7 +187,7 @@ impl StateTree {
         sides: &IntBox,
         o: usize,
         d: usize,
-    ) -> NodeId {
+    ) -> TreeNodeId {
         let mut locations: Vec<i64> = self.locations.iter().map(|l| sides[l.index()].lo).collect();
         for &(k, location) in &abstraction.effect(o, d).locations {
             locations[k] = location;
@@ -195,24 +195,24 @@ impl StateTree {
         self.root(&locations)
     }
 
-    fn push(&mut self, node: TreeNode) -> NodeId {
-        let id = NodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+    fn push(&mut self, node: StateTreeNode) -> TreeNodeId {
+        let id = TreeNodeId(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.nodes.push(node);
         id
     }
 
-    pub fn node(&self, id: NodeId) -> &TreeNode {
+    pub fn node(&self, id: TreeNodeId) -> &StateTreeNode {
         &self.nodes[id.0 as usize]
     }
 
     /// A node, to note what was found out about it.
-    pub fn node_mut(&mut self, id: NodeId) -> &mut TreeNode {
+    pub fn node_mut(&mut self, id: TreeNodeId) -> &mut StateTreeNode {
         &mut self.nodes[id.0 as usize]
     }
 
     /// The predicate and the parts of an inner node, where the second part is that of states that
     /// satisfy it; `None` for a leaf. Applies predicates of the whole abstraction first.
-    pub fn open(&mut self, id: NodeId) -> Option<(PredicateId, [NodeId; 2])> {
+    pub fn open(&mut self, id: TreeNodeId) -> Option<(PredicateId, [TreeNodeId; 2])> {
         let mut cell = None;
         loop {
             let node = self.node(id);
@@ -227,7 +227,7 @@ impl StateTree {
     }
 
     /// Splits all leaves under a node. Returns whether one was.
-    pub fn split_under(&mut self, id: NodeId, predicate: PredicateId) -> bool {
+    pub fn split_under(&mut self, id: TreeNodeId, predicate: PredicateId) -> bool {
         match self.node(id).split {
             Some((_, parts)) => {
                 let [low, high] = parts.map(|part| self.split_under(part, predicate));
@@ -238,7 +238,7 @@ impl StateTree {
     }
 
     /// Splits a leaf, whose states are `cell`, unless one part is empty as far as bounds tell.
-    fn split(&mut self, id: NodeId, cell: &Cell, predicate: PredicateId) -> bool {
+    fn split(&mut self, id: TreeNodeId, cell: &Cell, predicate: PredicateId) -> bool {
         let literals = self.literals(predicate);
         if literals[1].truth(&cell.sides) != Truth::Maybe {
             return false;
@@ -258,7 +258,7 @@ impl StateTree {
                 literals.add(predicate, literal(value));
                 Box::new(Landmark { cell: part.clone(), literals })
             });
-            self.push(TreeNode {
+            self.push(StateTreeNode {
                 parent: Some((id, predicate, value)),
                 difference: Some(Difference::between(cell, part)),
                 locations: Box::default(),
@@ -281,7 +281,7 @@ impl StateTree {
     }
 
     /// The leaf of a state.
-    pub fn leaf_of(&mut self, state: &[i64]) -> NodeId {
+    pub fn leaf_of(&mut self, state: &[i64]) -> TreeNodeId {
         let locations: Vec<i64> = self.locations.iter().map(|l| state[l.index()]).collect();
         let mut at = self.root(&locations);
         while let Some((predicate, parts)) = self.open(at) {
@@ -292,11 +292,11 @@ impl StateTree {
     }
 
     /// The literals from the root to a node, without bounds that others imply.
-    pub fn path_literals(&self, id: NodeId) -> Vec<(PredicateId, Literal)> {
+    pub fn path_literals(&self, id: TreeNodeId) -> Vec<(PredicateId, Literal)> {
         self.literals_of(id).into()
     }
 
-    fn literals_of(&self, id: NodeId) -> PathLiterals {
+    fn literals_of(&self, id: TreeNodeId) -> PathLiterals {
         let mut below = Vec::new();
         let mut at = self.node(id);
         while at.landmark.is_none()
@@ -314,7 +314,7 @@ impl StateTree {
     }
 
     /// The states of a node.
-    pub fn cell(&self, id: NodeId) -> Cell {
+    pub fn cell(&self, id: TreeNodeId) -> Cell {
         let mut differences = Vec::new();
         let mut at = self.node(id);
         while at.landmark.is_none()
@@ -336,7 +336,7 @@ impl StateTree {
         cell
     }
 
-    fn root_cell(&self, root: &TreeNode) -> Cell {
+    fn root_cell(&self, root: &StateTreeNode) -> Cell {
         let mut sides = self.domains.clone();
         for (&variable, &value) in self.locations.iter().zip(&root.locations) {
             sides[variable.index()] = IntInterval::point(value);
@@ -345,9 +345,9 @@ impl StateTree {
     }
 }
 
-impl TreeNode {
+impl StateTreeNode {
     /// The node that it is a part of; `None` for a root.
-    pub fn parent(&self) -> Option<NodeId> {
+    pub fn parent(&self) -> Option<TreeNodeId> {
         self.parent.map(|(parent, ..)| parent)
     }
 
@@ -466,7 +466,7 @@ mod tests {
                 let leaf = tree.leaf_of(&states[37 * number % 100]);
                 tree.split_under(leaf, predicate);
             }
-            let leaves: BTreeMap<[i64; 2], NodeId> =
+            let leaves: BTreeMap<[i64; 2], TreeNodeId> =
                 states.iter().map(|&state| (state, tree.leaf_of(&state))).collect();
             for (state, leaf) in &leaves {
                 for (other, leaf_of_other) in &leaves {

@@ -10,12 +10,12 @@ use super::cell::Literals;
 use super::preconditions::Preconditions;
 use super::predicate_id::PredicateId;
 use super::reachability::LeafSearch;
-use super::state_tree::{Arrival, Candidate, Found, NodeId};
+use super::state_tree::{Arrival, Candidate, Found, TreeNodeId};
 use crate::region::Region;
 
 /// The transitions of one abstract state by one outcome.
 struct Outgoing {
-    source: NodeId,
+    source: TreeNodeId,
     operator: u32,
     destination: u32,
     output: Option<usize>,
@@ -32,7 +32,7 @@ struct Outgoing {
 
 impl LeafSearch<'_, '_, '_> {
     /// Reaches the successors of an abstract state.
-    pub fn visit(&mut self, source: NodeId) -> Result<(), EngineError> {
+    pub fn visit(&mut self, source: TreeNodeId) -> Result<(), EngineError> {
         let cell = self.reachability.tree.cell(source);
         let states = cell.region().restrict([self.abstraction.not_terminal()]);
         self.queries.enter(&states);
@@ -218,7 +218,7 @@ impl LeafSearch<'_, '_, '_> {
     /// one of them in which the policy chooses the label.
     fn descend(
         &mut self,
-        id: NodeId,
+        id: TreeNodeId,
         region: &Region<'_>,
         witness: Option<&Arc<[i64]>>,
         outgoing: &mut Outgoing,
@@ -254,7 +254,7 @@ impl LeafSearch<'_, '_, '_> {
     /// The transition tests, for an abstract state that was not reached yet.
     fn test(
         &mut self,
-        leaf: NodeId,
+        leaf: TreeNodeId,
         region: &Region<'_>,
         witness: Option<&Arc<[i64]>>,
         outgoing: &mut Outgoing,
@@ -314,7 +314,7 @@ impl Outgoing {
         Arrival { source: self.source, operator: self.operator, destination: self.destination }
     }
 
-    fn keep(&mut self, target: NodeId, found: Found) {
+    fn keep(&mut self, target: TreeNodeId, found: Found) {
         let (operator, destination) = (self.operator, self.destination);
         self.kept.push(Candidate { operator, destination, target, found });
     }

@@ -16,7 +16,7 @@ use super::expansion::Expansion;
 use crate::abstraction::Abstraction;
 use crate::cegar::start_list::StartList;
 use crate::cegar::start_states::StartSearch;
-use crate::cegar::state_tree::{NodeId, StateTree};
+use crate::cegar::state_tree::{StateTree, TreeNodeId};
 use crate::queries::Queries;
 
 /// The abstract MDP.
@@ -29,12 +29,12 @@ pub(crate) struct AbstractMdp {
     pub may_drop: BTreeSet<(u32, usize)>,
     /// Expansions in all iterations, without those that only confirmed what was known.
     pub expansions: u64,
-    expanded: FxHashMap<NodeId, Arc<Vec<Transition>>>,
+    expanded: FxHashMap<TreeNodeId, Arc<Vec<Transition>>>,
     /// Proved upper bounds of values.
-    upper: FxHashMap<NodeId, f64>,
+    upper: FxHashMap<TreeNodeId, f64>,
     /// By state, in this iteration.
-    nodes: Vec<NodeId>,
-    numbers: FxHashMap<NodeId, u32>,
+    nodes: Vec<TreeNodeId>,
+    numbers: FxHashMap<TreeNodeId, u32>,
     /// By state: its transitions, where it was expanded in this iteration.
     choices: Vec<Option<Arc<Vec<Transition>>>>,
     start: Vec<u32>,
@@ -82,12 +82,12 @@ impl AbstractMdp {
     }
 
     /// The leaf that is a state.
-    pub fn node(&self, state: u32) -> NodeId {
+    pub fn node(&self, state: u32) -> TreeNodeId {
         self.nodes[state as usize]
     }
 
     /// The state that a leaf is, if it was named in this iteration.
-    pub fn state(&self, node: NodeId) -> Option<u32> {
+    pub fn state(&self, node: TreeNodeId) -> Option<u32> {
         self.numbers.get(&node).copied()
     }
 
@@ -123,7 +123,7 @@ impl AbstractMdp {
         least
     }
 
-    fn number(&mut self, node: NodeId) -> Result<u32, EngineError> {
+    fn number(&mut self, node: TreeNodeId) -> Result<u32, EngineError> {
         if let Some(&state) = self.numbers.get(&node) {
             return Ok(state);
         }
@@ -152,7 +152,7 @@ impl Expanding<'_, '_, '_> {
     /// The transitions of a leaf.
     fn find_transitions(
         &mut self,
-        node: NodeId,
+        node: TreeNodeId,
         budget: &mut Budget,
     ) -> Result<Arc<Vec<Transition>>, EngineError> {
         let mut known = self.mdp.expanded.get(&node).map(Arc::clone);
@@ -188,7 +188,7 @@ impl Expanding<'_, '_, '_> {
         })
     }
 
-    fn find_unsafe(&mut self, node: NodeId, budget: &mut Budget) -> Result<bool, EngineError> {
+    fn find_unsafe(&mut self, node: TreeNodeId, budget: &mut Budget) -> Result<bool, EngineError> {
         if let Some(known) = self.mdp.tree.node(node).is_unsafe {
             return Ok(known);
         }

@@ -19,7 +19,7 @@ use super::distribution::{Target, Transition};
 use super::max_prob::Adversary;
 use crate::abstraction::Abstraction;
 use crate::cegar::policy_choice::PolicyChoice;
-use crate::cegar::state_tree::NodeId;
+use crate::cegar::state_tree::TreeNodeId;
 
 /// A concrete state in which the adversary's abstract transition does not exist.
 #[derive(Clone, Debug)]
@@ -66,7 +66,7 @@ type Outcomes = Vec<(u32, Rational)>;
 #[derive(Default)]
 struct Met {
     states: Vec<State>,
-    leaves: Vec<NodeId>,
+    leaves: Vec<TreeNodeId>,
     numbers: FxHashMap<State, u32>,
     /// By state: the most probable way to it.
     ways: Vec<Way>,
@@ -264,7 +264,7 @@ impl Runner<'_, '_, '_> {
     }
 
     /// The abstract value of a leaf, about; 1 where it is not known.
-    fn value(&self, leaf: NodeId) -> f64 {
+    fn value(&self, leaf: TreeNodeId) -> f64 {
         match self.mdp.state(leaf) {
             Some(state) if self.mdp.is_unsafe(state) => 1.0,
             Some(state) => self.adversary.values[state as usize].min(self.mdp.upper(state)),

@@ -22,7 +22,7 @@ use super::max_prob::Adversary;
 use super::maximal_realisation::{CollectedPath, Realiser};
 use super::unsafe_paths::{UnsafePath, UnsafePaths};
 use crate::abstraction::Abstraction;
-use crate::cegar::analysis::{Analysis, Analyst, InEnvironment};
+use crate::cegar::analysis::{Analyst, InEnvironment, PathAnalysis};
 use crate::cegar::config::CegarConfig;
 use crate::cegar::path::AbstractPath;
 use crate::cegar::path_condition::PathCondition;
@@ -154,12 +154,12 @@ impl<'m, 'r> CeAna<'m, 'r> {
                 budget,
             };
             match analyst.under_the_policy(encoding, parts)? {
-                Analysis::Spurious(refinement) => {
+                PathAnalysis::Spurious(refinement) => {
                     let found = Box::new((path.clone(), refinement));
                     return Ok(Finding::Spurious(Spuriousness::PathUnderPolicy, found));
                 }
-                Analysis::Undecided(_) => return Ok(Finding::Undecided),
-                Analysis::Run(trace) => {
+                PathAnalysis::Undecided(_) => return Ok(Finding::Undecided),
+                PathAnalysis::Run(trace) => {
                     own_starts[i] = Some(trace.start.clone());
                     if !starts.contains(&trace.start) {
                         starts.push(trace.start);

@@ -12,7 +12,7 @@ use crate::abstraction::Abstraction;
 use crate::cegar::cell::Literals;
 use crate::cegar::preconditions::Preconditions;
 use crate::cegar::predicate_id::PredicateId;
-use crate::cegar::state_tree::{NodeId, StateTree};
+use crate::cegar::state_tree::{StateTree, TreeNodeId};
 
 /// Says where an outcome of an abstract transition leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -20,7 +20,7 @@ pub(crate) enum Target {
     /// Not told yet.
     Any,
     /// An abstract state: a leaf, or a node that was split since.
-    Node(NodeId),
+    Node(TreeNodeId),
     /// Nowhere: it leaves a domain, and its probability is lost.
     Lost,
 }

@@ -11,11 +11,11 @@ use crate::cegar::config::CegarConfig;
 use crate::cegar::path::{AbstractPath, PathState, PathStep};
 use crate::cegar::policy_choice::PolicyChoice;
 use crate::cegar::refinement::{Refinement, Refiner};
-use crate::cegar::state_tree::{NodeId, StateTree};
+use crate::cegar::state_tree::{StateTree, TreeNodeId};
 use crate::queries::Queries;
 
 /// An abstract state of a path.
-pub(crate) fn path_state(tree: &StateTree, node: NodeId) -> PathState {
+pub(crate) fn path_state(tree: &StateTree, node: TreeNodeId) -> PathState {
     let literals = tree.path_literals(node).into_iter().map(|(_, literal)| literal).collect();
     PathState { node, cell: tree.cell(node), literals }
 }

@@ -33,7 +33,7 @@ use policert_model::Truth;
 
 use super::distribution::{JointOperators, Target, Transition};
 use crate::abstraction::Abstraction;
-use crate::cegar::state_tree::{NodeId, StateTree};
+use crate::cegar::state_tree::{StateTree, TreeNodeId};
 use crate::cegar::successors::is_in;
 use crate::queries::Queries;
 use crate::region::Region;
@@ -71,7 +71,7 @@ impl Expansion<'_, '_, '_> {
     /// A stop of the budget, or a construct that cannot be decided.
     pub fn expand(
         &mut self,
-        source: NodeId,
+        source: TreeNodeId,
         known: Option<&[Transition]>,
     ) -> Result<Vec<Transition>, EngineError> {
         let cell = self.tree.cell(source);
@@ -239,7 +239,7 @@ impl Expansion<'_, '_, '_> {
     fn successors(
         &mut self,
         enumeration: &mut Enumeration<'_>,
-        node: NodeId,
+        node: TreeNodeId,
         region: &Region<'_>,
     ) -> Result<(), EngineError> {
         self.budget.poll()?;

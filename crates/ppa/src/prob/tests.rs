@@ -13,7 +13,7 @@ use super::distribution::{Target, Transition};
 use super::expansion::Expansion;
 use super::refuse_probabilities;
 use crate::abstraction::Abstraction;
-use crate::cegar::state_tree::NodeId;
+use crate::cegar::state_tree::TreeNodeId;
 use crate::config::PpaConfig;
 
 /// The most states of a model that is tried.
@@ -70,7 +70,7 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
         .enumerate()
         .map(|(o, operator)| (&operator.key, o))
         .collect();
-    let mut expected: BTreeMap<NodeId, Transitions> = BTreeMap::new();
+    let mut expected: BTreeMap<TreeNodeId, Transitions> = BTreeMap::new();
     for state in &all {
         let leaf = mdp.tree.leaf_of(state);
         let of_leaf = expected.entry(leaf).or_default();

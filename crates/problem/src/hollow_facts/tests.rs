@@ -4,7 +4,7 @@ use policert_outcome::Remarks;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{PolicyChoice, ProblemOptions};
+use crate::{PolicySource, ProblemOptions};
 
 /// Two automata that count together to 3, by the action `go`.
 fn counters() -> Value {
@@ -38,7 +38,7 @@ fn facts(model: &Value) -> Vec<HollowFact> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.jani");
     std::fs::write(&path, model.to_string()).expect("the model");
-    let options = ProblemOptions { policy: PolicyChoice::None, ..ProblemOptions::new(&path) };
+    let options = ProblemOptions { policy: PolicySource::None, ..ProblemOptions::new(&path) };
     let problem =
         Problem::load(&options, &Budget::unlimited(), &mut Remarks::default()).expect("a problem");
     problem.hollow_facts(&mut Budget::unlimited()).expect("no limit")

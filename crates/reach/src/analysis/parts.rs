@@ -8,7 +8,7 @@ use policert_numeric::Rational;
 
 use crate::grid::Cell;
 use crate::outcome::PartOutcome;
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::reachable_sets::{Part, ReachableSets};
 use crate::task::Task;
 
@@ -49,7 +49,7 @@ pub(super) fn halves(task: &Task, part: &Part) -> [Part; 2] {
 
 /// Works on parts with several threads; hands results over as they come. Returns the cells that the
 /// threads met, some of them more than once.
-pub(super) fn parallel<R: Range>(
+pub(super) fn parallel<R: ClosedRange>(
     sets: &ReachableSets<'_, R>,
     budget: &Budget,
     threads: usize,

@@ -8,15 +8,15 @@ use policert_numeric::Rational;
 
 use super::parts::{Finished, OpenPart, halves, is_point, parallel, parts};
 use super::{
-    Analysis, Counterexample, Path, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
-    StateBox, UnknownCause, described, has_exact_points,
+    Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
+    ReportedTrajectory, StateBox, UnknownCause, described, has_exact_points,
 };
 use crate::error::ReachError;
-use crate::journal::Journal;
+use crate::journal::ReachJournal;
 use crate::outcome::PartOutcome;
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ExactRange, Range};
+use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::{Part, ReachableSets};
 use crate::task::{GoalRule, Task};
 use crate::trajectory::{Simulator, Trajectory, Violation, middle, random_state, start_states};
@@ -43,7 +43,7 @@ pub(super) struct Rounds<'a, R> {
     finished: Vec<Finished<R>>,
 }
 
-impl<'a, R: Range> Rounds<'a, R> {
+impl<'a, R: ClosedRange> Rounds<'a, R> {
     pub(super) fn new(
         task: &'a Task,
         config: &'a ReachConfig,
@@ -56,9 +56,9 @@ impl<'a, R: Range> Rounds<'a, R> {
 
     pub(super) fn answer(
         mut self,
-        journal: Option<&mut Journal>,
+        journal: Option<&mut ReachJournal>,
         observer: &mut dyn Observer,
-    ) -> Analysis {
+    ) -> LoopAnalysis {
         let begin = Instant::now();
         let verdict = match self.rounds(journal, observer) {
             Ok(verdict) => verdict,
@@ -70,7 +70,7 @@ impl<'a, R: Range> Rounds<'a, R> {
 
     fn rounds(
         &mut self,
-        mut journal: Option<&mut Journal>,
+        mut journal: Option<&mut ReachJournal>,
         observer: &mut dyn Observer,
     ) -> Result<ReachVerdict, StopReason> {
         self.budget.poll_clock()?;
@@ -232,7 +232,7 @@ impl<'a, R: Range> Rounds<'a, R> {
     fn run_all(
         &mut self,
         open: &[OpenPart],
-        mut journal: Option<&mut Journal>,
+        mut journal: Option<&mut ReachJournal>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<PartOutcome<R>>, StopReason> {
         let mut results: Vec<Option<PartOutcome<R>>> = Vec::with_capacity(open.len());
@@ -302,7 +302,7 @@ impl<'a, R: Range> Rounds<'a, R> {
     }
 
     /// Puts the result together.
-    fn conclude(mut self, verdict: ReachVerdict) -> Analysis {
+    fn conclude(mut self, verdict: ReachVerdict) -> LoopAnalysis {
         let is_safe = matches!(verdict, ReachVerdict::Safe { .. });
         let statistics = &mut self.statistics;
         statistics.parts = self.finished.len() as u64;
@@ -327,7 +327,14 @@ impl<'a, R: Range> Rounds<'a, R> {
         }
         let (recorded, cells) =
             if self.config.record { self.recorded() } else { (Vec::new(), Vec::new()) };
-        Analysis { verdict, exact: R::EXACT, statistics: self.statistics, recorded, cells, samples }
+        LoopAnalysis {
+            verdict,
+            exact: R::EXACT,
+            statistics: self.statistics,
+            recorded,
+            cells,
+            samples,
+        }
     }
 
     /// The boxes of every step, without repetitions, and the cells met.
@@ -366,23 +373,23 @@ fn compare_boxes(a: &StateBox, b: &StateBox) -> std::cmp::Ordering {
     a.partial_cmp(&b).unwrap_or(std::cmp::Ordering::Equal)
 }
 
-fn unsafe_verdict<R: Range>(violation: Violation<R>) -> ReachVerdict {
+fn unsafe_verdict<R: ClosedRange>(violation: Violation<R>) -> ReachVerdict {
     let trajectories = violation.trajectories.iter().map(path).collect();
     ReachVerdict::Unsafe(Counterexample { kind: violation.kind, trajectories })
 }
 
-fn path<R: Range>(trajectory: &Trajectory<R>) -> Path {
+fn path<R: ClosedRange>(trajectory: &Trajectory<R>) -> ReportedTrajectory {
     let described = |states: &[Vec<R>]| -> Vec<StateBox> {
         states.iter().map(|state| state.iter().map(described).collect()).collect()
     };
-    Path {
+    ReportedTrajectory {
         start: trajectory.start.clone(),
         states: described(&trajectory.states),
         actions: described(&trajectory.actions),
     }
 }
 
-fn unknown_cause<R: Range>(
+fn unknown_cause<R: ClosedRange>(
     part: &Part,
     outcome: &PartOutcome<R>,
     end: RefinementEnd,

@@ -9,13 +9,13 @@ use super::*;
 use crate::expression::tests::some_expression;
 use crate::range::ExactRange;
 
-fn names(name: &str, graph: &mut Expressions) -> Option<NodeId> {
+fn names(name: &str, graph: &mut ExpressionGraph) -> Option<ExpressionId> {
     let position = ["x", "y"].iter().position(|known| *known == name)?;
     Some(graph.variable(position))
 }
 
-fn component<R: Range>(text: &str) -> Component<R> {
-    let mut graph = Expressions::new();
+fn component<R: ClosedRange>(text: &str) -> Component<R> {
+    let mut graph = ExpressionGraph::new();
     let root = graph.parse(text, names).expect("an expression");
     Component::new(&mut graph, root, 2)
 }
@@ -68,7 +68,7 @@ fn no_point_is_outside_its_exact_image() {
         let value = value.expect("a value");
         let exact = component::<ExactRange>(&text).range(&boxes).expect("a value");
         prop_assert!(exact.includes(&ExactRange::enclosing(&value)), "{text}: {exact:?} {value}");
-        let double: Vec<Interval> = boxes.iter().map(Range::to_interval).collect();
+        let double: Vec<Interval> = boxes.iter().map(ClosedRange::to_interval).collect();
         let double = component::<Interval>(&text).range(&double).expect("a value");
         prop_assert!(double.contains_exact(&value), "{text}: {double:?} {value}");
         Ok(())

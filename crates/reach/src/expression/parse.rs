@@ -3,11 +3,11 @@
 //!
 //! Powers bind tighter than a sign before them: `-x^2` is −(x²).
 
-use policert_infix::{Binary, Meaning, Problem, Unary, read, tokens};
+use policert_infix::{Binary, Meaning, SyntaxProblem, Unary, read, tokens};
 use policert_numeric::Rational;
 use thiserror::Error;
 
-use super::{Expressions, Function, NodeId};
+use super::{ExpressionFunction, ExpressionGraph, ExpressionId};
 
 /// Says what is wrong with an expression, and where.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -20,22 +20,22 @@ pub struct ExpressionError {
 }
 
 /// Names of functions of one number.
-const FUNCTIONS: [(&str, Function); 9] = [
-    ("sin", Function::Sin),
-    ("cos", Function::Cos),
-    ("tan", Function::Tan),
-    ("exp", Function::Exp),
-    ("log", Function::Log),
-    ("ln", Function::Log),
-    ("sqrt", Function::Sqrt),
-    ("tanh", Function::Tanh),
-    ("abs", Function::Abs),
+const FUNCTIONS: [(&str, ExpressionFunction); 9] = [
+    ("sin", ExpressionFunction::Sin),
+    ("cos", ExpressionFunction::Cos),
+    ("tan", ExpressionFunction::Tan),
+    ("exp", ExpressionFunction::Exp),
+    ("log", ExpressionFunction::Log),
+    ("ln", ExpressionFunction::Log),
+    ("sqrt", ExpressionFunction::Sqrt),
+    ("tanh", ExpressionFunction::Tanh),
+    ("abs", ExpressionFunction::Abs),
 ];
 
 /// Powers go up to this exponent, and down to its negative.
 const MAX_EXPONENT: i32 = 1000;
 
-impl Expressions {
+impl ExpressionGraph {
     /// Adds the expression that a text denotes. `name` gives the meaning of a name.
     ///
     /// # Errors
@@ -43,8 +43,8 @@ impl Expressions {
     pub fn parse(
         &mut self,
         text: &str,
-        name: impl Fn(&str, &mut Expressions) -> Option<NodeId>,
-    ) -> Result<NodeId, ExpressionError> {
+        name: impl Fn(&str, &mut ExpressionGraph) -> Option<ExpressionId>,
+    ) -> Result<ExpressionId, ExpressionError> {
         let tokens = tokens(text, &[]);
         let mut formula = Formula { graph: self, name: &name };
         read(&tokens, &mut formula).and_then(|value| value.number(0)).map_err(|problem| {
@@ -55,17 +55,17 @@ impl Expressions {
 }
 
 /// Says what a name means.
-type Names<'a> = &'a dyn Fn(&str, &mut Expressions) -> Option<NodeId>;
+type Names<'a> = &'a dyn Fn(&str, &mut ExpressionGraph) -> Option<ExpressionId>;
 
 /// Makes nodes of a graph.
 struct Formula<'a> {
-    graph: &'a mut Expressions,
+    graph: &'a mut ExpressionGraph,
     name: Names<'a>,
 }
 
 /// A number or a condition.
 enum Value {
-    Number(NodeId),
+    Number(ExpressionId),
     Condition(Condition),
 }
 
@@ -73,24 +73,24 @@ enum Value {
 #[derive(Clone)]
 enum Condition {
     Always(bool),
-    Compare { strict: bool, a: NodeId, b: NodeId },
+    Compare { strict: bool, a: ExpressionId, b: ExpressionId },
     Not(Box<Condition>),
     All(Vec<Condition>),
     Any(Vec<Condition>),
 }
 
 impl Value {
-    fn number(self, at: usize) -> Result<NodeId, Problem> {
+    fn number(self, at: usize) -> Result<ExpressionId, SyntaxProblem> {
         match self {
             Self::Number(id) => Ok(id),
-            Self::Condition(_) => Err(Problem::new(at, "a number expected, not a condition")),
+            Self::Condition(_) => Err(SyntaxProblem::new(at, "a number expected, not a condition")),
         }
     }
 
-    fn condition(self, at: usize) -> Result<Condition, Problem> {
+    fn condition(self, at: usize) -> Result<Condition, SyntaxProblem> {
         match self {
             Self::Condition(condition) => Ok(condition),
-            Self::Number(_) => Err(Problem::new(at, "a condition expected, not a number")),
+            Self::Number(_) => Err(SyntaxProblem::new(at, "a condition expected, not a number")),
         }
     }
 }
@@ -125,7 +125,12 @@ impl Condition {
 }
 
 impl Formula<'_> {
-    fn spread(&mut self, condition: &Condition, then: NodeId, otherwise: NodeId) -> NodeId {
+    fn spread(
+        &mut self,
+        condition: &Condition,
+        then: ExpressionId,
+        otherwise: ExpressionId,
+    ) -> ExpressionId {
         match condition {
             Condition::Always(true) => then,
             Condition::Always(false) => otherwise,
@@ -142,7 +147,7 @@ impl Formula<'_> {
         }
     }
 
-    fn compare(&self, op: Binary, a: NodeId, b: NodeId) -> Option<Condition> {
+    fn compare(&self, op: Binary, a: ExpressionId, b: ExpressionId) -> Option<Condition> {
         let at_most = |a, b| Condition::Compare { strict: false, a, b };
         let less = |a, b| Condition::Compare { strict: true, a, b };
         Some(match op {
@@ -191,16 +196,16 @@ impl Formula<'_> {
         &mut self,
         at: usize,
         op: Binary,
-        a: NodeId,
-        b: NodeId,
-    ) -> Result<NodeId, Problem> {
+        a: ExpressionId,
+        b: ExpressionId,
+    ) -> Result<ExpressionId, SyntaxProblem> {
         let graph = &mut *self.graph;
         Ok(match op {
             Binary::Add => graph.add(a, b),
             Binary::Subtract => graph.sub(a, b),
             Binary::Multiply => graph.mul(a, b),
             Binary::Divide if graph.constant_value(b).is_some_and(Rational::is_zero) => {
-                return Err(Problem::new(at, "division by 0"));
+                return Err(SyntaxProblem::new(at, "division by 0"));
             }
             Binary::Divide => graph.div(a, b),
             Binary::Power => return self.power(at, a, b),
@@ -214,12 +219,17 @@ impl Formula<'_> {
             | Binary::AtMost
             | Binary::Greater
             | Binary::AtLeast => {
-                return Err(Problem::new(at, "this is no operation of real numbers here"));
+                return Err(SyntaxProblem::new(at, "this is no operation of real numbers here"));
             }
         })
     }
 
-    fn power(&mut self, at: usize, base: NodeId, exponent: NodeId) -> Result<NodeId, Problem> {
+    fn power(
+        &mut self,
+        at: usize,
+        base: ExpressionId,
+        exponent: ExpressionId,
+    ) -> Result<ExpressionId, SyntaxProblem> {
         let integer = self.graph.constant_value(exponent).and_then(Rational::to_i64);
         if let Some(exponent) = integer {
             let exponent = i32::try_from(exponent)
@@ -227,38 +237,38 @@ impl Formula<'_> {
                 .filter(|exponent| (-MAX_EXPONENT..=MAX_EXPONENT).contains(exponent))
                 .ok_or_else(|| {
                     let message = format!("powers go from -{MAX_EXPONENT} to {MAX_EXPONENT}");
-                    Problem::new(at, message)
+                    SyntaxProblem::new(at, message)
                 })?;
             if exponent < 0 && self.graph.constant_value(base).is_some_and(Rational::is_zero) {
-                return Err(Problem::new(at, "this power of 0 has no value"));
+                return Err(SyntaxProblem::new(at, "this power of 0 has no value"));
             }
             return Ok(self.graph.power(base, exponent));
         }
         // x^y = e^(y·log x), for x > 0.
-        let log = self.graph.apply(Function::Log, base);
+        let log = self.graph.apply(ExpressionFunction::Log, base);
         let product = self.graph.mul(exponent, log);
-        Ok(self.graph.apply(Function::Exp, product))
+        Ok(self.graph.apply(ExpressionFunction::Exp, product))
     }
 }
 
 impl Meaning for Formula<'_> {
     type Value = Value;
 
-    fn number(&mut self, _: usize, value: &Rational) -> Result<Value, Problem> {
+    fn number(&mut self, _: usize, value: &Rational) -> Result<Value, SyntaxProblem> {
         Ok(Value::Number(self.graph.constant(value.clone())))
     }
 
-    fn truth(&mut self, _: usize, value: bool) -> Result<Value, Problem> {
+    fn truth(&mut self, _: usize, value: bool) -> Result<Value, SyntaxProblem> {
         Ok(Value::Condition(Condition::Always(value)))
     }
 
-    fn name(&mut self, at: usize, name: &str) -> Result<Value, Problem> {
+    fn name(&mut self, at: usize, name: &str) -> Result<Value, SyntaxProblem> {
         (self.name)(name, self.graph)
             .map(Value::Number)
-            .ok_or_else(|| Problem::new(at, format!("`{name}` is not known")))
+            .ok_or_else(|| SyntaxProblem::new(at, format!("`{name}` is not known")))
     }
 
-    fn unary(&mut self, at: usize, op: Unary, a: Value) -> Result<Value, Problem> {
+    fn unary(&mut self, at: usize, op: Unary, a: Value) -> Result<Value, SyntaxProblem> {
         Ok(match op {
             Unary::Plus => Value::Number(a.number(at)?),
             Unary::Minus => Value::Number(self.graph.neg(a.number(at)?)),
@@ -266,14 +276,18 @@ impl Meaning for Formula<'_> {
         })
     }
 
-    fn binary(&mut self, at: usize, op: Binary, operands: [Value; 2]) -> Result<Value, Problem> {
+    fn binary(
+        &mut self,
+        at: usize,
+        op: Binary,
+        operands: [Value; 2],
+    ) -> Result<Value, SyntaxProblem> {
         let condition = match (op, operands) {
             (Binary::Implies, [a, b]) => a.condition(at)?.not().or(b.condition(at)?),
             (Binary::Or, [a, b]) => a.condition(at)?.or(b.condition(at)?),
             (Binary::And, [a, b]) => a.condition(at)?.and(b.condition(at)?),
-            (op, [Value::Condition(a), Value::Condition(b)]) => {
-                Self::same(op, a, b).ok_or_else(|| Problem::new(at, "numbers expected here"))?
-            }
+            (op, [Value::Condition(a), Value::Condition(b)]) => Self::same(op, a, b)
+                .ok_or_else(|| SyntaxProblem::new(at, "numbers expected here"))?,
             (op, [a, b]) => {
                 let (a, b) = (a.number(at)?, b.number(at)?);
                 match self.compare(op, a, b) {
@@ -285,21 +299,26 @@ impl Meaning for Formula<'_> {
         Ok(Value::Condition(condition))
     }
 
-    fn choice(&mut self, at: usize, parts: [Value; 3]) -> Result<Value, Problem> {
+    fn choice(&mut self, at: usize, parts: [Value; 3]) -> Result<Value, SyntaxProblem> {
         let [condition, then, otherwise] = parts;
         let condition = condition.condition(at)?;
         let (then, otherwise) = (then.number(at)?, otherwise.number(at)?);
         Ok(Value::Number(self.spread(&condition, then, otherwise)))
     }
 
-    fn element(&mut self, at: usize, _: Value, _: Value) -> Result<Value, Problem> {
-        Err(Problem::new(at, "there are no arrays here"))
+    fn element(&mut self, at: usize, _: Value, _: Value) -> Result<Value, SyntaxProblem> {
+        Err(SyntaxProblem::new(at, "there are no arrays here"))
     }
 
-    fn call(&mut self, at: usize, name: &str, arguments: Vec<Value>) -> Result<Value, Problem> {
+    fn call(
+        &mut self,
+        at: usize,
+        name: &str,
+        arguments: Vec<Value>,
+    ) -> Result<Value, SyntaxProblem> {
         let count = arguments.len();
         let wrong = |expected: &str| {
-            Err(Problem::new(at, format!("`{name}` takes {expected}, not {count}")))
+            Err(SyntaxProblem::new(at, format!("`{name}` takes {expected}, not {count}")))
         };
         if name == "ite" {
             return match <[Value; 3]>::try_from(arguments) {
@@ -307,7 +326,7 @@ impl Meaning for Formula<'_> {
                 Err(_) => wrong("3 arguments"),
             };
         }
-        let numbers: Vec<NodeId> =
+        let numbers: Vec<ExpressionId> =
             arguments.into_iter().map(|value| value.number(at)).collect::<Result<_, _>>()?;
         let known = FUNCTIONS.iter().find(|(known, _)| *known == name);
         let value = match (name, known, numbers.as_slice()) {
@@ -322,7 +341,7 @@ impl Meaning for Formula<'_> {
             ("min" | "max", _, []) => return wrong("at least one argument"),
             ("pow", _, [base, exponent]) => self.power(at, *base, *exponent)?,
             ("pow", ..) => return wrong("2 arguments"),
-            _ => return Err(Problem::new(at, format!("there is no function `{name}`"))),
+            _ => return Err(SyntaxProblem::new(at, format!("there is no function `{name}`"))),
         };
         Ok(Value::Number(value))
     }

@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 
 use policert_numeric::Rational;
 
-use super::{Expressions, Node, NodeId};
+use super::{ExpressionGraph, ExpressionId, ExpressionNode};
 
 /// A product of powers of atoms: variables and parts that are no polynomials.
-type Monomial = Vec<(NodeId, i32)>;
+type Monomial = Vec<(ExpressionId, i32)>;
 /// A sum of monomials with their coefficients, none of which is 0.
 type Polynomial = BTreeMap<Monomial, Rational>;
 
 /// Longer polynomials stay as they are.
 const MAX_TERMS: usize = 32;
 
-impl Expressions {
+impl ExpressionGraph {
     /// The expanded form of an expression if it reads no variable more often than the expression
     /// itself and is less work; otherwise the expression.
     ///
     /// An expression that has no value somewhere stays as it is, since like terms may cancel.
-    pub fn expanded(&mut self, root: NodeId, variables: usize) -> NodeId {
+    pub fn expanded(&mut self, root: ExpressionId, variables: usize) -> ExpressionId {
         if !self.total[root.index()] {
             return root;
         }
@@ -37,7 +37,7 @@ impl Expressions {
     }
 
     /// The polynomial of an expression; `None` if it has too many terms.
-    fn polynomial(&self, root: NodeId) -> Option<Polynomial> {
+    fn polynomial(&self, root: ExpressionId) -> Option<Polynomial> {
         let needed = self.needed(&[root]);
         let mut known: Vec<Polynomial> = Vec::with_capacity(root.index() + 1);
         for (i, &needed) in needed.iter().enumerate().take(root.index() + 1) {
@@ -49,16 +49,16 @@ impl Expressions {
 
     /// The polynomial of node `i`, given those of the nodes before it.
     fn step(&self, i: usize, known: &[Polynomial]) -> Option<Polynomial> {
-        let of = |a: NodeId| &known[a.index()];
+        let of = |a: ExpressionId| &known[a.index()];
         let polynomial = match &self.nodes[i] {
-            Node::Constant(value) => {
+            ExpressionNode::Constant(value) => {
                 scaled(&Polynomial::from([(Vec::new(), Rational::ONE)]), value)
             }
-            Node::Neg(a) => scaled(of(*a), &Rational::integer(-1)),
-            Node::Add(a, b) => sum(of(*a), of(*b)),
-            Node::Sub(a, b) => sum(of(*a), &scaled(of(*b), &Rational::integer(-1))),
-            Node::Mul(a, b) => product(of(*a), of(*b))?,
-            Node::Power(a, exponent @ 2..=8) => {
+            ExpressionNode::Neg(a) => scaled(of(*a), &Rational::integer(-1)),
+            ExpressionNode::Add(a, b) => sum(of(*a), of(*b)),
+            ExpressionNode::Sub(a, b) => sum(of(*a), &scaled(of(*b), &Rational::integer(-1))),
+            ExpressionNode::Mul(a, b) => product(of(*a), of(*b))?,
+            ExpressionNode::Power(a, exponent @ 2..=8) => {
                 let mut power = of(*a).clone();
                 for _ in 1..*exponent {
                     power = product(&power, of(*a))?;
@@ -66,7 +66,7 @@ impl Expressions {
                 power
             }
             _ => {
-                let atom = NodeId(u32::try_from(i).ok()?);
+                let atom = ExpressionId(u32::try_from(i).ok()?);
                 Polynomial::from([(vec![(atom, 1)], Rational::ONE)])
             }
         };
@@ -74,7 +74,7 @@ impl Expressions {
     }
 
     /// The expression of a polynomial.
-    fn sum_of(&mut self, polynomial: &Polynomial) -> NodeId {
+    fn sum_of(&mut self, polynomial: &Polynomial) -> ExpressionId {
         let mut total = self.constant(Rational::ZERO);
         for (monomial, coefficient) in polynomial {
             let mut term = self.constant(Rational::ONE);
@@ -129,7 +129,7 @@ fn product(a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
 }
 
 fn monomials_product(a: &Monomial, b: &Monomial) -> Option<Monomial> {
-    let mut powers: BTreeMap<NodeId, i32> = a.iter().copied().collect();
+    let mut powers: BTreeMap<ExpressionId, i32> = a.iter().copied().collect();
     for &(atom, exponent) in b {
         let power = powers.entry(atom).or_insert(0);
         *power = power.checked_add(exponent)?;

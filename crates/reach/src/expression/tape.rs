@@ -1,7 +1,7 @@
 //! Expressions as straight-line code over ranges.
 
-use super::{Expressions, Function, Node, NodeId};
-use crate::range::Range;
+use super::{ExpressionFunction, ExpressionGraph, ExpressionId, ExpressionNode};
+use crate::range::ClosedRange;
 
 /// Code that computes some nodes of a graph from the ranges of the variables.
 ///
@@ -23,20 +23,20 @@ enum Instruction {
     Div(u32, u32),
     Square(u32),
     Power(u32, i32),
-    Apply(Function, u32),
+    Apply(ExpressionFunction, u32),
     Min(u32, u32),
     Max(u32, u32),
     Choose { strict: bool, a: u32, b: u32, then: u32, otherwise: u32 },
 }
 
-impl<R: Range> Tape<R> {
+impl<R: ClosedRange> Tape<R> {
     /// Compiles nodes over `variables` variables.
     #[must_use]
-    pub fn new(graph: &Expressions, roots: &[NodeId], variables: usize) -> Self {
+    pub fn new(graph: &ExpressionGraph, roots: &[ExpressionId], variables: usize) -> Self {
         let needed = graph.needed(roots);
         let mut constants = Vec::new();
         for (node, &needed) in graph.nodes.iter().zip(&needed) {
-            if let (Node::Constant(value), true) = (node, needed) {
+            if let (ExpressionNode::Constant(value), true) = (node, needed) {
                 constants.push(R::enclosing(value));
             }
         }
@@ -48,28 +48,28 @@ impl<R: Range> Tape<R> {
             if !needed[i] {
                 continue;
             }
-            let at = |a: &NodeId| registers[a.index()];
+            let at = |a: &ExpressionId| registers[a.index()];
             let instruction = match node {
-                Node::Constant(_) => {
+                ExpressionNode::Constant(_) => {
                     registers[i] = number(variables + seen);
                     seen += 1;
                     continue;
                 }
-                Node::Variable(position) => {
+                ExpressionNode::Variable(position) => {
                     registers[i] = number(*position);
                     continue;
                 }
-                Node::Neg(a) => Instruction::Neg(at(a)),
-                Node::Add(a, b) => Instruction::Add(at(a), at(b)),
-                Node::Sub(a, b) => Instruction::Sub(at(a), at(b)),
-                Node::Mul(a, b) => Instruction::Mul(at(a), at(b)),
-                Node::Div(a, b) => Instruction::Div(at(a), at(b)),
-                Node::Power(a, 2) => Instruction::Square(at(a)),
-                Node::Power(a, exponent) => Instruction::Power(at(a), *exponent),
-                Node::Apply(function, a) => Instruction::Apply(*function, at(a)),
-                Node::Min(a, b) => Instruction::Min(at(a), at(b)),
-                Node::Max(a, b) => Instruction::Max(at(a), at(b)),
-                Node::Choose { strict, a, b, then, otherwise } => Instruction::Choose {
+                ExpressionNode::Neg(a) => Instruction::Neg(at(a)),
+                ExpressionNode::Add(a, b) => Instruction::Add(at(a), at(b)),
+                ExpressionNode::Sub(a, b) => Instruction::Sub(at(a), at(b)),
+                ExpressionNode::Mul(a, b) => Instruction::Mul(at(a), at(b)),
+                ExpressionNode::Div(a, b) => Instruction::Div(at(a), at(b)),
+                ExpressionNode::Power(a, 2) => Instruction::Square(at(a)),
+                ExpressionNode::Power(a, exponent) => Instruction::Power(at(a), *exponent),
+                ExpressionNode::Apply(function, a) => Instruction::Apply(*function, at(a)),
+                ExpressionNode::Min(a, b) => Instruction::Min(at(a), at(b)),
+                ExpressionNode::Max(a, b) => Instruction::Max(at(a), at(b)),
+                ExpressionNode::Choose { strict, a, b, then, otherwise } => Instruction::Choose {
                     strict: *strict,
                     a: at(a),
                     b: at(b),

@@ -4,15 +4,15 @@ use policert_numeric::{Interval, Rational};
 use proptest::prelude::*;
 
 use super::*;
-use crate::range::{ExactRange, Range};
+use crate::range::{ClosedRange, ExactRange};
 
-fn names(name: &str, graph: &mut Expressions) -> Option<NodeId> {
+fn names(name: &str, graph: &mut ExpressionGraph) -> Option<ExpressionId> {
     let position = ["x", "y", "z"].iter().position(|known| *known == name)?;
     Some(graph.variable(position))
 }
 
-fn parse(text: &str) -> (Expressions, NodeId) {
-    let mut graph = Expressions::new();
+fn parse(text: &str) -> (ExpressionGraph, ExpressionId) {
+    let mut graph = ExpressionGraph::new();
     let root = graph.parse(text, names).unwrap_or_else(|error| panic!("{text}: {error}"));
     (graph, root)
 }
@@ -83,14 +83,14 @@ fn errors_have_places() {
         ("x[1]", 1),
         ("1 if if else 2", 5),
     ] {
-        let mut graph = Expressions::new();
+        let mut graph = ExpressionGraph::new();
         let error = graph.parse(text, names).expect_err(text);
         assert_eq!(error.at, at, "{text}: {error}");
     }
     let deep = "(".repeat(5000) + "x";
-    assert!(Expressions::new().parse(&deep, names).is_err());
+    assert!(ExpressionGraph::new().parse(&deep, names).is_err());
     let long = vec!["x > 1"; 20_000].join(" and ");
-    assert!(Expressions::new().parse(&format!("1 if {long} else 2"), names).is_ok());
+    assert!(ExpressionGraph::new().parse(&format!("1 if {long} else 2"), names).is_ok());
 }
 
 #[test]
@@ -172,7 +172,7 @@ pub(crate) fn some_expression(rational: bool) -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn text_never_panics(text in "[xyz0-9a-e+*/^(). ,<=-]{0,40}") {
-        let _ = Expressions::new().parse(&text, names);
+        let _ = ExpressionGraph::new().parse(&text, names);
     }
 
     #[test]
@@ -199,7 +199,7 @@ proptest! {
         let eighth = |value: i64| Rational::new(value, 8).expect("not 0");
         let exact = |pair: (i64, i64)| ExactRange::new(eighth(pair.0), eighth(pair.1));
         let exact = [exact(x), exact(y), exact((0, 0))];
-        let double: Vec<Interval> = exact.iter().map(Range::to_interval).collect();
+        let double: Vec<Interval> = exact.iter().map(ClosedRange::to_interval).collect();
         let wide = Tape::<Interval>::new(&graph, &[root], 3).evaluate(&double);
         let narrow = Tape::<ExactRange>::new(&graph, &[root], 3).evaluate(&exact);
         let (Some(wide), Some(narrow)) = (wide, narrow) else {

@@ -5,8 +5,8 @@ use policert_policy::{ElementType, Matrix, NetworkBuilder};
 use proptest::prelude::*;
 
 use super::*;
-use crate::edge::Edge;
-use crate::expression::Expressions;
+use crate::edge::BoxEdge;
+use crate::expression::ExpressionGraph;
 use crate::post::Post;
 use crate::range::ExactRange;
 use crate::task::{ActionMap, DynamicsKind};
@@ -21,14 +21,14 @@ fn controller(weights: [f64; 2], bias: f64) -> StateController {
 }
 
 fn dynamics(texts: [&str; 2], substeps: u32, clamp: Option<i64>) -> Dynamics {
-    let mut graph = Expressions::new();
-    let names = |name: &str, graph: &mut Expressions| {
+    let mut graph = ExpressionGraph::new();
+    let names = |name: &str, graph: &mut ExpressionGraph| {
         let position = ["x", "y", "u"].iter().position(|known| *known == name)?;
         Some(graph.variable(position))
     };
     let components = texts.map(|text| graph.parse(text, names).expect("an expression")).to_vec();
     let clamp = clamp.map(|bound| {
-        let edge = |bound: i64| Edge::new(Rational::integer(bound));
+        let edge = |bound: i64| BoxEdge::new(Rational::integer(bound));
         vec![(edge(-bound), edge(bound)); 2]
     });
     let period = Rational::ONE;

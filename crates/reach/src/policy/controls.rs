@@ -6,7 +6,7 @@ use policert_numeric::Interval;
 use super::{Actions, NetworkArithmetic, StateController, network_within};
 use crate::error::ReachError;
 use crate::grid::{Cell, Grid};
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::segment::segment;
 use crate::task::{Controller, Task};
 
@@ -29,7 +29,7 @@ enum Kind<'a, R> {
     },
 }
 
-impl<'a, R: Range> Controls<'a, R> {
+impl<'a, R: ClosedRange> Controls<'a, R> {
     /// The controller of a task.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl<'a, R: Range> Controls<'a, R> {
     /// # Errors
     /// That of `visit`.
     #[inline]
-    pub fn segment<S: Range, E>(
+    pub fn segment<S: ClosedRange, E>(
         &mut self,
         state: &[S],
         part: &mut Vec<S>,
@@ -95,7 +95,7 @@ impl<'a, R: Range> Controls<'a, R> {
                 segment(state, grid, part, |cell, part| visit(actions.number(grid, cell), part))
             }
             Kind::State { controller, inputs, rows, scratch } => {
-                let outer: Vec<Interval> = state.iter().map(Range::to_interval).collect();
+                let outer: Vec<Interval> = state.iter().map(ClosedRange::to_interval).collect();
                 let number = u32::try_from(rows.len() / *inputs).unwrap_or(u32::MAX);
                 scratch.clear();
                 controller.append_ranges(&outer, scratch);

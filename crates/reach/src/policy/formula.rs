@@ -1,8 +1,8 @@
 //! Formulas over the bounds of a cell.
 
-use crate::expression::{Expressions, NodeId, Tape};
+use crate::expression::{ExpressionGraph, ExpressionId, Tape};
 use crate::grid::{Cell, Grid};
-use crate::range::{ExactRange, Range};
+use crate::range::{ClosedRange, ExactRange};
 
 /// Formulas that give the action in a cell.
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ pub(super) struct Code<R> {
     outputs: usize,
 }
 
-impl<R: Range> CellFormula<R> {
+impl<R: ClosedRange> CellFormula<R> {
     /// Compiles formulas over the bounds of cells of `dimension` variables.
-    pub(super) fn new(graph: &Expressions, outputs: &[NodeId], dimension: usize) -> Self {
+    pub(super) fn new(graph: &ExpressionGraph, outputs: &[ExpressionId], dimension: usize) -> Self {
         if outputs.iter().all(|&output| graph.is_rational(output)) {
             Self::Exact(Code::new(graph, outputs, dimension))
         } else {
@@ -41,8 +41,8 @@ impl<R: Range> CellFormula<R> {
     }
 }
 
-impl<R: Range> Code<R> {
-    fn new(graph: &Expressions, outputs: &[NodeId], dimension: usize) -> Self {
+impl<R: ClosedRange> Code<R> {
+    fn new(graph: &ExpressionGraph, outputs: &[ExpressionId], dimension: usize) -> Self {
         let tape = Tape::new(graph, outputs, 2 * dimension);
         Self { registers: tape.registers(), tape, outputs: outputs.len() }
     }

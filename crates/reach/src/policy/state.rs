@@ -15,7 +15,7 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::activation::Curve;
 use policert_policy::{Activation, Elements, Evaluator, Network};
 
-use crate::range::Range;
+use crate::range::ClosedRange;
 use crate::task::ActionMap;
 
 /// A value as an affine form of the state.
@@ -261,7 +261,7 @@ impl Form {
     /// A function that is not piecewise linear, over the range of the form.
     fn smooth(&self, curve: &dyn Curve, range: Interval, reach: &[f64]) -> Self {
         let (lo, hi) = (range.lo(), range.hi());
-        if !Range::is_bounded(&range) {
+        if !ClosedRange::is_bounded(&range) {
             return Self::constant(curve.image(lo, hi), reach.len());
         }
         // f(x) − slope·x does not decrease, so its extremes are at the ends.

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use policert_numeric::{IBig, Interval, Rational, UBig};
 
-use super::Range;
-use crate::edge::Edge;
-use crate::expression::Function;
+use super::ClosedRange;
+use crate::edge::BoxEdge;
+use crate::expression::ExpressionFunction;
 
 /// A closed range between two rationals, or without bounds.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,7 +30,7 @@ impl ExactRange {
 
     /// The least range of another kind around this one.
     #[must_use]
-    pub fn converted<R: Range>(&self) -> R {
+    pub fn converted<R: ClosedRange>(&self) -> R {
         match &self.bounds {
             Some((lo, hi)) => R::between(lo, hi),
             None => R::from_interval(Interval::EVERYTHING),
@@ -67,7 +67,7 @@ fn span(numbers: [Rational; 4]) -> (Rational, Rational) {
     (low.min(low2), high.max(high2))
 }
 
-impl Range for ExactRange {
+impl ClosedRange for ExactRange {
     const EXACT: bool = true;
 
     fn enclosing(value: &Rational) -> Self {
@@ -148,8 +148,8 @@ impl Range for ExactRange {
         Some(Self::new(least, a.max(b)))
     }
 
-    fn apply(&self, function: Function) -> Option<Self> {
-        if function != Function::Abs {
+    fn apply(&self, function: ExpressionFunction) -> Option<Self> {
+        if function != ExpressionFunction::Abs {
             return None;
         }
         Some(self.map(|lo, hi| {
@@ -245,19 +245,19 @@ impl Range for ExactRange {
         }
     }
 
-    fn lower_cmp(&self, edge: &Edge) -> Ordering {
+    fn lower_cmp(&self, edge: &BoxEdge) -> Ordering {
         self.bounds.as_ref().map_or(Ordering::Less, |(lo, _)| lo.cmp(edge.exact()))
     }
 
-    fn upper_cmp(&self, edge: &Edge) -> Ordering {
+    fn upper_cmp(&self, edge: &BoxEdge) -> Ordering {
         self.bounds.as_ref().map_or(Ordering::Greater, |(_, hi)| hi.cmp(edge.exact()))
     }
 
-    fn clipped(&self, lower: &Edge, upper: &Edge) -> Self {
+    fn clipped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self {
         self.tightened(&Self::between(lower.exact(), upper.exact()))
     }
 
-    fn clamped(&self, lower: &Edge, upper: &Edge) -> Self {
+    fn clamped(&self, lower: &BoxEdge, upper: &BoxEdge) -> Self {
         let (lower, upper) = (lower.exact(), upper.exact());
         let clamp = |x: &Rational| x.clone().max(lower.clone()).min(upper.clone());
         match &self.bounds {

@@ -6,7 +6,7 @@ use super::fields::{MAX_PARTS, reads_state_from};
 use super::reader::Section;
 use crate::error::ReachError;
 use crate::grid::{Axis, Grid};
-use crate::region::{Border, Region};
+use crate::region::{Border, LoopRegion};
 
 pub(super) fn grid(
     section: &Section<'_, '_>,
@@ -90,7 +90,10 @@ fn cuts(lower: &Rational, upper: &Rational, step: Option<&Rational>) -> Vec<Rati
     cuts
 }
 
-pub(super) fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Region, ReachError> {
+pub(super) fn region(
+    section: &Section<'_, '_>,
+    state: &[String],
+) -> Result<LoopRegion, ReachError> {
     let n = state.len();
     let most = u32::try_from(n).unwrap_or(u32::MAX);
     let variables = match section.get("variables") {
@@ -145,5 +148,5 @@ pub(super) fn region(section: &Section<'_, '_>, state: &[String]) -> Result<Regi
         },
     };
     section.finish(&["same_as_paper_table_2", "training_goal", "tested_by_published_code"])?;
-    Ok(Region::new(sides, border))
+    Ok(LoopRegion::new(sides, border))
 }

@@ -3,10 +3,10 @@
 use policert_numeric::Rational;
 
 use super::reader::{Entry, Section};
-use super::{AfterGoal, Controller, GoalRule, Question};
-use crate::edge::Edge;
+use super::{AfterGoal, Controller, GoalRule, LoopQuestion};
+use crate::edge::BoxEdge;
 use crate::error::ReachError;
-use crate::expression::{Expressions, NodeId};
+use crate::expression::{ExpressionGraph, ExpressionId};
 
 /// Limits that keep absurd files from exhausting memory.
 const MAX_DIMENSION: usize = 64;
@@ -25,7 +25,7 @@ pub(super) fn distances(entry: &Entry<'_, '_>, n: usize) -> Result<Vec<f64>, Rea
 /// The two switches of the question.
 pub(super) fn read_question<'a>(
     section: &Section<'a, '_>,
-    question: &mut Question,
+    question: &mut LoopQuestion,
 ) -> Result<(), ReachError> {
     if let Some(entry) = section.get("goal_rule") {
         question.goal = match entry.text()? {
@@ -67,11 +67,11 @@ pub(super) fn names(entry: &Entry<'_, '_>) -> Result<Vec<String>, ReachError> {
 /// An expression over variables and constants.
 pub(super) fn expression(
     entry: &Entry<'_, '_>,
-    graph: &mut Expressions,
+    graph: &mut ExpressionGraph,
     variables: &[&str],
     constants: &[(&str, Option<Rational>)],
-) -> Result<NodeId, ReachError> {
-    let name = |name: &str, graph: &mut Expressions| {
+) -> Result<ExpressionId, ReachError> {
+    let name = |name: &str, graph: &mut ExpressionGraph| {
         if let Some(position) = variables.iter().position(|variable| *variable == name) {
             return Some(graph.variable(position));
         }
@@ -92,9 +92,9 @@ pub(super) fn cell_formula(
     if items.len() != inputs {
         return Err(entry.error(format!("there are {inputs} inputs and {} formulas", items.len())));
     }
-    let mut graph = Expressions::new();
+    let mut graph = ExpressionGraph::new();
     let n = state.len();
-    let name = |name: &str, graph: &mut Expressions| {
+    let name = |name: &str, graph: &mut ExpressionGraph| {
         let (half, variable) = match name.split_once('_') {
             Some(("lo", variable)) => (0, variable),
             Some(("hi", variable)) => (n, variable),
@@ -130,17 +130,23 @@ pub(super) fn positive(entry: &Entry<'_, '_>) -> Result<Rational, ReachError> {
 }
 
 /// Two numbers in order.
-pub(super) fn bounds(entry: &Entry<'_, '_>, pair: &[Rational]) -> Result<(Edge, Edge), ReachError> {
+pub(super) fn bounds(
+    entry: &Entry<'_, '_>,
+    pair: &[Rational],
+) -> Result<(BoxEdge, BoxEdge), ReachError> {
     match pair {
         [lower, upper] if lower <= upper => {
-            Ok((Edge::new(lower.clone()), Edge::new(upper.clone())))
+            Ok((BoxEdge::new(lower.clone()), BoxEdge::new(upper.clone())))
         }
         _ => Err(entry.error("a lower and an upper bound are needed, in this order")),
     }
 }
 
 /// Lower and upper bound for each variable.
-pub(super) fn pairs(entry: &Entry<'_, '_>, n: usize) -> Result<Vec<(Edge, Edge)>, ReachError> {
+pub(super) fn pairs(
+    entry: &Entry<'_, '_>,
+    n: usize,
+) -> Result<Vec<(BoxEdge, BoxEdge)>, ReachError> {
     let items = entry.items()?;
     if items.len() != n {
         return Err(entry.error(format!("{n} pairs of bounds are needed")));

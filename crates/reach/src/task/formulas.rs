@@ -8,11 +8,11 @@ use super::fields::{
     MAX_STEPS, bounds, cell_formula, distances, expression, names, pairs, read_question,
 };
 use super::reader::{Entry, Section};
-use super::{ActionMap, AfterGoal, Dynamics, DynamicsKind, GoalRule, Question, Task};
+use super::{ActionMap, AfterGoal, Dynamics, DynamicsKind, GoalRule, LoopQuestion, Task};
 use crate::error::ReachError;
-use crate::expression::Expressions;
+use crate::expression::ExpressionGraph;
 use crate::grid::{Axis, Grid};
-use crate::region::{Border, Region};
+use crate::region::{Border, LoopRegion};
 
 /// Reads the table; the task is named after the folder of the file.
 pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Task, ReachError> {
@@ -33,7 +33,7 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
     if items.len() != n {
         return Err(update.error(format!("there are {n} variables and {} updates", items.len())));
     }
-    let mut graph = Expressions::new();
+    let mut graph = ExpressionGraph::new();
     let variables: Vec<&str> = state.iter().chain(&inputs).map(String::as_str).collect();
     let components = items
         .iter()
@@ -58,10 +58,10 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
     let initial = flat_box(&section.need("initial")?, n)?;
     let partition =
         initial.iter().map(|(lower, upper)| vec![lower.clone(), upper.clone()]).collect();
-    let region = |entry: Entry<'_, '_>| -> Result<Region, ReachError> {
+    let region = |entry: Entry<'_, '_>| -> Result<LoopRegion, ReachError> {
         let sides = flat_box(&entry, n)?;
         let sides = sides.into_iter().enumerate().map(|(i, (lower, upper))| (i, lower, upper));
-        Ok(Region::new(sides.collect(), Border::Closed))
+        Ok(LoopRegion::new(sides.collect(), Border::Closed))
     };
     let goal = section.get("goal").map(region).transpose()?;
     let avoid = section.get("unsafe").map(region).transpose()?;
@@ -73,7 +73,7 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
         None => 0,
     };
     let steps = section.need("steps")?.count(0, MAX_STEPS)?;
-    let mut question = Question { goal: GoalRule::AllAtOnce, after_goal: AfterGoal::Continue };
+    let mut question = LoopQuestion { goal: GoalRule::AllAtOnce, after_goal: AfterGoal::Continue };
     read_question(section, &mut question)?;
     let aggregation = match section.get("aggregation_distance") {
         Some(entry) => Some(distances(&entry, n)?),

@@ -12,9 +12,9 @@ use super::fields::{
 };
 use super::formulas::read_formulas;
 use super::reader::{Entry, Section, Source};
-use super::{ActionMap, Controller, Dynamics, DynamicsKind, Question, Task};
+use super::{ActionMap, Controller, Dynamics, DynamicsKind, LoopQuestion, Task};
 use crate::error::ReachError;
-use crate::expression::Expressions;
+use crate::expression::ExpressionGraph;
 
 /// Keys of published benchmark files that say how numbers came about.
 const INFORMATIVE_TOP: [&str; 2] = ["published_method", "description"];
@@ -155,7 +155,7 @@ impl<'a, 'i> Reader<'a, 'i> {
                 format!("there are {} variables and {} expressions", state.len(), items.len());
             return Err(expressions.error(message));
         }
-        let mut graph = Expressions::new();
+        let mut graph = ExpressionGraph::new();
         let variables: Vec<&str> = state.iter().chain(inputs).map(String::as_str).collect();
         let constants = [("dt", period.clone()), ("h", h)];
         let hidden =
@@ -258,8 +258,8 @@ impl<'a, 'i> Reader<'a, 'i> {
         Ok(if reads_state { Controller::StateNetwork(path) } else { Controller::CellNetwork(path) })
     }
 
-    fn question(&self) -> Result<Question, ReachError> {
-        let mut question = Question::default();
+    fn question(&self) -> Result<LoopQuestion, ReachError> {
+        let mut question = LoopQuestion::default();
         if let Some(section) = self.root.section("question")? {
             read_question(&section, &mut question)?;
             section.finish(&[])?;

@@ -89,7 +89,7 @@ fn a_task_is_read_exactly() {
         &task.controller,
         Controller::CellNetwork(path) if path == Path::new("folder/nets/a.onnx")
     ));
-    assert_eq!(task.question, Question::default());
+    assert_eq!(task.question, LoopQuestion::default());
     assert_eq!(read(TASK, Some("b")).expect("well-formed").aggregation, None);
 }
 

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use policert_engine_api::{Budget, Silent};
 use policert_numeric::Interval;
-use policert_reach::{Analysis, Evaluation, ReachConfig, ReachVerdict, Rounding, Task, analyse};
+use policert_reach::{
+    Evaluation, LoopAnalysis, ReachConfig, ReachVerdict, Rounding, Task, analyse,
+};
 use policert_testkit::{shared_folder, slow_tests};
 
 /// File, instance, whether the verdict is safe (else unsafe).
@@ -48,7 +50,7 @@ const QUICK: [&str; 8] = [
     "acc-relu-3x20",
 ];
 
-fn run(folder: &Path, file: &str, instance: &str, config: &ReachConfig) -> (Task, Analysis) {
+fn run(folder: &Path, file: &str, instance: &str, config: &ReachConfig) -> (Task, LoopAnalysis) {
     let path = folder.join("benchmarks").join(format!("{file}.toml"));
     let task = Task::read(&path, Some(instance)).expect("the task is well-formed");
     let analysis =
@@ -156,7 +158,7 @@ impl Step {
     }
 }
 
-fn recorded(analysis: &Analysis) -> Vec<Step> {
+fn recorded(analysis: &LoopAnalysis) -> Vec<Step> {
     let boxes = analysis.recorded.iter();
     boxes
         .map(|step| step.iter().map(|b| b.iter().map(|s| s.outer).collect()).collect())

@@ -6,16 +6,16 @@ use std::path::Path;
 use policert_engine_api::{Budget, CancelFlag, Limits, Silent, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_reach::{
-    AfterGoal, Analysis, Border, Evaluation, GoalRule, Journal, NetworkArithmetic, ObstacleKind,
-    ReachConfig, ReachVerdict, RefinementEnd, Region, Rounding, Task, UnknownCause, ViolationKind,
-    analyse,
+    AfterGoal, Border, Evaluation, GoalRule, LoopAnalysis, LoopRegion, NetworkArithmetic,
+    ObstacleKind, ReachConfig, ReachJournal, ReachVerdict, RefinementEnd, Rounding, Task,
+    UnknownCause, ViolationKind, analyse,
 };
 
 fn task(text: &str) -> Task {
     Task::parse("task.toml", text, Path::new(""), None).expect("well-formed")
 }
 
-fn answer(task: &Task, config: &ReachConfig) -> Analysis {
+fn answer(task: &Task, config: &ReachConfig) -> LoopAnalysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
 }
 
@@ -62,7 +62,7 @@ fn the_switches_of_the_question() {
 fn what_is_not_known_has_a_reason() {
     let mut task = walk("unsafe = [50, 60]\n");
     task.steps = 200;
-    let reason = |analysis: Analysis| match analysis.verdict {
+    let reason = |analysis: LoopAnalysis| match analysis.verdict {
         ReachVerdict::Unknown(UnknownCause::Obstacle { kind, step, .. }) => (kind, step),
         other => panic!("{other:?}"),
     };
@@ -147,7 +147,7 @@ fn an_interrupted_run_resumes() {
     let path = folder.path().join("journal");
     let config = ReachConfig::default();
     let run = |key: &str| {
-        let mut journal = Journal::open(&path, key).expect("a journal");
+        let mut journal = ReachJournal::open(&path, key).expect("a journal");
         let budget = Budget::unlimited();
         let analysis =
             analyse(&task, &config, Some(&mut journal), budget, &mut Silent).expect("an answer");
@@ -163,7 +163,7 @@ fn an_interrupted_run_resumes() {
     assert_eq!(second.verdict, first.verdict);
     assert_eq!(second.statistics.boxes_per_step, first.statistics.boxes_per_step);
     assert!(second.statistics.parts_resumed > 0);
-    assert!(Journal::open(&path, "b").is_err());
+    assert!(ReachJournal::open(&path, "b").is_err());
 }
 
 /// A loop whose controller reads the state: x′ = x + 0.1·u, u = −x by a network.
@@ -288,7 +288,7 @@ fn a_start_on_the_edge_of_the_unsafe_set_is_unsafe_at_once() {
     let mut task = loop_of("0", "x + u", "0.5", &rest("closed"));
     task.initial = vec![(Rational::from(0), Rational::from(1))];
     task.partition = vec![vec![Rational::from(0), Rational::from(1)]];
-    task.avoid = Some(Region::new(
+    task.avoid = Some(LoopRegion::new(
         vec![(
             0,
             Rational::new(713, 1000).expect("a number"),

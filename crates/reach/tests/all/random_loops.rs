@@ -6,8 +6,8 @@ mod loops;
 use policert_engine_api::{Budget, Silent};
 use policert_numeric::Rational;
 use policert_reach::{
-    AfterGoal, Analysis, Counterexample, GoalRule, ReachConfig, ReachVerdict, Task, UnknownCause,
-    ViolationKind, analyse,
+    AfterGoal, Counterexample, GoalRule, LoopAnalysis, ReachConfig, ReachVerdict, Task,
+    UnknownCause, ViolationKind, analyse,
 };
 use policert_testkit::slow_tests;
 
@@ -16,7 +16,7 @@ use loops::{Loop, Random, Run};
 /// The seed of the fast tier; the slow one draws another and prints it.
 const SEED: u64 = 0x1234_5678_9abc_def1;
 
-fn answer(task: &Task, config: &ReachConfig) -> Analysis {
+fn answer(task: &Task, config: &ReachConfig) -> LoopAnalysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
 }
 

@@ -16,14 +16,14 @@ struct Number {
 }
 
 /// Says what an expression stands for as a truth value. Neither holds where it has no value.
-pub struct Truth {
+pub struct TruthFormulas {
     /// Holds where the expression is true.
     pub holds: Formula,
     /// Holds where the expression is false.
     pub fails: Formula,
 }
 
-impl Truth {
+impl TruthFormulas {
     fn negate(self) -> Self {
         Self { holds: self.fails, fails: self.holds }
     }
@@ -53,7 +53,7 @@ impl Encoder<'_> {
     }
 
     /// A truth value.
-    pub fn truth(&self, expr: &Expr) -> Result<Truth, SmtError> {
+    pub fn truth(&self, expr: &Expr) -> Result<TruthFormulas, SmtError> {
         match expr {
             Expr::Unary(UnaryOp::Not, a) => Ok(self.truth(a)?.negate()),
             Expr::Binary(BinaryOp::And, a, b) => Ok(self.truth(a)?.and(self.truth(b)?)),
@@ -71,12 +71,15 @@ impl Encoder<'_> {
                         Formula::and([c.fails.clone(), b]),
                     ])
                 };
-                Ok(Truth { holds: either(a.holds, b.holds), fails: either(a.fails, b.fails) })
+                Ok(TruthFormulas {
+                    holds: either(a.holds, b.holds),
+                    fails: either(a.fails, b.fails),
+                })
             }
             _ => {
                 let Number { term, defined } = self.number(expr)?;
                 let zero = term.equals(Term::int(0));
-                Ok(Truth {
+                Ok(TruthFormulas {
                     holds: Formula::and([defined.clone(), zero.clone().negate()]),
                     fails: Formula::and([defined, zero]),
                 })
@@ -84,10 +87,10 @@ impl Encoder<'_> {
         }
     }
 
-    fn equality(&self, a: &Expr, b: &Expr) -> Result<Truth, SmtError> {
+    fn equality(&self, a: &Expr, b: &Expr) -> Result<TruthFormulas, SmtError> {
         if a.is_boolean_operator() && b.is_boolean_operator() && a.is_total() && b.is_total() {
             let same = self.truth(a)?.holds.iff(self.truth(b)?.holds);
-            return Ok(Truth { holds: same.clone(), fails: same.negate() });
+            return Ok(TruthFormulas { holds: same.clone(), fails: same.negate() });
         }
         self.comparison(a, b, Term::equals)
     }
@@ -97,11 +100,11 @@ impl Encoder<'_> {
         a: &Expr,
         b: &Expr,
         compare: fn(Term, Term) -> Formula,
-    ) -> Result<Truth, SmtError> {
+    ) -> Result<TruthFormulas, SmtError> {
         let (a, b) = (self.number(a)?, self.number(b)?);
         let defined = Formula::and([a.defined, b.defined]);
         let holds = compare(a.term, b.term);
-        Ok(Truth {
+        Ok(TruthFormulas {
             holds: Formula::and([defined.clone(), holds.clone()]),
             fails: Formula::and([defined, holds.negate()]),
         })

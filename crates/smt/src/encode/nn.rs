@@ -14,7 +14,7 @@ use crate::{Formula, SmtError, Solver, Sort, Term};
 
 /// The outputs of a network.
 #[derive(Clone, Debug)]
-pub struct Scores {
+pub struct ScoreTerms {
     /// The score of every output.
     pub outputs: Vec<Term>,
     /// (c) and (d): ties the outputs to the inputs. Given the inputs, exactly one assignment of
@@ -32,7 +32,7 @@ pub fn scores(
     solver: &mut dyn Solver,
     network: &Network,
     inputs: &[Term],
-) -> Result<Scores, SmtError> {
+) -> Result<ScoreTerms, SmtError> {
     scores_within(solver, network, inputs, &vec![Interval::EVERYTHING; inputs.len()])
 }
 
@@ -46,7 +46,7 @@ pub fn scores_within(
     network: &Network,
     inputs: &[Term],
     bounds: &[Interval],
-) -> Result<Scores, SmtError> {
+) -> Result<ScoreTerms, SmtError> {
     if inputs.len() != network.input_width() || bounds.len() != inputs.len() {
         let message =
             format!("{} inputs for a network with {}", inputs.len(), network.input_width());
@@ -58,7 +58,7 @@ pub fn scores_within(
     let inputs = inputs.iter().zip(bounds).map(neuron).collect();
     let mut values = network.fold(&mut encoding, inputs)?;
     let outputs = values.swap_remove(network.output().index());
-    Ok(Scores {
+    Ok(ScoreTerms {
         outputs: outputs.into_iter().map(|neuron| neuron.term).collect(),
         constraint: Formula::and(encoding.constraints),
     })

@@ -8,7 +8,7 @@ use crate::{Formula, SmtError, Solver, Symbol, Term};
 
 /// The state after an outcome of an operator.
 #[derive(Clone, Debug)]
-pub struct Successor {
+pub struct SuccessorTerms {
     /// The new symbols of updated variables, the old ones of all others.
     pub frame: StateFrame,
     /// The symbols of the outcome's free choices.
@@ -31,7 +31,7 @@ pub fn successor(
     variables: &[Variable],
     source: &StateFrame,
     destination: &Destination,
-) -> Result<Successor, SmtError> {
+) -> Result<SuccessorTerms, SmtError> {
     let mut constraint = Vec::new();
     let mut extended = source.clone();
     let mut choices = Vec::new();
@@ -58,7 +58,7 @@ pub fn successor(
         constraint.push(within(symbol, domain.ok_or_else(missing)?));
         updated.push((update.variable, symbol));
     }
-    Ok(Successor {
+    Ok(SuccessorTerms {
         frame: source.replaced(variables.len(), &updated),
         choices,
         constraint: Formula::and(constraint),

@@ -4,7 +4,7 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::Scoring;
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
 
-use super::nn::{Scores, scores, scores_within};
+use super::nn::{ScoreTerms, scores, scores_within};
 use crate::error::SmtError;
 use crate::solver::Solver;
 use crate::terms::{Formula, Term};
@@ -18,7 +18,7 @@ pub fn policy_scores(
     solver: &mut dyn Solver,
     scoring: Scoring<'_>,
     inputs: &[Term],
-) -> Result<Scores, SmtError> {
+) -> Result<ScoreTerms, SmtError> {
     match scoring {
         Scoring::Network(network) => scores(solver, network, inputs),
         Scoring::Trees(trees) => tree_scores(trees, inputs),
@@ -35,14 +35,14 @@ pub fn policy_scores_within(
     scoring: Scoring<'_>,
     inputs: &[Term],
     bounds: &[Interval],
-) -> Result<Scores, SmtError> {
+) -> Result<ScoreTerms, SmtError> {
     match scoring {
         Scoring::Network(network) => scores_within(solver, network, inputs, bounds),
         Scoring::Trees(trees) => tree_scores(trees, inputs),
     }
 }
 
-fn tree_scores(trees: &IntegerTrees, inputs: &[Term]) -> Result<Scores, SmtError> {
+fn tree_scores(trees: &IntegerTrees, inputs: &[Term]) -> Result<ScoreTerms, SmtError> {
     if inputs.len() != trees.inputs() {
         let message =
             format!("{} inputs for a tree ensemble with {}", inputs.len(), trees.inputs());
@@ -52,7 +52,7 @@ fn tree_scores(trees: &IntegerTrees, inputs: &[Term]) -> Result<Scores, SmtError
         let values = trees.trees().iter().map(|tree| value(tree, 0, output, inputs));
         Term::sum(std::iter::once(units(base)).chain(values))
     });
-    Ok(Scores { outputs: outputs.collect(), constraint: Formula::Constant(true) })
+    Ok(ScoreTerms { outputs: outputs.collect(), constraint: Formula::Constant(true) })
 }
 
 /// Returns what the subtree of a node adds to an output, in units.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use policert_numeric::Rational;
 
 use super::{Z3Solver, parse};
-use crate::{CheckResult, Formula, Limits, SmtError, Solver as _, Sort, Symbol, Term};
+use crate::{CheckResult, Formula, SmtError, Solver as _, SolverLimits, Sort, Symbol, Term};
 
-const UNLIMITED: Limits = Limits { time: None, stop: None };
+const UNLIMITED: SolverLimits = SolverLimits { time: None, stop: None };
 
 fn term(symbol: Symbol) -> Term {
     Term::from(symbol)
@@ -78,7 +78,7 @@ fn a_time_limit_is_no_answer() {
     pigeons(&mut solver, 14);
     let time = Duration::from_millis(50);
     let start = Instant::now();
-    let limits = Limits { time: Some(time), stop: None };
+    let limits = SolverLimits { time: Some(time), stop: None };
     assert_eq!(solver.check(&limits), Err(SmtError::TimeLimit(time)));
     assert!(start.elapsed() < Duration::from_secs(20));
 }
@@ -91,15 +91,15 @@ fn a_check_can_be_stopped_and_the_solver_used_again() {
     pigeons(&mut solver, 14);
     let asked = AtomicBool::new(false);
     let stop = || asked.swap(true, Ordering::Relaxed);
-    let limits = Limits { time: None, stop: Some(&stop) };
+    let limits = SolverLimits { time: None, stop: Some(&stop) };
     assert_eq!(solver.check(&limits), Err(SmtError::Interrupted));
     solver.pop();
     solver.assert(term(x).lt(Term::int(0)));
     assert!(solver.check(&limits_of(&|| false)).expect("a definite answer").sat().is_some());
 }
 
-fn limits_of(stop: &(dyn Fn() -> bool + Sync)) -> Limits<'_> {
-    Limits { time: Some(Duration::from_secs(60)), stop: Some(stop) }
+fn limits_of(stop: &(dyn Fn() -> bool + Sync)) -> SolverLimits<'_> {
+    SolverLimits { time: Some(Duration::from_secs(60)), stop: Some(stop) }
 }
 
 #[test]

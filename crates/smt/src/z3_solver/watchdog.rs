@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use z3::SatResult;
 
-use crate::Limits;
+use crate::SolverLimits;
 
 /// How often the stop condition is asked, and an interruption repeated.
 const POLL: Duration = Duration::from_millis(5);
 
 /// Runs a check; the flag says whether the stop condition ended it.
-pub fn check(solver: &z3::Solver, limits: &Limits) -> (SatResult, bool) {
+pub fn check(solver: &z3::Solver, limits: &SolverLimits) -> (SatResult, bool) {
     if limits.time.is_none() && limits.stop.is_none() {
         return (solver.check(), false);
     }

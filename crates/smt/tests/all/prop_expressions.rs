@@ -8,7 +8,7 @@ use policert_model::{
 };
 use policert_numeric::{IntInterval, Rational};
 use policert_smt::encode::{StateFrame, successor};
-use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
+use policert_smt::{CheckResult, Formula, SmtError, Solver, SolverLimits, Sort, Symbol, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -50,7 +50,7 @@ impl Solver for Record {
 
     fn pop(&mut self) {}
 
-    fn check(&mut self, _: &Limits) -> Result<CheckResult, SmtError> {
+    fn check(&mut self, _: &SolverLimits) -> Result<CheckResult, SmtError> {
         Err(SmtError::Unknown("a record does not solve".to_owned()))
     }
 }
@@ -258,8 +258,8 @@ mod with_z3 {
     use policert_smt::Z3Solver;
     use std::time::Duration;
 
-    fn limits() -> Limits<'static> {
-        Limits { time: Some(Duration::from_secs(10)), stop: None }
+    fn limits() -> SolverLimits<'static> {
+        SolverLimits { time: Some(Duration::from_secs(10)), stop: None }
     }
 
     #[test]

@@ -9,8 +9,8 @@ use policert_policy::{
     Activation, ElementType, ExactEvaluator, Filter, Matrix, Network, NetworkBuilder, Numbers,
     Policy, PolicySemantics, Ties,
 };
-use policert_smt::encode::{Scores, StateFrame, chooses, scores, scores_within};
-use policert_smt::{CheckResult, Formula, Limits, SmtError, Solver, Sort, Symbol, Term};
+use policert_smt::encode::{ScoreTerms, StateFrame, chooses, scores, scores_within};
+use policert_smt::{CheckResult, Formula, SmtError, Solver, SolverLimits, Sort, Symbol, Term};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -33,7 +33,7 @@ impl Solver for Record {
 
     fn pop(&mut self) {}
 
-    fn check(&mut self, _: &Limits) -> Result<CheckResult, SmtError> {
+    fn check(&mut self, _: &SolverLimits) -> Result<CheckResult, SmtError> {
         Err(SmtError::Unknown("a record does not solve".to_owned()))
     }
 }
@@ -144,7 +144,7 @@ fn applicable_formulas(frame: &StateFrame) -> Vec<Formula> {
 }
 
 /// The encoding over any inputs, and the one that knows the domain.
-fn both_scores(solver: &mut dyn Solver, network: &Network, inputs: &[Term]) -> [Scores; 2] {
+fn both_scores(solver: &mut dyn Solver, network: &Network, inputs: &[Term]) -> [ScoreTerms; 2] {
     let domain = Interval::new(-2.0, 2.0).expect("not empty");
     [
         scores(solver, network, inputs).expect("linear pieces"),
@@ -271,7 +271,7 @@ mod with_z3 {
                         chooses(&encoded.outputs, output, &semantics, &applicable_formulas(&frame));
                     solver.push();
                     solver.assert(formula.expect("real numbers"));
-                    let limits = Limits { time: Some(Duration::from_secs(60)), stop: None };
+                    let limits = SolverLimits { time: Some(Duration::from_secs(60)), stop: None };
                     let found = solver.check(&limits).expect("a definite answer").sat();
                     solver.pop();
                     let chosen = |point: &[i64]| {

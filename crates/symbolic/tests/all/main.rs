@@ -7,7 +7,8 @@ use policert_model::{ModelSemantics, State, Successor};
 use policert_numeric::IntBox;
 use policert_policy::Policy;
 use policert_symbolic::{
-    ChosenBoxes, Image, Images, Operators, Outcome, PolicyRegion, SharedRegion, partition, shared,
+    ChosenBoxes, Image, Images, OperatorOutcome, Operators, PolicyRegion, SharedRegion, partition,
+    shared,
 };
 use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states, sub_box};
 
@@ -191,7 +192,7 @@ fn what_is_cut_out_of_a_region_leads_out_of_a_box() {
                 if !destination.choices.is_empty() {
                     continue;
                 }
-                let outcome = Outcome::new(&question, destination);
+                let outcome = OperatorOutcome::new(&question, destination);
                 let region = outcome.region(&applicable);
                 let hull = outcome.hull(&region.sides);
                 let mut parts = Vec::new();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use policert_model::{
-    AssignedValue, Assignment, BinaryOp, Condition, Edge, EdgeDestination, EdgePlace, Expr,
-    Instance, LabelId, Probability, Target, TransientId, VarId, VariableKind,
+    AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, Edge, EdgeDestination,
+    EdgePlace, Expr, LabelId, Probability, Target, TransientId, VarId, VariableKind,
 };
 use policert_numeric::Rational;
 
@@ -12,7 +12,12 @@ use crate::sketch::{Profile, Sketch};
 use crate::{Forms, Random, rebuilt};
 
 /// Instance number `i`: its location is variable number `i`.
-pub(super) fn instance(sketch: &Sketch, random: &mut Random, i: usize, labels: usize) -> Instance {
+pub(super) fn instance(
+    sketch: &Sketch,
+    random: &mut Random,
+    i: usize,
+    labels: usize,
+) -> AutomatonInstance {
     let locations = sketch.domain(VarId::new(i)).hi + 1;
     // Most labels in most locations, silent edges, and some more of either.
     let mut kinds = Vec::new();
@@ -37,7 +42,7 @@ pub(super) fn instance(sketch: &Sketch, random: &mut Random, i: usize, labels: u
         Edge { source, action, guard, destinations, place }
     });
     let edges = edges.collect();
-    Instance { automaton: format!("Automaton{i}"), location: VarId::new(i), edges }
+    AutomatonInstance { automaton: format!("Automaton{i}"), location: VarId::new(i), edges }
 }
 
 fn destinations(

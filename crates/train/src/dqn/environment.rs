@@ -1,7 +1,7 @@
 //! Runs through a model with rewards.
 
 use policert_engine_api::{EngineError, Question};
-use policert_explore::{Random, Rollout, StartSampler, StateNumber, Step};
+use policert_explore::{Random, Rollout, RunStep, StartSampler, StateNumber};
 use policert_model::{Expr, LabelId, VarId};
 use policert_numeric::IntBox;
 
@@ -195,7 +195,7 @@ impl<'m> Environment<'m> {
         *reward += self.rewards.step;
         self.steps += 1;
         match self.rollout.step(output, random)? {
-            Step::Moved { .. } => {
+            RunStep::Moved { .. } => {
                 self.height = self.potential_here();
                 if let Some(number) = &self.step_reward {
                     let size = number.value(self.rollout.state()).unwrap_or(0.0).abs();
@@ -203,7 +203,7 @@ impl<'m> Environment<'m> {
                 }
                 Ok(self.end_here(reward))
             }
-            Step::Dropped { .. } | Step::Stuck => {
+            RunStep::Dropped { .. } | RunStep::Stuck => {
                 *reward += self.rewards.stuck;
                 Ok(Some(End::Stuck))
             }

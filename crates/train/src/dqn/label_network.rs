@@ -4,19 +4,19 @@ use policert_policy::{ElementType, Network, NetworkBuilder, onnx};
 
 use super::learner::best;
 use crate::error::TrainError;
-use crate::perceptron::{Perceptron, Trace};
+use crate::perceptron::{BatchTrace, Perceptron};
 
 /// A network whose inputs are values of variables and whose outputs rank labels. All weights are
 /// single-precision numbers, so what is evaluated here is what a file contains.
 #[derive(Clone, Debug)]
 pub struct LabelNetwork {
     pub(crate) perceptron: Perceptron,
-    trace: Trace,
+    trace: BatchTrace,
 }
 
 impl LabelNetwork {
     pub(crate) fn new(perceptron: Perceptron) -> Self {
-        Self { perceptron, trace: Trace::default() }
+        Self { perceptron, trace: BatchTrace::default() }
     }
 
     /// The output that is chosen in a state, as the network reads it: among those that are

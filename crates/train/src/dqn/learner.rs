@@ -10,7 +10,7 @@ use policert_explore::Random;
 use super::config::DqnConfig;
 use super::experience::Experience;
 use crate::adam::Adam;
-use crate::perceptron::{Activation, Perceptron, Trace};
+use crate::perceptron::{BatchTrace, LayerActivation, Perceptron};
 
 /// Errors beyond this count linearly.
 const HUBER: f64 = 1.0;
@@ -39,7 +39,7 @@ struct Batch {
     targets: Vec<f64>,
     by_outputs: Vec<f64>,
     gradient: Vec<f64>,
-    trace: Trace,
+    trace: BatchTrace,
 }
 
 impl Learner {
@@ -52,8 +52,8 @@ impl Learner {
         let mut widths = vec![inputs];
         widths.extend(&config.hidden);
         widths.push(outputs);
-        let identity = Activation::Identity;
-        let online = Perceptron::random(&widths, Activation::Relu, identity, 0.01, random);
+        let identity = LayerActivation::Identity;
+        let online = Perceptron::random(&widths, LayerActivation::Relu, identity, 0.01, random);
         let adam = Adam::new(online.len(), config.rate);
         let target = online.clone();
         let scaling = vec![(0.0, 1.0); inputs];

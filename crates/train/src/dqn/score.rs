@@ -10,7 +10,7 @@ use crate::error::TrainError;
 
 /// Says how a network does in random runs from start states.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Score {
+pub struct TrainingScore {
     pub runs: u32,
     /// Runs that reach the goal, and no unsafe state before.
     pub goal: u32,
@@ -26,7 +26,7 @@ pub struct Score {
     pub mean_choices: f64,
 }
 
-impl Score {
+impl TrainingScore {
     /// Share of runs that reach the goal.
     #[must_use]
     pub fn success(&self) -> f64 {
@@ -75,8 +75,8 @@ pub(crate) fn evaluate(
     runs: u32,
     mut random: Random,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<Score, TrainError> {
-    let mut score = Score::default();
+) -> Result<TrainingScore, TrainError> {
+    let mut score = TrainingScore::default();
     let mut row = Vec::new();
     let (mut rewards, mut choices) = (0.0, 0.0);
     'runs: while score.runs < runs {
@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn doing_nothing_is_not_the_best() {
-        let score = |goal, unsafe_runs| Score {
+        let score = |goal, unsafe_runs| TrainingScore {
             runs: 100,
             goal,
             unsafe_runs,
             stuck: 100 - goal - unsafe_runs,
-            ..Score::default()
+            ..TrainingScore::default()
         };
-        let better = |a: Score, b: Score| a.compare(&b, 0.9) == Ordering::Greater;
+        let better = |a: TrainingScore, b: TrainingScore| a.compare(&b, 0.9) == Ordering::Greater;
         assert!(better(score(50, 50), score(0, 0)));
         assert!(better(score(92, 0), score(97, 3)));
         assert!(better(score(91, 9), score(89, 0)));

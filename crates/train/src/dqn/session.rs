@@ -12,7 +12,7 @@ use super::environment::{End, Environment};
 use super::experience::{Experience, StepOutcome};
 use super::label_network::LabelNetwork;
 use super::learner::{Learner, best};
-use super::score::{Score, evaluate};
+use super::score::{TrainingScore, evaluate};
 use super::{DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained};
 use crate::error::TrainError;
 
@@ -51,7 +51,7 @@ struct Run {
 #[derive(Clone)]
 struct Best {
     network: LabelNetwork,
-    score: Score,
+    score: TrainingScore,
     seed: u64,
 }
 
@@ -290,7 +290,7 @@ impl<'m> Session<'m> {
         &mut self,
         network: &mut LabelNetwork,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Score, TrainError> {
+    ) -> Result<TrainingScore, TrainError> {
         let random = Random::new(self.config.seed ^ LAST_EVALUATION);
         self.judge(network, self.config.final_runs, random, go_on)
     }
@@ -301,7 +301,7 @@ impl<'m> Session<'m> {
         runs: u32,
         random: Random,
         go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<Score, TrainError> {
+    ) -> Result<TrainingScore, TrainError> {
         let stuck = self.config.rewards.stuck;
         evaluate(&mut self.judge, network, self.config.mask, stuck, runs, random, go_on)
     }
@@ -345,7 +345,7 @@ impl<'m> Session<'m> {
         archive.u32(&mut has_best)?;
         if has_best != 0 {
             let network = LabelNetwork::new(self.run.learner.online.clone());
-            let unknown = Best { network, score: Score::default(), seed: 0 };
+            let unknown = Best { network, score: TrainingScore::default(), seed: 0 };
             self.best.get_or_insert(unknown).describe(archive)?;
         }
         Ok(())
@@ -392,7 +392,7 @@ impl Best {
     fn describe(&mut self, archive: &mut Archive<'_>) -> Result<(), TrainError> {
         archive.f64s(&mut self.network.perceptron.parameters)?;
         archive.u64(&mut self.seed)?;
-        let Score { runs, goal, unsafe_runs, stuck, cut_off, mean_return, mean_choices } =
+        let TrainingScore { runs, goal, unsafe_runs, stuck, cut_off, mean_return, mean_choices } =
             &mut self.score;
         for count in [runs, goal, unsafe_runs, stuck, cut_off] {
             archive.u32(count)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use policert_engine_api::{Budget, CancelFlag, Limits, Question, StopReason};
-use policert_explore::{Random, Rollout, StartSampler, Step};
+use policert_explore::{Random, Rollout, RunStep, StartSampler};
 use policert_jani::property::Property;
 use policert_jani::{LoadOptions, PropertyKey, Selector, load_bytes};
 use policert_model::{Expr, Model, SafetyProperty};
@@ -260,7 +260,7 @@ fn outcomes_are_drawn_by_their_probability() {
     for _ in 0..20_000 {
         rollout.enter(&[0, 2]).expect("a state");
         assert_eq!(rollout.applicable(), [true, true, true, false]);
-        let Ok(Step::Moved { destination, .. }) = rollout.step(Some(1), &mut random) else {
+        let Ok(RunStep::Moved { destination, .. }) = rollout.step(Some(1), &mut random) else {
             panic!("`right` is applicable")
         };
         assert_eq!(rollout.state()[1], if destination == 0 { 3 } else { 2 });
@@ -268,6 +268,6 @@ fn outcomes_are_drawn_by_their_probability() {
     }
     assert!((4700..5300).contains(&slipped), "{slipped}");
     rollout.enter(&[0, 2]).expect("a state");
-    assert_eq!(rollout.step(Some(3), &mut random).ok(), Some(Step::Stuck));
-    assert_eq!(rollout.step(None, &mut random).ok(), Some(Step::Stuck));
+    assert_eq!(rollout.step(Some(3), &mut random).ok(), Some(RunStep::Stuck));
+    assert_eq!(rollout.step(None, &mut random).ok(), Some(RunStep::Stuck));
 }

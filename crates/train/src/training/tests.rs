@@ -6,24 +6,24 @@ use policert_engine_api::{CancelFlag, Limits};
 
 use super::*;
 use crate::observation::Cells;
-use crate::plant::{Region, Side};
+use crate::plant::{PlantRegion, PlantSide};
 
 /// A cart that moves by its action; it is to get to the other side of 0 and not beyond −1.5.
 struct Cart {
     initial: Vec<(f64, f64)>,
     ranges: Vec<(f64, f64)>,
-    goal: Region,
-    avoid: Region,
+    goal: PlantRegion,
+    avoid: PlantRegion,
 }
 
 impl Cart {
     fn new() -> Self {
-        let side = |lower, upper| Side { variable: 0, lower, upper };
+        let side = |lower, upper| PlantSide { variable: 0, lower, upper };
         Self {
             initial: vec![(0.8, 1.0)],
             ranges: vec![(-2.0, 2.0)],
-            goal: Region::new(vec![side(-1.0, -0.8)]),
-            avoid: Region::new(vec![side(-9.0, -1.5)]),
+            goal: PlantRegion::new(vec![side(-1.0, -0.8)]),
+            avoid: PlantRegion::new(vec![side(-9.0, -1.5)]),
         }
     }
 }
@@ -45,11 +45,11 @@ impl Plant for Cart {
         40
     }
 
-    fn goal(&self) -> Option<&Region> {
+    fn goal(&self) -> Option<&PlantRegion> {
         Some(&self.goal)
     }
 
-    fn avoid(&self) -> Option<&Region> {
+    fn avoid(&self) -> Option<&PlantRegion> {
         Some(&self.avoid)
     }
 
@@ -104,11 +104,11 @@ impl Plant for Deaf {
         self.cart.horizon()
     }
 
-    fn goal(&self) -> Option<&Region> {
+    fn goal(&self) -> Option<&PlantRegion> {
         self.cart.goal()
     }
 
-    fn avoid(&self) -> Option<&Region> {
+    fn avoid(&self) -> Option<&PlantRegion> {
         self.cart.avoid()
     }
 
@@ -131,7 +131,7 @@ fn every_phase_looks_at_its_budget_after_each_step() {
         let mut budget = Budget::new(Limits::default(), flag);
         let trained = train(&mut plant, &Observation::State, &config, &mut budget, &mut |_| {})
             .expect("stops");
-        assert_eq!(trained.ending, Ending::Stopped(StopReason::Interrupted), "{after}");
+        assert_eq!(trained.ending, TrainingEnding::Stopped(StopReason::Interrupted), "{after}");
         assert!(plant.steps <= after + 1, "{} after {after}", plant.steps);
     }
 }
@@ -139,9 +139,9 @@ fn every_phase_looks_at_its_budget_after_each_step() {
 #[test]
 fn learns_to_get_there() {
     for observation in [Observation::State, cells()] {
-        for activation in [crate::Activation::Relu, crate::Activation::Tanh] {
+        for activation in [crate::LayerActivation::Relu, crate::LayerActivation::Tanh] {
             let mut trained = learn(&observation, &DdpgConfig { activation, ..small() });
-            assert_eq!(trained.ending, Ending::Solved);
+            assert_eq!(trained.ending, TrainingEnding::Solved);
             let mut cart = Cart::new();
             for start in [0.8, 0.9, 1.0] {
                 let (mut state, mut action) = ([start], Vec::new());
@@ -174,7 +174,7 @@ fn a_stop_leaves_the_best_network_so_far() {
     let mut reports = 0;
     let trained = train(&mut Cart::new(), &cells(), &small(), &mut budget, &mut |_| reports += 1)
         .expect("a valid configuration");
-    assert_eq!(trained.ending, Ending::Stopped(StopReason::Time));
+    assert_eq!(trained.ending, TrainingEnding::Stopped(StopReason::Time));
     assert!(!trained.evaluation.is_solved());
     assert_eq!((trained.evaluation.runs, reports), (0, 0));
 }
@@ -183,7 +183,10 @@ fn a_stop_leaves_the_best_network_so_far() {
 fn attempts_are_limited() {
     let config = DdpgConfig { attempts: 2, episodes: 1, ..small() };
     let trained = learn(&Observation::State, &config);
-    assert_eq!((trained.ending, trained.attempts, trained.episodes), (Ending::Exhausted, 2, 2));
+    assert_eq!(
+        (trained.ending, trained.attempts, trained.episodes),
+        (TrainingEnding::Exhausted, 2, 2)
+    );
 }
 
 #[test]
@@ -200,16 +203,16 @@ fn what_does_not_fit_is_refused() {
 struct Passage {
     initial: Vec<(f64, f64)>,
     ranges: Vec<(f64, f64)>,
-    goal: Region,
+    goal: PlantRegion,
 }
 
 impl Passage {
     fn new() -> Self {
-        let side = |variable, lower, upper| Side { variable, lower, upper };
+        let side = |variable, lower, upper| PlantSide { variable, lower, upper };
         Self {
             initial: vec![(1.0, 1.0625), (0.0, 0.0625)],
             ranges: vec![(-1.0, 1.0)],
-            goal: Region::new(vec![side(0, -0.002, 0.0645), side(1, 0.25, 0.75)]),
+            goal: PlantRegion::new(vec![side(0, -0.002, 0.0645), side(1, 0.25, 0.75)]),
         }
     }
 }
@@ -231,11 +234,11 @@ impl Plant for Passage {
         10
     }
 
-    fn goal(&self) -> Option<&Region> {
+    fn goal(&self) -> Option<&PlantRegion> {
         Some(&self.goal)
     }
 
-    fn avoid(&self) -> Option<&Region> {
+    fn avoid(&self) -> Option<&PlantRegion> {
         None
     }
 
@@ -257,7 +260,7 @@ fn a_margin_that_nothing_can_keep_is_given_up() {
         &mut |progress| whole.push(progress.evaluation.is_solved()),
     )
     .expect("a valid configuration");
-    assert_eq!((trained.ending, trained.attempts), (Ending::Solved, 1));
+    assert_eq!((trained.ending, trained.attempts), (TrainingEnding::Solved, 1));
     // 0.002 of 0.0665 is kept from about the seventieth run on.
     let first = whole.iter().position(|solved| *solved).expect("the last one");
     assert!(first >= 69, "{first}");

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use policert_engine_api::Budget;
-use policert_jani::Summary;
+use policert_jani::JaniSummary;
 use policert_jani::property::{Quantity, StandardProperty};
 use policert_model::{
     LabelId, Model, SafetyProperty, Start, VariableKind, Visit, for_each_solution,
@@ -134,7 +134,7 @@ impl ModelSummary {
     /// The sizes of a model; `written` are those of its file. Initial states are counted up to a
     /// number and within the budget.
     #[must_use]
-    pub fn new(model: &Model, written: &Summary, budget: &mut Budget) -> Self {
+    pub fn new(model: &Model, written: &JaniSummary, budget: &mut Budget) -> Self {
         let kinds = |keep: fn(&VariableKind) -> bool| {
             model.variables.iter().filter(|variable| keep(&variable.kind)).count()
         };

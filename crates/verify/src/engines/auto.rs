@@ -24,13 +24,13 @@ use super::explicit::Explicit;
 use super::guided::Guided;
 use super::ic3::Ic3;
 use super::prob::{self, Prob};
-use super::{Questions, Registration, attempt, result_text, settled};
+use super::{AnsweredQuestions, Registration, attempt, result_text, settled};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "auto",
     help: "a portfolio",
-    questions: Questions { safety: true, runs: true, probability: true, standard: true },
+    questions: AnsweredQuestions { safety: true, runs: true, probability: true, standard: true },
     passes_on: Some("prob"),
     options: &[
         EngineOption::Predicates,

@@ -7,13 +7,13 @@ use policert_engine_api::{
 };
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, configured};
+use super::{AnsweredQuestions, Registration, configured};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "bmc",
     help: "bounded model checking",
-    questions: Questions::SAFETY,
+    questions: AnsweredQuestions::SAFETY,
     passes_on: None,
     options: &[EngineOption::KeepGoing, EngineOption::StopAtFirstUnsafe, EngineOption::StateLimit],
     presets: BmcConfig::presets,

@@ -10,13 +10,13 @@ use policert_ppa::{CegarConfig, CegarReport, Origin, PolicySolver, PpaConfig, ce
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Questions, Registration, configured, ppa};
+use super::{AnsweredQuestions, Registration, configured, ppa};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "cegar",
     help: "ppa that finds its predicates",
-    questions: Questions::SAFETY,
+    questions: AnsweredQuestions::SAFETY,
     passes_on: None,
     options: &[
         EngineOption::Predicates,

@@ -7,13 +7,13 @@ use policert_engine_api::{
 use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, configured, unusual};
+use super::{AnsweredQuestions, Registration, configured, unusual};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "explicit",
     help: "enumeration of states",
-    questions: Questions { runs: true, ..Questions::SAFETY },
+    questions: AnsweredQuestions { runs: true, ..AnsweredQuestions::SAFETY },
     passes_on: None,
     options: &[
         EngineOption::KeepGoing,

@@ -7,13 +7,13 @@ use policert_engine_api::{
 use policert_ic3::{Ic3Config, Ic3Report, run};
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, configured};
+use super::{AnsweredQuestions, Registration, configured};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "ic3",
     help: "IC3 for policies",
-    questions: Questions::SAFETY,
+    questions: AnsweredQuestions::SAFETY,
     passes_on: None,
     options: &[EngineOption::StopAtFirstUnsafe, EngineOption::StateLimit, EngineOption::Threads],
     presets: Ic3Config::presets,

@@ -6,13 +6,13 @@ use policert_engine_api::{
 use policert_ppa::{PpaConfig, QueryStats, TestStats, run_recorded};
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, configured};
+use super::{AnsweredQuestions, Registration, configured};
 use crate::engine_option::EngineOption;
 
 pub(super) const REGISTRATION: Registration = Registration {
     name: "ppa",
     help: "policy predicate abstraction",
-    questions: Questions::SAFETY,
+    questions: AnsweredQuestions::SAFETY,
     passes_on: None,
     options: &[
         EngineOption::Predicates,

@@ -15,7 +15,7 @@ use policert_mdp::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, configured, unusual};
+use super::{AnsweredQuestions, Registration, configured, unusual};
 use crate::engine_option::EngineOption;
 use filter::Filtered;
 use induced::{Found, Solving};
@@ -23,7 +23,7 @@ use induced::{Found, Solving};
 pub(super) const REGISTRATION: Registration = Registration {
     name: "prob",
     help: "bounds of the greatest probability of reaching an unsafe state, state by state",
-    questions: Questions { standard: true, ..Questions::PROBABILITY },
+    questions: AnsweredQuestions { standard: true, ..AnsweredQuestions::PROBABILITY },
     passes_on: None,
     options: &[
         EngineOption::Exact,

@@ -7,7 +7,7 @@ use policert_engine_api::{
     Counted, Direction, Engine, EngineAnswer, EngineError, Preset, ProbabilityAim, Question,
     Setting, UnknownReason, configuration::zero_is_none,
 };
-use policert_model::{Comparison, Condition, FilterFunction, Relation};
+use policert_model::{Condition, FilterFunction, QuantityComparison, Relation};
 use policert_numeric::Rational;
 use policert_ppa::{
     BrokenRequirements, CegarConfig, CounterexampleAnalysis, MaxProbMethod, Origin, PpaConfig,
@@ -16,7 +16,7 @@ use policert_ppa::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{Questions, Registration, cegar, configured, ppa};
+use super::{AnsweredQuestions, Registration, cegar, configured, ppa};
 use crate::engine_option::EngineOption;
 
 const OPTIONS: &[EngineOption] = &[
@@ -30,7 +30,7 @@ const OPTIONS: &[EngineOption] = &[
 pub(super) const GIVEN: Registration = Registration {
     name: "prob-ppa",
     help: "bounds of the greatest probability of reaching an unsafe state, as ppa",
-    questions: Questions::PROBABILITY,
+    questions: AnsweredQuestions::PROBABILITY,
     passes_on: None,
     options: OPTIONS,
     presets: Given::presets,
@@ -51,7 +51,7 @@ pub(super) const GIVEN: Registration = Registration {
 pub(super) const REFINED: Registration = Registration {
     name: "prob-cegar",
     help: "the same as cegar",
-    questions: Questions::PROBABILITY,
+    questions: AnsweredQuestions::PROBABILITY,
     passes_on: None,
     options: OPTIONS,
     presets: Refined::presets,
@@ -212,9 +212,10 @@ fn greatest(aim: &ProbabilityAim) -> Option<Option<&Rational>> {
     match (&aim.comparison, aim.function) {
         _ if !is_plain => None,
         (None, FilterFunction::Max) => Some(None),
-        (Some(Comparison { relation: Relation::AtMost, bound }), FilterFunction::Forall) => {
-            Some(Some(bound))
-        }
+        (
+            Some(QuantityComparison { relation: Relation::AtMost, bound }),
+            FilterFunction::Forall,
+        ) => Some(Some(bound)),
         (None | Some(_), _) => None,
     }
 }

@@ -3,8 +3,9 @@
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Outcome, ReasonCode, VerdictWord};
 use policert_reach::{
-    Analysis, Controller, Counterexample, Evaluation, ObstacleKind, Path, Question, ReachConfig,
-    ReachVerdict, Rounding, StateBox, StateRange, Task, UnknownCause, ViolationKind,
+    Controller, Counterexample, Evaluation, LoopAnalysis, LoopQuestion, ObstacleKind, ReachConfig,
+    ReachVerdict, ReportedTrajectory, Rounding, StateBox, StateRange, Task, UnknownCause,
+    ViolationKind,
 };
 use serde::Serialize;
 
@@ -98,7 +99,7 @@ pub struct ObstacleRecord {
 pub struct ReachSemantics {
     /// The two switches of the question.
     #[serde(flatten)]
-    pub question: Question,
+    pub question: LoopQuestion,
     /// The first step at which the unsafe set counts.
     pub unsafe_from_step: u32,
     /// The last step.
@@ -163,7 +164,7 @@ pub(super) fn fill(
     outcome: &mut Outcome<ReachReport>,
     task: &Task,
     config: &ReachConfig,
-    analysis: &Analysis,
+    analysis: &LoopAnalysis,
     record: bool,
 ) -> ExitStatus {
     let report = &mut outcome.report;
@@ -261,7 +262,7 @@ impl CounterexampleRecord {
             ViolationKind::Unsafe { step } => ("unsafe", Some(step)),
             ViolationKind::MissesGoal => ("misses_goal", None),
         };
-        let path = |path: &Path| PathRecord {
+        let path = |path: &ReportedTrajectory| PathRecord {
             start: path.start.iter().map(Rational::to_string).collect(),
             states: path.states.iter().map(bounds).collect(),
             actions: path.actions.iter().map(bounds).collect(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_outcome::{Outcome, VerdictWord};
-use policert_problem::{Filter, PolicyChoice, Predicates, ProblemOptions, Splits, TerminalChoice};
+use policert_problem::{Filter, PolicySource, Predicates, ProblemOptions, Splits, TerminalChoice};
 use policert_testkit::shared_folder;
 use policert_verify::{Report, Request, verify};
 
@@ -72,7 +72,7 @@ fn long_paths_take_no_time_quadratic_in_their_length_per_iteration() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("counter.jani");
     std::fs::write(&file, counter(600)).expect("a file");
-    let problem = ProblemOptions { policy: PolicyChoice::None, ..ProblemOptions::new(&file) };
+    let problem = ProblemOptions { policy: PolicySource::None, ..ProblemOptions::new(&file) };
     let limits = Limits { time: Some(Duration::from_secs(30)), ..Limits::default() };
     let outcome = answer_within(problem, "cegar", &[], limits);
     assert_eq!(outcome.report.verdict, VerdictWord::Unsafe, "{:?}", outcome.reason);
@@ -87,7 +87,7 @@ fn tens_of_thousands_of_predicates_do_not_delay_the_limit_on_time() {
     std::fs::write(&file, counter(600)).expect("a file");
     for engine in ["cegar", "prob-ppa", "prob-cegar"] {
         let problem = ProblemOptions {
-            policy: PolicyChoice::None,
+            policy: PolicySource::None,
             predicates: Predicates::Splits(Splits { percent: 50, last: Vec::new() }),
             ..ProblemOptions::new(&file)
         };
@@ -118,7 +118,7 @@ fn toy_models() {
     ] {
         let problem = ProblemOptions {
             property: Some(property.to_string()),
-            policy: PolicyChoice::None,
+            policy: PolicySource::None,
             ..ProblemOptions::new(&folder.join(file).with_extension("jani"))
         };
         let outcome = answer(problem, "cegar", &["search-order=breadth-first"]);
@@ -137,7 +137,7 @@ fn blocksworld() {
     let four = ProblemOptions {
         property: Some("1".to_owned()),
         constants: vec![constant("failing_probability", "0.5"), constant("item_cost_bound", "50")],
-        policy: PolicyChoice::Given { interface: Some(interface), network: None },
+        policy: PolicySource::Given { interface: Some(interface), network: None },
         ..ProblemOptions::new(&folder.join(model))
     };
     let filtered = ProblemOptions {
@@ -186,7 +186,7 @@ fn transport() {
             format!("derived/{kind}/one_way_line_15_10_{kind}_64_64_relu_reading.jani2nnet");
         let problem = ProblemOptions {
             property: Some(format!("{}:0", starts.display())),
-            policy: PolicyChoice::Given { interface: Some(folder.join(interface)), network: None },
+            policy: PolicySource::Given { interface: Some(folder.join(interface)), network: None },
             terminal: TerminalChoice::Goal,
             ..ProblemOptions::new(&folder.join(kind).join("one_way_line_15_10.jani"))
         };
@@ -207,7 +207,7 @@ fn npuzzle_without_policy() {
             constant("item_cost_bound", "1"),
             constant("cost_terminal", "false"),
         ],
-        policy: PolicyChoice::None,
+        policy: PolicySource::None,
         ..ProblemOptions::new(&folder.join(model))
     };
     for engine in ["explicit", "cegar"] {

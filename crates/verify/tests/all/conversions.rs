@@ -10,7 +10,7 @@ use policert_convert::{
 };
 use policert_engine_api::{Budget, EngineError, Question, Silent};
 use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
-use policert_jani::property::{Path as PropertyPath, Property};
+use policert_jani::property::{PathSet, Property};
 use policert_jani::{LoadOptions, load_bytes};
 use policert_mdp::{Direction, SolveOptions, solve};
 use policert_model::{BinaryOp, Condition, Expr, Model, SafetyProperty, VarId, VariableKind};
@@ -190,7 +190,7 @@ fn read(place: &str, text: &str) -> (Model, SafetyProperty) {
     let Some(Property::Standard(property)) = property.property else {
         panic!("{place}: {:?} {:?}\n{text}", loaded.diagnostics(), property.diagnostics);
     };
-    let PropertyPath::Until { target, .. } = property.path else { panic!("{place}") };
+    let PathSet::Until { target, .. } = property.path else { panic!("{place}") };
     let property = SafetyProperty {
         name: property.name,
         start: None,

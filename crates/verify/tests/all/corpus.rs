@@ -17,7 +17,7 @@ use policert_model::{DomainRule, LabelId, ModelSemantics, OPERATOR_LIMIT};
 use policert_numeric::Rational;
 use policert_outcome::{Remarks, VerdictWord};
 use policert_policy::{Choice, Filter, precise_scores_at, read_network};
-use policert_problem::{PolicyChoice, Problem, ProblemOptions};
+use policert_problem::{PolicySource, Problem, ProblemOptions};
 use policert_testkit::shared_folder;
 use policert_verify::reach::{ReachRequest, reach};
 use policert_verify::{CancelFlag, Request, Silent, verify};
@@ -98,7 +98,7 @@ fn check_policy(folder: &Path, name: &str, file: &Path) -> Checked {
     let load = |property: &str| {
         let mut options = ProblemOptions::new(&folder.join("model.jani"));
         options.property = Some(property.to_owned());
-        options.policy = PolicyChoice::Given {
+        options.policy = PolicySource::Given {
             interface: Some(interface.clone()),
             network: Some(folder.join(file)),
         };

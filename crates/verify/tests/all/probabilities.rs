@@ -6,7 +6,7 @@ use std::io::Write as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent};
 use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
 use policert_mdp::{
-    Direction, Explicit, Method, ProbabilityBounds, SolveOptions, max_probability, solve,
+    Direction, ExplicitMdp, Method, ProbabilityBounds, SolveOptions, max_probability, solve,
 };
 use policert_model::Condition;
 use policert_numeric::Rational;
@@ -118,7 +118,7 @@ fn compare(induced: &Induced, direction: Direction, starts: &[Rational], place: 
 
 /// The search on the fly; how many traps it met.
 fn on_the_fly(induced: &Induced, starts: &[Rational], place: &str) -> u64 {
-    let mut implicit = Explicit::new(induced.problem(Direction::Max)).expect("a maximum");
+    let mut implicit = ExplicitMdp::new(induced.problem(Direction::Max)).expect("a maximum");
     let found = max_probability(&mut implicit, 1e-6, &mut Budget::unlimited());
     let found = found.expect("solvable");
     let value = starts.iter().cloned().fold(Rational::ZERO, Rational::max);

@@ -9,7 +9,7 @@ use policert_outcome::Outcome;
 use policert_policy::{ExactEvaluator, Network, read_network};
 use policert_query::{AnswerWord, QueryReport, QueryRequest, query};
 use policert_testkit::{Random, case_numbers};
-use policert_vnnlib::{Property, read_property};
+use policert_vnnlib::{NetworkProperty, read_property};
 
 /// Inputs lie between -SIDE and SIDE.
 const SIDE: i64 = 2;
@@ -81,7 +81,7 @@ fn case(number: u64) -> Case {
 }
 
 /// Whether the property holds at a point of a grid.
-fn on_a_grid(evaluator: &ExactEvaluator, property: &Property) -> bool {
+fn on_a_grid(evaluator: &ExactEvaluator, property: &NetworkProperty) -> bool {
     let side = 4 * SIDE + 1;
     let inputs = u32::try_from(property.inputs).expect("few");
     (0..side.pow(inputs)).any(|mut number| {
@@ -95,7 +95,7 @@ fn on_a_grid(evaluator: &ExactEvaluator, property: &Property) -> bool {
     })
 }
 
-fn asked(case: &Case) -> (Outcome<QueryReport>, Network, Property) {
+fn asked(case: &Case) -> (Outcome<QueryReport>, Network, NetworkProperty) {
     let folder = tempfile::tempdir().expect("a folder");
     let (network, property) = (folder.path().join("n.nnet"), folder.path().join("p.vnnlib"));
     std::fs::write(&network, &case.network).expect("a file");

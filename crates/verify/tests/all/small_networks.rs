@@ -20,7 +20,7 @@ const MOST_PARTS: u64 = 10_000;
 fn by_solver(question: &Question) -> Option<bool> {
     use policert_numeric::Interval;
     use policert_smt::encode::scores_within;
-    use policert_smt::{CheckResult, Limits, Solver as _, Sort, Term, Z3Solver};
+    use policert_smt::{CheckResult, Solver as _, SolverLimits, Sort, Term, Z3Solver};
 
     let mut solver = Z3Solver::new();
     let inputs: Vec<Term> = (0..question.network.input_width())
@@ -37,7 +37,7 @@ fn by_solver(question: &Question) -> Option<bool> {
         let (sum, upper) = (Term::sum(scaled), Term::Constant(inequality.upper.clone()));
         solver.assert(if inequality.strict { sum.lt(upper) } else { sum.le(upper) });
     }
-    let limits = Limits { time: Some(Duration::from_secs(20)), stop: None };
+    let limits = SolverLimits { time: Some(Duration::from_secs(20)), stop: None };
     match solver.check(&limits) {
         Ok(CheckResult::Sat(_)) => Some(true),
         Ok(CheckResult::Unsat) => Some(false),

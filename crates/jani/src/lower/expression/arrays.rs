@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 use super::{ExprLowerer, unsupported};
 use crate::{
     ast::Constructor,
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     lower::{Lowered, Scalar, Trouble},
     source::At,
 };
@@ -90,7 +90,7 @@ impl ExprLowerer<'_> {
             Some(Ok(length)) if length <= MAX_LENGTH => length,
             Some(Err(_)) => {
                 let message = format!("an array cannot have the length {length}");
-                return Err(Trouble::Invalid(at, Code::Evaluation, message));
+                return Err(Trouble::Invalid(at, DiagnosticCode::Evaluation, message));
             }
             _ => return unsupported(at, format!("arrays of the length {length}")),
         };

@@ -6,7 +6,7 @@ use super::PropertyLowerer;
 use crate::{
     ast::{BinaryOp, Extremum, Formula, FormulaKind, PathOperator, StatesFilter},
     check::Type,
-    property::{Comparison, Path, Quantity, Relation, StandardProperty},
+    property::{PathSet, Quantity, QuantityComparison, Relation, StandardProperty},
 };
 
 impl PropertyLowerer<'_> {
@@ -35,7 +35,10 @@ impl PropertyLowerer<'_> {
     }
 
     /// A quantity of paths, possibly compared with a bound.
-    fn values(&mut self, formula: &Formula) -> Option<(Quantity, Path, Option<Comparison>)> {
+    fn values(
+        &mut self,
+        formula: &Formula,
+    ) -> Option<(Quantity, PathSet, Option<QuantityComparison>)> {
         let FormulaKind::Binary(op, sides) = &formula.kind else {
             let (quantity, path) = self.quantity(formula)?;
             return Some((quantity, path, None));
@@ -63,10 +66,10 @@ impl PropertyLowerer<'_> {
         if matches!(quantity, Quantity::Possible | Quantity::Certain) {
             return self.refuse(formula, "comparisons of a truth value with a number");
         }
-        Some((quantity, path, Some(Comparison { relation, bound })))
+        Some((quantity, path, Some(QuantityComparison { relation, bound })))
     }
 
-    fn quantity(&mut self, formula: &Formula) -> Option<(Quantity, Path)> {
+    fn quantity(&mut self, formula: &Formula) -> Option<(Quantity, PathSet)> {
         let (quantity, path) = match &formula.kind {
             FormulaKind::Probability(Extremum::Min, path) => (Quantity::MinProbability, &**path),
             FormulaKind::Probability(Extremum::Max, path) => (Quantity::MaxProbability, &**path),
@@ -93,7 +96,7 @@ impl PropertyLowerer<'_> {
         Some((quantity, self.path(path)?))
     }
 
-    fn path(&mut self, formula: &Formula) -> Option<Path> {
+    fn path(&mut self, formula: &Formula) -> Option<PathSet> {
         let FormulaKind::Path { operator, operands, bounded } = &formula.kind else {
             return match formula.kind {
                 FormulaKind::Broken => None,
@@ -108,12 +111,12 @@ impl PropertyLowerer<'_> {
         match operator {
             PathOperator::Finally => {
                 let target = states.next()??;
-                Some(Path::Until { stay: Condition::True, target })
+                Some(PathSet::Until { stay: Condition::True, target })
             }
-            PathOperator::Globally => states.next()?.map(Path::Globally),
+            PathOperator::Globally => states.next()?.map(PathSet::Globally),
             PathOperator::Until => {
                 let stay = states.next()?;
-                Some(Path::Until { target: states.next()??, stay: stay? })
+                Some(PathSet::Until { target: states.next()??, stay: stay? })
             }
             PathOperator::WeakUntil | PathOperator::Release => {
                 self.refuse(formula, "the path operators W and R")

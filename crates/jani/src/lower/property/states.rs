@@ -9,8 +9,8 @@ use super::PropertyLowerer;
 use crate::{
     ast::{Expr, ExprKind, StateValues},
     check::Type,
-    diagnostic::Code,
-    names::Symbol,
+    diagnostic::DiagnosticCode,
+    names::NameId,
 };
 
 impl PropertyLowerer<'_> {
@@ -42,7 +42,7 @@ impl PropertyLowerer<'_> {
         &mut self,
         values: &StateValues,
         mut state: Vec<Option<i64>>,
-        variables: &mut BTreeMap<Symbol, Option<VarId>>,
+        variables: &mut BTreeMap<NameId, Option<VarId>>,
     ) -> Option<State> {
         for location in &values.locations {
             let (variable, value) = self.location(location)?;
@@ -69,7 +69,7 @@ impl PropertyLowerer<'_> {
                 "the state gives no value for `{}`, which has no single initial value",
                 self.lowered.model.variables[missing].name
             );
-            self.diagnostics.invalid(Code::Property, values.at, message);
+            self.diagnostics.invalid(DiagnosticCode::Property, values.at, message);
         }
         state.into_iter().collect()
     }
@@ -81,7 +81,7 @@ impl PropertyLowerer<'_> {
             return Some(variable);
         }
         let message = "a variable of the state, or a cell of an array, expected";
-        self.diagnostics.invalid(Code::Value, target.at, message);
+        self.diagnostics.invalid(DiagnosticCode::Value, target.at, message);
         None
     }
 
@@ -99,7 +99,7 @@ impl PropertyLowerer<'_> {
                 let number = scalar.expr.as_constant().and_then(Rational::to_i64);
                 if number.is_none() {
                     let message = "a constant value expected";
-                    self.diagnostics.invalid(Code::NotConstant, value.at, message);
+                    self.diagnostics.invalid(DiagnosticCode::NotConstant, value.at, message);
                     return None;
                 }
                 number
@@ -112,7 +112,7 @@ impl PropertyLowerer<'_> {
                     "the value of `{}` is outside its domain {}",
                     declared.name, declared.domain
                 );
-                self.diagnostics.invalid(Code::OutOfBounds, value.at, message);
+                self.diagnostics.invalid(DiagnosticCode::OutOfBounds, value.at, message);
                 None
             }
         }

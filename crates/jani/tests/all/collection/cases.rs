@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use policert_jani::{
-    Kind, LoadOptions, Loaded, PropertyKey, Selector, load_model, property::Property,
+    DiagnosticKind, LoadOptions, Loaded, PropertyKey, Selector, load_model, property::Property,
 };
 use policert_model::DomainRule;
 use toml::{Table, Value};
@@ -86,7 +86,7 @@ fn check(folder: &Path, command: &str, expect: &Table) -> bool {
         let text: Vec<_> = errors.iter().map(|d| d.render()).collect();
         let text = text.join("\n");
         assert_eq!(verdict, Some("invalid"), "{context}: {text}");
-        assert!(errors.iter().any(|d| d.kind == Kind::Invalid), "{context}: {text}");
+        assert!(errors.iter().any(|d| d.kind == DiagnosticKind::Invalid), "{context}: {text}");
         mentions(&text);
         return true;
     }

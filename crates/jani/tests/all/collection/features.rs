@@ -2,30 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use policert_jani::{Kind, Selector, Severity};
+use policert_jani::{DiagnosticKind, Selector, Severity};
 
 use super::inputs::{jani_files, load_with};
 use policert_testkit::shared_folder;
 
 /// Words in the first error of each model that cannot be used: everything else loads.
-const REFUSED: [(&str, Kind, &str); 12] = [
+const REFUSED: [(&str, DiagnosticKind, &str); 12] = [
     (
         "bouncing_ball/bouncing_ball.jani",
-        Kind::Unsupported,
+        DiagnosticKind::Unsupported,
         "real-valued variables: the state variable `height`",
     ),
-    ("inverted_pendulum/inverted_pendulum.jani", Kind::Unsupported, "the state variable `angle`"),
-    ("unit/storm/dtmc__test_trigonometry.jani", Kind::Unsupported, "the irrational constant π"),
-    ("unit/storm/ma__ftwc.jani", Kind::Unsupported, "models of the type ma"),
-    ("unit/storm/ctmc__steadystatetest.jani", Kind::Unsupported, "models of the type ctmc"),
-    ("unit/storm/ctmc__expvisittimes.jani", Kind::Unsupported, "models of the type ctmc"),
-    ("unit/qcomp_other_types/wlan-large.jani", Kind::Unsupported, "models of the type sta"),
-    ("unit/qcomp_other_types/polling-system.jani", Kind::Unsupported, "models of the type ma"),
-    ("unit/qcomp_other_types/breakdown-queues.jani", Kind::Unsupported, "models of the type ma"),
-    ("unit/qcomp_other_types/cluster.jani", Kind::Unsupported, "models of the type ctmc"),
-    ("unit/qcomp_other_types/brp-pta.jani", Kind::Unsupported, "models of the type pta"),
+    (
+        "inverted_pendulum/inverted_pendulum.jani",
+        DiagnosticKind::Unsupported,
+        "the state variable `angle`",
+    ),
+    (
+        "unit/storm/dtmc__test_trigonometry.jani",
+        DiagnosticKind::Unsupported,
+        "the irrational constant π",
+    ),
+    ("unit/storm/ma__ftwc.jani", DiagnosticKind::Unsupported, "models of the type ma"),
+    (
+        "unit/storm/ctmc__steadystatetest.jani",
+        DiagnosticKind::Unsupported,
+        "models of the type ctmc",
+    ),
+    ("unit/storm/ctmc__expvisittimes.jani", DiagnosticKind::Unsupported, "models of the type ctmc"),
+    (
+        "unit/qcomp_other_types/wlan-large.jani",
+        DiagnosticKind::Unsupported,
+        "models of the type sta",
+    ),
+    (
+        "unit/qcomp_other_types/polling-system.jani",
+        DiagnosticKind::Unsupported,
+        "models of the type ma",
+    ),
+    (
+        "unit/qcomp_other_types/breakdown-queues.jani",
+        DiagnosticKind::Unsupported,
+        "models of the type ma",
+    ),
+    ("unit/qcomp_other_types/cluster.jani", DiagnosticKind::Unsupported, "models of the type ctmc"),
+    ("unit/qcomp_other_types/brp-pta.jani", DiagnosticKind::Unsupported, "models of the type pta"),
     // A local variable with the name of a constant.
-    ("unit/storm/mdp__unassigned-variables.jani", Kind::Invalid, "named `c`"),
+    ("unit/storm/mdp__unassigned-variables.jani", DiagnosticKind::Invalid, "named `c`"),
     // Decimal probabilities that miss 1 by more than rounding.
 ];
 
@@ -85,7 +109,7 @@ fn every_property_loads_or_is_not_supported() {
             } else {
                 let errors = property.diagnostics.iter().filter(|d| d.is_error());
                 for error in errors {
-                    assert_eq!(error.kind, Kind::Unsupported, "{error}");
+                    assert_eq!(error.kind, DiagnosticKind::Unsupported, "{error}");
                 }
                 unsupported += 1;
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_jani::{
     Loaded, PropertyKey, Selector,
-    property::{Path as PropertyPath, Property},
+    property::{PathSet, Property},
 };
 use policert_model::{Condition, DomainRule, Model, ModelSemantics, Start, State};
 
@@ -195,7 +195,7 @@ fn numbers_of_states_up_to_the_goal() {
         let model = loaded.model().expect("model");
         let found = loaded.property(&Selector::Own(PropertyKey::Index(0)));
         let Some(Property::Standard(property)) = found.property else { panic!("{found:?}") };
-        let PropertyPath::Until { target, .. } = property.path else { panic!("{property:?}") };
+        let PathSet::Until { target, .. } = property.path else { panic!("{property:?}") };
         let never = Condition::False;
         let found = explore(model, initial_states(model), &never, &target, DomainRule::Drop);
         if found != Outcome::Safe(count) {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use policert_jani::Summary;
+use policert_jani::JaniSummary;
 
 use super::inputs::{jani_files, load_with};
 use policert_testkit::shared_folder;
@@ -26,7 +26,7 @@ fn rows(readme: &Path, header: &str) -> Vec<Vec<String>> {
 }
 
 /// The cells of a table's row that a model has.
-fn cells(summary: &Summary) -> [String; 8] {
+fn cells(summary: &JaniSummary) -> [String; 8] {
     [
         summary.model_type.clone(),
         summary.variables_text(),

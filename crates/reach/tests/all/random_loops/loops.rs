@@ -152,12 +152,12 @@ type Bounds = Vec<(Rational, Rational)>;
 
 /// A region with or without its border.
 #[derive(Clone, Debug)]
-struct Region {
+struct LoopRegion {
     bounds: Bounds,
     open: bool,
 }
 
-impl Region {
+impl LoopRegion {
     fn draw(random: &mut Random, dimension: usize) -> Self {
         let open = random.one_in(3);
         let side = |random: &mut Random| {
@@ -198,8 +198,8 @@ pub struct Loop {
     clamp: Option<Bounds>,
     action_clamp: Option<(Rational, Rational)>,
     initial: Bounds,
-    goal: Option<Region>,
-    avoid: Option<Region>,
+    goal: Option<LoopRegion>,
+    avoid: Option<LoopRegion>,
     from_step: u32,
     steps: u32,
     all_at_once: bool,
@@ -236,8 +236,9 @@ impl Loop {
             (number(lo, 10), number(lo + width, 10))
         });
         let initial = initial.collect();
-        let goal = (!random.one_in(3)).then(|| Region::draw(random, dimension));
-        let avoid = (goal.is_none() || random.one_in(2)).then(|| Region::draw(random, dimension));
+        let goal = (!random.one_in(3)).then(|| LoopRegion::draw(random, dimension));
+        let avoid =
+            (goal.is_none() || random.one_in(2)).then(|| LoopRegion::draw(random, dimension));
         Self {
             dimension,
             edges,

@@ -1,7 +1,7 @@
 //! From bounds of the start states to the number that is asked for.
 
 use policert_engine_api::{EngineError, OverStarts, ProbabilityAim, ProbabilityBounds, Question};
-use policert_model::{Comparison, FilterFunction, Relation};
+use policert_model::{FilterFunction, QuantityComparison, Relation};
 use policert_numeric::Rational;
 
 use super::induced::Found;
@@ -77,8 +77,8 @@ fn any(truths: impl Iterator<Item = Option<bool>>) -> Option<bool> {
 }
 
 /// Returns whether a comparison holds for a number between bounds.
-fn truth(comparison: &Comparison, bounds: &ProbabilityBounds) -> Option<bool> {
-    let Comparison { relation, bound } = comparison;
+fn truth(comparison: &QuantityComparison, bounds: &ProbabilityBounds) -> Option<bool> {
+    let QuantityComparison { relation, bound } = comparison;
     let (lo, hi) = (relation.holds(&bounds.lo, bound), relation.holds(&bounds.hi, bound));
     match relation {
         // True between two points where it is true, and false between two where it is false.
@@ -102,8 +102,8 @@ mod tests {
         ProbabilityBounds { lo: tenth(lo), hi: tenth(hi) }
     }
 
-    fn compare(relation: Relation, tenths: i64) -> Comparison {
-        Comparison { relation, bound: Rational::new(tenths, 10).expect("not 0") }
+    fn compare(relation: Relation, tenths: i64) -> QuantityComparison {
+        QuantityComparison { relation, bound: Rational::new(tenths, 10).expect("not 0") }
     }
 
     #[test]

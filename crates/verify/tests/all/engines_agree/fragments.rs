@@ -10,7 +10,7 @@ use policert_policy::Filter;
 use policert_policy::Policy;
 #[cfg(feature = "z3")]
 use policert_ppa::RelaxedSolver;
-use policert_ppa::{AbstractStateId, Abstraction, Fragment, PpaConfig, StateInfo, Test};
+use policert_ppa::{AbstractFragment, AbstractStateId, Abstraction, PpaConfig, StateInfo, Test};
 #[cfg(feature = "z3")]
 use policert_testkit::Profile;
 use policert_testkit::Random;
@@ -85,7 +85,7 @@ pub fn build(
 ) -> Result<(), EngineError> {
     let abstraction = Abstraction::new(question, policy)?;
     let mut queries = abstraction.queries(config)?;
-    let mut fragment = Fragment::default();
+    let mut fragment = AbstractFragment::default();
     abstraction.build(&mut queries, &mut fragment, &mut Budget::unlimited(), &mut Silent)
 }
 
@@ -99,7 +99,7 @@ pub fn fragment_and_refuted(
     let fail = |error: EngineError| -> ! { panic!("{}: {error}", setting.place) };
     let abstraction = Abstraction::new(question, policy).unwrap_or_else(|e| fail(e));
     let mut queries = abstraction.queries(config).unwrap_or_else(|e| fail(e));
-    let mut fragment = Fragment::default();
+    let mut fragment = AbstractFragment::default();
     abstraction
         .build(&mut queries, &mut fragment, &mut Budget::unlimited(), &mut Silent)
         .unwrap_or_else(|e| fail(e));
