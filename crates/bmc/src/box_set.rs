@@ -17,7 +17,7 @@ pub(crate) struct BoxSet {
 enum BoxNode {
     /// The boxes that meet this part of the space, and at how many of them it is cut.
     Leaf(Vec<usize>, usize),
-    /// What reaches up to `at`, and what reaches beyond; a box may do both.
+    /// The boxes that reach up to `at`, and those that reach beyond; a box may do both.
     Cut { d: usize, at: i64, low: usize, high: usize },
 }
 

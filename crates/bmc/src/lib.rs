@@ -35,12 +35,12 @@ pub enum BmcSolver {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct BmcConfig {
-    /// What unrolls. [default: native]
+    /// The solver that unrolls. [default: native]
     pub solver: BmcSolver,
     /// The greatest length that is looked at. [default: no limit]
     #[serde(with = "zero_is_none")]
     pub steps: Option<u32>,
-    /// Whether Z3 is asked for each length if there is a loop-free path of that length at all; if
+    /// True if Z3 is asked for each length if there is a loop-free path of that length at all; if
     /// not, the policy is safe. Boxes are always unrolled into new states only. [default: true]
     pub loop_free: bool,
 }
@@ -81,8 +81,8 @@ pub struct BmcReport {
     pub verdict: Verdict,
     /// Counts of states, those in boxes; zero for Z3, which knows paths only.
     pub counts: Counts,
-    /// Why lengths were left that nothing is said about; `None` if no longer path matters, and after
-    /// an unsafe path that the search was to end with.
+    /// The reason for which lengths were left that nothing is said about; `None` if no longer path
+    /// matters, and after an unsafe path that the search was to end with.
     pub stopped: Option<UnknownReason>,
     /// Lengths and effort.
     pub stats: BmcStats,

@@ -28,9 +28,9 @@ pub enum ReplayError {
     #[error("step {step}: the operator's label is {actual}, not {claimed}")]
     WrongLabel {
         step: usize,
-        /// What the trace says.
+        /// The label in the trace.
         claimed: String,
-        /// What the model says.
+        /// The label in the model.
         actual: String,
     },
     /// The operator's guard does not hold.
@@ -42,7 +42,7 @@ pub enum ReplayError {
         step: usize,
         label: String,
         state: String,
-        /// Which other label has the better claim.
+        /// The label that has the better claim, in words.
         reason: String,
     },
     /// The policy's choice cannot be decided at the highest precision.

@@ -81,7 +81,7 @@ impl ChoicesInBoxes for NothingRefuted {
 /// single states are decided here. An undecided choice counts as any of the policy's labels.
 ///
 /// # Errors
-/// What is wrong, or a stop of the budget.
+/// The fault of the invariant, or a stop of the budget.
 pub fn check_invariant(
     question: &Question<'_>,
     policy: Option<&Policy>,

@@ -32,7 +32,7 @@ pub struct ProbabilityClaim<'a> {
     pub stay: &'a Condition,
     /// The policy; all actions are allowed without.
     pub policy: Option<&'a Policy>,
-    /// Which number is asked for.
+    /// The function that makes one number of the probabilities from the start states.
     pub over: OverStarts,
 }
 
@@ -88,7 +88,7 @@ impl ProbabilityError {
 /// paths.
 ///
 /// # Errors
-/// What is wrong, or a stop of the budget.
+/// The fault of the claim, or a stop of the budget.
 pub fn check_probability(
     claim: &ProbabilityClaim<'_>,
     values: &[ValuedState],
@@ -142,7 +142,7 @@ struct Check<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Target,
-    /// What had to hold does not, or the state is terminal.
+    /// The condition that had to hold does not, or the state is terminal.
     Failed,
     Listed(usize),
     Elsewhere,

@@ -39,7 +39,7 @@ pub enum TraceEnd {
 /// A step that was checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReplayedStep {
-    /// What the policy computed; `None` where the step belongs to the environment.
+    /// The result of the policy's computation; `None` where the step belongs to the environment.
     pub policy: Option<ReplayedChoice>,
 }
 
@@ -60,9 +60,10 @@ pub struct ReplayedChoice {
 /// every label is either the environment's or chosen by the policy. Without policy every label is the
 /// environment's.
 ///
-/// Where unsafe states are to be avoided, it ends in one, or gets stuck where that is unsafe. Where a goal
-/// state is to be reached, it meets none, and gets stuck, ends in a terminal state, or comes back to a
-/// state by a loop without chance. No transition leaves a terminal state, also where the question asks to build everything.
+/// If unsafe states are to be avoided, it ends in one, or gets stuck where that is unsafe. If a
+/// goal state is to be reached, it meets none, and gets stuck, ends in a terminal state, or comes
+/// back to a state by a loop without chance. No transition leaves a terminal state, also where the
+/// question asks to build everything.
 ///
 /// # Errors
 /// The first claim that is wrong, or that cannot be decided.

@@ -100,7 +100,7 @@ pub struct Budget {
     memory_checked: Instant,
 }
 
-/// How many polls share one look at the clock.
+/// The number of polls that share one look at the clock.
 const POLLS_PER_CLOCK: u32 = 64;
 
 impl Budget {

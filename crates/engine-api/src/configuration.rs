@@ -16,11 +16,11 @@ pub trait Configuration: Default + Serialize + DeserializeOwned {
     /// The presets that come with the engine; the first one is the default.
     fn presets() -> Vec<Preset>;
 
-    /// Refuses what does not go together; `given` has the settings that were given one by one, each
-    /// of which has to have an effect.
+    /// Refuses settings that contradict each other; `given` has the settings that were given one by
+    /// one, each of which must have an effect.
     ///
     /// # Errors
-    /// What does not go together, or is not built in.
+    /// Fails if settings contradict each other, or if one needs a part that is not built in.
     fn check(&self, given: &[Setting]) -> Result<(), ConfigurationError> {
         let _ = given;
         Ok(())
@@ -175,7 +175,7 @@ pub enum ConfigurationError {
     Contradiction {
         /// The preset.
         name: String,
-        /// What does not go together.
+        /// The contradiction, in words.
         problem: String,
     },
     /// Z3 is not built in.

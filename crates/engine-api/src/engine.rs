@@ -15,8 +15,8 @@ pub trait Engine: Send + Sync {
     /// Answers a question.
     ///
     /// # Errors
-    /// What the engine cannot take, and modelling errors. A stop may be an error too, or part of the
-    /// conclusion.
+    /// Fails if the engine does not support something in the question, and on modelling errors. A
+    /// stop may be an error too, or part of the conclusion.
     fn answer(
         &self,
         question: &Question<'_>,
@@ -39,7 +39,7 @@ pub struct Context<'a> {
     pub recorder: Option<&'a mut dyn Recorder>,
     /// The greatest number of threads that may be used.
     pub threads: u16,
-    /// Whether evidence of probabilities is wanted, which takes time to collect.
+    /// True if evidence of probabilities is wanted, which takes time to collect.
     pub evidence: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Conclusion {
     pub answer: EngineAnswer,
     /// Counts.
     pub counts: Counts,
-    /// Which of them the engine has.
+    /// The counts that this engine has.
     pub counted: Counted,
     /// The abstract start states and which are proved safe, where the engine tells.
     pub start_states: Option<Vec<StartRegion>>,
@@ -107,7 +107,7 @@ impl Conclusion {
 pub enum EngineAnswer {
     /// No run does what must not happen.
     Safe {
-        /// Whether that is so because there is no start state.
+        /// True if that is so because there is no start state.
         vacuous: bool,
         /// Boxes that contain every start state and no unsafe one, and that no transition leaves,
         /// where the engine has an inductive invariant.
@@ -136,15 +136,15 @@ impl From<Verdict> for EngineAnswer {
 pub struct BoundedProbability {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
     pub bounds: ProbabilityBounds,
-    /// Whether the comparison holds, if there is one and the bounds tell.
+    /// The truth of the comparison; `None` without a comparison, or if the bounds do not decide it.
     pub holds: Option<bool>,
-    /// Whether there is no start state.
+    /// True if there is no start state.
     pub vacuous: bool,
     /// The reason why this is not what was asked for, if it is not.
     pub unknown: Option<UnknownReason>,
     /// Bounds of single states for evidence, or why there are none.
     pub values: Result<Vec<ValuedState>, String>,
-    /// Whether these are exact values that were rounded state by state: a check may fail then.
+    /// True if these are exact values that were rounded state by state: a check may fail then.
     pub rounded: bool,
 }
 
@@ -172,9 +172,10 @@ impl Counted {
 pub struct StartRegion {
     /// The ranges of the variables.
     pub sides: IntBox,
-    /// What holds besides, where the predicates are not bounds of single variables.
+    /// The conditions that its states satisfy besides, where the predicates are not bounds of
+    /// single variables.
     pub conditions: Vec<Condition>,
-    /// Whether no abstract unsafe state is reachable: then all of its states are safe.
+    /// True if no abstract unsafe state is reachable from it: then all of its states are safe.
     pub proved_safe: bool,
 }
 
@@ -183,7 +184,7 @@ pub struct StartRegion {
 pub struct Attempt {
     /// Name of the engine.
     pub engine: String,
-    /// What came out of it: a verdict, or why not.
+    /// The verdict, or the reason why there is none.
     pub result: String,
     /// Wall-clock time in seconds; `None` if it was passed over.
     pub time_s: Option<f64>,

@@ -24,7 +24,7 @@ pub enum Event {
         /// Upper bound.
         upper: f64,
     },
-    /// How a network does that is being trained.
+    /// The last evaluation of a network that is trained for a control loop.
     Training {
         /// The attempt, from 1.
         attempt: u32,
@@ -35,7 +35,7 @@ pub enum Event {
         /// All runs of that evaluation.
         runs: usize,
     },
-    /// How a network does that learns to choose labels.
+    /// The last evaluation of a network that learns to choose labels.
     Learning {
         /// The seed.
         seed: u64,

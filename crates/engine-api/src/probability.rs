@@ -129,17 +129,18 @@ pub struct ProbabilityAim {
     pub stay: Condition,
     /// The best probability of reaching it.
     pub direction: Direction,
-    /// Whether the probability asked for is that of not reaching it.
+    /// True if the probability of not reaching it is asked for.
     pub complement: bool,
     /// The function that is applied to the probabilities of the start states.
     pub function: FilterFunction,
-    /// What each of them is compared with.
+    /// The bound that each of them is compared with.
     pub comparison: Option<QuantityComparison>,
     /// Width of the interval; `None` for that which the engine has by default.
     pub precision: Option<f64>,
-    /// Whether the exact value is wanted.
+    /// True if the exact value is wanted.
     pub exact: bool,
-    /// Whether the model calls itself a Markov chain: several operators in a state are no choice then.
+    /// True if the model calls itself a Markov chain: several operators in a state are no choice
+    /// then.
     pub is_chain: bool,
 }
 

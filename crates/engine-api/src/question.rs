@@ -18,7 +18,7 @@ pub enum Aim {
     AvoidUnsafe,
     /// That each reaches a goal state, whatever happens before.
     ReachGoal,
-    /// How probable it is that one reaches an unsafe state.
+    /// The probability that one reaches an unsafe state is to be bounded.
     Probability(ProbabilityAim),
 }
 
@@ -47,16 +47,17 @@ pub struct Question<'m> {
     pub terminal: Option<Condition>,
     /// The question about the runs.
     pub aim: Aim,
-    /// What states without successors are.
+    /// The rule for states without successors.
     pub stuck: StuckRule,
-    /// Whether the model's own initial states are start states besides those that the property
+    /// True if the model's own initial states are start states besides those that the property
     /// names. Without a start in the property they are the start states in any case.
     pub initial_states: bool,
-    /// Whether the search goes on after the first unsafe state, to all reachable states.
+    /// True if the search goes on after the first unsafe state, to all reachable states.
     pub keep_going: bool,
-    /// Whether the search ends with the first unsafe state also where the engine goes on by default.
+    /// True if the search ends with the first unsafe state also where the engine goes on by
+    /// default.
     pub stop_at_first_unsafe: bool,
-    /// Whether unsafe and terminal states are expanded too; the search goes on then.
+    /// True if unsafe and terminal states are expanded too; the search goes on then.
     pub build_all: bool,
 }
 

@@ -54,7 +54,7 @@ pub struct AskedQuery<'q> {
     pub values: Values,
     /// The answer.
     pub answer: &'q Answer<State>,
-    /// How long it took.
+    /// The time that it took.
     pub time: Duration,
 }
 

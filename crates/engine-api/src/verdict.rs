@@ -9,7 +9,7 @@ use crate::{StopReason, Trace};
 pub enum Verdict {
     /// No unsafe state is reachable.
     Safe {
-        /// Whether that is so because there is no start state.
+        /// True if that is so because there is no start state.
         vacuous: bool,
     },
     /// An unsafe state is reachable, by this trace.
@@ -49,7 +49,7 @@ pub enum UnknownReason {
     },
     /// The bound of a probability lies inside the interval that was found.
     BoundInside {
-        /// What may help.
+        /// Advice on how to get an answer.
         hint: &'static str,
     },
     /// A search that does not prove safety met no unsafe state, and ran out of states to look at.

@@ -24,7 +24,7 @@ pub struct Evidence {
     pub schema_version: u32,
     /// Version of the program.
     pub version: String,
-    /// What it is evidence of: `unsafe`, `safe`, or `probability`.
+    /// The verdict that it is evidence of: `unsafe`, `safe`, or `probability`.
     pub verdict: String,
     /// The engine that found it.
     pub engine: String,
@@ -36,7 +36,7 @@ pub struct Evidence {
     pub inputs: Vec<Input>,
     /// The unsafe condition as a person would write it.
     pub unsafe_condition: String,
-    /// What shows it.
+    /// The proof of the verdict.
     #[serde(flatten)]
     pub proof: Proof,
 }
@@ -67,7 +67,7 @@ pub enum Proof {
     Probability {
         /// Lower and upper bound of the number that was asked for.
         probability: [String; 2],
-        /// Which number the greatest probabilities from the start states make.
+        /// The function that makes one number of the greatest probabilities from the start states.
         #[serde(default)]
         over_start_states: OverStarts,
         /// Names of the variables, in the order of the values of a state.
@@ -151,7 +151,7 @@ pub struct StepRecord {
     pub label: Option<String>,
     /// Whose step it is.
     pub by: Mover,
-    /// What the policy says in the state before the step; `null` without policy.
+    /// The policy's choice in the state before the step; `null` without policy.
     pub policy: Option<PolicyRecord>,
     /// The operator that fires.
     pub operator: OperatorRecord,
@@ -160,7 +160,8 @@ pub struct StepRecord {
     /// The probability of the outcome as a fraction: below 1, chance decides.
     #[serde(default)]
     pub probability: Option<String>,
-    /// How many operators of this label, or silent ones, are enabled: of several the environment takes one.
+    /// The number of operators of this label, or of silent ones, that are enabled: of several the
+    /// environment takes one.
     #[serde(default)]
     pub operators: Option<u64>,
     /// The values of the outcome's free choices.
@@ -202,7 +203,7 @@ pub struct ScoreRecord {
     pub exact: Option<String>,
     /// The score in decimals, to the nearest 64-bit number.
     pub decimal: f64,
-    /// Whether an operator of this label is enabled in the state.
+    /// True if an operator of this label is enabled in the state.
     pub applicable: bool,
 }
 

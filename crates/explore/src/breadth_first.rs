@@ -79,7 +79,7 @@ struct BreadthFirstSearch<'a> {
     counterexample: Option<StateId>,
     /// The first unsafe state reached by an undecided choice.
     undecided_unsafe: Option<StateId>,
-    /// Whether the model breaks its own rules where only an undecided choice leads.
+    /// True if the model breaks its own rules where only an undecided choice leads.
     undecided_error: bool,
     pending: Pending,
     /// The labels of the operators that have a successor in the state that is expanded.

@@ -9,6 +9,6 @@ pub struct DroppedOutcome {
     pub operator: OperatorKey,
     /// The first state in which it happened.
     pub state: State,
-    /// What happened there, naming the variable.
+    /// The problem there, naming the variable.
     pub problem: ModellingError,
 }

@@ -20,7 +20,7 @@ use crate::policy_labels::{PolicyLabels, Undecided};
 use crate::state_table::{StateId, StateTable};
 use crate::stats::{Stats, Stopwatch};
 
-/// How many successors, in words, wait at most to be stored.
+/// The greatest number of words in successors that wait to be stored.
 const PENDING_WORDS: usize = 1 << 16;
 
 /// The states that were found, and what expands them.

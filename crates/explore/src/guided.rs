@@ -23,8 +23,8 @@ pub struct GuidedResult {
     pub trace: Option<Trace>,
     /// Start states, states met and expanded.
     pub counts: Counts,
-    /// Whether the limit on states ended the search; if not, and without a run, there was nothing
-    /// left to look at.
+    /// True if the limit on states ended the search; if it did not, and there is no run, nothing
+    /// was left to look at.
     pub limit_reached: bool,
 }
 

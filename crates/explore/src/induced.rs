@@ -63,7 +63,7 @@ struct InducedSearch<'a> {
     frontier: Frontier<'a>,
     stay_condition: CompiledCondition,
     initial: Vec<u32>,
-    /// Whether all start states were found.
+    /// True if all start states were found.
     starts_complete: bool,
     target: StateSet,
     avoid: StateSet,

@@ -22,8 +22,8 @@ pub struct PolicySuccessor {
     pub choices: Vec<i64>,
     /// The state after it.
     pub state: State,
-    /// Whether the policy certainly allows it. If not, its choice is undecided, and the label one
-    /// of those that compete.
+    /// True if the policy certainly allows it. If not, its choice is undecided, and the label is
+    /// one of those that compete.
     pub decided: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct StateSuccessors {
     pub list: Vec<PolicySuccessor>,
     /// Number of outcomes that were dropped.
     pub dropped: u64,
-    /// What the policy may choose; `None` without policy, and in terminal states.
+    /// The labels that the policy may choose; `None` without policy, and in terminal states.
     pub choice: Option<PolicyChoice>,
 }
 

@@ -28,7 +28,7 @@ pub use start::StartSampler;
 pub enum RunStep {
     /// An operator fired.
     Moved {
-        /// Which, see [`Rollout::operator`].
+        /// The operator, see [`Rollout::operator`].
         operator: OpId,
         /// The position of the outcome among those of the operator.
         destination: usize,

@@ -24,11 +24,11 @@ pub enum RunEnding {
     Goal,
     /// In a state that is declared terminal.
     Terminal,
-    /// Where no operator may fire.
+    /// In a state in which no operator may fire.
     Stuck,
     /// With an outcome that is no transition, as it leaves a domain.
     Dropped,
-    /// Where the choice of the policy cannot be told.
+    /// In a state in which the choice of the policy is undecided.
     Undecided,
     /// After as many steps as were allowed.
     CutOff,
@@ -54,7 +54,7 @@ pub struct Run {
     pub ending: RunEnding,
     /// Number of transitions, those of the environment included.
     pub steps: u32,
-    /// Whether a state on it is one of the goal.
+    /// True if it visits a state of the goal.
     pub reached_goal: bool,
     /// The label chosen in its last state; `None` if none was, or nobody was asked.
     pub chosen: Option<LabelId>,
@@ -65,7 +65,7 @@ pub struct Run {
 pub struct SimulationConfig {
     /// After how many steps a run is cut off.
     pub steps: u32,
-    /// Whether runs go on beyond states of the goal.
+    /// True if runs go on beyond states of the goal.
     pub past_goal: bool,
 }
 

@@ -25,7 +25,8 @@ impl From<TableFull> for EngineError {
     }
 }
 
-/// How many look-ups are prepared together: enough that the memory system works on several.
+/// The number of look-ups that are prepared together: enough that the memory system works on
+/// several.
 const LOOK_AHEAD: usize = 16;
 /// Growth of the table below which the memory limit is not asked, in bytes.
 const SMALL_GROWTH: usize = 1 << 24;

@@ -39,9 +39,10 @@ use crate::{Frames, SubProcedures};
 /// Says how to search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SearchSettings {
-    /// Whether a blocked state is asked about again with one more step.
+    /// The rule for asking about a blocked state again with one more step.
     pub rescheduling: Rescheduling,
-    /// How many states depth-first search may have open before it gives up; 0 for none.
+    /// The number of states that depth-first search may have open before it gives up; 0 turns it
+    /// off.
     pub open_states: usize,
 }
 

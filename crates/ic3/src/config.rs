@@ -93,9 +93,9 @@ pub enum Induction {
 pub struct Ic3Config {
     /// Name of the preset.
     pub name: String,
-    /// What a reason may be. [default: boxes]
+    /// The kind of sets that reasons are. [default: boxes]
     pub reasons: Reasons,
-    /// How the policy frame transition problem is decided. [default: exact]
+    /// The way in which the policy frame transition problem is decided. [default: exact]
     pub frame_transition: FrameTransition,
     /// After how many boxes that bounds of the scores leave open a question about the policy is
     /// given up, so that the reason stays smaller; 0 for never. Single states are decided in any
@@ -106,18 +106,18 @@ pub struct Ic3Config {
     pub environment: EnvironmentSolver,
     /// In which order the variables of a reason are generalised. [default: learned]
     pub order: VariableOrder,
-    /// What the states of a reason may do. [default: relative]
+    /// The transitions that the states of a reason may have. [default: relative]
     pub induction: Induction,
-    /// How often a successor outside of a reason that is being generalised is made part of it, or
-    /// of another reason close by, for each attempt; needs `induction = "relative"`. Variables for
-    /// which that seldom helps are spared it. [default: 8] [paper: 0]
+    /// The number of times, in each attempt, that a successor outside of a reason that is being
+    /// generalised is made part of it, or of another reason close by; needs `induction =
+    /// "relative"`. Variables for which that seldom helps are spared it. [default: 8] [paper: 0]
     pub joins: u32,
-    /// How many states depth-first search, which goes first, may have open before it gives up; 0
-    /// for none. [default: 20000] [paper: 0]
+    /// The number of states that depth-first search, which goes first, may have open before it
+    /// gives up; 0 turns it off. [default: 20000] [paper: 0]
     pub depth_first: usize,
-    /// Whether a blocked state is asked about again with one more step. [default: on]
+    /// The rule for asking about a blocked state again with one more step. [default: on]
     pub rescheduling: Rescheduling,
-    /// How far a new reason goes. [default: far]
+    /// The frame up to which a new reason is pushed. [default: far]
     pub pushing: Pushing,
 }
 

@@ -134,7 +134,7 @@ struct SearchFrom<'r, P> {
     system: &'r mut P,
     frames: &'r mut Frames,
     limit: usize,
-    /// What it adds to the frames, where that is wanted.
+    /// The reasons that the search adds to the frames, if they are wanted.
     learnt: Option<&'r mut Vec<Generalized>>,
 }
 

@@ -23,7 +23,7 @@ pub struct Ic3Report {
     pub invariant: Option<Vec<IntBox>>,
     /// Counts: the start states selected, the states whose successors were computed.
     pub counts: Counts,
-    /// How far the search came.
+    /// Counters of the search.
     pub search: SearchStatistics,
     /// Questions that were asked.
     pub queries: SystemStatistics,
@@ -35,7 +35,8 @@ pub struct Ic3Report {
 /// generalised by this many threads.
 ///
 /// # Errors
-/// What the engine cannot take, and modelling errors in reachable states.
+/// Fails if the engine does not support something in the question, and on modelling errors in
+/// reachable states.
 pub fn run(
     question: &Question<'_>,
     policy: Option<&Policy>,

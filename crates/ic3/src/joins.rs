@@ -10,10 +10,10 @@ pub(crate) struct Joins {
 /// Tries that are made before success counts.
 const FREE_TRIES: f64 = 4.0;
 
-/// What part of the tries is to help.
+/// The part of the tries that must help for further ones to be worthwhile.
 const WORTHWHILE: f64 = 0.125;
 
-/// What a past try counts for, after each later one.
+/// The factor by which the weight of a past try falls with each later one.
 const FADING: f64 = 0.98;
 
 impl Joins {

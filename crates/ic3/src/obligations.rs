@@ -25,7 +25,7 @@ struct Obligation<S> {
 /// An obligation taken from the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TakenObligation {
-    /// Which one.
+    /// Its number in the queue.
     pub id: usize,
     /// n: the steps that are left.
     pub steps_left: usize,

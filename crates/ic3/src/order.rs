@@ -18,7 +18,7 @@ pub(crate) struct Ordering {
     evaluator: Option<(Evaluator, Vec<VarId>)>,
 }
 
-/// What a past generalisation counts for, after each later one.
+/// The factor by which the weight of a past generalisation falls with each later one.
 const FADING: f64 = 0.95;
 
 impl Ordering {

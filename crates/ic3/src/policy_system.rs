@@ -72,7 +72,7 @@ impl<'a> PolicySystem<'a> {
     /// Prepares a question, to be answered by at least one thread.
     ///
     /// # Errors
-    /// What the engine cannot take: unsupported.
+    /// Fails if the engine does not support something in the question.
     pub fn new(
         question: &'a Question<'a>,
         policy: Option<&'a Policy>,

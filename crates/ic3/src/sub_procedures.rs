@@ -11,7 +11,7 @@ use crate::{Frames, Generalized};
 pub struct Succession<S> {
     /// The state after it.
     pub state: State,
-    /// What a path says about it.
+    /// The transition, as a path reports it.
     pub step: S,
 }
 

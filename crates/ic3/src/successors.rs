@@ -91,7 +91,7 @@ impl PolicySystem<'_> {
 
 /// A few states of a box: its middle and some of its corners, as many as are evaluated at a time.
 fn probes(part: &IntBox) -> Vec<State> {
-    /// Which ends the corners have, by dimension in turn.
+    /// For each corner one bit for each dimension in turn: its end of that side.
     const ENDS: [u32; 7] =
         [0, u32::MAX, 0x5a69_96c3, 0xa596_693c, 0x33cc_5a5a, 0xcc33_a5a5, 0x9669];
     let middle: State = part.sides().iter().map(|side| side.midpoint()).collect();

@@ -29,14 +29,14 @@ struct Explicit {
 struct Checked<'e, P> {
     inner: P,
     truth: &'e Explicit,
-    /// How often each assertion was checked where it says something.
+    /// The number of times that each assertion was checked where it says something.
     checked: [u64; 5],
-    /// How often several reasons were found together.
+    /// The number of times that several reasons were found together.
     together: u64,
     place: String,
 }
 
-/// How often each assertion was checked, and several reasons were found together.
+/// The number of checks of each assertion, and of times that several reasons were found together.
 #[derive(Default, Debug)]
 struct Sums {
     checked: [u64; 5],

@@ -32,9 +32,9 @@ pub struct ConvertRequest {
     pub problem: ProblemOptions,
     /// The format.
     pub format: ConvertFormat,
-    /// How the policy is written in JANI and PRISM.
+    /// The encoding of the policy in JANI and PRISM.
     pub policy: Option<PolicyEncoding>,
-    /// What may be used to build states.
+    /// The limits of what may be used to build states.
     pub limits: Limits,
     /// The file that is written.
     pub output: PathBuf,

@@ -69,7 +69,7 @@ pub struct DatasetReport {
     pub rows_by_label: Vec<(String, usize)>,
 }
 
-/// How many start states are listed; beyond, they are drawn.
+/// The greatest number of start states that are listed; if there are more, they are drawn.
 const LISTED_STARTS: usize = 1 << 17;
 
 /// Writes states and decisions of a policy as a table. After a stop it has what was found up to there.

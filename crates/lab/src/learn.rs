@@ -27,10 +27,10 @@ pub use files::LearntFiles;
 pub struct LearnRequest {
     /// Model and property, which has an objective with a goal. Its policy does not matter.
     pub problem: ProblemOptions,
-    /// What the network reads and chooses; else the property's interface, else all variables and
-    /// all labels.
+    /// The interface file, which says what the network reads and chooses; else it is the
+    /// property's, else all variables and all labels.
     pub interface: Option<PathBuf>,
-    /// Which labels compete; else what the interface says, else all.
+    /// The labels that compete; else those that the interface says, else all.
     pub filter: Option<Filter>,
     /// Parameters; whether labels are masked follows from the filter, and what has a
     /// field of its own here counts only without it.
@@ -45,9 +45,9 @@ pub struct LearnRequest {
     pub limits: Limits,
     /// The files that are written; else those beside the interface, which names the network.
     pub out: Option<LearntFiles>,
-    /// Where to write what training can be continued from.
+    /// The file to which the state of training is written, so that it can be continued.
     pub checkpoint: Option<PathBuf>,
-    /// Where to continue from.
+    /// The file from which training is continued.
     pub resume: Option<PathBuf>,
 }
 
@@ -95,7 +95,7 @@ pub struct LearnReport {
     pub files: Vec<PathBuf>,
     /// The seed of the network that was kept.
     pub seed: u64,
-    /// How that network does, in runs other than those that chose it.
+    /// The results of that network, in runs other than those that chose it.
     pub score: RunsRecord,
     /// Number of start states; `null` if there are too many to list.
     pub start_states: Option<usize>,
@@ -107,7 +107,7 @@ pub struct LearnReport {
     pub training_s: f64,
 }
 
-/// How many start states are listed; beyond, they are drawn.
+/// The greatest number of start states that are listed; if there are more, they are drawn.
 const LISTED_STARTS: usize = 1 << 17;
 
 /// Trains a network that chooses labels and writes it, also if it is not competent. The status is

@@ -27,11 +27,11 @@ pub struct SimulateRequest {
     pub runs: u64,
     /// After how many steps a run is cut off.
     pub steps: u32,
-    /// Whether runs go on beyond states of the goal.
+    /// True if runs go on beyond states of the goal.
     pub past_goal: bool,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Which run is told step by step.
+    /// The run that is told step by step.
     pub trace: Option<TraceChoice>,
     /// The limits of what may be used.
     pub limits: Limits,
@@ -62,7 +62,7 @@ pub enum TraceChoice {
     Ending(RunEnding),
 }
 
-/// How many start states are listed; beyond, they are drawn.
+/// The greatest number of start states that are listed; if there are more, they are drawn.
 const LISTED_STARTS: usize = 1 << 17;
 
 /// Runs a policy at random. After a stop the runs that ended before count.

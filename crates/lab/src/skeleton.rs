@@ -9,7 +9,7 @@ use policert_policy::{PolicyOptions, load_computing, policy_sizes};
 use policert_problem::ProblemOptions;
 use policert_problem::load::{ModelExpressions, model};
 
-/// Which interface to write, and where.
+/// The interface to write, and its place.
 #[derive(Clone, Debug)]
 pub struct SkeletonRequest {
     /// The model file.
@@ -20,16 +20,16 @@ pub struct SkeletonRequest {
     pub policy: PathBuf,
     /// The interface file that is written.
     pub output: PathBuf,
-    /// Whether a file that is there may be replaced.
+    /// True if an existing file may be replaced.
     pub force: bool,
 }
 
-/// What was written.
+/// The result of writing an interface.
 #[derive(Clone, Debug)]
 pub struct WrittenSkeleton {
-    /// What was guessed, and what is missing.
+    /// Remarks on what was guessed and what is missing.
     pub notes: Vec<String>,
-    /// Why the policy cannot be read with this interface yet, if so.
+    /// The reason why the policy cannot be read with this interface yet, if it cannot.
     pub misfit: Option<String>,
 }
 

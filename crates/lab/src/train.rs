@@ -21,19 +21,19 @@ use task_plant::TaskPlant;
 pub struct TrainRequest {
     /// The task's file. Its controller does not matter, nor whether there is a file for it.
     pub task: PathBuf,
-    /// Which of its instances.
+    /// The name of the instance in the file.
     pub instance: Option<String>,
-    /// What the network reads.
+    /// The inputs of the network.
     pub observation: ObservationChoice,
     /// Seed of all random numbers.
     pub seed: u64,
     /// Widths of the hidden layers.
     pub hidden: Vec<usize>,
-    /// What they apply.
+    /// The activation function of the hidden layers.
     pub activation: HiddenActivation,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
-    /// Where the network goes, an ONNX file.
+    /// The file to which the network is written, in ONNX.
     pub out: PathBuf,
 }
 

@@ -19,7 +19,7 @@ use crate::quotient::{GOAL, Quotient};
 const PATIENCE: u32 = 500;
 /// Sweeps before the first guess of the values; the next ones wait twice as long each.
 const FIRST_GUESS: u64 = 60;
-/// How many sweeps a guess is worth.
+/// A guess is tried if more than this number of sweeps would still be needed.
 const GUESS_SWEEPS: f64 = 200.0;
 /// Greatest number of transitions of a component that is solved exactly when iteration is slow.
 const EXACT_TRANSITIONS: u32 = 20_000;

@@ -36,7 +36,7 @@ pub struct OnTheFly {
 /// Bounds the greatest probability of reaching the target, by an interval of width `precision`.
 ///
 /// # Errors
-/// What is wrong with the MDP. A stop of the budget is not an error.
+/// Fails if the MDP is invalid. A stop of the budget is not an error.
 pub fn max_probability(
     mdp: &mut impl ImplicitMdp,
     precision: f64,
@@ -83,7 +83,7 @@ struct LrtdpSearch<'a, M> {
     solved: crate::StateSet,
     initial: Vec<u32>,
     precision: f64,
-    /// How much a backup may lower an upper bound that counts as consistent.
+    /// The greatest amount by which a backup may lower an upper bound that counts as consistent.
     consistent: f64,
     trials: u64,
     traps: u64,

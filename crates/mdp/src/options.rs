@@ -21,7 +21,7 @@ pub struct SolveOptions {
     pub precision: f64,
     /// The way in which upper bounds are found. \[default: interval iteration\]
     pub method: Method,
-    /// Whether to compute exact values. \[default: no\]
+    /// True if exact values are computed. \[default: no\]
     pub exact: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct Reachability<'m> {
     pub target: &'m StateSet,
     /// States where a run has failed, unless they are in the target.
     pub avoid: &'m StateSet,
-    /// Which probability.
+    /// The least or the greatest probability.
     pub direction: Direction,
 }
 

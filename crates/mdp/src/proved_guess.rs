@@ -19,7 +19,7 @@ const MOST_ROUNDS: u32 = 100;
 const SLIGHTEST: f64 = 1e-15;
 /// Sweeps of value iteration between two evaluations, so that better choices spread.
 const SWEEPS: u32 = 10;
-/// What a choice must take at least off the number of steps.
+/// The least amount by which every choice must lower the number of steps.
 const PART: f64 = 0.2;
 
 /// Raises lower bounds and lowers upper bounds of the members of a component; what is not proved

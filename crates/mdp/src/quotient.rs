@@ -136,7 +136,7 @@ struct Builder<'a> {
     block_of: &'a [u32],
     mdp: MdpBuilder,
     origin: Vec<u32>,
-    /// What a distribution becomes, by the roles of its entries.
+    /// The distribution in the quotient, by the roles of the entries of the original one.
     remapped: FxHashMap<Box<[u32]>, DistributionId>,
     targets: Vec<u32>,
     key: Vec<u32>,

@@ -17,7 +17,7 @@ pub struct Solution {
     pub initial: Vec<ProbabilityBounds>,
     /// The reason why it ended early; the bounds stand nevertheless.
     pub stopped: Option<StopReason>,
-    /// What the work was.
+    /// Counters of the work.
     pub statistics: SolveStatistics,
     pub(crate) known: Option<Qualitative>,
     pub(crate) quotient: Option<Quotient>,

@@ -84,7 +84,7 @@ pub fn write_file(path: &Path, text: &[u8]) -> io::Result<()> {
     file.finish()
 }
 
-/// How many symbolic links may name each other in a row, as Linux allows.
+/// The greatest number of symbolic links that may name each other in a row, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// The file that symbolic links lead to, which may not exist yet.

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// A file that a run read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Input {
-    /// What it was read as.
+    /// The role that it had.
     pub role: InputRole,
     /// Its path, as it was given or included.
     pub path: PathBuf,

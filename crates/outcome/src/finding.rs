@@ -12,7 +12,7 @@ use crate::ExitStatus;
 /// One thing that is wrong with an input.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// Whether the input is wrong, or uses what is not supported.
+    /// The kind of fault: a wrong input, or one that uses an unsupported feature.
     pub kind: FindingKind,
     /// The problem in words.
     pub message: String,
@@ -119,7 +119,7 @@ impl From<&VnnlibError> for Finding {
     }
 }
 
-/// How many problems of one file are listed, as of a model.
+/// The greatest number of problems of one file that are listed, as for a model.
 const LISTED: usize = 200;
 
 /// The problems that an error about a policy is: a mismatch lists several.

@@ -12,11 +12,11 @@ use crate::{Failure, write_json};
 pub struct FileRecord {
     /// The file; `-` is standard output.
     pub path: PathBuf,
-    /// Whether it was written.
+    /// True if it was written.
     pub written: bool,
     /// The reason why it was not.
     pub reason: Option<String>,
-    /// Whether an older file of that name was removed.
+    /// True if an older file of that name was removed.
     pub removed_older: bool,
 }
 

@@ -21,23 +21,23 @@ pub struct Outcome<T> {
     /// The exit code.
     #[serde(rename = "exit_code", serialize_with = "code")]
     pub status: ExitStatus,
-    /// Why the answer is not known or not complete, or what is wrong.
+    /// The reason why the answer is not known or not complete, or the fault.
     pub reason: Option<String>,
     /// The same for programs.
     pub reason_code: Option<ReasonCode>,
-    /// What this command alone says.
+    /// The fields of this command's own report.
     #[serde(flatten)]
     pub report: T,
-    /// What is to be known about it.
+    /// Warnings and notes about the answer.
     #[serde(flatten)]
     pub remarks: Remarks,
-    /// What is wrong with the inputs.
+    /// The faults of the inputs.
     pub errors: Vec<Finding>,
     /// Wall-clock time of the whole run in seconds.
     pub time_s: f64,
     /// Peak resident memory in MB (10⁶ bytes), where the system tells.
     pub peak_memory_mb: Option<f64>,
-    /// Why there is no answer.
+    /// The reason why there is no answer.
     #[serde(skip)]
     pub failure: Option<Failure>,
     /// A file that could not be written.
@@ -48,9 +48,9 @@ pub struct Outcome<T> {
 /// Holds what was found on the way to an answer, also if there is none.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Remarks {
-    /// What to know before trusting the answer.
+    /// Warnings to read before trusting the answer.
     pub warnings: Vec<String>,
-    /// What is worth knowing.
+    /// Notes that are worth knowing.
     pub notes: Vec<String>,
     /// The files that were read, where their digests are wanted.
     pub inputs: Vec<Input>,

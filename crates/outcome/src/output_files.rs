@@ -43,7 +43,8 @@ impl OutputFiles {
     /// Checks whether all can be written, and none is another one or one of these inputs.
     ///
     /// # Errors
-    /// What is wrong with one: wrong usage. Nothing may be written then.
+    /// Wrong usage: a file that cannot be written, or that is named twice or is an input. Nothing
+    /// may be written then.
     pub fn check<'a>(&self, inputs: impl IntoIterator<Item = &'a Path>) -> Result<(), Failure> {
         for file in &self.0 {
             writable(file).map_err(|what| refused(file, &what))?;
@@ -61,7 +62,7 @@ impl OutputFiles {
     /// Checks whether none of them is one of these inputs.
     ///
     /// # Errors
-    /// Which one is: wrong usage. Nothing may be written then.
+    /// Wrong usage: an output that is one of the inputs. Nothing may be written then.
     pub fn check_inputs<'a>(
         &self,
         inputs: impl IntoIterator<Item = &'a Path>,
@@ -80,7 +81,7 @@ impl OutputFiles {
     /// The same for inputs that turned out to be wrong.
     ///
     /// # Errors
-    /// Which one is written.
+    /// Wrong usage: an output that is one of these inputs.
     pub fn check_findings(&self, findings: &[Finding]) -> Result<(), Failure> {
         self.check_inputs(findings.iter().filter_map(|finding| finding.file.as_deref()))
     }

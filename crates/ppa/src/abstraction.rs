@@ -28,7 +28,7 @@ impl<'a> Abstraction<'a> {
     /// Prepares the predicates of the property and the operators of the model.
     ///
     /// # Errors
-    /// What the abstraction cannot take: unsupported.
+    /// Fails if the abstraction does not support something in the question.
     pub fn new(
         question: &'a Question<'a>,
         policy: Option<&'a Policy>,

@@ -83,7 +83,8 @@ pub struct CegarReport {
 /// Runs the loop.
 ///
 /// # Errors
-/// What the engine cannot take, and modelling errors. A stop is a verdict *unknown*.
+/// Fails if the engine does not support something in the question, and on modelling errors. A stop
+/// is a verdict *unknown*.
 pub fn cegar(
     question: &Question<'_>,
     policy: Option<&Policy>,

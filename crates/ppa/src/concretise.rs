@@ -50,7 +50,7 @@ type Layer = Vec<(State, Option<Arrival>)>;
 #[derive(Debug)]
 pub struct StartLayers {
     layers: BTreeMap<AbstractState, BTreeSet<State>>,
-    /// Whether all start states were looked at.
+    /// True if all start states were looked at.
     complete: bool,
 }
 

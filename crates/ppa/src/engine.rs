@@ -39,7 +39,8 @@ pub struct PpaReport {
 /// paths are tried for concrete runs; if none is found the verdict is unknown.
 ///
 /// # Errors
-/// What the engine cannot take, and modelling errors. A stop is a verdict *unknown*.
+/// Fails if the engine does not support something in the question, and on modelling errors. A stop
+/// is a verdict *unknown*.
 pub fn run(
     question: &Question<'_>,
     policy: Option<&Policy>,

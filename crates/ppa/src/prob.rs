@@ -62,7 +62,7 @@ pub struct ProbConfig {
     /// The most concrete states that runs from a start state may meet; more where these show too
     /// little.
     pub run_limit: usize,
-    /// Which counterexample analysis comes first.
+    /// The counterexample analysis that comes first.
     pub analysis: CounterexampleAnalysis,
     /// Options of the refinement.
     pub cegar: CegarConfig,
@@ -100,7 +100,7 @@ pub struct ProbReport {
     /// Bounds of the greatest probability of reaching an unsafe state, proved whatever ended the
     /// run.
     pub bounds: ProbabilityBounds,
-    /// Whether there is no start state.
+    /// True if there is no start state.
     pub vacuous: bool,
     /// The reason why it ended before it had what was asked for.
     pub unknown: Option<UnknownReason>,
@@ -114,7 +114,7 @@ pub struct ProbReport {
     pub expansions: u64,
     /// Refinements by what they came from.
     pub refinements: BTreeMap<Origin, u64>,
-    /// What the counterexamples were.
+    /// The spurious counterexamples, counted by kind.
     pub spurious: Spurious,
     /// Remarks for the user.
     pub notes: Vec<String>,
@@ -149,7 +149,8 @@ fn reason_of(error: EngineError) -> Result<UnknownReason, EngineError> {
 /// Bounds the greatest probability with the predicates of the property (prob-PPA).
 ///
 /// # Errors
-/// What the engine cannot take, and modelling errors. A stop is not an error: the bounds stand.
+/// Fails if the engine does not support something in the question, and on modelling errors. A stop
+/// is not an error: the bounds stand.
 pub fn prob_ppa(
     question: &Question<'_>,
     policy: Option<&Policy>,
@@ -227,7 +228,8 @@ pub fn prob_ppa(
 /// (prob-CEGAR).
 ///
 /// # Errors
-/// What the engine cannot take, and modelling errors. A stop is not an error: the bounds stand.
+/// Fails if the engine does not support something in the question, and on modelling errors. A stop
+/// is not an error: the bounds stand.
 pub fn prob_cegar(
     question: &Question<'_>,
     policy: Option<&Policy>,

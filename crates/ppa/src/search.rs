@@ -14,9 +14,9 @@ use crate::{AbstractState, AbstractStateId, AbstractStateTable};
 /// Holds what is known of an abstract state that was met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StateInfo {
-    /// Whether it is an abstract start state.
+    /// True if it is an abstract start state.
     pub is_start: bool,
-    /// Whether it contains an unsafe state.
+    /// True if it contains an unsafe state.
     pub is_unsafe: bool,
     /// Number of transitions from a start state.
     pub depth: u32,
@@ -39,7 +39,7 @@ pub struct AbstractStep {
 pub struct AbstractFragment {
     /// The states met.
     pub states: AbstractStateTable,
-    /// What is known of them.
+    /// The knowledge about each of them.
     pub info: SideTable<AbstractStateId, StateInfo>,
     /// The transitions, each pair once, in the order of finding.
     pub transitions: Vec<(AbstractStateId, AbstractStateId)>,

@@ -57,7 +57,8 @@ struct Partial {
     found: AbstractState,
     open: Vec<PredId>,
     sides: IntBox,
-    /// What the box does not say yet of the start condition and the literals decided so far.
+    /// The rest of the start condition and of the literals decided so far, beyond what the box
+    /// says.
     condition: Conjunction,
     /// A point that is known to be a start state with these literals.
     witness: Option<State>,

@@ -37,7 +37,7 @@ pub enum HollowFact {
     },
     /// Keys of a file that are ignored, where one of nearly the same name is missing.
     IgnoredKeys {
-        /// What was said about each.
+        /// A remark on each.
         keys: Vec<String>,
     },
 }

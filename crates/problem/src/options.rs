@@ -12,39 +12,39 @@ use crate::{DomainSetting, QuestionAim, StuckStates};
 pub struct ProblemOptions {
     /// The model file.
     pub model: PathBuf,
-    /// Which property: `FILE:N`, `FILE` (its first), a position in the model, or a name.
-    /// [default: the model's first safety property]
+    /// The property: `FILE:N`, `FILE` (its first), a position in the model, or a name. [default:
+    /// the model's first safety property]
     pub property: Option<String>,
     /// Values for constants; they also replace values of the file. [default: none]
     pub constants: Vec<(String, String)>,
-    /// Which policy. [default: the property's]
+    /// The policy. [default: the property's]
     pub policy: PolicySource,
-    /// Which labels compete. [default: as the interface says]
+    /// The labels that compete. [default: as the interface says]
     pub filter: Option<Filter>,
-    /// What is chosen at ties. [default: as the interface says, else first]
+    /// The labels that are chosen at ties. [default: as the interface says, else first]
     pub ties: Option<Ties>,
     /// In which arithmetic scores are meant. [default: real]
     pub numbers: Option<Numbers>,
-    /// What becomes of updates that leave a domain. [default: drop]
+    /// The rule for updates that leave a domain. [default: drop]
     pub domain: DomainSetting,
     /// States that are declared terminal. [default: nothing]
     pub terminal: TerminalChoice,
     /// Goal states: a condition instead of the property's goal. [default: the property's]
     pub goal: Option<String>,
-    /// What is asked of the runs. [default: that none reaches an unsafe state]
+    /// The question about the runs. [default: that none reaches an unsafe state]
     pub aim: QuestionAim,
-    /// What states without successors are. [default: allowed]
+    /// The rule for states without successors. [default: allowed]
     pub stuck: StuckStates,
-    /// Whether the model's own initial states are start states besides those that the property
-    /// names. [default: included]
+    /// The rule for the model's own initial states: whether they are start states besides those
+    /// that the property names. [default: included]
     pub initial_states: InitialStates,
-    /// How much is built. [default: what the engine builds by default]
+    /// The part of the state space that is built. [default: what the engine builds by default]
     pub state_space: StateSpace,
-    /// Which predicates an abstraction gets. [default: those of the property]
+    /// The predicates that an abstraction gets. [default: those of the property]
     pub predicates: Predicates,
-    /// Which probabilities are read. [default: also rounded ones]
+    /// The probabilities that are read. [default: also rounded ones]
     pub probabilities: Probabilities,
-    /// Whether the SHA-256 of the files that are read is computed, for results and evidence.
+    /// True if the SHA-256 of the files that are read is computed, for results and evidence.
     /// [default: true]
     pub digests: bool,
 }
@@ -80,7 +80,7 @@ impl ProblemOptions {
 pub enum PolicySource {
     /// None: all actions are allowed.
     None,
-    /// What is named here; what is not, from the property.
+    /// The files that are named here; the property names the others.
     Given {
         /// The interface file; else the one that the property names.
         interface: Option<PathBuf>,

@@ -49,10 +49,10 @@ fn aim_of(property: &StandardProperty) -> Result<ProbabilityAim, Failure> {
     })
 }
 
-/// Returns which probability a standard property asks for, if it is one that is supported.
+/// Returns the probability that a standard property asks for, if it is one that is supported.
 ///
 /// # Errors
-/// What is not supported of it.
+/// Fails if the property is not supported, and says what in it is not.
 pub fn direction(property: &StandardProperty) -> Result<Direction, Failure> {
     let refuse = |what: &str| {
         Failure::unsupported(format!("unsupported: property `{}`: {what}", property.name))
@@ -113,7 +113,7 @@ pub fn is_reachability(property: &StandardProperty, one_initial_state: bool) -> 
         && (function == wanted || of_one)
 }
 
-/// What is not supported of a property about the existence of paths.
+/// Names the unsupported part of a property about the existence of paths.
 fn about_paths(property: &StandardProperty) -> &'static str {
     match (property.quantity, &property.path) {
         (Quantity::Certain, PathSet::Globally(condition)) if !condition.to_expr().is_total() => {

@@ -26,10 +26,10 @@ pub struct Problem {
     /// The standard property that `property` stands for, if the question is one: its unsafe states
     /// are what is to be reached.
     pub standard: Option<StandardProperty>,
-    /// Whether the model calls itself a Markov chain (`dtmc`): several operators in a state are no
+    /// True if the model calls itself a Markov chain (`dtmc`): several operators in a state are no
     /// choice then.
     pub is_markov_chain: bool,
-    /// What its objective says for training.
+    /// The rewards that its objective sets for training.
     pub rewards: TrainingRewards,
     /// The policy; `None` allows all actions.
     pub policy: Option<Policy>,
@@ -128,6 +128,6 @@ pub struct ProblemRecord {
     /// The condition of goal states as it was given.
     #[serde(default)]
     pub goal: Option<String>,
-    /// Whether the model's own initial states are start states besides.
+    /// True if the model's own initial states are start states besides.
     pub initial_states: bool,
 }

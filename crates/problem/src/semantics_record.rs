@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct SemanticsRecord {
     /// The rules of the policy's choice; `null` without policy: all actions are allowed.
     pub policy: Option<PolicySemantics>,
-    /// What becomes of updates that leave a domain.
+    /// The rule for updates that leave a domain.
     pub domain: DomainSetting,
-    /// Where runs start.
+    /// The states in which runs start.
     pub start: StartRule,
     /// The condition of terminal states, as a person would write it.
     pub terminal: Option<String>,
-    /// What is asked of the runs.
+    /// The question about the runs.
     #[serde(default)]
     pub aim: QuestionAim,
-    /// What states without successors are that are neither terminal nor goal states.
+    /// The rule for states without successors that are neither terminal nor goal states.
     #[serde(default)]
     pub stuck: StuckStates,
     /// The condition of goal states, where it matters for one of these.

@@ -25,18 +25,18 @@ use crate::trajectory::ViolationKind;
 pub struct ReachConfig {
     /// Threads that work on parts of the initial box. [default: 1]
     pub threads: usize,
-    /// How often a part that is not verified is halved at most. [default: until the budget runs out,
-    /// or it is clear that halving does not help]
+    /// The greatest number of times that a part that is not verified is halved. [default: until the
+    /// budget runs out, or it is clear that halving does not help]
     pub refinements: Option<u32>,
     /// The way in which networks are evaluated. [default: double precision, as computed]
     pub arithmetic: NetworkArithmetic,
-    /// Whether unsafe states between samples count. [default: no]
+    /// True if unsafe states between samples count. [default: no]
     pub between_samples: bool,
-    /// Whether to return the boxes of every step. [default: no]
+    /// True if the boxes of every step are returned. [default: no]
     pub record: bool,
-    /// How many random trajectories to return. [default: 0]
+    /// The number of random trajectories to return. [default: 0]
     pub samples: u32,
-    /// Which relations merge boxes. [default: as meant]
+    /// The relations by which boxes are merged. [default: as meant]
     pub relations: Relations,
 }
 
@@ -83,7 +83,7 @@ pub enum ReachVerdict {
 /// Trajectories that break what is asked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counterexample {
-    /// What they show.
+    /// The requirement that they violate.
     pub kind: ViolationKind,
     /// The trajectories.
     pub trajectories: Vec<ReportedTrajectory>,
@@ -105,7 +105,7 @@ pub struct ReportedTrajectory {
 pub enum UnknownCause {
     /// A box stands against *safe*, and no trajectory shows *unsafe*.
     Obstacle {
-        /// What the box does.
+        /// The reason for which it stands against the verdict.
         kind: ObstacleKind,
         /// At which step.
         step: u32,
@@ -159,7 +159,7 @@ pub struct ReachStatistics {
 pub struct LoopAnalysis {
     /// The answer.
     pub verdict: ReachVerdict,
-    /// Whether every operation was exact.
+    /// True if every operation was exact.
     pub exact: bool,
     /// Numbers.
     pub statistics: ReachStatistics,

@@ -75,7 +75,7 @@ pub enum ExpressionNode {
     Max(ExpressionId, ExpressionId),
     /// `then` where a ≤ b, or a < b if `strict`; `otherwise` elsewhere.
     Choose {
-        /// Whether equality counts as not less.
+        /// True if equality counts as not less.
         strict: bool,
         /// The left side.
         a: ExpressionId,
@@ -92,7 +92,7 @@ pub enum ExpressionNode {
 #[derive(Clone, Debug, Default)]
 pub struct ExpressionGraph {
     nodes: Vec<ExpressionNode>,
-    /// Whether a node has a value for all values of the variables.
+    /// By node: whether it has a value for all values of the variables.
     total: Vec<bool>,
     known: FxHashMap<ExpressionNode, ExpressionId>,
 }

@@ -32,7 +32,7 @@ pub struct ReachJournal {
 struct Header {
     /// Version of this format.
     policert_reach_journal: u32,
-    /// What the results depend on: digests of files and options.
+    /// The digests of files and options on which the results depend.
     run: String,
 }
 

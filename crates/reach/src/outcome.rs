@@ -26,7 +26,7 @@ pub enum ObstacleKind {
 /// A box that stands against a verdict *safe*.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Obstacle<R> {
-    /// What it does.
+    /// The reason for which it stands against the verdict.
     pub kind: ObstacleKind,
     /// At which step.
     pub step: u32,
@@ -52,10 +52,10 @@ pub struct PartOutcome<R> {
     pub goal_steps: Vec<bool>,
     /// For the question about each: the step at which the last box was in the goal.
     pub absorbed_at: Option<u32>,
-    /// What ends the run of this part early, if that does not decide: all may be in the goal at
+    /// The box that ends the run of this part early without deciding it: all may be in the goal at
     /// once before.
     pub cut_off: Option<Obstacle<R>>,
-    /// What stands against *safe*.
+    /// The box that stands against a verdict *safe*.
     pub obstacle: Option<Obstacle<R>>,
     /// The boxes of every step, if they are wanted: ranges one after the other.
     pub recorded: Vec<Vec<R>>,

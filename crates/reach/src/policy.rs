@@ -55,7 +55,7 @@ pub enum Rounding {
 pub struct NetworkArithmetic {
     /// The precision.
     pub evaluation: Evaluation,
-    /// Which rounded values count.
+    /// The rounded values that count.
     pub rounding: Rounding,
 }
 
@@ -73,7 +73,7 @@ struct CellNetwork {
     double: Evaluator,
     single: SingleEvaluator,
     arithmetic: NetworkArithmetic,
-    /// Whether no number that an evaluation meets can overflow in any of the cells.
+    /// True if no number that an evaluation meets can overflow in any of the cells.
     never_overflows: bool,
 }
 

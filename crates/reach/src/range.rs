@@ -19,7 +19,7 @@ pub use exact::ExactRange;
 /// A non-empty closed range. Every operation contains all results for members of its operands;
 /// `None` says that some members have no result.
 pub trait ClosedRange: Clone + PartialEq + Debug + Send + Sync + 'static {
-    /// Whether bounds are exact.
+    /// True if bounds are exact.
     const EXACT: bool;
 
     /// The least range around an exact number.

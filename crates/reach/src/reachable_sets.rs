@@ -36,7 +36,7 @@ pub type Part = Vec<(Rational, Rational)>;
 pub struct Boxes<R> {
     /// The ranges of the boxes, one box after the other.
     pub sides: Vec<R>,
-    /// Whether all that a box stands for was in the goal already; empty if that makes no
+    /// By box: whether all that it stands for was in the goal already; empty if that makes no
     /// difference.
     pub reached: Vec<bool>,
 }
@@ -54,7 +54,7 @@ pub struct ReachOptions {
     pub record: bool,
     /// Look for unsafe states between samples as well.
     pub between_samples: bool,
-    /// Which relations merge boxes.
+    /// The relations by which boxes are merged.
     pub relations: Relations,
     /// Stop with memory as the reason beyond this many boxes of one part at one step.
     pub box_limit: Option<u64>,

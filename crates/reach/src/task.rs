@@ -33,14 +33,14 @@ pub enum DynamicsKind {
 /// The dynamics: one expression for each state variable, over the state and then the inputs.
 #[derive(Clone, Debug)]
 pub struct Dynamics {
-    /// What the expressions give.
+    /// The meaning of the expressions' values.
     pub kind: DynamicsKind,
     /// The graph of all expressions.
     pub graph: ExpressionGraph,
     /// The expressions, one for each state variable.
     pub components: Vec<ExpressionId>,
-    /// How often the update is applied in one step; for differential equations into how many
-    /// parts of equal length a step is divided.
+    /// The number of times that the update is applied in one step; for differential equations, the
+    /// number of parts of equal length into which a step is divided.
     pub substeps: u32,
     /// Length of a step in time; only differential equations need it.
     pub period: Rational,
@@ -111,9 +111,9 @@ pub enum AfterGoal {
 /// The two switches of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LoopQuestion {
-    /// What it means to reach the goal.
+    /// The meaning of reaching the goal.
     pub goal: GoalRule,
-    /// Whether the unsafe set counts after the goal.
+    /// The rule for the unsafe set after the goal.
     pub after_goal: AfterGoal,
 }
 
@@ -126,9 +126,9 @@ pub struct Task {
     pub state: Vec<String>,
     /// Names of the inputs.
     pub inputs: Vec<String>,
-    /// How the state changes.
+    /// The dynamics of the state.
     pub dynamics: Dynamics,
-    /// What chooses the inputs.
+    /// The controller, which chooses the inputs.
     pub controller: Controller,
     /// From the controller's outputs to the inputs.
     pub action: ActionMap,
@@ -136,7 +136,7 @@ pub struct Task {
     pub grid: Option<Grid>,
     /// The initial box: lower and upper bound of each variable.
     pub initial: Vec<(Rational, Rational)>,
-    /// Where the initial box is cut: for each variable increasing numbers, both bounds included.
+    /// The cuts of the initial box: for each variable increasing numbers, both bounds included.
     pub partition: Vec<Vec<Rational>>,
     /// The goal.
     pub goal: Option<LoopRegion>,
@@ -146,7 +146,7 @@ pub struct Task {
     pub avoid_from_step: u32,
     /// The last step.
     pub steps: u32,
-    /// What is asked.
+    /// The question about the loop.
     pub question: LoopQuestion,
     /// Boxes closer than this along each variable are merged; `None` merges nothing.
     pub aggregation: Option<Vec<f64>>,

@@ -241,7 +241,7 @@ pub enum ViolationKind {
 /// Trajectories that show that the answer is *unsafe*.
 #[derive(Clone, Debug)]
 pub struct Violation<R> {
-    /// What they show.
+    /// The requirement that they violate.
     pub kind: ViolationKind,
     /// The trajectories, the decisive one first.
     pub trajectories: Vec<Trajectory<R>>,

@@ -15,7 +15,7 @@ use crate::partition::{halves, narrowest, partition};
 pub struct Images {
     /// By outcome: where it leads to a state.
     exists: Vec<Condition>,
-    /// Whether single states are needed: probabilities depend on the state.
+    /// True if single states are needed, because probabilities depend on the state.
     by_state: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct Images {
 pub struct Image {
     /// The states before, with the free choices of the outcome.
     pub source: IntBox,
-    /// Which outcome.
+    /// The index of the outcome.
     pub destination: usize,
     /// The states after it.
     pub image: IntBox,

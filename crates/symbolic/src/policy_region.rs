@@ -17,10 +17,11 @@ pub struct PolicyRegion<'p> {
     policy: &'p Policy,
     oracle: Oracle<'p>,
     chooser: Chooser<'p>,
-    /// Where each output is applicable; empty without filter.
+    /// By output: the condition of its being applicable; empty without filter.
     applicable: Vec<Condition>,
     entered: Option<IntBox>,
-    /// What is known about the box that was entered; built when the first question about it is asked.
+    /// The knowledge about the box that was entered; built when the first question about it is
+    /// asked.
     map: Option<DecisionMap>,
     asked: u64,
 }

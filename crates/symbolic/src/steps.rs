@@ -11,7 +11,8 @@ use crate::operators::{LabelGroup, Operators};
 pub struct StateStep {
     /// The step that happens.
     pub step: TraceStep,
-    /// Whether the policy certainly chooses its label; if not, its choice in the state is undecided.
+    /// True if the policy certainly chooses its label; if not, its choice in the state is
+    /// undecided.
     pub is_certain: bool,
 }
 

@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What queries share.
+/// The work that queries share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sharing {
     /// Those of one region a decision map, all one oracle.

@@ -31,9 +31,9 @@ pub type Configure = fn(&str, &[Setting]) -> Result<Box<dyn Engine>, Configurati
 pub struct Registration {
     /// Its name.
     pub name: &'static str,
-    /// What it is, for the help.
+    /// The description of the engine in the help.
     pub help: &'static str,
-    /// Which questions it answers.
+    /// The questions that it answers.
     pub questions: AnsweredQuestions,
     /// The engine that questions about probabilities go to, where it does not answer them itself.
     pub passes_on: Option<&'static str>,
@@ -48,21 +48,21 @@ pub struct Registration {
 /// Says which questions an engine answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AnsweredQuestions {
-    /// Whether an unsafe state is reachable.
+    /// The question whether an unsafe state is reachable.
     pub safety: bool,
-    /// Whether every run reaches the goal, and whether one gets stuck.
+    /// The questions whether every run reaches the goal, and whether one gets stuck.
     pub runs: bool,
-    /// How probable it is to reach an unsafe state, at most.
+    /// The question for the greatest probability of reaching an unsafe state.
     pub probability: bool,
     /// Standard properties that ask for other probabilities.
     pub standard: bool,
 }
 
 impl AnsweredQuestions {
-    /// Whether an unsafe state is reachable.
+    /// The question whether an unsafe state is reachable, and no other.
     pub const SAFETY: Self =
         Self { safety: true, runs: false, probability: false, standard: false };
-    /// How probable it is to reach an unsafe state, at most.
+    /// The question for the greatest probability of reaching an unsafe state, and no other.
     pub const PROBABILITY: Self =
         Self { safety: false, runs: false, probability: true, standard: false };
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 /// States in which steps are looked for at most.
 const MOST_STATES: u64 = 20_000;
-/// How long that may take.
+/// The greatest time that this search may take.
 const MOST_TIME: Duration = Duration::from_millis(500);
 
 /// Says why a verdict is hollow.
@@ -126,7 +126,7 @@ struct Probe<'q> {
     still: Option<String>,
     starts: u64,
     goal_starts: u64,
-    /// Whether some step was taken; whether by the policy.
+    /// True if some step was taken.
     moved: bool,
     acted: bool,
 }

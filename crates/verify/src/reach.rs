@@ -31,27 +31,28 @@ pub use report::{
 pub struct ReachRequest {
     /// The task's file.
     pub task: PathBuf,
-    /// Which of its instances.
+    /// The name of the instance in the file.
     pub instance: Option<String>,
-    /// What it means to reach the goal, instead of what the task says.
+    /// The meaning of reaching the goal, instead of the task's.
     pub goal: Option<GoalRule>,
-    /// Whether the unsafe set counts after the goal, instead of what the task says.
+    /// The rule for the unsafe set after the goal, instead of the task's.
     pub after_goal: Option<AfterGoal>,
-    /// How networks are evaluated.
+    /// The arithmetic in which networks are evaluated.
     pub arithmetic: NetworkArithmetic,
-    /// Whether states between samples count.
+    /// True if states between samples count.
     pub between_samples: bool,
-    /// How boxes are merged.
+    /// The way in which boxes are merged.
     pub aggregation: AggregationChoice,
-    /// How often a part that is not verified is halved at most; else until the limits.
+    /// The greatest number of times that a part that is not verified is halved; `None` leaves it to
+    /// the limits.
     pub refinements: Option<u32>,
     /// Threads.
     pub threads: u16,
-    /// What may be used; states are the boxes of one part at one step.
+    /// The limits of what may be used; states are the boxes of one part at one step.
     pub limits: Limits,
     /// File of finished parts, to be continued if it is there.
     pub journal: Option<PathBuf>,
-    /// Whether the report has the boxes of every step.
+    /// True if the report has the boxes of every step.
     pub record: bool,
     /// Widths of the cells instead of the task's; one for each variable, or one for all.
     pub granularity: Option<Vec<Rational>>,

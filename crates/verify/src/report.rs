@@ -14,9 +14,9 @@ use crate::{Hollow, StartStatesRecord};
 pub struct Report {
     /// The verdict in a word.
     pub verdict: VerdictWord,
-    /// Whether the verdict holds because there is nothing to check.
+    /// True if the verdict holds because there is nothing to check.
     pub vacuous: bool,
-    /// Why a good verdict says nothing about the policy, if so.
+    /// The reasons why a good verdict says nothing about the policy.
     pub hollow: Vec<Hollow>,
     /// Of a question about a probability: lower and upper bound, exact decimals rounded outwards.
     pub probability: Option<[String; 2]>,
@@ -28,9 +28,9 @@ pub struct Report {
     pub engine: Option<String>,
     /// Its configuration, where it has several.
     pub preset: Option<String>,
-    /// What every engine that was considered found, in order.
+    /// The results of every engine that was considered, in order.
     pub attempts: Vec<Attempt>,
-    /// What the verdict means.
+    /// The meaning of the verdict.
     pub semantics: Option<SemanticsRecord>,
     /// Counts of the engine that the answer comes from.
     pub statistics: Option<Statistics>,
@@ -51,10 +51,10 @@ pub struct Report {
     /// invariant.
     #[serde(skip)]
     pub evidence: Option<Evidence>,
-    /// Why there is no evidence, where there is none.
+    /// The reason why there is no evidence, where there is none.
     #[serde(skip)]
     pub no_evidence: String,
-    /// Which start states are proved safe, if that was asked for and the engine tells.
+    /// The start states that are proved safe, if they were asked for and the engine tells.
     #[serde(skip)]
     pub start_states: Option<StartStatesRecord>,
 }

@@ -29,19 +29,19 @@ pub struct Request {
     pub bound: Option<Rational>,
     /// Width of the interval of a probability. [default: that of the engine]
     pub precision: Option<f64>,
-    /// Whether to compute the exact value of a probability. [default: no]
+    /// True if the exact value of a probability is to be computed. [default: no]
     pub exact: bool,
     /// Options that the user named: one that the engine does not use is refused.
     pub named: Vec<EngineOption>,
-    /// What may be used.
+    /// The limits of what may be used.
     pub limits: Limits,
-    /// How many threads may be used. [default: 1]
+    /// The number of threads that may be used. [default: 1]
     pub threads: u16,
-    /// Where the queries about the policy are written: `docs/formats/queries.md`.
+    /// The file to which the queries about the policy are written: `docs/formats/queries.md`.
     pub record_queries: Option<PathBuf>,
-    /// Whether evidence of probabilities is wanted; that of other verdicts comes in any case.
+    /// True if evidence of probabilities is wanted; that of other verdicts comes in any case.
     pub evidence: bool,
-    /// Whether to say which start states are proved safe.
+    /// True if the start states that are proved safe are to be named.
     pub start_states: bool,
     /// All files that are written, also by the caller; none of them may be an input.
     pub outputs: OutputFiles,

@@ -21,7 +21,7 @@ pub struct StartStatesRecord {
 /// One abstract start state: a set of concrete states.
 #[derive(Clone, Debug, Serialize)]
 pub struct StartStateRecord {
-    /// Whether no unsafe state is reachable from any of its states.
+    /// True if no unsafe state is reachable from any of its states.
     pub proved_safe: bool,
     /// Least and greatest value of each variable whose whole domain it does not contain.
     pub ranges: Map<String, Value>,

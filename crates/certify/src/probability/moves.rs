@@ -12,7 +12,7 @@ use crate::scores::Contest;
 pub(super) struct Move {
     /// Its position.
     pub operator: usize,
-    /// Whether it is allowed for sure: not where the policy's choice cannot be decided.
+    /// True if it is certainly allowed: not where the policy's choice cannot be decided.
     pub is_sure: bool,
     /// By outcome that exists.
     outcomes: Vec<MoveOutcome>,
@@ -25,7 +25,7 @@ pub(super) struct Taken {
     pub operator: usize,
     /// Among the outcomes that exist.
     pub outcome: usize,
-    /// Which state of that outcome; the first of the best ones otherwise.
+    /// The state among those of that outcome; without it, the first of the best ones.
     pub option: Option<usize>,
 }
 

@@ -94,7 +94,7 @@ fn runs(Judge { oracle, starts }: &Judge<'_>) -> Vec<Trace> {
     runs.into_values().collect()
 }
 
-/// Whether a trace is evidence, by the oracle; `None` where that has no answer.
+/// Returns whether a trace is evidence, by the oracle; `None` where that has no answer.
 fn is_evidence(Judge { oracle, starts }: &Judge<'_>, trace: &Trace) -> Option<bool> {
     if !starts.contains(&trace.start) {
         return Some(false);

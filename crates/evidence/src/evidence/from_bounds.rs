@@ -10,7 +10,7 @@ use policert_problem::{Problem, state_record};
 
 use crate::{Evidence, OperatorRecord, Proof, ValueRecord, WitnessPathRecord, WitnessStepRecord};
 
-/// How many paths are written.
+/// The greatest number of paths that are written.
 const PATHS: usize = 10;
 
 /// Checks bounds, without what the engine kept.

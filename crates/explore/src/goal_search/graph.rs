@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge {
     pub target: u32,
-    /// Whether the policy certainly allows it.
+    /// True if the policy certainly allows it.
     pub is_decided: bool,
-    /// Whether it does not depend on chance.
+    /// True if it does not depend on chance.
     pub is_sure: bool,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Lasso {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct OpenMiss {
     pub state: u32,
-    /// Whether chance decides it, and no undecided choice does.
+    /// True if chance decides it, and no undecided choice does.
     pub is_chance: bool,
 }
 

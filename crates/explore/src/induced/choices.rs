@@ -90,7 +90,8 @@ pub(super) struct PendingChoice {
     pub distribution: Option<DistributionId>,
 }
 
-/// How many choices of a state a single operator may make by values that it chooses freely.
+/// The greatest number of choices that a single operator may make in a state by values that it
+/// chooses freely.
 const MOST_CHOICES: usize = 1 << 20;
 
 impl PendingChoices {

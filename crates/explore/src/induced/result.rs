@@ -23,7 +23,7 @@ pub struct Induced {
     pub avoid: StateSet,
     /// States that were not expanded although runs go on there; some only after a stop.
     pub unexplored: StateSet,
-    /// Whether all start states were found.
+    /// True if all start states were found.
     pub starts_complete: bool,
     /// The reason why the search ended early.
     pub stopped: Option<StopReason>,

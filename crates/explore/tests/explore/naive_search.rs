@@ -7,7 +7,7 @@ use policert_model::{LabelId, ModelSemantics, ModellingError, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::{ExactEvaluator, Filter, Policy, Ties};
 
-/// What there is to find.
+/// The result of a naive search.
 #[derive(Debug, Default)]
 pub struct Naive {
     /// Start states.
@@ -153,7 +153,7 @@ impl<'a> Definition<'a> {
         Ok(Some(naive))
     }
 
-    /// Whether a trace is a run to an unsafe state.
+    /// Returns whether a trace is a run to an unsafe state.
     pub fn accepts(&self, trace: &Trace) -> bool {
         let mut state = trace.start.clone();
         for step in &trace.steps {

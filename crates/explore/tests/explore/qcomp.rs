@@ -57,7 +57,7 @@ const MODELS: [(&str, Constants, Option<&str>, u64); 27] = [
 /// Models of more states only if the environment variable `SLOW_TESTS` is 1.
 const SLOW: u64 = 120_000;
 
-/// Where the search for the goal of a property ends.
+/// The condition at which the search for the goal of a property ends.
 fn target(loaded: &Loaded, name: &str) -> Condition {
     let selector = Selector::parse(name, &[name.to_owned()]);
     match loaded.property(&selector).property {

@@ -23,7 +23,7 @@ pub struct LearntFiles {
     pub onnx: PathBuf,
     /// The interface; `None` if it is there already.
     pub interface: Option<PathBuf>,
-    /// How it was trained and how it does.
+    /// The file that says how it was trained, and its results.
     pub card: PathBuf,
 }
 

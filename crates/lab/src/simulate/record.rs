@@ -19,7 +19,7 @@ pub struct SimulateReport {
     pub seed: u64,
     /// After how many steps runs were cut off.
     pub step_limit: u32,
-    /// Whether runs went on beyond states of the goal.
+    /// True if runs went on beyond states of the goal.
     pub past_goal: bool,
     /// Number of start states; `null` where they are too many to list.
     pub start_states: Option<usize>,
@@ -51,11 +51,11 @@ pub struct EndingsRecord {
     pub goal: EndingRecord,
     /// In a terminal state.
     pub terminal: EndingRecord,
-    /// Where nothing may happen.
+    /// Runs that end in a state in which nothing may happen.
     pub stuck: EndingRecord,
     /// With an outcome that is no transition.
     pub dropped: EndingRecord,
-    /// Where the choice of the policy cannot be told.
+    /// Runs that end in a state in which the choice of the policy is undecided.
     pub undecided: EndingRecord,
     /// Cut off.
     pub cut_off: EndingRecord,

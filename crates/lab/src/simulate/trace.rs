@@ -50,7 +50,8 @@ pub struct SimulatedVariable {
 pub struct SimulatedStep {
     /// The label; `None` for a silent step of the environment.
     pub label: Option<String>,
-    /// Whether the label is one that is chosen: by the policy, or at random without one.
+    /// True if the label was chosen, by the policy or at random without one; else the step is the
+    /// environment's.
     pub is_chosen: bool,
     /// The state after it.
     pub state: State,
@@ -142,7 +143,8 @@ pub struct TraceRecord {
 pub struct TraceStepRecord {
     /// The label; `null` for a silent step of the environment.
     pub label: Option<String>,
-    /// Whether it was chosen, by the policy or at random without one; else it is the environment's.
+    /// True if the label was chosen, by the policy or at random without one; else the step is the
+    /// environment's.
     pub chosen: bool,
     /// The variables that change, with their values after the step.
     pub changes: Map<String, Value>,

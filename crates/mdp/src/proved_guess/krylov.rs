@@ -14,9 +14,9 @@ pub(super) struct Rows {
 
 /// Times that the iteration starts again from what it found.
 const RESTARTS: u32 = 8;
-/// What is left of the constants, relative to the solution, when it is good enough.
+/// The residual, relative to the solution, at which a solution is good enough.
 const TOLERANCE: f64 = 1e-15;
-/// What may be left at the end.
+/// The greatest residual that is accepted at the end.
 const ACCEPTED: f64 = 1e-9;
 /// A greater solution is none: the equations determine nothing, or nothing that doubles can tell.
 const GREATEST: f64 = 1e12;

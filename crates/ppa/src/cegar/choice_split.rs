@@ -28,9 +28,9 @@ pub(crate) struct Cut {
     pub variable: usize,
     /// The greatest value on the lower side.
     pub at: i64,
-    /// Whether the concretisation is on the lower side.
+    /// True if the concretisation is on the lower side.
     pub below: bool,
-    /// Whether the path fixes the variable's value there.
+    /// True if the path fixes the variable's value there.
     pub entailed: bool,
 }
 

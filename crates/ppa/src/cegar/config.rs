@@ -21,7 +21,8 @@ pub enum SplitVariable {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SplitPoint {
-    /// Where the policy's choice changes on the way from the witness, by bisection.
+    /// At the point where the policy's choice changes on the way from the witness, found by
+    /// bisection.
     #[default]
     Choice,
     /// In the middle.
@@ -49,13 +50,13 @@ pub enum SplitUntil {
 /// Options of splits on the policy's choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize, Serialize)]
 pub struct SplitConfig {
-    /// Which variable.
+    /// The rule for choosing the variable.
     #[serde(rename = "split-variable")]
     pub variable: SplitVariable,
-    /// Where.
+    /// The rule for choosing the value at which it is split.
     #[serde(rename = "split-point")]
     pub point: SplitPoint,
-    /// How much.
+    /// The states that the split is to exclude.
     #[serde(rename = "split-until")]
     pub until: SplitUntil,
 }
@@ -102,9 +103,9 @@ pub struct CegarConfig {
     /// Splits on the policy's choice.
     #[serde(flatten)]
     pub split: SplitConfig,
-    /// Where predicates are applied.
+    /// The abstract states to which predicates are applied.
     pub scope: Scope,
-    /// Which requirements of a path that cannot be met give predicates.
+    /// The requirements, of a path that cannot be met, that give predicates.
     #[serde(rename = "broken-requirements")]
     pub broken: BrokenRequirements,
     /// After how many boxes that bounds leave open a test about the policy is given up: the

@@ -20,7 +20,7 @@ pub(crate) struct AbstractPath {
 /// An abstract state of a path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathState {
-    /// Where it is in the tree.
+    /// Its node in the tree.
     pub node: TreeNodeId,
     /// Its states.
     pub cell: Cell,
@@ -58,7 +58,7 @@ pub(crate) enum RequirementKind {
 /// outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Requirement {
-    /// Which step; the number of steps for the last state.
+    /// The step; for the last state the number of steps.
     pub step: usize,
     /// Its origin.
     pub kind: RequirementKind,

@@ -20,7 +20,7 @@ use crate::region::Region;
 /// Boxes that are looked at for each path.
 const BOX_LIMIT: usize = 64;
 
-/// How often a box is asked for another run before it is split.
+/// The number of further runs that are looked for in a box before it is split.
 const TRIES: usize = 4;
 
 /// Holds what the search works on.

@@ -15,7 +15,7 @@ use crate::region::Region;
 /// Start states of a path, one of several parts.
 #[derive(Clone, Debug)]
 pub(crate) struct StartPart {
-    /// Which of the states in the box.
+    /// The conditions that single out states in the box.
     conditions: Vec<Condition>,
     /// A box of start states, extended by the free choices of the path.
     sides: IntBox,

@@ -52,7 +52,7 @@ pub(crate) struct Refinement {
     pub origin: Origin,
     /// The predicates, each with the abstract state of the path that it is for.
     pub predicates: Vec<AtomAtStep>,
-    /// How many cuts it made on variables whose value the path fixes.
+    /// The number of cuts that it made on variables whose value the path fixes.
     pub entailed_cuts: usize,
 }
 

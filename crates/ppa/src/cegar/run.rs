@@ -21,7 +21,7 @@ pub(crate) enum End {
     Requirement(Requirement),
     /// The policy does not choose the step's label in the last state.
     Choice(usize),
-    /// Whether the policy chooses it cannot be told.
+    /// It is undecided whether the policy chooses the label.
     Undecided,
 }
 

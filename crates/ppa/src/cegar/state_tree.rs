@@ -28,9 +28,9 @@ pub(crate) struct Candidate {
     pub operator: u32,
     /// The position of the outcome among those of the operator.
     pub destination: u32,
-    /// Where it may lead: a leaf, or a node that was split since.
+    /// The target, if the transition exists: a leaf, or a node that was split since.
     pub target: TreeNodeId,
-    /// What is known of it.
+    /// The knowledge about the transition.
     pub found: Found,
 }
 
@@ -63,26 +63,26 @@ pub(crate) struct StateTreeNode {
     locations: Box<[i64]>,
     /// Number of nodes above it.
     depth: u32,
-    /// What the walk to the root need not go beyond; at some depths only.
+    /// The data with which the walk to the root may end here; at some depths only.
     landmark: Option<Box<Landmark>>,
     split: Option<(PredicateId, [TreeNodeId; 2])>,
     /// Predicates of the whole abstraction that were applied.
     opened: usize,
     /// One bit for each source of start states: whether it is known to have one of them here.
     start: u64,
-    /// Whether it has none of a source.
+    /// One bit for each source: whether it is known to have none of its start states here.
     no_start: u64,
-    /// Whether an unsafe state is here, as far as it is known.
+    /// True if an unsafe state is here, false if none is; `None` if neither is known.
     pub is_unsafe: Option<bool>,
     /// Its transitions, those that were refuted left out; `None` before the first visit.
     pub candidates: Option<Arc<Vec<Candidate>>>,
-    /// Whether they are those of a node that it is a part of.
+    /// True if they are those of a node that it is a part of.
     pub is_inherited: bool,
     /// The number of the latest search that reached it.
     pub reached_in: u64,
     pub arrival: Option<Arrival>,
-    /// How many steps from an unsafe state it was found to be at least, or the node that it was
-    /// split from.
+    /// A lower bound, found for it or for the node that it was split from, of the number of steps
+    /// to an unsafe state.
     pub distance: Option<u32>,
 }
 

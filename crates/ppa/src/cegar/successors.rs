@@ -21,11 +21,11 @@ struct Outgoing {
     output: Option<usize>,
     /// The candidates that remain.
     kept: Vec<Candidate>,
-    /// Whether the policy is known to choose the label somewhere, or may.
+    /// True if the policy is known to choose the label somewhere, or may do so.
     is_selected: bool,
     /// A source state in which it does.
     selected_in: Option<Arc<[i64]>>,
-    /// Whether it is known that it does not.
+    /// True if the policy is known to choose the label nowhere.
     is_refuted: bool,
     preconditions: Preconditions,
 }

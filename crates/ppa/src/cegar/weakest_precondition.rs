@@ -14,16 +14,15 @@ const ATOM_LIMIT: usize = 256;
 pub(crate) struct AtomAtStep {
     /// The number of steps before it.
     pub step: usize,
-    /// What it says of the state there.
+    /// The atom, as a condition on the state there.
     pub atom: Condition,
 }
 
 /// The atoms of a condition on the state after `step` steps, and those of its weakest
 /// preconditions at every step before.
 ///
-/// Where a predicate is entailed by its abstract state nothing is gained by it. With
-/// `until_entailed` its weakest preconditions are not followed either: runs that stay on the path
-/// agree on them.
+/// A predicate that is entailed by its abstract state gains nothing. With `until_entailed` its
+/// weakest preconditions are not followed either: runs that stay on the path agree on them.
 pub(crate) fn propagate(
     abstraction: &Abstraction<'_>,
     path: &AbstractPath,

@@ -46,9 +46,9 @@ pub(crate) struct BoundSearch<'r> {
     bound: Rational,
     /// p_Δ.
     step: Rational,
-    /// How precisely abstract probabilities are computed.
+    /// The precision with which abstract probabilities are computed.
     solving: SolveOptions,
-    /// Whether this is left to the width of the interval as long as that is large.
+    /// True if the precision follows the width of the interval as long as that is large.
     is_rough: bool,
     method: MaxProbMethod,
     run_limit: usize,
@@ -61,11 +61,11 @@ pub(crate) struct BoundSearch<'r> {
     counts: Counts,
 }
 
-/// How many start states of an abstract start state are tried in an iteration.
+/// The number of start states of an abstract start state that are tried in an iteration.
 const STARTS_TRIED: usize = 2;
 /// Up to how many start states of an abstract start state are compared one by one.
 const STARTS_LISTED: usize = 64;
-/// How many divergences are refined on in an iteration.
+/// The number of divergences that are refined on in an iteration.
 const DIVERGENCES: usize = 8;
 /// Below this, comparisons are left to exact arithmetic.
 const FINEST: f64 = 1e-9;

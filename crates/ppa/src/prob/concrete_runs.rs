@@ -30,7 +30,7 @@ pub(crate) struct Divergence {
     pub transition: Transition,
     /// The outcome by which it was given up; of several, the one with most at stake.
     pub outcome: usize,
-    /// Whether that cannot be told, since the policy's choice is undecided.
+    /// True if the policy's choice is undecided, so that the transition may exist.
     pub is_undecided: bool,
     /// The probability of the run times the abstract value here.
     pub weight: f64,
@@ -43,7 +43,7 @@ pub(crate) struct ConcreteRuns {
     pub lower: Rational,
     /// By falling weight.
     pub divergences: Vec<Divergence>,
-    /// Whether all states that these runs reach were looked at.
+    /// True if all states that these runs reach were looked at.
     pub is_complete: bool,
 }
 

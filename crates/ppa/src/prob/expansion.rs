@@ -55,7 +55,7 @@ pub(crate) struct Expansion<'r, 's, 'q> {
 struct Enumeration<'c> {
     operator: u32,
     output: Option<usize>,
-    /// Where each outcome may lead.
+    /// A candidate for the target of each outcome.
     candidate: &'c [Target],
     /// Source states from which the policy chooses the label.
     chosen: &'c [Arc<[i64]>],

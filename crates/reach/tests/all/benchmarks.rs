@@ -135,7 +135,7 @@ impl Step {
         ((x - side.lo()) / width * SQUARES as f64).clamp(0.0, SQUARES as f64 - 1.0) as usize
     }
 
-    /// Whether a box contains a state, up to `slack`.
+    /// Returns whether a box contains a state, up to `slack`.
     fn contains(&self, state: &[f64], slack: f64) -> bool {
         let inside = |one: &[Interval]| {
             one.iter()

@@ -20,7 +20,7 @@ fn answer(task: &Task, config: &ReachConfig) -> LoopAnalysis {
     analyse(task, config, None, Budget::unlimited(), &mut Silent).expect("an answer")
 }
 
-/// Whether a run is as a verdict *safe* says, with the step at which all are in the goal.
+/// Checks a run against a verdict *safe*, with the step at which all are in the goal.
 fn is_as_asked(task: &Task, run: &Run, goal_step: Option<u32>) -> Result<(), String> {
     let (rule, after) = (task.question.goal, task.question.after_goal);
     let counts = |step: usize| step >= task.avoid_from_step as usize;
@@ -84,7 +84,7 @@ fn replay(task: &Task, drawn: &Loop, found: &Counterexample) -> Result<(), Strin
     Ok(())
 }
 
-/// How many verdicts of each kind there were.
+/// The number of verdicts of each kind.
 #[derive(Default, Debug)]
 struct Tally {
     safe: u32,

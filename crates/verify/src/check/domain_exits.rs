@@ -32,7 +32,7 @@ pub struct DomainExit {
     pub outcome: usize,
     /// The variable, or the array.
     pub variable: String,
-    /// What happens to it.
+    /// The problem, in words.
     pub problem: String,
     /// A state in which it does: the variables that the operator reads for it.
     pub state: String,
@@ -47,7 +47,7 @@ pub struct DomainExits {
     pub undecided: Vec<String>,
     /// Operators that were looked at.
     pub checked_operators: usize,
-    /// Whether these are all operators of the model.
+    /// True if these are all operators of the model.
     pub complete: bool,
 }
 
@@ -241,7 +241,7 @@ struct Exit<'a> {
     variable: &'a str,
     value: &'a Expr,
     inside: ValueBounds,
-    /// Whether it must be an integer.
+    /// True if it must be an integer.
     integer: bool,
 }
 

@@ -91,7 +91,7 @@ pub struct LabelSummary {
     pub name: String,
     /// Operators that carry it.
     pub operators: OperatorCount,
-    /// Whether the policy outputs it; `null` without policy.
+    /// True if the policy outputs it; `null` without policy.
     pub learned: Option<bool>,
 }
 
@@ -100,7 +100,7 @@ pub struct LabelSummary {
 pub struct PropertySummary {
     /// Its name.
     pub name: String,
-    /// What it asks: `safety`, `greatest probability` or `least probability`.
+    /// The kind of question: `safety`, `greatest probability` or `least probability`.
     pub asks: &'static str,
     /// The way in which its start states are given: `condition`, `list` or `initial`.
     pub start: &'static str,
@@ -109,7 +109,7 @@ pub struct PropertySummary {
     /// The unsafe condition, or the one whose probability is asked for, as a person would write it,
     /// shortened.
     pub unsafe_condition: String,
-    /// Whether it names a goal.
+    /// True if it names a goal.
     pub goal: bool,
     /// Predicates that it gives.
     pub predicates: usize,
@@ -118,7 +118,7 @@ pub struct PropertySummary {
 /// A policy in numbers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PolicySummary {
-    /// What it is, in words.
+    /// The kind of policy, in words.
     pub kind: String,
     /// Names of its inputs, in order.
     pub inputs: Vec<String>,
@@ -126,7 +126,7 @@ pub struct PolicySummary {
     pub outputs: Vec<String>,
     /// Sizes of its hidden layers.
     pub hidden: Vec<usize>,
-    /// What it means, in one line.
+    /// The meaning of its scores and choices, in one line.
     pub semantics: String,
 }
 

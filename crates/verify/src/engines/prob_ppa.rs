@@ -148,7 +148,7 @@ struct Abstraction {
     name: &'static str,
     preset: String,
     tests: PpaConfig,
-    /// What is asked for is filled in with each question; the precision is the default one.
+    /// The configuration, into which each question is filled in; the precision is the default one.
     config: ProbConfig,
 }
 

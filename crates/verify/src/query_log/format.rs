@@ -14,7 +14,7 @@ pub const QUERY_LOG_VERSION: u32 = 1;
 /// The first line: the policy that all queries are about.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct QueryLogHeader {
-    /// What the file is: `policert-queries`.
+    /// The name of the format: `policert-queries`.
     pub format: String,
     /// [`QUERY_LOG_VERSION`].
     pub version: u32,
@@ -33,9 +33,9 @@ pub struct QueryLogHeader {
     pub inputs: Vec<usize>,
     /// The label of each output of the network.
     pub outputs: Vec<String>,
-    /// What is chosen at ties.
+    /// The rule for ties.
     pub ties: Ties,
-    /// Which outputs compete.
+    /// The outputs that compete.
     pub filter: Filter,
     /// In which arithmetic scores are meant.
     pub numbers: Numbers,
@@ -63,7 +63,7 @@ pub struct QueryRecord {
     pub region: u64,
     /// The output: is there a point at which it is chosen?
     pub output: usize,
-    /// Whether the variables range over the real numbers.
+    /// True if the variables range over the real numbers.
     pub relaxed: bool,
     /// The sides of the variables, then of free choices where there are any.
     #[serde(rename = "box")]
@@ -74,7 +74,7 @@ pub struct QueryRecord {
     pub answer: AnswerRecord,
     /// A point of the box at which the output is chosen.
     pub witness: Option<Vec<i64>>,
-    /// How long the answer took, in microseconds.
+    /// The time that the answer took, in microseconds.
     pub time_us: f64,
 }
 

@@ -19,7 +19,7 @@ pub struct ReachReport {
     pub task: Option<String>,
     /// The verdict in a word.
     pub verdict: VerdictWord,
-    /// What would help, where the answer is not known.
+    /// Advice on how to get an answer, where it is not known.
     pub hint: Option<String>,
     /// The step at which the last boxes were in the goal; of safe tasks with a goal.
     pub goal_step: Option<u32>,
@@ -39,7 +39,7 @@ pub struct ReachReport {
     pub boxes: Option<Vec<Vec<Vec<[BoundRecord; 2]>>>>,
     /// The cells met, if boxes are wanted: exact bounds of each variable.
     pub cells: Option<Vec<Vec<[String; 2]>>>,
-    /// What can be drawn, where there is an analysis.
+    /// The boxes and trajectories that can be drawn, where there is an analysis.
     #[serde(skip)]
     pub drawable: Option<Drawable>,
 }
@@ -84,7 +84,7 @@ pub struct PathRecord {
 /// A box that stands against *safe*.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ObstacleRecord {
-    /// What it does.
+    /// The reason for which it stands against the verdict.
     pub kind: ObstacleKind,
     /// At which step.
     pub step: u32,
@@ -104,12 +104,12 @@ pub struct ReachSemantics {
     pub unsafe_from_step: u32,
     /// The last step.
     pub steps: u32,
-    /// Whether states between samples count.
+    /// True if states between samples count.
     pub between_samples: bool,
     /// Arithmetic of networks: `f64`, `f32`, or `real` for those that read the state; `null` for
     /// formulas.
     pub evaluation: Option<&'static str>,
-    /// Which rounded outputs of networks count; `null` where none is rounded.
+    /// The rounded outputs of networks that count; `null` where none is rounded.
     pub rounding: Option<Rounding>,
     /// `exact`, or `double`: outward-rounded double precision.
     pub bounds: &'static str,

@@ -126,7 +126,7 @@ impl Computed {
     }
 }
 
-/// What came of the cases.
+/// The results of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     refused: usize,

@@ -140,7 +140,7 @@ fn read_arrays_in_guards(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// Whether a condition that is written demands that array cells exist.
+/// Returns whether a condition that is written demands that array cells exist.
 fn may_read_beyond_arrays(question: &Question<'_>) -> bool {
     let model = question.model;
     let sides = model.domains();

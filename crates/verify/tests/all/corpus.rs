@@ -22,7 +22,7 @@ use policert_testkit::shared_folder;
 use policert_verify::reach::{ReachRequest, reach};
 use policert_verify::{CancelFlag, Request, Silent, verify};
 
-/// Why something is not as expected.
+/// The result of a check; the error says what is not as expected.
 type Checked = Result<(), String>;
 
 #[test]

@@ -28,7 +28,7 @@ use refinement::refine;
 use setting::{setting, setting_with_splits};
 use unrolling::unroll;
 
-/// What came of a case.
+/// The results of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     cases: usize,

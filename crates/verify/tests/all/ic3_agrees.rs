@@ -11,7 +11,7 @@ use policert_policy::Policy;
 use policert_testkit::oracle::{NoAnswer, Reachable};
 use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
-/// What came of the cases.
+/// The results of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     cases: usize,

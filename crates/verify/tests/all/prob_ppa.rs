@@ -22,7 +22,7 @@ const MOST_STATES: usize = 40;
 /// Presets that need no Z3 and decide transitions exactly.
 const PRESETS: [&str; 4] = ["native", "bnb-mar", "no-sel-rel-app", "ex-sel-ex-app"];
 
-/// What came of the cases.
+/// The results of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     compared: usize,

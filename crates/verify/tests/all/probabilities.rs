@@ -17,7 +17,7 @@ use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
 
-/// What came of the cases.
+/// The results of the cases.
 #[derive(Debug, Default)]
 struct Tally {
     compared: usize,

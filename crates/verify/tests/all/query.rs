@@ -80,7 +80,7 @@ fn case(number: u64) -> Case {
     Case { inputs, outputs, network, property }
 }
 
-/// Whether the property holds at a point of a grid.
+/// Returns whether the property holds at a point of a grid.
 fn on_a_grid(evaluator: &ExactEvaluator, property: &NetworkProperty) -> bool {
     let side = 4 * SIDE + 1;
     let inputs = u32::try_from(property.inputs).expect("few");

@@ -15,7 +15,7 @@ use questions::Question;
 /// Parts of the region that a question may need: each takes well below a tenth of a millisecond.
 const MOST_PARTS: u64 = 10_000;
 
-/// How Z3 answers: whether there is a point, if it says.
+/// Asks Z3 whether there is a point; `None` if it does not know.
 #[cfg(feature = "z3")]
 fn by_solver(question: &Question) -> Option<bool> {
     use policert_numeric::Interval;

@@ -16,7 +16,7 @@ use policert_testkit::{Case, PolicyParts, Profile, Random, case_numbers, semanti
 
 const PROFILES: [Profile; 3] = [Profile::Unary, Profile::Linear, Profile::General];
 
-/// How many random cases of each profile; more where slow tests run.
+/// The number of random cases of each profile; there are more where slow tests run.
 const CASES: u64 = 250;
 
 /// A case with a question about it, and a meaning of its policy.
@@ -90,7 +90,7 @@ fn nearest_bad(oracle: &Oracle<'_>) -> Result<Option<usize>, NoAnswer> {
     Ok(None)
 }
 
-/// What is true of the runs until they meet the goal.
+/// The truth about the runs until they meet the goal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Runs {
     AllReachGoal,

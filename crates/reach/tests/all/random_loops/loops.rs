@@ -205,7 +205,7 @@ pub struct Loop {
     all_at_once: bool,
     goes_on: bool,
     partition: Option<i64>,
-    /// Whether a term that is 0 keeps bounds from being exact.
+    /// True if a term that is 0 keeps bounds from being exact.
     pub rounded: bool,
 }
 
@@ -258,7 +258,7 @@ impl Loop {
         }
     }
 
-    /// Whether there is one start state only.
+    /// Returns whether there is one start state only.
     pub fn is_point(&self) -> bool {
         self.initial.iter().all(|(lo, hi)| lo == hi)
     }

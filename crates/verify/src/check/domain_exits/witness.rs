@@ -15,9 +15,9 @@ pub(super) struct Wanted<'a> {
     pub condition: &'a Condition,
     /// The variables that all of it depends on; the others keep any value.
     pub reads: &'a [VarId],
-    /// Whether it may happen somewhere in a box.
+    /// Returns whether it may happen somewhere in a box.
     pub may_happen: &'a dyn Fn(&IntBox) -> bool,
-    /// Whether it happens at a point.
+    /// Returns whether it happens at a point.
     pub happens: &'a dyn Fn(&[i64]) -> bool,
 }
 

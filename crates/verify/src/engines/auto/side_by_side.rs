@@ -7,7 +7,7 @@ use policert_engine_api::{CancelFlag, Context, EngineError, Event, Question, Sil
 
 use super::{Auto, Member, Next, Portfolio, is_over};
 
-/// How often the flag that stops the whole run is looked at.
+/// The time between two looks at the flag that stops the whole run.
 const POLL: Duration = Duration::from_millis(20);
 
 /// Runs the members, at most as many as there are threads at once, until one is conclusive; it stops the others.

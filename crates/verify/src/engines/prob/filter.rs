@@ -11,9 +11,9 @@ use super::induced::Found;
 pub(super) struct Filtered {
     /// Bounds of the number; of a comparison, those of the start state that decides it.
     pub bounds: ProbabilityBounds,
-    /// Whether the comparison holds, if there is one and the bounds tell.
+    /// The truth of the comparison; `None` without a comparison, or if the bounds do not decide it.
     pub holds: Option<bool>,
-    /// Whether there is no start state.
+    /// True if there is no start state.
     pub vacuous: bool,
 }
 

@@ -22,7 +22,7 @@ use super::{path, valued_states};
 pub(super) struct Found {
     /// Bounds of the probability of reaching the target, by start state.
     pub reached: Vec<ProbabilityBounds>,
-    /// Whether these are all start states.
+    /// True if these are all start states.
     pub starts_complete: bool,
     /// The reason why it ended early.
     pub stopped: Option<StopReason>,
@@ -36,11 +36,11 @@ pub(super) struct Found {
     pub values: Result<Vec<ValuedState>, &'static str>,
     /// The most probable path to the target, if one was looked for.
     pub path: Option<ProbablePath>,
-    /// What building took.
+    /// The effort of building.
     pub building: Stats,
     /// Number of choices.
     pub choices: usize,
-    /// What solving took.
+    /// The effort of solving.
     pub solving: SolveStatistics,
     /// Time of building and of solving.
     pub times: [Duration; 2],
@@ -53,13 +53,13 @@ const EXACT_BLOCKS: usize = 20_000;
 
 /// Says how the process is solved, and for what.
 pub(super) struct Solving<'a> {
-    /// What is asked for.
+    /// The probability that is asked for.
     pub aim: &'a ProbabilityAim,
     /// Width of the interval.
     pub precision: f64,
     /// The way in which upper bounds are found.
     pub method: Method,
-    /// Whether evidence is wanted.
+    /// True if evidence is wanted.
     pub evidence: bool,
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use policert_numeric::Rational;
 
-/// What the card of a policy expects of verdicts.
+/// The verdicts that the card of a policy expects.
 pub struct Card {
     pub is_safe: bool,
     pub p_unsafe: Option<Rational>,
@@ -32,7 +32,7 @@ impl Card {
 pub struct Row {
     pub values: BTreeMap<String, i64>,
     pub action: String,
-    /// Whether another action has the same score.
+    /// True if another action has the same score.
     pub is_tie: bool,
 }
 

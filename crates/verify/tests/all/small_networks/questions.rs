@@ -16,7 +16,7 @@ pub struct Question {
     pub inequalities: Vec<LinearInequality>,
 }
 
-/// What the threshold of a question is.
+/// The choice of the threshold of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Threshold {
     /// The value at some point, or a hair's breadth from it.
@@ -27,7 +27,7 @@ enum Threshold {
     Any,
 }
 
-/// How weights are drawn.
+/// The distribution of weights.
 #[derive(Clone, Copy)]
 enum Weights {
     Integers,
