@@ -39,7 +39,7 @@ pub struct RunResult {
     /// Its exact value, where it is known.
     #[serde(default)]
     pub value: Option<String>,
-    /// What the answer means, in a line.
+    /// The meaning of the answer, in a line.
     #[serde(default)]
     pub semantics: Option<String>,
     /// `statistics` of the result file (`docs/formats/result.md`).
@@ -49,7 +49,7 @@ pub struct RunResult {
 /// A finished run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JournalEntry {
-    /// What was run.
+    /// The question and the configuration.
     pub key: RunKey,
     /// The arguments of the run, without those about limits and output.
     pub arguments: Vec<String>,
@@ -61,7 +61,7 @@ pub struct JournalEntry {
     /// The files that the run was about, with their SHA-256.
     #[serde(default)]
     pub files: Vec<FileDigest>,
-    /// What came out.
+    /// The result of the run.
     pub result: RunResult,
 }
 

@@ -14,7 +14,7 @@ use crate::freshness::{changed, named_files};
 use crate::journal::{JournalEntry, RunKey, RunResult, StudyJournal, latest};
 use crate::suite::Suite;
 
-/// How often a process is looked at.
+/// The time between two looks at a process.
 const POLL: Duration = Duration::from_millis(5);
 /// After the limit of the time, a process gets so long to end by itself.
 const GRACE: Duration = Duration::from_secs(60);
@@ -24,9 +24,9 @@ const GRACE: Duration = Duration::from_secs(60);
 pub struct StudyOptions {
     /// The program, `policert`.
     pub program: PathBuf,
-    /// Where the journal is.
+    /// The file of the journal.
     pub journal: PathBuf,
-    /// Whether to go on with a journal that is there.
+    /// True if a journal that is there is continued.
     pub resume: bool,
     /// Only instances or configurations whose name contains this text.
     pub only: Option<String>,
@@ -53,7 +53,7 @@ pub struct StudySummary {
     pub known: usize,
     /// Those that were made.
     pub made: usize,
-    /// Whether it was interrupted.
+    /// True if it was interrupted.
     pub interrupted: bool,
 }
 

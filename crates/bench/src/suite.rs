@@ -48,9 +48,9 @@ pub struct SuiteInstance {
     /// property's own predicates count.
     #[serde(default)]
     pub shares: Vec<u32>,
-    /// Which variables are split last, for `--last`.
+    /// The variables that are split last, for `--last`.
     pub last: Option<String>,
-    /// What it counts for in the table of coverage.
+    /// The domain to which it belongs in the table of coverage.
     pub domain: Option<String>,
     /// The folder that its paths are relative to.
     #[serde(skip)]
@@ -75,7 +75,7 @@ pub struct SuiteConfiguration {
     pub name: String,
     /// Options of `policert verify`.
     pub arguments: Vec<String>,
-    /// Whether it is run for each share of predicates. [default: yes]
+    /// True if it is run for each share of predicates. [default: yes]
     #[serde(default = "yes")]
     pub shares: bool,
     /// The figures that it is a line of.

@@ -56,7 +56,7 @@ pub(crate) struct Automaton {
 #[derive(Clone, Debug)]
 pub(crate) struct Action {
     pub name: String,
-    /// Whether what is done together has no label.
+    /// True if the joint action has no label.
     pub silent: bool,
 }
 

@@ -36,7 +36,7 @@ impl WrittenAutomata {
     /// Converts a question.
     ///
     /// # Errors
-    /// What cannot be written, by name.
+    /// Names something in the question that cannot be written.
     pub fn new(conversion: &Conversion<'_>) -> Result<Self, ConvertError> {
         let Reach { question, stay, direction } = &conversion.reach;
         let mut names = Identifiers::default();

@@ -15,7 +15,7 @@ use crate::error::{ConvertError, unsupported};
 /// The automata as a PRISM model, with labels `target` and `stay`.
 ///
 /// # Errors
-/// What PRISM does not have, by name.
+/// Names something in the automata that PRISM does not have.
 pub fn prism_text(written: &WrittenAutomata) -> Result<String, ConvertError> {
     let writer = Writer { variables: &written.variables };
     let mut text = format!("// {}\nmdp\n", policert_files::name(&written.name));

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Checks whether a path names a regular file, or a link to one.
 ///
 /// # Errors
-/// What it is instead, or why the system does not tell.
+/// Fails if it names something else, and says what, or if the system does not tell.
 pub fn regular(path: &Path) -> io::Result<()> {
     let metadata = path.metadata()?;
     if metadata.is_file() {

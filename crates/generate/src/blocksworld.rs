@@ -27,9 +27,9 @@ pub struct Blocksworld {
     pub table_limit: Option<i64>,
     /// The way in which moves fail.
     pub failing: Failing,
-    /// How often moves of one block may fail, 1 to 1000.
+    /// The greatest number of times that moves of one block may fail, 1 to 1000.
     pub cost_bound: i64,
-    /// Whether the policy reads the costs, and steps are rewarded by them.
+    /// True if the policy reads the costs, and steps are rewarded by them.
     pub cost_aware: bool,
 }
 

@@ -15,7 +15,7 @@ pub enum GenerateError {
         low: i64,
         /// The greatest value.
         high: i64,
-        /// What was given.
+        /// The given value.
         given: i64,
     },
     /// A probability that is none.
@@ -23,7 +23,7 @@ pub enum GenerateError {
     Probability {
         /// The option.
         what: &'static str,
-        /// What was given.
+        /// The given text.
         given: String,
     },
     /// A track that cannot be read.

@@ -11,7 +11,7 @@ use crate::variable::Variable;
 pub struct DomainInstance {
     /// Its name: the stem of the names of its files.
     pub name: String,
-    /// What it is about, in a sentence.
+    /// A sentence that describes it.
     pub(crate) comment: String,
     pub(crate) constants: Vec<(String, &'static str, Value)>,
     pub(crate) variables: Vec<Variable>,
@@ -66,7 +66,7 @@ pub(crate) enum StartSet {
 pub struct PolicyShape {
     /// Sizes of the hidden layers.
     pub hidden: Vec<usize>,
-    /// Whether labels that are not applicable are left out of the choice.
+    /// True if labels that are not applicable are left out of the choice.
     pub filter: bool,
 }
 
@@ -79,9 +79,9 @@ impl Default for PolicyShape {
 /// A file of an instance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstanceFile {
-    /// Where, relative to the instance's folder.
+    /// The path, relative to the instance's folder.
     pub path: String,
-    /// What is in it.
+    /// The content.
     pub text: String,
 }
 

@@ -29,9 +29,9 @@ pub struct NPuzzle {
     pub unsafe_pairs: Vec<(i64, i64)>,
     /// The way in which moves fail.
     pub failing: Failing,
-    /// How often moves of one tile may fail, 1 to 1000.
+    /// The greatest number of times that moves of one tile may fail, 1 to 1000.
     pub cost_bound: i64,
-    /// Whether the policy reads the costs, and steps are rewarded by them.
+    /// True if the policy reads the costs, and steps are rewarded by them.
     pub cost_aware: bool,
     /// Seed of what is drawn.
     pub seed: u64,

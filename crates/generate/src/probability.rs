@@ -32,7 +32,7 @@ impl DecimalProbability {
         self.0.to_string() == "0"
     }
 
-    /// What [`Self::parts`] counts of 1.
+    /// The denominator of [`Self::parts`].
     pub(crate) const PARTS: i64 = 1_000_000_000_000_000;
 
     /// In parts of [`Self::PARTS`], exactly.

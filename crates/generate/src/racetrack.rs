@@ -25,7 +25,7 @@ const DX: &str = "car0_dx";
 const DY: &str = "car0_dy";
 const CRASHED: &str = "car0_crashed";
 const FINISHED: &str = "car0_finished";
-/// Whether the environment has to look where the car is.
+/// The variable that is 1 while the environment has to look where the car is.
 const MOVED: &str = "car0_moved";
 const NOISE: &str = "noise";
 
@@ -36,7 +36,7 @@ pub struct Racetrack {
     pub track: Track,
     /// Probability that an acceleration has no effect; absent: always effective.
     pub noise: Option<DecimalProbability>,
-    /// Where walls are looked for.
+    /// The points at which walls are looked for.
     pub wall_check: WallCheck,
     /// Greatest velocity in either direction, 1 to 100; to 20 if walls on the way are looked for.
     pub max_velocity: i64,

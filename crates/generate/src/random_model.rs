@@ -23,7 +23,7 @@ pub struct RandomModel {
     pub labels: i64,
     /// Number of operators for each label, 1 to [`MAX_RANDOM`].
     pub operators: i64,
-    /// Whether some operators have two outcomes by chance.
+    /// True if some operators have two outcomes by chance.
     pub probabilistic: bool,
     /// Seed of what is drawn.
     pub seed: u64,

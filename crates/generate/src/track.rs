@@ -46,7 +46,7 @@ impl Track {
     /// Reads a map.
     ///
     /// # Errors
-    /// What is wrong with a line.
+    /// Fails if a line has a fault.
     pub fn read(name: &str, text: &str) -> Result<Self, GenerateError> {
         let mut rows: Vec<Vec<Cell>> = Vec::new();
         let mut size = None;

@@ -40,7 +40,7 @@ pub struct Transport {
     pub packages: i64,
     /// Most packages on the truck on the bridge, 1 to `packages`.
     pub load_limit: i64,
-    /// Whether the truck has inertia.
+    /// True if the truck has inertia.
     pub velocity: bool,
     /// Probability that the velocity changes when it should not, or not when it should, on icy
     /// places, the middle one and the last but two; only with velocity.

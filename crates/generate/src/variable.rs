@@ -8,7 +8,7 @@ pub(crate) struct Variable {
     pub upper: i64,
     pub initial: i64,
     pub role: Role,
-    /// Whether the policy reads it.
+    /// True if the policy reads it.
     pub is_input: bool,
 }
 

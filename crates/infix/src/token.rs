@@ -8,7 +8,7 @@ use policert_numeric::Rational;
 #[derive(Clone, Debug)]
 pub struct Token {
     pub kind: TokenKind,
-    /// Where it is, in bytes.
+    /// The place in the text, in bytes.
     pub span: Range<usize>,
 }
 

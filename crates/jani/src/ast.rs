@@ -81,7 +81,7 @@ pub struct Model {
     pub name: String,
     /// Its type, and where it stands; `None` if it is not known.
     pub ty: Option<(ModelType, At)>,
-    /// What it says that it uses.
+    /// The features that the file says it uses.
     pub features: Vec<String>,
     /// Its actions.
     pub actions: Vec<Name>,
@@ -142,7 +142,7 @@ pub enum TypeKind {
     Continuous,
     /// Numbers between bounds.
     Bounded {
-        /// Whether the numbers are integers, else reals.
+        /// True for integers, false for reals.
         integers: bool,
         /// The least value.
         lower: Option<Expr>,
@@ -162,7 +162,7 @@ pub struct Variable {
     pub name: Name,
     /// Its type.
     pub ty: Type,
-    /// Whether it has a value of its own only while a transition is taken.
+    /// True if it has a value of its own only while a transition is taken.
     pub transient: bool,
     /// Its initial value; any value of its type, if there is none.
     pub initial: Option<Expr>,
@@ -291,7 +291,7 @@ pub struct Edge {
     pub rate: Option<Expr>,
     /// Assignments of all its destinations (written by some tools).
     pub assignments: Vec<Assignment>,
-    /// Where it may lead.
+    /// The destinations, one of which it leads to.
     pub destinations: Vec<Destination>,
 }
 
@@ -302,7 +302,7 @@ pub struct Destination {
     pub location: Name,
     /// Its probability; 1 if there is none.
     pub probability: Option<Expr>,
-    /// What is assigned.
+    /// The assignments.
     pub assignments: Vec<Assignment>,
 }
 
@@ -311,7 +311,7 @@ pub struct Destination {
 pub struct Assignment {
     /// Its place in the text.
     pub at: At,
-    /// What is written: a variable, or a cell of an array.
+    /// The variable, or the cell of an array, that is written.
     pub target: Expr,
     /// The value.
     pub value: AssignedValue,

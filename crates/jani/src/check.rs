@@ -58,9 +58,9 @@ pub(crate) struct Checked {
     pub instances: Vec<usize>,
     /// The synchronisation vectors.
     pub vectors: Vec<Vector>,
-    /// What edges do with variables.
+    /// The ways in which edges use variables.
     pub uses: Uses,
-    /// Whether probabilities must sum to 1 exactly.
+    /// True if probabilities must sum to 1 exactly.
     pub exact_probabilities: bool,
     /// Number of values of the files: what a large model may cost.
     pub values: u64,

@@ -9,7 +9,7 @@ use crate::{
     source::{At, SourceText, Sources},
 };
 
-/// How much a diagnostic matters.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
     /// The model, or the property, cannot be used.
@@ -152,24 +152,24 @@ pub struct Place {
 pub struct Diagnostic {
     /// The rule behind it.
     pub code: DiagnosticCode,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// Whose fault it is.
     pub kind: DiagnosticKind,
-    /// Where it is, if it is at some place.
+    /// The place in the file, if there is one.
     pub place: Option<Place>,
-    /// What it is.
+    /// The problem, in words.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to mend it.
     pub help: Option<String>,
-    /// How many further places say the same.
+    /// The number of further places with the same problem.
     pub repeated: usize,
     /// The same place, to find those of one place.
     at: Option<At>,
 }
 
 impl Diagnostic {
-    /// Whether it makes what was read unusable.
+    /// Returns whether it makes the content that was read unusable.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
@@ -185,7 +185,7 @@ impl Diagnostic {
     }
 }
 
-/// How many errors, and how many warnings and notes, are kept.
+/// The greatest number of errors, and of warnings and notes, that are kept.
 const LIMIT: usize = 200;
 
 /// Collects diagnostics; knows the sources, so that each gets its place.
@@ -195,7 +195,7 @@ pub(crate) struct Diagnostics {
     items: Vec<Diagnostic>,
     /// Warnings that were given already, by code and message.
     known: BTreeMap<(DiagnosticCode, String), usize>,
-    /// How many warnings and notes, and how many errors, there were.
+    /// The number of warnings and notes, and that of errors.
     kept: [usize; 2],
     dropped: usize,
     errors: usize,
@@ -244,7 +244,7 @@ impl Diagnostics {
         self.add(code, Severity::Note, DiagnosticKind::Invalid, at, message.into(), None);
     }
 
-    /// Whether nothing is collected from now on; whether it was so before.
+    /// Sets whether diagnostics are dropped from now on; returns whether they were before.
     pub fn mute(&mut self, muted: bool) -> bool {
         std::mem::replace(&mut self.muted, muted)
     }

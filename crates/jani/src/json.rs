@@ -85,7 +85,7 @@ pub struct JsonError {
     pub offset: usize,
     /// The problem in words.
     pub message: String,
-    /// Whether it is only nested too deeply for this reader.
+    /// True if it is only nested too deeply for this reader.
     pub too_deep: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct Document(Content);
 #[derive(Clone, Debug)]
 enum Content {
     Json {
-        /// Where the value starts.
+        /// The start of the value.
         root: JsonNodeId,
         /// Number of values, keys included.
         values: u64,

@@ -31,7 +31,7 @@ pub struct Loaded {
     diagnostics: Vec<Diagnostic>,
     summary: Option<JaniSummary>,
     own: Vec<OwnProperty>,
-    /// What properties need; only where the model is there.
+    /// The parts of the model that properties need; only where the model was read.
     task: Option<ModelParts>,
     stopped: bool,
 }
@@ -41,7 +41,7 @@ pub struct Loaded {
 pub struct OwnProperty {
     /// Its name.
     pub name: String,
-    /// Whether it is about the safety of a policy.
+    /// True if it is about the safety of a policy.
     pub is_policy_property: bool,
 }
 
@@ -58,13 +58,13 @@ struct ModelParts {
 pub struct LoadedProperty {
     /// The property, if there is nothing wrong with it.
     pub property: Option<Property>,
-    /// What its objective says for training.
+    /// The rewards that its objective sets for training.
     pub rewards: TrainingRewards,
-    /// What was found: about this property alone.
+    /// The diagnostics about this property alone.
     pub diagnostics: Vec<Diagnostic>,
     /// The files that were read for it, besides the model.
     pub files: Vec<PathBuf>,
-    /// Whether reading was stopped before its end.
+    /// True if reading was stopped before its end.
     pub stopped: bool,
 }
 
@@ -273,7 +273,7 @@ impl Loaded {
     /// as a JANI expression in JSON.
     ///
     /// # Errors
-    /// What is wrong with it, with the place in the text.
+    /// The errors, with their places in the text.
     pub fn condition(&self, text: &str) -> Result<Condition, Vec<Diagnostic>> {
         let (condition, diagnostics) = self.written(text, |lowerer, expr| lowerer.condition(expr));
         condition.ok_or(diagnostics)
@@ -282,7 +282,7 @@ impl Loaded {
     /// A number over the model's states as a person writes it, or a truth value, as 0 and 1.
     ///
     /// # Errors
-    /// What is wrong with it, with the place in the text.
+    /// The errors, with their places in the text.
     pub fn expression(&self, text: &str) -> Result<Expr, Vec<Diagnostic>> {
         let as_type = |ty: Type| {
             let (value, diagnostics) = self

@@ -25,11 +25,11 @@ pub(crate) use automaton::EdgeReader;
 /// Reads JSON into the abstract syntax; holds what all parts share.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parser {
-    /// What was found wrong, and the sources.
+    /// The diagnostics so far, and the sources.
     pub diagnostics: Diagnostics,
     /// All names.
     pub names: Names,
-    /// Whether to stop. Then what was read so far is of no use.
+    /// The watch that tells when to stop. All that was read by then is of no use.
     pub watch: Watch,
 }
 

@@ -7,7 +7,7 @@ pub use policert_model::{FilterFunction, QuantityComparison, Relation};
 /// A property over the model's variables.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Property {
-    /// Whether unsafe states are reachable from start states.
+    /// The question whether unsafe states are reachable from start states.
     Safety(SafetyProperty),
     /// A standard property: possibility or probability of paths.
     Standard(StandardProperty),
@@ -30,7 +30,7 @@ impl Property {
 pub struct TrainingRewards {
     /// Grows towards the goal.
     pub potential: Option<Expr>,
-    /// What a step that leads to a state is worth. Files do not agree on its sign.
+    /// The reward of a step that leads to a state. Files do not agree on its sign.
     pub step_reward: Option<Expr>,
 }
 
@@ -47,16 +47,16 @@ pub struct StandardProperty {
     pub quantity: Quantity,
     /// The paths.
     pub path: PathSet,
-    /// What the quantity is compared with.
+    /// The bound that the quantity is compared with.
     pub comparison: Option<QuantityComparison>,
 }
 
 /// Says what is asked of paths from a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
-    /// Whether there is such a path.
+    /// The question whether there is such a path.
     Possible,
-    /// Whether all paths are so.
+    /// The question whether all paths are of the set.
     Certain,
     /// The greatest probability over all schedulers.
     MaxProbability,
@@ -69,9 +69,9 @@ pub enum Quantity {
 pub enum PathSet {
     /// `stay` holds until `target` does, and it does at some time.
     Until {
-        /// What holds before; true for "finally".
+        /// The condition that holds before; true for "finally".
         stay: Condition,
-        /// What is reached.
+        /// The condition that is reached.
         target: Condition,
     },
     /// It holds for ever.

@@ -29,7 +29,7 @@ pub struct Edge {
     pub action: Option<LabelId>,
     /// Its guard over the state (without the location).
     pub guard: Condition,
-    /// Where it may lead.
+    /// The destinations, one of which it leads to.
     pub destinations: Vec<EdgeDestination>,
     /// Its place in the file, for messages.
     pub place: EdgePlace,
@@ -64,7 +64,7 @@ pub struct EdgeDestination {
     pub location: i64,
     /// The probability of this outcome.
     pub probability: Probability,
-    /// What is assigned.
+    /// The assignments.
     pub assignments: Vec<Assignment>,
 }
 
@@ -114,7 +114,7 @@ impl Probability {
 /// An assignment of an edge.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assignment {
-    /// What is written.
+    /// The variable or the cell that is written.
     pub target: Target,
     /// The value.
     pub value: AssignedValue,

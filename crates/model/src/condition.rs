@@ -31,8 +31,8 @@ pub enum Condition {
     Or(Vec<Condition>),
 }
 
-/// How many terms with `ite`, `min`, `max`, `abs` or truth values one comparison may be split on:
-/// each doubles the number of cases.
+/// The greatest number of terms with `ite`, `min`, `max`, `abs` or truth values that one comparison
+/// may be split on: each doubles the number of cases.
 const CASE_SPLITS: usize = 4;
 
 /// The most work, see [`case_work`], that case distinctions inside each other may make; beyond,
@@ -179,7 +179,7 @@ impl Condition {
     /// Returns whether it holds in `state`.
     ///
     /// # Errors
-    /// Where it has no truth value.
+    /// Fails if it has no truth value there.
     pub fn holds(&self, state: &[i64]) -> Result<bool, EvalError> {
         match self {
             Self::True => Ok(true),

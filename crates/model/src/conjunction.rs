@@ -20,7 +20,7 @@ pub struct Conjunction {
 #[derive(Clone, Debug)]
 struct Part {
     conjunct: Rc<Conjunct>,
-    /// Whether it came after the latest narrowing.
+    /// True if it came after the latest narrowing.
     is_new: bool,
 }
 

@@ -35,7 +35,7 @@ pub enum EvalError {
     NoSuchVariable(u32),
 }
 
-/// What division and modulus by zero are, in words.
+/// The meaning of division and modulus by zero, in words.
 pub const BY_ZERO: &str = "0/0 and 0 % 0 are 0; any other division or modulus by 0 has no value";
 
 /// The value of an evaluation, or why there is none.
@@ -49,7 +49,7 @@ impl Expr {
     /// The value in `state`.
     ///
     /// # Errors
-    /// Where the expression has no value, see [`EvalError`].
+    /// Fails if the expression has no value there, see [`EvalError`].
     pub fn eval(&self, state: &[i64]) -> EvalResult {
         match self {
             Self::Constant(value) => Ok(value.clone()),
@@ -97,7 +97,7 @@ impl Expr {
     /// The truth value in `state`.
     ///
     /// # Errors
-    /// Where the expression has no value.
+    /// Fails if the expression has no value there.
     pub fn holds(&self, state: &[i64]) -> Result<bool, EvalError> {
         self.eval(state).map(|value| value.signum() != 0)
     }

@@ -37,7 +37,7 @@ impl FilterFunction {
 /// A comparison of a quantity with a bound.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuantityComparison {
-    /// How: the quantity is on the left.
+    /// The relation, with the quantity on the left.
     pub relation: Relation,
     /// The bound.
     pub bound: Rational,

@@ -70,14 +70,14 @@ pub struct TransientValue {
     pub name: String,
     /// The value, over the state before the transition and the choices.
     pub value: Expr,
-    /// Where it has to lie.
+    /// The bounds that it must satisfy.
     pub bounds: ValueBounds,
 }
 
 /// Says where an outcome writes two different values to one variable at one index.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Conflict {
-    /// Where it happens.
+    /// The condition on states under which it happens.
     pub condition: Condition,
     /// Names of the variables concerned.
     pub variables: Vec<String>,

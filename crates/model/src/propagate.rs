@@ -5,8 +5,8 @@ use policert_numeric::{IntBox, IntInterval};
 use crate::linear::{sum_range, term_range};
 use crate::{Condition, Expr, LinearConstraint, Truth, UnaryOp};
 
-/// How often the constraints of a conjunction are swept: enough for a fixpoint in practice, and
-/// a cap where bounds creep by one.
+/// The number of sweeps over the constraints of a conjunction: enough for a fixpoint in practice,
+/// and a cap where bounds creep by one.
 pub(crate) const SWEEPS: usize = 32;
 
 /// A bound of one variable.

@@ -21,7 +21,7 @@ pub enum Start {
 pub struct Predicate {
     /// Its text as a person would write it.
     pub text: String,
-    /// What it says.
+    /// Its meaning.
     pub condition: Condition,
 }
 

@@ -12,7 +12,7 @@ pub struct Range {
     pub lo: Option<Rational>,
     /// Greatest value possible; `None` for unbounded.
     pub hi: Option<Rational>,
-    /// Whether the expression may have no value at some point.
+    /// True if the expression may have no value at some point.
     pub partial: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::{Condition, Truth};
 pub struct Region<C> {
     /// Contains the whole region, tightened; empty only if the region is.
     pub sides: IntBox,
-    /// What the box does not say yet.
+    /// The conditions that the box does not imply.
     pub conditions: Vec<C>,
 }
 

@@ -100,9 +100,9 @@ pub enum ModellingProblem {
     /// An expression has no value.
     #[error("{what} has no value: {error}")]
     Undefined {
-        /// Which expression.
+        /// The name of the expression.
         what: String,
-        /// Why.
+        /// The reason.
         error: EvalError,
     },
     /// Two participants write different values.

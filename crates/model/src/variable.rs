@@ -26,7 +26,7 @@ pub struct Variable {
     /// Name for people: `x`, `A[2]` for a cell, `Car#0.v` for a local variable of instance 0,
     /// `Car#0` for a location.
     pub name: String,
-    /// What its values stand for.
+    /// The meaning of its values.
     pub kind: VariableKind,
     /// Its values; unbounded sides are possible for integers.
     pub domain: IntInterval,

@@ -10,9 +10,9 @@ use crate::Rational;
 pub struct LinearInequality {
     /// Coefficients by variable.
     pub terms: Vec<(usize, Rational)>,
-    /// What the sum may reach (or must stay below).
+    /// The upper bound of the sum, which it may reach unless the inequality is strict.
     pub upper: Rational,
-    /// Whether it is `<`.
+    /// True for `<`, false for `≤`.
     pub strict: bool,
 }
 

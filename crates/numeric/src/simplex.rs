@@ -17,7 +17,7 @@ pub trait Number: Clone {
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// Whether results are exact, so that the method need not give up.
+    /// True if results are exact, so that the method need not give up.
     const EXACT: bool;
     /// `self + factor · other`.
     #[must_use]
@@ -54,7 +54,7 @@ impl Number for Rational {
     }
 }
 
-/// What counts as 0 in double precision.
+/// The greatest magnitude that counts as 0 in double precision.
 const TOLERANCE: f64 = 1e-10;
 
 impl Number for f64 {
@@ -90,9 +90,9 @@ impl Number for f64 {
 pub struct SimplexRow<N> {
     /// One coefficient for each variable.
     pub coefficients: Vec<N>,
-    /// What the sum may reach (or must stay below).
+    /// The upper bound of the sum, which it may reach unless the inequality is strict.
     pub upper: N,
-    /// Whether it is `<`.
+    /// True for `<`, false for `≤`.
     pub strict: bool,
 }
 

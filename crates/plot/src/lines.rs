@@ -16,12 +16,12 @@ const SIZE: (u32, u32) = (800, 500);
 pub struct LinesPlot {
     /// The text above the plot.
     pub title: String,
-    /// What the points' first numbers are.
+    /// The label of the horizontal axis, for the points' first numbers.
     pub x: String,
     /// The ends of the axis of first numbers.
     pub x_range: (f64, f64),
-    /// What their second numbers are: on a logarithmic axis, so those that are not positive are
-    /// left out.
+    /// The label of the vertical axis, for their second numbers. The axis is logarithmic, so
+    /// numbers that are not positive are left out.
     pub y: String,
     /// Lines with their names.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,

@@ -11,7 +11,7 @@ use super::legend::{Legend, Mark};
 
 const SIZE: (u32, u32) = (640, 640);
 const GREY: RGBColor = RGBColor(150, 150, 150);
-/// Where instances without a time stand, as a multiple of the limit.
+/// The position of instances without a time, as a multiple of the limit.
 const UNSOLVED: f64 = 2.0;
 /// The least time shown, in seconds.
 const LEAST: f64 = 0.001;
@@ -30,9 +30,9 @@ pub struct TimePair {
 pub struct PairsPlot {
     /// The text above the plot.
     pub title: String,
-    /// What the first times are, in seconds.
+    /// The label of the first times, which are in seconds.
     pub x: String,
-    /// What the second times are, in seconds.
+    /// The label of the second times, which are in seconds.
     pub y: String,
     /// The limit of the time, in seconds.
     pub limit: f64,

@@ -193,8 +193,8 @@ fn undecided_reason(undecided: UndecidedReason) -> (ReasonCode, String) {
     }
 }
 
-/// How many disjuncts share the time: so that one that is hard does not keep others waiting, and
-/// memory is needed for this many at once only.
+/// The number of disjuncts that share the time: so that one that is hard does not keep others
+/// waiting, and memory is needed for this many at once only.
 const GROUP: usize = 256;
 
 /// Says how a question ends, unless it is stopped.

@@ -8,7 +8,7 @@ use policert_policy::{ElementType, Network};
 use policert_vnnlib::NetworkProperty;
 use serde::Serialize;
 
-/// How numbers are meant, in one line.
+/// The meaning of the numbers, in one line.
 const SEMANTICS: &str = "the network is the real-valued function that its stored weights define; \
                          inputs are real numbers; every comparison is exact, with tolerance 0";
 
@@ -19,7 +19,7 @@ pub struct QueryReport {
     pub answer: Option<AnswerWord>,
     /// The same as a verdict: *unsafe* is sat, *safe* is unsat.
     pub verdict: VerdictWord,
-    /// Whether the answer is unsat because no input satisfies the conditions on the inputs.
+    /// True if the answer is unsat because no input satisfies the conditions on the inputs.
     pub vacuous: bool,
     /// Inputs and outputs that satisfy the property.
     pub witness: Option<Witness>,
@@ -63,7 +63,7 @@ impl AnswerWord {
 /// Inputs and outputs that satisfy a disjunct of the property.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Witness {
-    /// Which one, counted from 0.
+    /// The disjunct that it satisfies, counted from 0.
     pub disjunct: usize,
     /// The inputs, as many as the network has.
     pub inputs: Vec<WitnessValue>,

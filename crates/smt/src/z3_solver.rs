@@ -23,7 +23,7 @@ use translate::{Numeral, Translator};
 pub struct Z3Solver {
     solver: z3::Solver,
     symbols: Vec<Numeral>,
-    /// What was asserted, to check models with.
+    /// The assertions, to check models with.
     assertions: Vec<Formula>,
     scopes: Vec<Scope>,
 }

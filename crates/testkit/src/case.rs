@@ -11,11 +11,12 @@ pub const LARGEST: usize = 4;
 /// A model, a property of it and a policy for it.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it is made from: with the profile and the size, the same number gives the same case.
+    /// The number from which it is made: with the profile and the size, the same number gives the
+    /// same case.
     pub number: u64,
-    /// How rich it is.
+    /// The language features that it may use.
     pub profile: Profile,
-    /// How large, from 1 to [`LARGEST`].
+    /// Its size, from 1 to [`LARGEST`].
     pub size: usize,
     pub model: Model,
     pub property: SafetyProperty,

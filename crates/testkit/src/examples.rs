@@ -14,7 +14,7 @@ use crate::nnet_text::nnet_text;
 pub struct ExampleFile {
     /// Path below the folder `examples`, with forward slashes.
     pub path: String,
-    /// What it contains.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 

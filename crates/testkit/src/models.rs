@@ -11,7 +11,7 @@ use policert_numeric::IntInterval;
 use crate::Random;
 use crate::sketch::{Profile, Sketch};
 
-/// How many states a generated model should not exceed.
+/// The number of states that a generated model should not exceed.
 const STATES: u128 = 600;
 
 /// The names of its labels.

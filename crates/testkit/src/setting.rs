@@ -21,9 +21,9 @@ pub struct Setting {
     pub case: Case,
     /// The way in which the policy chooses.
     pub semantics: PolicySemantics,
-    /// Whether the policy acts.
+    /// True if the policy acts.
     pub with_policy: bool,
-    /// Whether goal states are terminal.
+    /// True if goal states are terminal.
     pub terminal: bool,
     /// The case in the words of a message.
     pub place: String,

@@ -11,8 +11,8 @@ pub struct DdpgConfig {
     pub seed: u64,
     /// Widths of the actor's hidden layers. [default: 20, 20]
     pub hidden: Vec<usize>,
-    /// What hidden layers of the actor apply; not `Identity`. The output layer applies tanh.
-    /// [default: tanh]
+    /// The function that hidden layers of the actor apply; not `Identity`. The output layer applies
+    /// tanh. [default: tanh]
     pub activation: LayerActivation,
     /// Widths of the critic's hidden layers, which apply ReLU. [default: 64, 64]
     pub critic_hidden: Vec<usize>,

@@ -84,10 +84,10 @@ pub trait DqnObserver {
         false
     }
 
-    /// Called after each evaluation with what training can be continued from.
+    /// Called after each evaluation with the bytes from which training can be continued.
     ///
     /// # Errors
-    /// Why training must end.
+    /// The reason for which training must end.
     fn checkpoint(&mut self, _bytes: Vec<u8>) -> Result<(), TrainError> {
         Ok(())
     }
@@ -104,9 +104,9 @@ impl<F: FnMut(&DqnProgress)> DqnObserver for F {
 pub struct DqnTask<'m> {
     /// The question; its property has a goal.
     pub question: &'m Question<'m>,
-    /// What the network reads and chooses, and what is rewarded besides.
+    /// The inputs and outputs of the network, and the rewards besides the goal.
     pub objective: &'m Objective,
-    /// Where runs begin.
+    /// The states in which runs begin.
     pub starts: &'m StartSampler,
     /// Names the inputs: a checkpoint of another one is refused.
     pub fingerprint: &'m str,

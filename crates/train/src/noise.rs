@@ -12,7 +12,7 @@ pub enum NoiseKind {
     Gaussian,
 }
 
-/// How fast the process returns to 0, per step.
+/// The rate at which the process returns to 0, per step.
 const REVERSION: f64 = 0.15;
 
 /// The noise of one run of a plant.

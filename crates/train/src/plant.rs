@@ -101,7 +101,7 @@ pub trait Plant {
     /// Replaces a state by the next one under an action.
     ///
     /// # Ensures
-    /// Where there is no next state, one of its numbers is no finite number.
+    /// If there is no next state, one of its numbers is not finite.
     fn step(&mut self, state: &mut [f64], action: &[f64]);
 }
 

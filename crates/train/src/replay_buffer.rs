@@ -12,7 +12,7 @@ pub struct StoredTransition<'a> {
     pub reward: f64,
     /// The state after.
     pub next: &'a [f64],
-    /// Whether nothing follows.
+    /// True if nothing follows.
     pub is_terminal: bool,
 }
 

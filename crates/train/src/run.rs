@@ -12,7 +12,7 @@ const GOAL_REWARD: f64 = 5.0;
 const UNSAFE_COST: f64 = 1.0;
 /// Cost of a step to a state that is one unit from the goal in one variable.
 const DISTANCE_COST: f64 = 0.1;
-/// What counted distances tend to, in units, so that one variable never hides the others.
+/// The limit of counted distances, in units, so that one variable never hides the others.
 const MAX_DISTANCE: f64 = 5.0;
 
 /// Says what a step leads to.
@@ -21,7 +21,7 @@ pub(crate) struct Arrival {
     pub(crate) reward: f64,
     pub(crate) in_goal: bool,
     pub(crate) is_unsafe: bool,
-    /// Whether the state is one at all.
+    /// True if the numbers are not a state, because one is not finite.
     pub(crate) is_lost: bool,
 }
 

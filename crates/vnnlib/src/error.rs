@@ -17,17 +17,17 @@ pub enum VnnlibError {
     /// The file breaks the rules of the format.
     #[error("{place}: {message}")]
     Invalid {
-        /// Where.
+        /// The place in the file.
         place: Place,
-        /// What is wrong, and what would be right.
+        /// The fault, and what would be right.
         message: String,
     },
     /// The file means something that is not supported.
     #[error("{place}: {message}")]
     Unsupported {
-        /// Where.
+        /// The place in the file.
         place: Place,
-        /// What is not supported, and what is.
+        /// The unsupported feature, and what is supported instead.
         message: String,
     },
 }

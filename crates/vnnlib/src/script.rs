@@ -14,7 +14,7 @@ pub(crate) struct Script {
     /// Number of outputs.
     pub outputs: usize,
     pub assertions: Formula,
-    /// Where the first assertion is.
+    /// The position of the first assertion.
     pub assertions_at: usize,
 }
 

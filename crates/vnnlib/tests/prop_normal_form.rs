@@ -144,7 +144,7 @@ fn points() -> impl Strategy<Value = Vec<Vec<Rational>>> {
     prop::collection::vec(prop::collection::vec(value, NAMES.len()), 12)
 }
 
-/// How many points are inside, and how many outside.
+/// The number of points inside, and that of points outside.
 fn compare(conditions: &[Condition], points: &[Vec<Rational>]) -> Result<[u32; 2], TestCaseError> {
     let declarations = NAMES.map(|name| format!("(declare-const {name} Real)"));
     let assertions = joined(conditions, |condition| format!("(assert {})", condition.text()));

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Finding, members};
 
-/// Where the levels stand.
+/// The page with the table of levels.
 const TABLE: &str = "ARCHITECTURE.md";
 
 /// The level of what none may use.

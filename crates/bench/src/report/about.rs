@@ -9,7 +9,7 @@ use crate::freshness::changed;
 use crate::journal::JournalEntry;
 use crate::suite::Suite;
 
-/// How many runs are listed by name.
+/// The greatest number of runs that are listed by name.
 const LISTED: usize = 20;
 
 /// The sections about program, files and changes.

@@ -58,7 +58,7 @@ fn atoms<'c>(condition: &'c Condition, found: &mut Vec<&'c Condition>) {
     }
 }
 
-/// Whether the predicates of a property tell its unsafe states from the others.
+/// Returns whether the predicates of a property tell its unsafe states from the others.
 fn tells_unsafe_states(property: &SafetyProperty, domains: &IntBox) -> bool {
     let mut found = Vec::new();
     atoms(&property.unsafe_condition, &mut found);

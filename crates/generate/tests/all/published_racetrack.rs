@@ -29,7 +29,7 @@ fn starts(folder: &Path) -> Vec<[i64; 4]> {
     read["values"].as_array().expect("states").iter().map(state).collect()
 }
 
-/// How many runs of the published network never crash.
+/// The number of runs of the published network that never crash.
 fn runs_that_never_crash(folder: &Path) -> usize {
     let track = Track::built_in("barto-small").expect("built in");
     let race = Racetrack { max_velocity: 13, ..Racetrack::new(track) };

@@ -34,9 +34,9 @@ pub enum PropertyKind {
 pub struct PolicyProperty {
     /// The policy interface.
     pub interface: Option<PathBuf>,
-    /// Where runs start, besides the initial states.
+    /// The states in which runs start, besides the initial states.
     pub start: Option<StateSet>,
-    /// What must not be reached.
+    /// The states that must not be reached.
     pub reach: Option<StateSet>,
     /// The task.
     pub objective: Option<Objective>,
@@ -92,11 +92,11 @@ pub struct StateValues {
 /// Says what a policy is to do.
 #[derive(Clone, Debug)]
 pub struct Objective {
-    /// What is to be reached.
+    /// The states that are to be reached.
     pub goal: Option<StateSet>,
     /// Grows towards the goal; for training.
     pub potential: Option<Expr>,
-    /// What a step is worth; for training.
+    /// The reward of a step; for training.
     pub step_reward: Option<Expr>,
 }
 
@@ -137,7 +137,7 @@ pub enum FormulaKind {
         operator: PathOperator,
         /// Its operands.
         operands: Vec<Formula>,
-        /// Whether it has bounds on steps, time or rewards.
+        /// True if it has bounds on steps, time or rewards.
         bounded: bool,
     },
     /// A Boolean or comparing operator over formulas.

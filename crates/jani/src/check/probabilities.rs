@@ -16,7 +16,7 @@ pub(crate) fn rounding() -> Rational {
     Rational::new(1, 1_000_000).unwrap_or(Rational::ZERO)
 }
 
-/// What is said where probabilities are scaled.
+/// The remark that is made where probabilities are scaled.
 pub(crate) const SCALED: &str = "probabilities whose sum misses 1 by at most 10⁻⁶, as rounded decimals \
                                  do, are scaled to sum to 1";
 

@@ -16,7 +16,7 @@ const BEFORE: usize = 40;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Excerpt {
     text: String,
-    /// Where the marks start and how many there are, in characters of `text`.
+    /// The start and the number of the marks, in characters of `text`.
     marks: Range<usize>,
 }
 

@@ -51,7 +51,7 @@ struct Open {
     closer: u8,
     /// Its entry among the long containers, if it becomes one.
     extent: usize,
-    /// Where its keys start.
+    /// The position at which its keys start.
     keys: usize,
 }
 

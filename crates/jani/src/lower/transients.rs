@@ -196,7 +196,7 @@ fn disagreement(checked: &Checked, values: &[Shown<'_>]) -> Option<At> {
 struct Order<'o, 'c> {
     checked: &'c Checked,
     shown: &'o BTreeMap<(VariableId, Option<usize>), Vec<Shown<'c>>>,
-    /// Whether all that a variable needs is done.
+    /// By variable and cell: true if all that it needs is done, false if that is in progress.
     done: BTreeMap<(VariableId, Option<usize>), bool>,
     order: Vec<(VariableId, Option<usize>)>,
 }

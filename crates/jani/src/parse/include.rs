@@ -13,7 +13,7 @@ use crate::{
     source::{At, Source, SourceText},
 };
 
-/// How many files may refer to each other in a row.
+/// The greatest number of files that may refer to each other in a row.
 const MAX_INCLUDES: usize = 16;
 
 /// Bytes that are read at once.

@@ -59,7 +59,7 @@ fn binary(op: BinaryOp, a: i64, x: VarId) -> Expr {
     Expr::binary(op, Expr::int(a), Expr::Var(x))
 }
 
-/// What the edge does from `x`.
+/// The successors by the edge from `x`.
 fn taken(model: &Model, rule: DomainRule, x: i64) -> Result<Successors, ModellingProblem> {
     let operator = model.operators(1).expect("one operator").remove(0);
     let successors = ModelSemantics { model, rule }.successors(&operator, &[0, x]);

@@ -13,7 +13,7 @@ fn operators(model: &Model) -> Vec<Operator> {
     model.operators(100_000).expect("a tiny model")
 }
 
-/// Whether an operator takes an edge of this action of this instance.
+/// Returns whether an operator takes an edge of this action of this instance.
 fn takes(model: &Model, operator: &Operator, instance: InstanceId, action: LabelId) -> bool {
     operator
         .key

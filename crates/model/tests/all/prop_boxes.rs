@@ -67,7 +67,7 @@ fn ranges_hold_every_value_and_tell_where_there_may_be_none() {
     assert!(tight * 4 > total && bounded * 4 > total * 3, "{tight}, {bounded} of {total}");
 }
 
-/// Whether a truth value occurs: an undecided one counts as possibly without value.
+/// Returns whether a truth value occurs: an undecided one counts as possibly without value.
 fn contains_truth(expr: &Expr) -> bool {
     match expr {
         Expr::Constant(_) | Expr::Var(_) | Expr::Transient(_) => false,

@@ -7,7 +7,7 @@ use policert_testkit::{Case, Expressions, Forms, Profile, Random, case_numbers, 
 const PROFILES: [Profile; 3] = [Profile::Unary, Profile::Linear, Profile::General];
 const RULES: [DomainRule; 2] = [DomainRule::Drop, DomainRule::Error];
 
-/// How often something was met.
+/// The number of times that something was met.
 #[derive(Default, Debug)]
 struct Met {
     steps: usize,

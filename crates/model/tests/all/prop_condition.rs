@@ -147,7 +147,7 @@ fn substitution_is_the_weakest_precondition() {
     assert!(undefined > 1000, "only {undefined} points without value");
 }
 
-/// What the documentation of `Condition` promises of its form.
+/// Checks the form that the documentation of `Condition` promises.
 fn check_form(condition: &Condition, case: &str) {
     match condition {
         Condition::True | Condition::False | Condition::General { .. } => {}

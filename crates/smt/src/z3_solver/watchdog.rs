@@ -7,7 +7,7 @@ use z3::SatResult;
 
 use crate::SolverLimits;
 
-/// How often the stop condition is asked, and an interruption repeated.
+/// The time between two looks at the stop condition, and between two interruptions.
 const POLL: Duration = Duration::from_millis(5);
 
 /// Runs a check; the flag says whether the stop condition ended it.

@@ -109,7 +109,7 @@ fn runner(cases: u32) -> TestRunner {
     )
 }
 
-/// How often something was seen.
+/// The number of times that something was seen.
 #[derive(Default)]
 struct Seen(std::cell::Cell<u32>);
 

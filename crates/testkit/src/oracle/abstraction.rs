@@ -35,9 +35,9 @@ pub struct Projection {
     /// Abstract states of all successors, by transitions of any concrete state that the question
     /// lets have successors.
     pub successors: BTreeSet<AbstractState>,
-    /// Whether one of the concrete states is unsafe.
+    /// True if one of the concrete states is unsafe.
     pub is_unsafe: bool,
-    /// Whether in one of the concrete states there is no answer.
+    /// The reason why one of the concrete states has no answer, if one has none.
     pub no_answer: Option<NoAnswer>,
 }
 

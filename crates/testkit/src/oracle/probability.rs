@@ -25,7 +25,7 @@ pub struct DecisionProcess {
     pub unsafe_states: BTreeSet<usize>,
     /// By state.
     pub choices: Vec<Vec<Distribution>>,
-    /// Whether an outcome was dropped somewhere: an operator without any other is no choice here.
+    /// True if an outcome was dropped somewhere: an operator without any other is no choice here.
     pub dropped: bool,
 }
 
@@ -33,7 +33,7 @@ impl Oracle<'_> {
     /// The reachable states with their choices; `None` beyond `most` states.
     ///
     /// # Errors
-    /// Where the model is wrong, or the policy's choice cannot be told.
+    /// Fails if the model is wrong, or the policy's choice is undecided.
     pub fn decision_process(&self, most: usize) -> Result<Option<DecisionProcess>, NoAnswer> {
         let mut process = DecisionProcess::default();
         let mut numbers: BTreeMap<State, usize> = BTreeMap::new();

@@ -54,13 +54,13 @@ pub struct Transition {
 pub struct Expansion {
     /// The transitions, in the order of the operators.
     pub transitions: Vec<Transition>,
-    /// Whether some outcome was no transition.
+    /// True if some outcome was no transition.
     pub dropped: bool,
     /// The labels that the policy may choose; `None` without policy.
     pub chosen: Option<Vec<LabelId>>,
-    /// Whether the policy chose a label that is not applicable.
+    /// True if the policy chose a label that is not applicable.
     pub stuck: bool,
-    /// Whether several labels have the best score among those that compete.
+    /// True if several labels have the best score among those that compete.
     pub tied: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct Reachable {
     pub transitions: BTreeSet<(State, State)>,
     /// The reachable states in which there is no answer; they count as without transitions.
     pub no_answer: BTreeMap<State, NoAnswer>,
-    /// Whether some outcome was no transition.
+    /// True if some outcome was no transition.
     pub dropped: bool,
     /// The reachable unsafe states.
     pub unsafe_states: BTreeSet<State>,
@@ -124,7 +124,7 @@ impl<'a> Oracle<'a> {
     /// The transitions of a state under the policy, whether or not it is terminal or unsafe.
     ///
     /// # Errors
-    /// Where the model is wrong, or the choice cannot be told.
+    /// Fails if the model is wrong, or the choice is undecided.
     pub fn expand(&self, state: &[i64]) -> Result<Expansion, NoAnswer> {
         let (model, rule) = (self.question.model, self.question.domain_rule);
         let mut enabled = Vec::new();

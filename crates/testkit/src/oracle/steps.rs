@@ -20,7 +20,7 @@ pub struct JointEdge<'m> {
 /// One transition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Which combination of destinations, the last participant's running fastest.
+    /// The combination of destinations, the last participant's running fastest.
     pub destination: usize,
     /// The values of the free choices.
     pub choices: Vec<i64>,
@@ -35,7 +35,7 @@ pub struct Step {
 pub struct Steps {
     /// The transitions.
     pub list: Vec<Step>,
-    /// Whether some outcome was no transition: it leaves a domain, touches a cell that does not
+    /// True if some outcome was no transition: it leaves a domain, touches a cell that does not
     /// exist, or assigns what has no value.
     pub dropped: bool,
 }
@@ -118,7 +118,7 @@ pub fn is_enabled(
 /// The transitions of an enabled joint edge.
 ///
 /// # Errors
-/// Where the model is wrong.
+/// Fails if the model is wrong.
 pub fn steps(
     model: &Model,
     rule: DomainRule,

@@ -37,14 +37,14 @@ impl Default for Rewards {
 pub struct DqnConfig {
     /// Seed of all random numbers. [default: 1]
     pub seed: u64,
-    /// How many networks are trained, from this seed and those after it; the best is kept.
-    /// [default: 1]
+    /// The number of networks that are trained, from this seed and those after it; the best is
+    /// kept. [default: 1]
     pub seeds: u32,
     /// Widths of the hidden layers, which apply ReLU. [default: 64, 64]
     pub hidden: Vec<usize>,
     /// Rewards.
     pub rewards: Rewards,
-    /// Whether only applicable labels compete. [default: false]
+    /// True if only applicable labels compete. [default: false]
     pub mask: bool,
     /// Steps in the model for each network, besides evaluations. [default: 1 000 000]
     pub steps: u64,
@@ -52,7 +52,7 @@ pub struct DqnConfig {
     pub horizon: u32,
     /// Weight of the next step's value. [default: 0.95] [range: 0 to 1, exclusive]
     pub discount: f64,
-    /// Whether the network itself chooses the label whose value the target network gives (van
+    /// True if the network itself chooses the label whose value the target network gives (van
     /// Hasselt, Guez and Silver 2016). [default: true]
     pub double: bool,
     /// Length of steps at the beginning; falls linearly to a twentieth. [default: 1e-3]

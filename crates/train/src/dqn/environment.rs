@@ -18,7 +18,7 @@ pub struct Objective {
     pub outputs: Vec<LabelId>,
     /// Grows towards the goal.
     pub potential: Option<Expr>,
-    /// What a step that leads to a state is worth; its size counts, as a cost.
+    /// The reward of a step that leads to a state; its size counts, as a cost.
     pub step_reward: Option<Expr>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Environment<'m> {
     start: Vec<i64>,
 }
 
-/// How many start states are drawn for one from which there is something to do.
+/// The number of start states that are drawn in search of one from which there is something to do.
 const DRAWS: u32 = 10_000;
 
 impl<'m> Environment<'m> {

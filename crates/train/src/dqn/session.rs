@@ -70,7 +70,7 @@ enum Assessment {
     Stopped(StopReason),
 }
 
-/// How long the last evaluation may take after a stop.
+/// The time that the last evaluation may take after a stop.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Keep the random numbers of evaluations apart from those of training.

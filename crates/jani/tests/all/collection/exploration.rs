@@ -10,7 +10,7 @@ use policert_model::{
     for_each_solution,
 };
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// No unsafe state; how many states are reachable.
