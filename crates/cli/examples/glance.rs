@@ -9,7 +9,7 @@ use policert_engine_api::{
 use policert_verify::{AnsweredQuestions, EngineOption, Registration, Registry};
 use serde::{Deserialize, Serialize};
 
-/// What the help, the list of presets and the check of options know about it.
+/// The engine, as the help, the list of presets and the check of options know it.
 pub const GLANCE: Registration = Registration {
     name: "glance",
     help: "a look at start states",
@@ -24,7 +24,7 @@ pub const GLANCE: Registration = Registration {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Settings {
-    /// How many start states it looks at.
+    /// The greatest number of start states that it looks at.
     most_states: u64,
 }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod certify;
 mod check;
+mod color;
 mod convert;
 mod dataset;
 mod engine;
@@ -24,13 +25,14 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use policert_problem::{DomainSetting, Filter, Numbers, Probabilities, StuckStates, Ties};
 use policert_verify::{EngineOption, Setting};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
+pub use color::{ColorArgs, ColorWhen};
 pub use convert::ConvertArgs;
 pub use dataset::DatasetArgs;
 pub use generate::{DomainArgs, FailingArgs, GenerateArgs, InstanceArgs};
@@ -49,7 +51,7 @@ pub use values::{Constants, MemorySize, PredicatesArg, duration, exact_number, p
 #[command(name = "policert", version = VERSION.as_str(), propagate_version = true, styles = STYLES)]
 #[command(max_term_width = 100, after_help = EXIT_CODES)]
 pub struct CommandLine {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -103,7 +105,7 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// What the question is about; shared by the commands.
+/// Model, property and policy; shared by the commands.
 #[derive(Args, Debug)]
 pub struct TaskArgs {
     /// The model: a JANI file
@@ -162,18 +164,9 @@ pub struct OutputArgs {
     #[arg(long, short, action = ArgAction::SetTrue, help_heading = "Output")]
     pub verbose: bool,
 
-    /// Whether to use colours
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }
 
 /// Arguments of `policert verify`.
@@ -184,7 +177,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub task: TaskArgs,
 
-    /// What answers
+    /// The engine that answers
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Engine")]
     pub engine: String,
 
@@ -213,17 +206,17 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "PATTERN", requires = "predicates", help_heading = "Engine")]
     pub last: Vec<String>,
 
-    /// How probabilities are computed.
+    /// Options for computing probabilities.
     #[command(flatten)]
     pub probability: ProbabilityArgs,
 
-    /// Whether the policy chooses among all its labels (none) or the applicable ones
+    /// Labels among which the policy chooses: all of its labels (none), or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub filter: Option<Filter>,
 
-    /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict) [default: as the interface says, else first]
+    /// The choice if several labels have the greatest score: the first, any of them, or nothing
+    /// (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
 
@@ -244,8 +237,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "CONDITION", help_heading = "Semantics")]
     pub goal: Option<String>,
 
-    /// What a state without successors is that is neither terminal nor a goal state: the end of a run
-    /// (allowed), or unsafe; engines explicit and auto
+    /// The meaning of a state without successors that is neither terminal nor a goal state: the end
+    /// of a run (allowed), or unsafe; engines explicit and auto
     #[arg(long, value_enum, default_value_t = StuckStates::Allowed, help_heading = "Semantics")]
     pub stuck: StuckStates,
 
@@ -322,17 +315,6 @@ pub struct VerifyArgs {
     /// The options that were named, of those that some engine does not use.
     #[arg(skip)]
     pub named: Vec<EngineOption>,
-}
-
-/// Values of `--color`.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub enum ColorWhen {
-    /// On a terminal
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 #[cfg(test)]

@@ -79,12 +79,12 @@ fn limits(time: Option<Duration>, memory: Option<MemorySize>) -> Limits {
     Limits { time, memory: memory.map(|size| size.0), states: None }
 }
 
-/// Which start states count.
+/// The rule for the initial states of the model.
 fn initial_states(no_initial: bool) -> InitialStates {
     if no_initial { InitialStates::LeftOut } else { InitialStates::Included }
 }
 
-/// What `--terminal` says.
+/// The value of `--terminal`.
 fn terminal(text: Option<&str>) -> TerminalChoice {
     match text {
         None => TerminalChoice::Nothing,
@@ -93,14 +93,14 @@ fn terminal(text: Option<&str>) -> TerminalChoice {
     }
 }
 
-/// How the outcome of a command is shown.
+/// The options for showing the outcome of a command.
 struct Showing<'a> {
     output: &'a OutputArgs,
     /// The files that are written; none of them may be an input.
     outputs: &'a OutputFiles,
-    /// Whether other data goes to standard output.
+    /// True if other data goes to standard output.
     is_taken: bool,
-    /// Whether the report says something where there is a failure.
+    /// True if the report says something also where there is a failure.
     with_failure: bool,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Showing<'a> {
         if outcome.failure.is_none() || self.with_failure {
             let taken = self.is_taken || is_standard_output(json);
             let style =
-                if taken { error_style } else { Style::new(self.output.color, &io::stdout()) };
+                if taken { error_style } else { Style::new(self.output.color.when, &io::stdout()) };
             let detail = detail(self.output);
             printed =
                 print(taken, |out| render(out, outcome, detail, style)).map_err(output_failed);
@@ -140,7 +140,7 @@ impl<'a> Showing<'a> {
         unwritten.fold(outcome.status, |_, failure| fail(failure, error_style))
     }
 
-    /// Why nothing may be written: an input would be overwritten, whoever names it.
+    /// The reason why nothing may be written: an input would be overwritten, whoever names it.
     fn refused<T>(&self, outcome: &Outcome<T>) -> Option<Failure> {
         let remarks = &outcome.remarks;
         let inputs = remarks.inputs.iter().map(|input| &input.path).chain(&remarks.files);
@@ -153,7 +153,7 @@ impl<'a> Showing<'a> {
     }
 }
 
-/// Whether work was abandoned at a limit, so that it is not known which files are inputs.
+/// True if work was abandoned at a limit, so that it is not known which files are inputs.
 static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
 
 /// Does `work` within limits of time and memory, and until it is interrupted; then shows what came
@@ -165,7 +165,7 @@ fn run_within<T>(
     work: impl Fn(&CancelFlag, &mut dyn Observer) -> T + Sync,
     show: impl Fn(T, Style) -> ExitStatus + Sync,
 ) -> ExitStatus {
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let begin = Instant::now();
     let cancel = CancelFlag::default();
     // Where no thread can be started, memory is what is missing.
@@ -226,7 +226,7 @@ fn write_data(path: Option<&Path>, data: &impl serde::Serialize) -> Result<(), F
         .map_err(|source| Failure::Output { what: path.display().to_string(), source })
 }
 
-/// Whether there is no such file, or an earlier result of this program, which is no input.
+/// Returns whether there is no such file, or an earlier result of this program, which is no input.
 fn is_result(path: &Path) -> bool {
     let mut start = [0; 256];
     let read = |mut file: std::fs::File| io::Read::read(&mut file, &mut start);
@@ -261,7 +261,7 @@ fn fail(failure: &Failure, style: Style) -> ExitStatus {
     failure.status()
 }
 
-/// What is left to say when standard output fails.
+/// The failure of standard output.
 fn output_failed(source: io::Error) -> Failure {
     Failure::Output { what: "standard output".to_owned(), source }
 }

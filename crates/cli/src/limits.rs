@@ -24,7 +24,7 @@ const GRACE_INTERRUPTED: Duration = Duration::from_secs(5);
 const MEMORY_GRACE: u64 = 3;
 /// Bytes that a process touches in a second at most, about.
 const BYTES_PER_SECOND: u64 = 6_000_000_000;
-/// How often the clock is looked at, at least and at most.
+/// The least and the greatest time between two looks at the clock.
 const POLL: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
 /// Runs `work` within limits that count from `begin`. Where it does not end, `abandon` shows the
@@ -77,7 +77,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Whether the work is still waited for.
+    /// Returns whether the work is still waited for.
     fn goes_on(&mut self) -> bool {
         let memory = self.limits.memory.zip(resident_memory());
         if self.limits.time.is_some_and(|limit| self.begin.elapsed() >= limit) {
@@ -99,7 +99,7 @@ impl Watch<'_> {
             && since.elapsed() < grace + WAIT
     }
 
-    /// How long nothing can happen.
+    /// The time in which no limit can be reached.
     fn pause(&self) -> Duration {
         let (least, most) = POLL;
         let until_time = match self.limits.time {

@@ -30,7 +30,8 @@ pub use simulate::{simulate_report, simulated_run};
 pub use train::{learn_report, train_report};
 pub use verdict::{Detail, files_not_written, verdict};
 
-/// How many problems, warnings or notes are printed; the result as JSON has more of them.
+/// The greatest number of problems, warnings or notes that are printed; the result as JSON has
+/// more of them.
 const LISTED: usize = 50;
 
 /// Prints why there is no verdict: every problem with its place.

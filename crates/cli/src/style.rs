@@ -4,17 +4,17 @@ use std::io::IsTerminal;
 
 use crate::args::ColorWhen;
 
-/// How words are marked.
+/// The way in which words are marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
     colors: bool,
 }
 
-/// What begins a mark, in the order of [`Mark`], and what ends each.
+/// The escape sequences that begin marks, in the order of [`Mark`], and the one that ends each.
 pub const MARKS: [&str; 5] =
     ["\u{1b}[1;32m", "\u{1b}[1;31m", "\u{1b}[1;33m", "\u{1b}[36m", "\u{1b}[0m"];
 
-/// What a mark says.
+/// The meaning of a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// Good news.

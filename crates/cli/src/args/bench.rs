@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ColorWhen, duration};
+use super::{ColorArgs, duration};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 33 interrupted; 40 invalid input, 42 usage; 50 internal error.";
@@ -14,7 +14,7 @@ Exit codes: 0 done; 33 interrupted; 40 invalid input, 42 usage; 50 internal erro
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct BenchArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: BenchCommand,
 }
@@ -37,7 +37,7 @@ pub struct BenchRunArgs {
     #[arg(value_name = "SUITE")]
     pub suite: PathBuf,
 
-    /// Where finished runs are kept, one line each
+    /// The journal of finished runs, one line each
     #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
     pub journal: PathBuf,
 
@@ -57,18 +57,9 @@ pub struct BenchRunArgs {
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Whether to use colours in messages
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }
 
 /// Arguments of `policert bench report`.
@@ -82,11 +73,11 @@ pub struct BenchReportArgs {
     #[arg(long, value_name = "FILE", required = true, help_heading = "Model and policy")]
     pub journal: PathBuf,
 
-    /// Where tables and figures go
+    /// The folder for tables and figures
     #[arg(long, value_name = "FOLDER", required = true, help_heading = "Output")]
     pub out: PathBuf,
 
-    /// What figures are
+    /// Format of the figures
     #[arg(
         long,
         value_name = "FORMAT",
@@ -96,18 +87,9 @@ pub struct BenchReportArgs {
     )]
     pub figures: FigureFormat,
 
-    /// Whether to use colours in messages
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }
 
 /// Values of `--figures`.

@@ -32,13 +32,13 @@ pub struct ConvertArgs {
     )]
     pub policy_as_automaton: Option<PolicyEncoding>,
 
-    /// Whether the policy chooses among all its labels (none) or the applicable ones
+    /// Labels among which the policy chooses: all of its labels (none), or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub filter: Option<Filter>,
 
-    /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict) [default: as the interface says, else first]
+    /// The choice if several labels have the greatest score: the first, any of them, or nothing
+    /// (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
 
@@ -63,7 +63,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
-    /// Where the conversion goes
+    /// The file to write
     #[arg(
         long = "output",
         visible_alias = "out",

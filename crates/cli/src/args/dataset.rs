@@ -20,7 +20,7 @@ pub struct DatasetArgs {
     #[command(flatten)]
     pub task: TaskArgs,
 
-    /// Whether the policy chooses among all its labels (none) or the applicable ones
+    /// Labels among which the policy chooses: all of its labels (none), or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub filter: Option<Filter>,
@@ -53,7 +53,7 @@ pub struct DatasetArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
-    /// Where the table goes: a CSV file
+    /// The table to write: a CSV file
     #[arg(long = "output", value_name = "FILE", required = true, help_heading = "Output")]
     pub table: PathBuf,
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use policert_generate::WallCheck;
 
-use super::{ColorWhen, MemorySize, duration};
+use super::{ColorArgs, MemorySize, duration};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done; 30 to 33 the count was stopped; 40 invalid input, 42 usage; 50 internal error.";
@@ -43,7 +43,7 @@ pub enum DomainArgs {
     Transport(TransportArgs),
 }
 
-/// How moves fail, where they can.
+/// Options for moves that may fail.
 #[derive(Args, Debug)]
 pub struct FailingArgs {
     /// Probability that a move fails and raises a cost; 0: never, no costs
@@ -51,7 +51,7 @@ pub struct FailingArgs {
     #[arg(long, value_name = "P", help_heading = "Domain")]
     pub failing_probability: Option<String>,
 
-    /// How often moves of one thing may fail
+    /// Greatest number of times that moves of one thing may fail
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Domain")]
     pub cost_bound: i64,
 
@@ -91,7 +91,7 @@ pub struct BlocksworldArgs {
     #[arg(long, value_name = "N", help_heading = "Domain")]
     pub table_limit: Option<i64>,
 
-    /// How moves fail.
+    /// Options for moves that may fail.
     #[command(flatten)]
     pub failing: FailingArgs,
 
@@ -125,7 +125,7 @@ pub struct NPuzzleArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
     pub seed: u64,
 
-    /// How moves fail.
+    /// Options for moves that may fail.
     #[command(flatten)]
     pub failing: FailingArgs,
 
@@ -154,7 +154,7 @@ pub struct RacetrackArgs {
     #[arg(long, value_name = "P", help_heading = "Domain")]
     pub noise: Option<String>,
 
-    /// Where walls are looked for
+    /// Points of a move at which walls are looked for
     #[arg(
         long,
         value_enum,
@@ -259,7 +259,7 @@ pub struct TransportArgs {
     pub files: InstanceArgs,
 }
 
-/// What all domains have.
+/// Options that all domains have.
 #[derive(Args, Debug)]
 pub struct InstanceArgs {
     /// The folder that the files go to; made if it is missing
@@ -322,16 +322,7 @@ pub struct InstanceArgs {
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Whether to use colours
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }

@@ -11,9 +11,9 @@ struct Rule {
     commands: &'static [&'static str],
     /// The name of the field.
     option: &'static str,
-    /// Whether it has no effect.
+    /// Returns whether it has no effect.
     is_idle: fn(&ArgMatches) -> bool,
-    /// Why.
+    /// The reason for that.
     why: &'static str,
 }
 
@@ -83,7 +83,7 @@ fn never_fails(matches: &ArgMatches) -> bool {
     probability.and_then(|text| policert_outcome::decimal::parse(text)).is_some_and(|p| p.is_zero())
 }
 
-/// Whether every option that was given has an effect.
+/// Checks that every option that was given has an effect.
 ///
 /// # Errors
 /// The first one that has none, and why.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ColorWhen, Constants};
+use super::{ColorArgs, Constants};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 written; 40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
@@ -21,7 +21,7 @@ pub struct InterfaceArgs {
     #[arg(value_name = "POLICY")]
     pub policy: PathBuf,
 
-    /// Where the interface goes [default: beside the policy, with the ending .interface.json]
+    /// The interface file to write [default: beside the policy, with the ending .interface.json]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -38,16 +38,7 @@ pub struct InterfaceArgs {
     )]
     pub constants: Vec<Constants>,
 
-    /// Whether to use colours
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }

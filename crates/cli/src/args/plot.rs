@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::ColorWhen;
+use super::ColorArgs;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 drawn; 40 invalid input, 42 usage; 50 internal error.";
@@ -13,7 +13,7 @@ Exit codes: 0 drawn; 40 invalid input, 42 usage; 50 internal error.";
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct PlotArgs {
-    /// What to draw.
+    /// The picture to draw.
     #[command(subcommand)]
     pub picture: PictureArg,
 }
@@ -36,20 +36,11 @@ pub struct PlottedArgs {
     #[arg(value_name = "RESULT", required = true)]
     pub results: Vec<PathBuf>,
 
-    /// Where the picture goes: an .svg or .png file
+    /// The picture to write: an .svg or .png file
     #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Whether to use colours in messages
-    #[arg(
-        long,
-        value_name = "WHEN",
-        value_enum,
-        default_value_t = ColorWhen::Auto,
-        default_missing_value = "always",
-        num_args = 0..=1,
-        require_equals = true,
-        help_heading = "Output"
-    )]
-    pub color: ColorWhen,
+    /// Colours.
+    #[command(flatten)]
+    pub color: ColorArgs,
 }

@@ -5,7 +5,7 @@ use policert_numeric::Rational;
 
 use super::values::{precision, probability};
 
-/// How probabilities are computed.
+/// Options for computing probabilities.
 #[derive(Args, Debug)]
 pub struct ProbabilityArgs {
     /// Of a probability, compute the exact value

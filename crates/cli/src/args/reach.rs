@@ -17,7 +17,7 @@ pub struct ReachArgs {
     #[arg(value_name = "TASK")]
     pub task: PathBuf,
 
-    /// Which instance of the task
+    /// The instance of the task, if it has several
     #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
     pub instance: Option<String>,
 
@@ -26,7 +26,7 @@ pub struct ReachArgs {
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub goal: Option<GoalRule>,
 
-    /// Whether the unsafe set counts after the goal was reached [default: as the task says]
+    /// The meaning of the unsafe set after the goal was reached [default: as the task says]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub after_goal: Option<AfterGoal>,
 
@@ -42,7 +42,7 @@ pub struct ReachArgs {
     #[arg(long, help_heading = "Semantics")]
     pub any_order: bool,
 
-    /// How adjacent boxes are merged: by the task's distances, by the relations as the paper writes
+    /// The way to merge adjacent boxes: by the task's distances, by the relations as the paper writes
     /// them, or not at all
     #[arg(long, value_enum, default_value_t = AggregationChoice::OfTask, help_heading = "Engine")]
     pub aggregation: AggregationChoice,
@@ -58,8 +58,8 @@ pub struct ReachArgs {
     )]
     pub granularity: Vec<Rational>,
 
-    /// How often a part of the initial box that is not verified is halved at most [default: until
-    /// the limits of time and memory, or until it is clear that it does not help]
+    /// Greatest number of times that a part of the initial box that is not verified is halved
+    /// [default: until the limits of time and memory, or until it is clear that it does not help]
     #[arg(
         long,
         value_name = "N",

@@ -20,13 +20,13 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub task: TaskArgs,
 
-    /// Whether the policy chooses among all its labels (none) or the applicable ones
+    /// Labels among which the policy chooses: all of its labels (none), or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub filter: Option<Filter>,
 
-    /// What is chosen where several labels have the greatest score: the first, any of them, or
-    /// nothing (strict) [default: as the interface says, else first]
+    /// The choice if several labels have the greatest score: the first, any of them, or nothing
+    /// (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
 
@@ -105,7 +105,7 @@ pub enum TraceArg {
     Goal,
     /// In a terminal state
     Terminal,
-    /// Where nothing may happen
+    /// In a state in which nothing may happen
     Stuck,
     /// With an outcome that leaves a domain
     Dropped,

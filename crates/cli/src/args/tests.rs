@@ -53,9 +53,9 @@ fn defaults() {
     assert_eq!(arguments.ties, None);
     assert_eq!(arguments.filter, None);
     assert_eq!(arguments.threads, 1);
-    assert_eq!(arguments.output.color, ColorWhen::Auto);
-    assert_eq!(verify("m.jani --color").output.color, ColorWhen::Always);
-    assert_eq!(verify("m.jani --color=never").output.color, ColorWhen::Never);
+    assert_eq!(arguments.output.color.when, ColorWhen::Auto);
+    assert_eq!(verify("m.jani --color").output.color.when, ColorWhen::Always);
+    assert_eq!(verify("m.jani --color=never").output.color.when, ColorWhen::Never);
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub struct TrainArgs {
     #[arg(value_name = "TASK|MODEL")]
     pub task: PathBuf,
 
-    /// Which instance of the task
+    /// The instance of the task, if it has several
     #[arg(long, value_name = "NAME", help_heading = "Control loops")]
     pub instance: Option<String>,
 
@@ -51,7 +51,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Network")]
     pub hidden: Vec<usize>,
 
-    /// What hidden layers apply [default: tanh for control loops; models allow relu only]
+    /// Activation function of the hidden layers [default: tanh for control loops; models allow relu only]
     #[arg(long, value_enum, help_heading = "Network")]
     pub activation: Option<HiddenActivation>,
 
@@ -67,7 +67,7 @@ pub struct TrainArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
-    /// Where the network goes: an ONNX file; for models a name, to which .nnet, .onnx, .jani2nnet
+    /// The network to write: an ONNX file; for models a name, to which .nnet, .onnx, .jani2nnet
     /// and .card.json are appended [default for models: beside the interface, as it says]
     #[arg(long, value_name = "FILE|NAME", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -76,7 +76,7 @@ pub struct TrainArgs {
     #[command(flatten)]
     pub learning: LearningArgs,
 
-    /// Which options for models were given, as they are written.
+    /// The options for models that were given, as they are written.
     #[arg(skip)]
     pub given_for_models: Vec<String>,
 

@@ -14,7 +14,7 @@ impl Constants {
     /// Reads `NAME=VALUE` parts between commas. Blanks around parts do not count.
     ///
     /// # Errors
-    /// What is wrong, for the user.
+    /// The fault of the text, for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
         let pairs: Result<Vec<_>, String> = parts
@@ -36,7 +36,7 @@ impl Constants {
 /// seconds.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The fault of the text, for the user.
 pub fn duration(text: &str) -> Result<Duration, String> {
     const UNITS: [(&str, f64); 4] = [("h", 3600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001)];
     let wrong = || format!("`{text}` is no time such as 90s, 10m or 1h30m");
@@ -57,7 +57,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// Reads `real` or `discrete:N`.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The fault of the text, for the user.
 pub fn policy_encoding(text: &str) -> Result<PolicyEncoding, String> {
     let digits = text.strip_prefix("discrete:").and_then(|digits| digits.parse().ok());
     match (text, digits) {
@@ -70,7 +70,7 @@ pub fn policy_encoding(text: &str) -> Result<PolicyEncoding, String> {
 /// Reads a decimal number or a fraction such as `1/3`, exactly.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The fault of the text, for the user.
 pub fn exact_number(text: &str) -> Result<Rational, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number such as 0.25 or 1/3"))
 }
@@ -78,7 +78,7 @@ pub fn exact_number(text: &str) -> Result<Rational, String> {
 /// Reads a probability, exactly.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The fault of the text, for the user.
 pub fn probability(text: &str) -> Result<Rational, String> {
     decimal::parse(text)
         .filter(|p| (Rational::ZERO..=Rational::ONE).contains(p))
@@ -88,7 +88,7 @@ pub fn probability(text: &str) -> Result<Rational, String> {
 /// Reads the width of an interval for a probability.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The fault of the text, for the user.
 pub fn precision(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
@@ -117,7 +117,7 @@ impl PredicatesArg {
     /// Reads `none` or `splits:N`.
     ///
     /// # Errors
-    /// What is wrong, for the user.
+    /// The fault of the text, for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         let percent = |text: &str| text.parse().ok().filter(|percent| *percent <= 100);
         match text.split_once(':') {
@@ -138,7 +138,7 @@ impl MemorySize {
     /// Reads `500MB`, `4GB` (powers of 1000) or `4GiB` (powers of 1024); `4G` is `4GB`.
     ///
     /// # Errors
-    /// What is wrong, for the user.
+    /// The fault of the text, for the user.
     pub fn read(text: &str) -> Result<Self, String> {
         const UNITS: [(&str, u32); 13] = [
             ("K", 1000),

@@ -23,7 +23,7 @@ pub fn run(arguments: &BenchArgs) -> ExitStatus {
     };
     match result {
         Ok(status) => status,
-        Err(failure) => fail(&failure, Style::new(color, &io::stderr())),
+        Err(failure) => fail(&failure, Style::new(color.when, &io::stderr())),
     }
 }
 

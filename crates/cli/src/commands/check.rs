@@ -13,7 +13,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &CheckArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let outputs = OutputFiles::new([("--json", output.json.as_deref())]);
     if let Err(failure) = outputs.check(named_inputs(&arguments.task)) {
         return fail(&failure, error_style);

@@ -16,7 +16,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &ConvertArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let request = request(arguments);
     let properties = request.properties();
     let outputs = OutputFiles::new([

@@ -14,7 +14,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &DatasetArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let outputs = OutputFiles::new([
         ("--output", Some(arguments.table.as_path())),
         ("--json", output.json.as_deref()),

@@ -24,10 +24,10 @@ use crate::progress::ProgressLine;
 use crate::render;
 use crate::style::Style;
 
-/// How many states are counted at most, unless a number is given.
+/// The greatest number of states that are counted, unless a number is given.
 const MAX_STATES: u64 = 1_000_000;
 
-/// What was generated, as data.
+/// The report on the generated files, as data.
 #[derive(Clone, Debug, Serialize)]
 pub struct GenerateReport {
     /// Version of the schema.
@@ -63,7 +63,7 @@ pub struct GenerateReport {
 /// Runs the command.
 pub fn run(arguments: &GenerateArgs) -> ExitStatus {
     let common = common(&arguments.domain);
-    let style = Style::new(common.color, &io::stderr());
+    let style = Style::new(common.color.when, &io::stderr());
     let status = generate(arguments, common, style);
     status.unwrap_or_else(|failure| fail(&failure, style))
 }

@@ -12,7 +12,7 @@ use crate::style::Style;
 
 /// Runs the command: the file's name goes to standard output, what was guessed to standard error.
 pub fn run(arguments: &InterfaceArgs) -> ExitStatus {
-    let error_style = Style::new(arguments.color, &io::stderr());
+    let error_style = Style::new(arguments.color.when, &io::stderr());
     let beside = || arguments.policy.with_extension("interface.json");
     let constants = arguments.constants.iter().flat_map(|constants| constants.0.clone());
     let request = SkeletonRequest {

@@ -23,6 +23,6 @@ pub fn run(arguments: &PlotArgs) -> ExitStatus {
     });
     match drawn {
         Ok(()) => ExitStatus::Safe,
-        Err(failure) => fail(&failure, Style::new(plotted.color, &io::stderr())),
+        Err(failure) => fail(&failure, Style::new(plotted.color.when, &io::stderr())),
     }
 }

@@ -17,7 +17,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &ReachArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let request = request(arguments);
     // A name that no picture can have is noticed before the work.
     let mut pictures = [&arguments.plot, &arguments.plot_boxes].into_iter().flatten();

@@ -18,7 +18,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &SimulateArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     let outputs = OutputFiles::new([("--json", output.json.as_deref())]);
     let inputs = named_inputs(&arguments.task).into_iter().chain(arguments.track.as_deref());
     if let Err(failure) = outputs.check(inputs) {
@@ -59,7 +59,7 @@ fn is_traced(arguments: &SimulateArgs) -> bool {
     arguments.render || arguments.trace.is_some()
 }
 
-/// How the states of runs are drawn.
+/// Prepares the drawing of the states of runs.
 fn picture(model: &SimulatedModel, track: Option<Track>) -> Result<StatePicture, Failure> {
     let variables: Vec<(&str, i64, i64)> =
         model.variables.iter().map(|v| (v.name.as_str(), v.lower, v.upper)).collect();

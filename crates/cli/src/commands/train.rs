@@ -19,7 +19,7 @@ pub fn run(arguments: &TrainArgs) -> ExitStatus {
 
 fn run_task(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     if let Some(option) = arguments.given_for_models.first() {
         let message = format!("{option} is for models, not for control loops");
         return fail(&Failure::Usage(message), error_style);

@@ -19,7 +19,7 @@ use crate::style::Style;
 /// Runs the command.
 pub fn run(arguments: &VerifyArgs, engines: Registry) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     if let Some(message) = contradiction(arguments) {
         return fail(&Failure::Usage(message.to_owned()), error_style);
     }

@@ -41,7 +41,7 @@ pub fn certify_report(
     Ok(())
 }
 
-/// What is confirmed.
+/// The claim that is confirmed, in words.
 fn what(report: &CertifyReport) -> String {
     if let Some([lo, hi]) = &report.probability {
         let over = match report.over_start_states.unwrap_or_default() {

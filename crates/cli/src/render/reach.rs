@@ -87,7 +87,7 @@ fn headline(out: &mut dyn Write, outcome: &Outcome<ReachReport>, style: Style) -
     }
 }
 
-/// What the verdict means, in a line.
+/// The meaning of the verdict, in a line.
 fn meaning(semantics: &ReachSemantics) -> String {
     let goal = match semantics.question.goal {
         GoalRule::Each => "each",

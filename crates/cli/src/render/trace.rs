@@ -82,7 +82,7 @@ fn decided(step: &StepRecord) -> String {
     format!("{by}{label}{also}")
 }
 
-/// Why a run gets stuck.
+/// The reason why a run gets stuck, in words.
 fn stuck(end: &EndRecord) -> String {
     let Some(policy) = &end.policy else {
         return "here no action leads on".to_owned();

@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::{line, notes, warnings};
 use crate::style::{Mark, Style};
 
-/// How much is printed.
+/// The amount of text that is printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
     /// The verdict alone.
     Quiet,
-    /// What a person wants to know first.
+    /// The verdict with the things that a person wants to know first.
     Usual,
     /// Everything.
     Full,
@@ -239,7 +239,7 @@ fn interval(report: &Report) -> String {
     }
 }
 
-/// Where to find the whole run.
+/// Prints the place of the whole run.
 fn place_of(out: &mut dyn Write, file: Option<&Path>) -> io::Result<()> {
     match file {
         Some(path) if path == Path::new("-") => line(out, "trace", "written to standard output"),
@@ -248,7 +248,7 @@ fn place_of(out: &mut dyn Write, file: Option<&Path>) -> io::Result<()> {
     }
 }
 
-/// What the invariant consists of, and where to find it.
+/// Prints the size of the invariant and its place.
 fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::Result<()> {
     let place = match file {
         Some(path) if path == Path::new("-") => "written to standard output".to_owned(),
@@ -258,7 +258,7 @@ fn invariant_of(out: &mut dyn Write, boxes: usize, file: Option<&Path>) -> io::R
     line(out, "invariant", &format!("{boxes} boxes of states, {place}"))
 }
 
-/// What the bounds of a probability rest on, and where to find it.
+/// Prints the size of the evidence for the bounds of a probability, and its place.
 fn bounds_of(out: &mut dyn Write, states: usize, file: Option<&Path>) -> io::Result<()> {
     let place = match file {
         Some(path) if path == Path::new("-") => "written to standard output".to_owned(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::support::example::Example;
 use crate::support::program::{code, text};
 
-/// Where each command reads a file: `PIPE` stands for it.
+/// The commands that read a file; `PIPE` stands for it.
 const INPUTS: [&str; 22] = [
     "verify PIPE",
     "verify model.jani --property PIPE:0",

@@ -189,7 +189,7 @@ fn an_option_without_effect_is_refused_in_every_command() {
     }
 }
 
-/// Whether a message names one of the options.
+/// Returns whether a message names one of the options.
 fn names_one(message: &str, options: &str) -> bool {
     options.split_whitespace().filter(|word| word.starts_with("--")).any(|o| message.contains(o))
 }

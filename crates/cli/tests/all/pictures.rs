@@ -37,7 +37,7 @@ fn read(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).expect("a file")
 }
 
-/// How many lines contain all of these texts.
+/// The number of lines that contain all of these texts.
 fn lines(text: &str, parts: &[&str]) -> usize {
     text.lines().filter(|line| parts.iter().all(|part| line.contains(part))).count()
 }

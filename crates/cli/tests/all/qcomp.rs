@@ -95,7 +95,8 @@ fn verify(entry: &Entry, result: &Path) -> (i32, String) {
     (code(&output), text(&output))
 }
 
-/// Whether an interval is narrow and has a value, which others computed and may be off by as much.
+/// Returns whether an interval is narrow and has a value, which others computed and may be off by
+/// as much.
 fn contains(result: &Path, value: &Rational) -> bool {
     let narrow = Rational::from_f64(1e-6).expect("finite");
     let report = std::fs::read_to_string(result).expect("a result");

@@ -85,7 +85,7 @@ fn a_verdict_about_a_policy_that_acts_is_not_hollow() {
     assert_eq!(result["hollow"][0]["code"], "nothing_changes", "{text}");
 }
 
-/// Where there is no evidence, that of an earlier verdict does not stay.
+/// If there is no evidence, that of an earlier verdict does not stay.
 #[test]
 fn no_older_evidence_is_left_in_place() {
     let example = Example::new();
@@ -266,7 +266,7 @@ fn a_loop_by_chance_is_no_run_that_misses_the_goal_for_sure() {
     assert!(text.contains("Pmin"), "{text}");
 }
 
-/// What an engine does not answer it refuses by name.
+/// An engine refuses by name the questions that it does not answer.
 #[test]
 fn other_engines_refuse_stuck_states_and_goals_by_name() {
     let example = Example::new();

@@ -17,7 +17,7 @@ pub struct LearningArgs {
     #[arg(long, value_name = "FILE:N|FILE|N|NAME", help_heading = HEADING)]
     pub property: Option<String>,
 
-    /// What the network reads and chooses: a jani2nnet file, whose network does not matter
+    /// The inputs and labels of the network: a jani2nnet file, whose network does not matter
     /// [default: the property's file; else all variables and all labels]
     #[arg(long, value_name = "FILE", help_heading = HEADING)]
     pub interface: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct LearningArgs {
     )]
     pub constants: Vec<Constants>,
 
-    /// Whether the network chooses among all its labels (none) or the applicable ones
+    /// Labels among which the network chooses: all of its labels (none), or the applicable ones
     /// [default: as the interface says]
     #[arg(long, value_enum, help_heading = HEADING)]
     pub filter: Option<Filter>,

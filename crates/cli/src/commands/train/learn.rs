@@ -13,7 +13,7 @@ use crate::args::TrainArgs;
 use crate::render;
 use crate::style::Style;
 
-/// Whether a file is a model: its name ends in `.jani`, or its content begins as JSON does and its
+/// Returns whether a file is a model: its name ends in `.jani`, or its content begins as JSON does and its
 /// name does not end in `.toml`.
 pub fn is_model(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -38,7 +38,7 @@ fn begins_as_json(path: &Path) -> io::Result<bool> {
 /// Runs the command.
 pub fn run(arguments: &TrainArgs) -> ExitStatus {
     let output = &arguments.output;
-    let error_style = Style::new(output.color, &io::stderr());
+    let error_style = Style::new(output.color.when, &io::stderr());
     if let Err(failure) = only_for_models(arguments) {
         return fail(&failure, error_style);
     }

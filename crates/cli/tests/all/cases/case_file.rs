@@ -81,13 +81,13 @@ pub struct Expect {
     /// Parts of the error message.
     #[serde(default)]
     pub mentions: Vec<String>,
-    /// Whether there is a warning.
+    /// True if there is a warning.
     #[serde(default)]
     pub warning: bool,
     /// Parts of a warning.
     #[serde(default)]
     pub warning_mentions: Vec<String>,
-    /// Whether there is nothing to check.
+    /// True if there is nothing to check.
     #[serde(default)]
     pub vacuous: bool,
     /// The only witness.

@@ -10,7 +10,7 @@ use super::case_file::{Case, Expect, Run};
 use super::{probability, query, reach};
 use crate::support::json_schema::{breaches, schema};
 
-/// What differs from what is expected; nothing if all is well.
+/// The differences from the expected result; none if all is well.
 pub fn differences(case: &Case, run: &Run) -> Vec<String> {
     if matches!(arguments(&run.command).next(), Some("check" | "certify")) {
         return exit_code_differences(case, run);

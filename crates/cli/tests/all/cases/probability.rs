@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::case_file::Expect;
 
-/// What differs from what is expected of the interval.
+/// The differences from the expected interval.
 pub fn differences(expect: &Expect, report: &Value) -> Vec<String> {
     let Some(expected) = &expect.probability else { return Vec::new() };
     let [Some(lo), Some(hi)] = interval(report) else {
@@ -27,7 +27,7 @@ pub fn differences(expect: &Expect, report: &Value) -> Vec<String> {
     wrong
 }
 
-/// What differs from the exact value; of a run with `--exact`.
+/// The differences from the exact value, for a run with `--exact`.
 pub fn exact_differences(expect: &Expect, report: &Value) -> Vec<String> {
     let Some(value) = &expect.value else { return Vec::new() };
     let mut wrong = differences(expect, report);

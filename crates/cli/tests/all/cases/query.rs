@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::case_file::Expect;
 
-/// What differs from what is expected; `words` are `query NET PROPERTY …`.
+/// The differences from the expected result; `words` are `query NET PROPERTY …`.
 pub fn differences(
     folder: &Path,
     words: &[&str],

@@ -10,7 +10,7 @@ use super::case_file::Expect;
 /// A box or cell as its bounds in turn.
 type ProbabilityBounds = Vec<Rational>;
 
-/// What differs from what is expected.
+/// The differences from the expected result.
 pub fn differences(expect: &Expect, report: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let steps = [

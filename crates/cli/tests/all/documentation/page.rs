@@ -72,7 +72,7 @@ pub fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether a command has words such as `MODEL`, `FILE:N` or `[--policy FILE]`.
+/// Returns whether a command has words such as `MODEL`, `FILE:N` or `[--policy FILE]`.
 fn is_synopsis(command: &str) -> bool {
     let placeholder = |word: &str| {
         let name = word.split(['.', ':']).next().unwrap_or_default();

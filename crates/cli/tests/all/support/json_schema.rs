@@ -10,7 +10,7 @@ pub fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What breaks the schema; nothing if all is well.
+/// The violations of the schema; none if all is well.
 pub fn breaches(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     Schema { root: schema }.check(schema, value, "", &mut found);

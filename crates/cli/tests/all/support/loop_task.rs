@@ -5,7 +5,7 @@ pub struct LoopTask<'a> {
     pub name: &'a str,
     /// The next state.
     pub update: &'a str,
-    /// What is applied of the controller's output, if not all of it.
+    /// The bounds at which the controller's output is cut off, if it is.
     pub clamp: Option<[&'a str; 2]>,
     pub state_space: [&'a str; 2],
     pub granularity: &'a str,
