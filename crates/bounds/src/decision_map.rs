@@ -13,8 +13,7 @@ use crate::enumerate;
 use crate::frame::RegionFrame;
 use crate::inputs::Inputs;
 use crate::output_set::OutputSet;
-use crate::prepared::PreparedPolicy;
-use crate::program::Program;
+use crate::prepared::{NetworkBounds, PreparedPolicy};
 use crate::split::Cut;
 
 /// The outputs that a map gathers knowledge about.
@@ -120,15 +119,13 @@ impl DecisionMap {
     /// A box, with the constants of bounds in the whole region.
     pub(crate) fn bounded(
         &mut self,
-        program: &Program,
+        network: &NetworkBounds,
         reads: &[usize],
         node: usize,
     ) -> (&mut MapNode, &RegionFrame) {
         let Self { nodes, frame, .. } = self;
-        let frame = frame.get_or_insert_with(|| {
-            let all = Inputs::new(reads, &nodes[0].sides);
-            RegionFrame::new(program, all.lo, all.hi)
-        });
+        let frame =
+            frame.get_or_insert_with(|| network.frame(&Inputs::new(reads, &nodes[0].sides)));
         (&mut nodes[node], frame)
     }
 

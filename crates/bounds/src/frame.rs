@@ -62,17 +62,20 @@ pub(crate) struct FirstLayer {
     pub panels: Panels,
 }
 
+/// Parts whose inputs are smaller than those of the region by this factor get constants of their own:
+/// errors grow with the inputs.
+const SMALL_PART: f64 = 1024.0;
+
 /// Covers the rounding of the error terms themselves.
 const INFLATION: f64 = 1.0 + 1e-6;
 
 impl RegionFrame {
     /// The constants for the inputs between `lo` and `hi` (finite).
     pub fn new(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Self {
-        let free = (0..lo.len()).filter(|&k| lo[k] < hi[k]).collect();
         let mut frame = Self {
+            free: free(&lo, &hi),
             lo,
             hi,
-            free,
             magnitude: vec![0.0; program.slots],
             flow: vec![0.0; program.slots],
             errors: vec![0.0; program.slots],
@@ -99,6 +102,38 @@ impl RegionFrame {
         frame
     }
 
+    /// The constants for the inputs between `lo` and `hi`. In a part of the region its magnitudes are
+    /// bounds too, which saves most of the work.
+    pub fn within(&self, program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Self {
+        if !self.serves(&lo, &hi) {
+            return Self::new(program, lo, hi);
+        }
+        let mut part = Self {
+            free: free(&lo, &hi),
+            lo,
+            hi,
+            magnitude: self.magnitude.clone(),
+            flow: self.flow.clone(),
+            errors: self.errors.clone(),
+            first: Vec::new(),
+            gamma: self.gamma,
+            floor: self.floor,
+        };
+        part.first = (0..program.nodes.len()).map(|node| part.folded(program, node)).collect();
+        part
+    }
+
+    /// Returns whether the inputs between `lo` and `hi` are in the region, and its magnitudes of use for
+    /// them: finite, and not much too great.
+    pub fn serves(&self, lo: &[f64], hi: &[f64]) -> bool {
+        let size = |lo: &[f64], hi: &[f64]| {
+            lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()))
+        };
+        let is_inside = self.lo.iter().zip(lo).all(|(whole, part)| whole <= part)
+            && self.hi.iter().zip(hi).all(|(whole, part)| whole >= part);
+        is_inside && self.floor.is_finite() && size(lo, hi) * SMALL_PART >= size(&self.lo, &self.hi)
+    }
+
     /// Bounds of the scores for the inputs between `lo` and `hi`, by interval arithmetic.
     pub fn scores(program: &Program, lo: Vec<f64>, hi: Vec<f64>) -> Vec<(f64, f64)> {
         let frame = Self::new(program, lo, hi);
@@ -120,9 +155,11 @@ impl RegionFrame {
         let Op::Affine { input: NodeId::INPUT, weights, bias } = program.op(node) else {
             return None;
         };
-        let fixed: Vec<usize> = (0..self.lo.len()).filter(|&k| self.lo[k] >= self.hi[k]).collect();
+        // Free inputs count as 0.
+        let fixed: Vec<f64> =
+            self.lo.iter().zip(&self.hi).map(|(lo, hi)| if lo < hi { 0.0 } else { *lo }).collect();
         let fold = |(row, bias): (&[f64], &f64)| {
-            fixed.iter().fold(*bias, |sum, &k| sum + row[k] * self.lo[k])
+            row.iter().zip(&fixed).fold(*bias, |sum, (weight, value)| sum + weight * value)
         };
         let bias = weights.row_iter().zip(bias).map(fold).collect();
         let panels = Panels::new(weights, &self.free);
@@ -172,6 +209,11 @@ impl RegionFrame {
             } * INFLATION;
         }
     }
+}
+
+/// The inputs that are not fixed.
+fn free(lo: &[f64], hi: &[f64]) -> Vec<usize> {
+    (0..lo.len()).filter(|&k| lo[k] < hi[k]).collect()
 }
 
 /// More than the roundings of any one term on its way from a score to the inputs.

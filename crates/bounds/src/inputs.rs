@@ -1,17 +1,24 @@
 //! Bounds of network inputs, from boxes of integers.
 
-use policert_numeric::IntBox;
+use policert_numeric::{IntBox, IntInterval};
 
 /// Bounds of network inputs.
+#[derive(Debug)]
 pub(crate) struct Inputs {
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
 }
 
 impl Inputs {
+    /// Those in a box along the axes; each input reads one of these.
     pub fn new(reads: &[usize], sides: &IntBox) -> Self {
-        let lo = reads.iter().map(|&axis| float_below(sides[axis].lo)).collect();
-        let hi = reads.iter().map(|&axis| float_above(sides[axis].hi)).collect();
+        Self::of(reads.iter().map(|&axis| sides[axis]))
+    }
+
+    /// Those with these sides.
+    pub fn of(sides: impl Iterator<Item = IntInterval> + Clone) -> Self {
+        let lo = sides.clone().map(|side| float_below(side.lo)).collect();
+        let hi = sides.map(|side| float_above(side.hi)).collect();
         Self { lo, hi }
     }
 }

@@ -1,5 +1,6 @@
 //! A policy prepared for queries: what judges points and bounds scores.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use policert_model::{Condition, State, Truth};
@@ -7,6 +8,8 @@ use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{Choice, Chooser, Evaluator, Filter, Policy, Scoring};
 
 use crate::bound::Bounder;
+use crate::frame::RegionFrame;
+use crate::inputs::Inputs;
 use crate::memory::Memory;
 use crate::program::Program;
 use crate::real::RealOracle;
@@ -44,6 +47,19 @@ pub(crate) enum ScoreBounds<'p> {
 pub(crate) struct NetworkBounds {
     pub evaluator: Evaluator,
     pub bounder: Bounder,
+    /// The ranges that the inputs have in the model.
+    domain: Inputs,
+    /// The constants for all of them; computed when bounds are needed first.
+    whole: OnceCell<RegionFrame>,
+}
+
+impl NetworkBounds {
+    /// The constants of bounds for some inputs.
+    pub fn frame(&self, inputs: &Inputs) -> RegionFrame {
+        let (program, domain) = (self.bounder.program(), &self.domain);
+        let whole = || RegionFrame::new(program, domain.lo.clone(), domain.hi.clone());
+        self.whole.get_or_init(whole).within(program, inputs.lo.clone(), inputs.hi.clone())
+    }
 }
 
 impl<'p> ScoreBounds<'p> {
@@ -52,6 +68,8 @@ impl<'p> ScoreBounds<'p> {
             Scoring::Network(network) => Self::Network(Box::new(NetworkBounds {
                 evaluator: Evaluator::new(network),
                 bounder: Bounder::new(Program::new(network)),
+                domain: Inputs::of(policy.input_ranges().iter().copied()),
+                whole: OnceCell::new(),
             })),
             Scoring::Trees(trees) => Self::Trees(TreeBounds::new(trees)),
         }

@@ -57,20 +57,21 @@ pub(crate) struct Panels {
 impl Panels {
     pub fn new(weights: &Matrix, columns: &[usize]) -> Self {
         let neurons = weights.rows();
-        let weight = |neuron: usize, column: Option<&usize>| match column {
-            Some(&column) if neuron < neurons => weights.row(neuron)[column],
-            _ => 0.0,
-        };
-        let forward = (0..neurons).step_by(LANES).flat_map(|first| {
-            let panel = move |column| std::array::from_fn(|i| weight(first + i, Some(column)));
-            columns.iter().map(panel)
-        });
-        let backward = (0..columns.len()).step_by(COLUMNS).flat_map(|first| {
-            let panel =
-                move |neuron| std::array::from_fn(|j| weight(neuron, columns.get(first + j)));
-            (0..neurons).map(panel)
-        });
-        Self { forward: forward.collect(), backward: backward.collect() }
+        let mut forward = Vec::with_capacity(neurons.div_ceil(LANES) * columns.len());
+        for first in (0..neurons).step_by(LANES) {
+            let rows: [&[f64]; LANES] = std::array::from_fn(|i| match first + i < neurons {
+                true => weights.row(first + i),
+                false => &[],
+            });
+            let panel = |&column: &usize| rows.map(|row| row.get(column).copied().unwrap_or(0.0));
+            forward.extend(columns.iter().map(panel));
+        }
+        let mut backward = Vec::with_capacity(columns.len().div_ceil(COLUMNS) * neurons);
+        for columns in columns.chunks(COLUMNS) {
+            let weight = |row: &[f64], j: usize| columns.get(j).map_or(0.0, |&column| row[column]);
+            backward.extend(weights.row_iter().map(|row| std::array::from_fn(|j| weight(row, j))));
+        }
+        Self { forward, backward }
     }
 }
 

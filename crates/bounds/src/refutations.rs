@@ -66,8 +66,7 @@ pub(crate) fn widen(
     outer.hull_with(inner);
     let frame = match &prepared.function {
         ScoreBounds::Network(network) => {
-            let inputs = Inputs::new(&prepared.axes.reads, &outer);
-            Some(RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi))
+            Some(network.frame(&Inputs::new(&prepared.axes.reads, &outer)))
         }
         ScoreBounds::Trees(_) => None,
     };

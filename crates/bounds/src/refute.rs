@@ -15,13 +15,8 @@ use crate::inputs::Inputs;
 use crate::joint::is_contradictory;
 use crate::output_set::OutputSet;
 use crate::prepared::{Axes, ScoreBounds};
-use crate::program::Program;
 use crate::statistics::Stage;
 use crate::tighten::Restriction;
-
-/// Boxes whose inputs are smaller than those of the region by this factor get a frame of their
-/// own.
-const SMALL_PART: f64 = 1024.0;
 
 /// Bounds the score differences over a leaf and notes which outputs lose. Whether the bounds contradict
 /// the conditions of the query. `region` has the constants of the map's whole region.
@@ -36,7 +31,7 @@ pub(crate) fn bound(
     asked.budget.poll()?;
     let inputs = Inputs::new(&asked.prepared.axes.reads, &leaf.sides);
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
-    let own = own_frame(network.bounder.program(), region, &inputs);
+    let own = (!region.serves(&inputs.lo, &inputs.hi)).then(|| network.frame(&inputs));
     let frame = own.as_ref().unwrap_or(region);
     let outputs = asked.prepared.applicable.len();
     let mut winners = OutputSet::none(outputs);
@@ -78,18 +73,6 @@ pub(crate) fn bound(
     leaf.progress = NodeProgress::Bounded;
     asked.finish(Stage::Bound, started);
     Ok(contradictory)
-}
-
-/// A frame for these inputs where that of the region is of no use, or much too wide.
-fn own_frame(program: &Program, region: &RegionFrame, inputs: &Inputs) -> Option<RegionFrame> {
-    let size =
-        |lo: &[f64], hi: &[f64]| lo.iter().chain(hi).fold(1.0, |size: f64, x| size.max(x.abs()));
-    // Errors grow with the inputs of the whole region.
-    let part = size(&inputs.lo, &inputs.hi) * SMALL_PART < size(&region.lo, &region.hi);
-    if region.floor.is_finite() && !part {
-        return None;
-    }
-    Some(RegionFrame::new(program, inputs.lo.clone(), inputs.hi.clone()))
 }
 
 /// Looks whether some of the closest rivals beat the output between them: where a mixture of

@@ -312,7 +312,7 @@ impl<'q> QuerySearch<'_, '_, 'q> {
         match &asked.prepared.function {
             ScoreBounds::Network(network) => {
                 let reads = &asked.prepared.axes.reads;
-                let (leaf, region) = map.bounded(network.bounder.program(), reads, node);
+                let (leaf, region) = map.bounded(network, reads, node);
                 bound(asked, leaf, region, sharing, restriction)
             }
             ScoreBounds::Trees(_) => {

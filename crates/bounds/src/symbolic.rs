@@ -60,15 +60,18 @@ impl FormBlock {
         }
     }
 
-    /// Starts with these forms. The rows of an affine node are substituted at once.
+    /// Starts with these forms. The rows of an affine node are substituted at once if they are few of
+    /// its rows.
     pub fn start(&mut self, program: &Program, frame: &RegionFrame, node: usize, forms: &[Form]) {
         self.live.fill(false);
         self.started = node;
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
         let at = program.nodes[node].at;
+        let rows: usize = forms.iter().map(|form| form.len()).sum();
         if let Op::Affine { input, weights, bias } = program.op(node)
             && frame.first[node].is_none()
+            && rows < program.nodes[node].width
         {
             self.live[input.index()] = true;
             let source = &mut self.coefficients[program.range(input.index())];

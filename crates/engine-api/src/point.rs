@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use policert_model::{Condition, State, find_point};
+use policert_model::{Condition, Conjunction, State, find_point};
 use policert_numeric::IntBox;
 
 use crate::{Answer, Budget, EngineError};
@@ -16,7 +16,7 @@ pub fn point_of(
     sides: &IntBox,
     budget: &mut Budget,
 ) -> Result<Option<State>, EngineError> {
-    Ok(match point_in_steps(condition, sides, u64::MAX, budget)? {
+    Ok(match point_in_steps(condition.into(), sides, u64::MAX, budget)? {
         Some(Answer::Possible(point)) => point,
         Some(Answer::Refuted) | None => None,
     })
@@ -28,7 +28,7 @@ pub fn point_of(
 /// # Errors
 /// As [`point_of`].
 pub fn point_in_steps(
-    condition: &Condition,
+    condition: Conjunction,
     sides: &IntBox,
     limit: u64,
     budget: &mut Budget,
@@ -67,7 +67,8 @@ mod tests {
         for (value, expected) in [(49, Answer::Possible(Some(vec![7]))), (50, Answer::Refuted)] {
             let equal = Expr::binary(BinaryOp::Eq, square.clone(), Expr::int(value));
             let condition = Condition::from_expr(&equal);
-            let mut within = |limit| point_in_steps(&condition, &sides, limit, &mut budget);
+            let mut within =
+                |limit| point_in_steps((&condition).into(), &sides, limit, &mut budget);
             assert!(matches!(within(0), Ok(None)));
             assert_eq!(within(u64::MAX).ok().flatten(), Some(expected));
         }

@@ -121,40 +121,37 @@ impl Condition {
     /// The conjunction, flattened; repeated parts are dropped.
     #[must_use]
     pub fn and(parts: impl IntoIterator<Item = Self>) -> Self {
-        let mut all = Vec::new();
-        for part in parts {
-            match part {
-                Self::True => {}
-                Self::False => return Self::False,
-                Self::And(inner) => all.extend(inner),
-                other => all.push(other),
-            }
-        }
-        dedup(&mut all);
-        match all.len() {
-            0 => Self::True,
-            1 => all.swap_remove(0),
-            _ => Self::And(all),
-        }
+        Self::flattened(parts, true, dedup)
     }
 
     /// The disjunction, flattened; repeated parts are dropped.
     #[must_use]
     pub fn or(parts: impl IntoIterator<Item = Self>) -> Self {
+        Self::flattened(parts, false, dedup)
+    }
+
+    /// The conjunction or disjunction, flattened; `tidy` drops parts that are not needed.
+    pub(crate) fn flattened(
+        parts: impl IntoIterator<Item = Self>,
+        conjunction: bool,
+        tidy: impl Fn(&mut Vec<Self>),
+    ) -> Self {
         let mut all = Vec::new();
         for part in parts {
-            match part {
-                Self::False => {}
-                Self::True => return Self::True,
-                Self::Or(inner) => all.extend(inner),
-                other => all.push(other),
+            match (part, conjunction) {
+                (Self::True, true) | (Self::False, false) => {}
+                (Self::False, true) => return Self::False,
+                (Self::True, false) => return Self::True,
+                (Self::And(inner), true) | (Self::Or(inner), false) => all.extend(inner),
+                (other, _) => all.push(other),
             }
         }
-        dedup(&mut all);
-        match all.len() {
-            0 => Self::False,
-            1 => all.swap_remove(0),
-            _ => Self::Or(all),
+        tidy(&mut all);
+        match (all.len(), conjunction) {
+            (0, _) => Self::constant(conjunction),
+            (1, _) => all.swap_remove(0),
+            (_, true) => Self::And(all),
+            (_, false) => Self::Or(all),
         }
     }
 

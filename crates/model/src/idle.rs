@@ -85,7 +85,7 @@ impl Model {
         condition: &Condition,
         step: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Satisfiable {
-        decided(find_point(condition, &self.domains(), &mut || step()))
+        decided(find_point(condition.into(), &self.domains(), &mut || step()))
     }
 
     /// Returns whether there is a start state: one of a property's, or of the model's own initial
@@ -106,7 +106,7 @@ impl Model {
             return named;
         }
         let (condition, sides) = self.initial_states();
-        match decided(find_point(&condition, &sides, &mut || step())) {
+        match decided(find_point((&condition).into(), &sides, &mut || step())) {
             Satisfiable::No => named,
             other => other,
         }

@@ -2,7 +2,7 @@
 
 use policert_numeric::{IBig, IntBox, IntInterval, Rational, UBig};
 
-use crate::{BinaryOp, Expr, VarId};
+use crate::{BinaryOp, Condition, Expr, VarId};
 
 /// `Σ coefficient · variable + constant`, terms sorted by variable, no zero coefficient.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -43,6 +43,44 @@ impl LinearExpr {
             sum = sum.checked_add(c.checked_mul(*state.get(v.index())?)?)?;
         }
         Some(sum)
+    }
+
+    /// Adds a multiple of a variable; `None` if a number leaves `i64`.
+    pub(crate) fn add_term(&mut self, variable: VarId, coefficient: i64) -> Option<()> {
+        match self.terms.binary_search_by_key(&variable, |&(v, _)| v) {
+            Ok(at) => {
+                let sum = self.terms[at].1.checked_add(coefficient)?;
+                self.terms[at].1 = sum;
+                if sum == 0 {
+                    self.terms.remove(at);
+                }
+            }
+            Err(at) if coefficient != 0 => self.terms.insert(at, (variable, coefficient)),
+            Err(_) => {}
+        }
+        Some(())
+    }
+
+    /// Adds a multiple of another expression; `None` if a number leaves `i64`.
+    pub(crate) fn add_multiple(&mut self, other: &Self, factor: i64) -> Option<()> {
+        for &(variable, coefficient) in &other.terms {
+            self.add_term(variable, coefficient.checked_mul(factor)?)?;
+        }
+        self.constant = self.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        Some(())
+    }
+
+    /// The condition that its value is at most `upper`, in lowest terms; `None` if a number leaves
+    /// `i64`.
+    pub(crate) fn at_most(mut self, upper: i64) -> Option<Condition> {
+        let upper = upper.checked_sub(self.constant)?;
+        if self.terms.is_empty() {
+            return Some(Condition::constant(0 <= upper));
+        }
+        let divisor = self.terms.iter().try_fold(0, |divisor, &(_, c)| gcd(divisor, c))?;
+        self.terms.iter_mut().for_each(|(_, c)| *c /= divisor);
+        let upper = upper.div_euclid(divisor);
+        Some(Condition::Linear(LinearConstraint { terms: self.terms, upper }))
     }
 
     /// Least and greatest value over a box; `None` stands for unbounded, or beyond `i128`.

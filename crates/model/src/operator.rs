@@ -3,8 +3,8 @@
 use policert_numeric::{IntBox, IntInterval, Rational};
 
 use crate::{
-    BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearExpr, Probability,
-    ValueBounds, VarId, Variable,
+    BinaryOp, Condition, EvalError, Expr, InstanceId, LabelId, LinearConstraint, LinearExpr,
+    Probability, ValueBounds, VarId, Variable,
 };
 
 /// Says how an operator is composed: by a silent edge alone, or by one edge per participant of a
@@ -194,6 +194,88 @@ impl Destination {
     /// [exists](Self::exists).
     #[must_use]
     pub fn weakest_precondition(&self, condition: &Condition) -> Condition {
+        match condition {
+            Condition::True | Condition::False => condition.clone(),
+            Condition::Linear(constraint) => {
+                self.linear_precondition(constraint).unwrap_or_else(|| self.substituted(condition))
+            }
+            Condition::General { .. } => self.substituted(condition),
+            Condition::And(parts) => {
+                Condition::and(parts.iter().map(|part| self.weakest_precondition(part)))
+            }
+            Condition::Or(parts) => {
+                Condition::or(parts.iter().map(|part| self.weakest_precondition(part)))
+            }
+        }
+    }
+
+    fn substituted(&self, condition: &Condition) -> Condition {
         condition.substitute(&|v| self.update(v).map(UpdateValue::to_expr))
+    }
+
+    /// The same where the values that are assigned are linear, and no number leaves `i64`.
+    fn linear_precondition(&self, constraint: &LinearConstraint) -> Option<Condition> {
+        let mut sum = LinearExpr::constant(0);
+        for &(variable, coefficient) in &constraint.terms {
+            match self.update(variable) {
+                None => sum.add_term(variable, coefficient)?,
+                Some(UpdateValue::Linear(value)) => sum.add_multiple(value, coefficient)?,
+                Some(UpdateValue::General(_)) => return None,
+            }
+        }
+        sum.at_most(constraint.upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_preconditions_are_what_substitution_gives() {
+        let linear = |terms: &[(usize, i64)], constant| LinearExpr {
+            terms: terms.iter().map(|&(v, c)| (VarId::new(v), c)).collect(),
+            constant,
+        };
+        let updates = [
+            (0, linear(&[], 4)),
+            (1, linear(&[(1, 1)], -1)),
+            (2, linear(&[(0, 2), (1, -4)], 3)),
+            (3, linear(&[(3, i64::MAX)], 1)),
+        ];
+        let update = |(variable, value): (usize, LinearExpr)| Update {
+            variable: VarId::new(variable),
+            value: UpdateValue::Linear(value),
+        };
+        let outcome = Destination {
+            probability: Probability::Constant(Rational::ONE),
+            defined: Condition::True,
+            cell_writes: Vec::new(),
+            transient_values: Vec::new(),
+            conflict: Conflict { condition: Condition::False, variables: Vec::new() },
+            choices: Vec::new(),
+            updates: updates.map(update).into(),
+        };
+        let constraint = |terms, upper| {
+            let linear = linear(terms, 0);
+            Condition::Linear(LinearConstraint { terms: linear.terms, upper })
+        };
+        for condition in [
+            constraint(&[(0, 1)], 4),
+            constraint(&[(0, 1)], 3),
+            constraint(&[(1, 1)], 7),
+            constraint(&[(2, 1)], 8),
+            constraint(&[(2, -1)], 8),
+            // Variables that cancel, and one that is kept.
+            constraint(&[(1, 4), (2, 1), (4, 5)], -2),
+            // A number beyond 64 bits.
+            constraint(&[(3, 3)], 5),
+        ] {
+            let expected = outcome.substituted(&condition);
+            assert_eq!(outcome.weakest_precondition(&condition), expected, "{condition:?}");
+            let both = Condition::and([condition.clone(), constraint(&[(5, 1)], 0)]);
+            let expected = outcome.substituted(&both);
+            assert_eq!(outcome.weakest_precondition(&both), expected, "{both:?}");
+        }
     }
 }

@@ -9,6 +9,41 @@ use crate::{Condition, Expr, LinearConstraint, Truth, UnaryOp};
 /// and a cap where bounds creep by one.
 pub(crate) const SWEEPS: usize = 32;
 
+/// The effect of a sweep on a box that was not empty.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Swept {
+    Nothing,
+    /// Some side is smaller.
+    Smaller,
+    /// No point is left.
+    Empty,
+}
+
+impl Swept {
+    /// The effect on a side that was `before`.
+    fn of_side(before: IntInterval, after: IntInterval) -> Self {
+        if after == before {
+            Self::Nothing
+        } else if after.is_empty() {
+            Self::Empty
+        } else {
+            Self::Smaller
+        }
+    }
+}
+
+/// What a box leaves of a condition.
+pub(crate) enum Reduced {
+    True,
+    False,
+    /// Too little is decided for it to be written anew.
+    Little,
+    To(Condition),
+}
+
+/// A disjunction is written anew where one of this many of its disjuncts holds nowhere.
+const WORTHWHILE: usize = 4;
+
 /// A bound of one variable.
 #[derive(Clone, Copy)]
 enum UnitBound {
@@ -33,14 +68,12 @@ impl UnitBound {
         }
     }
 
-    /// Returns whether the side changed.
-    fn tighten(self, side: &mut IntInterval) -> bool {
-        let before = *side;
+    /// The part of a side in which it holds.
+    fn within(self, side: IntInterval) -> IntInterval {
         match self {
-            Self::AtMost(bound) => side.hi = side.hi.min(bound),
-            Self::AtLeast(bound) => side.lo = side.lo.max(bound),
+            Self::AtMost(bound) => IntInterval::new(side.lo, side.hi.min(bound)),
+            Self::AtLeast(bound) => IntInterval::new(side.lo.max(bound), side.hi),
         }
-        *side != before
     }
 }
 
@@ -71,11 +104,10 @@ impl LinearConstraint {
         }
     }
 
-    /// Shrinks `sides` without losing a point that satisfies the constraint. Returns whether
-    /// anything changed; the box may become empty.
-    fn tighten(&self, sides: &mut IntBox) -> bool {
+    /// Shrinks `sides` without losing a point that satisfies the constraint.
+    fn sweep(&self, sides: &mut IntBox) -> Swept {
         if let Some((d, bound)) = self.unit_bound() {
-            return bound.tighten(&mut sides[d]);
+            return set_side(sides, d, bound.within(sides[d]));
         }
         // For each term: c·x ≤ upper − Σ of the least values of the others.
         let mut finite = 0i128;
@@ -84,15 +116,15 @@ impl LinearConstraint {
             match term_range(c, sides[v.index()]).0 {
                 Some(lo) => match finite.checked_add(lo) {
                     Some(sum) => finite = sum,
-                    None => return false,
+                    None => return Swept::Nothing,
                 },
                 None => unbounded += 1,
             }
         }
         if unbounded > 1 {
-            return false;
+            return Swept::Nothing;
         }
-        let mut changed = false;
+        let mut swept = Swept::Nothing;
         for &(v, c) in &self.terms {
             let side = sides[v.index()];
             let others = match term_range(c, side).0 {
@@ -118,15 +150,13 @@ impl LinearConstraint {
                     new = IntInterval::new(1, 0);
                 }
             }
-            if new != side {
-                sides[v.index()] = new;
-                changed = true;
-                if new.is_empty() {
-                    return true;
-                }
+            match set_side(sides, v.index(), new) {
+                Swept::Nothing => {}
+                Swept::Smaller => swept = Swept::Smaller,
+                Swept::Empty => return Swept::Empty,
             }
         }
-        changed
+        swept
     }
 }
 
@@ -161,14 +191,17 @@ impl Condition {
     /// to a fixpoint (or a cap). Returns whether anything changed; the box is empty afterwards
     /// only if no point of it satisfies the condition.
     pub fn tighten(&self, sides: &mut IntBox) -> bool {
-        let mut changed = false;
-        for _ in 0..SWEEPS {
-            if sides.is_empty() || !self.sweep(sides) {
-                break;
-            }
-            changed = true;
+        if sides.is_empty() {
+            return false;
         }
-        changed
+        for sweep in 0..SWEEPS {
+            match self.sweep(sides) {
+                Swept::Nothing => return sweep > 0,
+                Swept::Smaller => {}
+                Swept::Empty => return true,
+            }
+        }
+        true
     }
 
     /// The condition as it reads inside `sides`, without the parts that are decided there: the
@@ -196,29 +229,60 @@ impl Condition {
                 Some(reduced) => kept.get_or_insert_with(|| parts[..i].to_vec()).push(reduced),
             }
         }
-        kept.map(|kept| match self {
-            Self::And(_) => Self::and(kept),
-            _ => Self::or(kept),
-        })
+        // Parts that were different stay different, or nearly so.
+        kept.map(|kept| Self::flattened(kept, matches!(self, Self::And(_)), |_| {}))
     }
 
-    pub(crate) fn sweep(&self, sides: &mut IntBox) -> bool {
+    /// What is left of the condition inside `sides`.
+    pub(crate) fn reduced_in(&self, sides: &IntBox) -> Reduced {
+        if let Self::Or(parts) = self {
+            let mut out = 0;
+            for part in parts {
+                match part.truth(sides) {
+                    Truth::True => return Reduced::True,
+                    Truth::False => out += 1,
+                    Truth::Maybe => {}
+                }
+            }
+            if out < parts.len() && out < parts.len().div_ceil(WORTHWHILE) {
+                return Reduced::Little;
+            }
+        }
+        match self.reduced(sides) {
+            None if *self == Self::False => Reduced::False,
+            None => Reduced::Little,
+            Some(Self::True) => Reduced::True,
+            Some(Self::False) => Reduced::False,
+            Some(reduced) => Reduced::To(reduced),
+        }
+    }
+
+    /// Shrinks a box that is not empty, without losing a point that satisfies the condition: one
+    /// step of bound propagation.
+    pub(crate) fn sweep(&self, sides: &mut IntBox) -> Swept {
         match self {
-            Self::True => false,
+            Self::True => Swept::Nothing,
             Self::False => make_empty(sides),
-            Self::Linear(c) => c.tighten(sides),
-            Self::General { .. } => self.truth(sides) == Truth::False && make_empty(sides),
+            Self::Linear(c) => c.sweep(sides),
+            Self::General { .. } => match self.truth(sides) {
+                Truth::False => make_empty(sides),
+                Truth::True | Truth::Maybe => Swept::Nothing,
+            },
             Self::And(parts) => {
-                let mut changed = false;
+                let mut swept = Swept::Nothing;
                 for part in parts {
-                    changed |= part.sweep(sides);
-                    if changed && sides.is_empty() {
-                        return true;
+                    match part.sweep(sides) {
+                        Swept::Nothing => {}
+                        Swept::Smaller => swept = Swept::Smaller,
+                        Swept::Empty => return Swept::Empty,
                     }
                 }
-                changed
+                swept
             }
-            Self::Or(parts) => tighten_to_hull(parts, sides),
+            Self::Or(parts) => match hull_on_one_side(parts, sides) {
+                Some((d, hull)) => set_side(sides, d, hull),
+                None => sweep_to_hull(parts, sides),
+            },
         }
     }
 }
@@ -247,43 +311,63 @@ fn combined(parts: &[Condition], sides: &IntBox, decides: Truth, neutral: Truth)
     truth
 }
 
+/// Where all disjuncts are bounds of one variable: the variable, and the hull of what they leave of its
+/// side.
+fn hull_on_one_side(parts: &[Condition], sides: &IntBox) -> Option<(usize, IntInterval)> {
+    let mut hull: Option<(usize, IntInterval)> = None;
+    for part in parts {
+        let Condition::Linear(constraint) = part else { return None };
+        let (d, bound) = constraint.unit_bound()?;
+        let left = bound.within(sides[d]);
+        match &mut hull {
+            None => hull = Some((d, left)),
+            Some((of, hull)) if *of == d => *hull = hull.hull(left),
+            Some(_) => return None,
+        }
+    }
+    hull
+}
+
 /// Shrinks to the hull of what the disjuncts leave.
-fn tighten_to_hull(parts: &[Condition], sides: &mut IntBox) -> bool {
+fn sweep_to_hull(parts: &[Condition], sides: &mut IntBox) -> Swept {
+    let mut left = sides.clone();
     let mut hull: Option<IntBox> = None;
     for part in parts {
-        match part.truth(sides) {
-            Truth::True => return false,
-            Truth::False => continue,
-            Truth::Maybe => {}
+        match part.sweep(&mut left) {
+            // Everything is left.
+            Swept::Nothing => return Swept::Nothing,
+            Swept::Smaller => match &mut hull {
+                None => hull = Some(left.clone()),
+                Some(hull) => {
+                    hull.hull_with(&left);
+                    if hull == sides {
+                        return Swept::Nothing;
+                    }
+                }
+            },
+            Swept::Empty => {}
         }
-        let mut copy = sides.clone();
-        part.sweep(&mut copy);
-        if copy.is_empty() {
-            continue;
-        }
-        match &mut hull {
-            None => hull = Some(copy),
-            Some(hull) => hull.hull_with(&copy),
-        }
-        if hull.as_ref() == Some(sides) {
-            return false;
-        }
+        left.sides_mut().copy_from_slice(sides.sides());
     }
     match hull {
         None => make_empty(sides),
-        Some(hull) if hull != *sides => {
+        Some(hull) => {
             *sides = hull;
-            true
+            Swept::Smaller
         }
-        Some(_) => false,
     }
 }
 
-/// Empties a box that is not empty yet.
-fn make_empty(sides: &mut IntBox) -> bool {
-    if sides.dimensions() == 0 || sides.is_empty() {
-        return false;
+/// Makes a side of a box that is not empty smaller.
+fn set_side(sides: &mut IntBox, d: usize, side: IntInterval) -> Swept {
+    Swept::of_side(std::mem::replace(&mut sides[d], side), side)
+}
+
+/// Empties a box that is not empty.
+fn make_empty(sides: &mut IntBox) -> Swept {
+    if sides.dimensions() == 0 {
+        return Swept::Nothing;
     }
     sides[0] = IntInterval::new(1, 0);
-    true
+    Swept::Empty
 }

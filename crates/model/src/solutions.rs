@@ -45,7 +45,7 @@ pub fn for_each_solution<B>(
     strict: bool,
     visit: &mut impl FnMut(Visit<'_>) -> ControlFlow<B>,
 ) -> Result<ControlFlow<B>, SolutionsError> {
-    let mut stack = vec![(sides.clone(), Conjunction::new(condition))];
+    let mut stack = vec![(sides.clone(), Conjunction::from(condition))];
     let mut point = vec![0; sides.dimensions()];
     while let Some((mut sides, mut condition)) = stack.pop() {
         if let ControlFlow::Break(b) = visit(Visit::Step) {
@@ -93,16 +93,16 @@ fn halves(sides: IntBox, d: usize) -> Result<[IntBox; 2], SolutionsError> {
 
 /// Some point of `sides` that satisfies `condition`, if there is one. Only variables that are
 /// still open in the condition are searched; `step` is called at each step of the search and may
-/// stop it with `Break`.
+/// stop it with `Break`. If the condition was narrowed before, then with a box that includes `sides`.
 ///
 /// # Errors
 /// A variable without bounds that the condition mentions and does not bound.
 pub fn find_point<B>(
-    condition: &Condition,
+    condition: Conjunction,
     sides: &IntBox,
     step: &mut impl FnMut() -> ControlFlow<B>,
 ) -> Result<ControlFlow<B, Option<Vec<i64>>>, SolutionsError> {
-    let mut stack = vec![(sides.clone(), Conjunction::new(condition))];
+    let mut stack = vec![(sides.clone(), condition)];
     while let Some((mut sides, mut condition)) = stack.pop() {
         if let ControlFlow::Break(b) = step() {
             return Ok(ControlFlow::Break(b));
@@ -176,6 +176,7 @@ pub fn find_solution(
     condition: &Condition,
     sides: &IntBox,
 ) -> Result<Option<Vec<i64>>, SolutionsError> {
-    let found = find_point(condition, sides, &mut || ControlFlow::<()>::Continue(()))?;
+    let step = &mut || ControlFlow::<()>::Continue(());
+    let found = find_point(Conjunction::from(condition), sides, step)?;
     Ok(found.continue_value().flatten())
 }

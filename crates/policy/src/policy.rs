@@ -173,6 +173,16 @@ impl Policy {
         &self.inputs
     }
 
+    /// The ranges that a network's inputs have in the model, narrowed where they are very wide; none for a
+    /// tree ensemble.
+    #[must_use]
+    pub fn input_ranges(&self) -> &[IntInterval] {
+        match &self.function {
+            Function::Network(function) => function.bound.inputs().sides(),
+            Function::Trees(_) => &[],
+        }
+    }
+
     /// The labels that the policy chooses among, in the order of the outputs. All other labels
     /// belong to the environment.
     #[must_use]

@@ -3,7 +3,7 @@
 use policert_engine_api::{EngineError, Question};
 use policert_model::{Condition, Predicate, Truth};
 use policert_policy::Policy;
-use policert_symbolic::Operators;
+use policert_symbolic::{LabelGroup, Operators};
 
 use crate::PredicateSet;
 use crate::effects::{Effects, PredicateEffect};
@@ -84,6 +84,14 @@ impl<'a> Abstraction<'a> {
     pub fn may_drop(&self, applicable: &Region<'_>, o: usize, d: usize) -> bool {
         self.operators.all()[o].destinations[d].choices.is_empty()
             && self.effect(o, d).validity.iter().any(|c| c.truth(&applicable.sides) != Truth::True)
+    }
+
+    /// Returns whether no operator of a label applies in a region, as its box shows.
+    #[must_use]
+    pub fn is_idle(&self, group: &LabelGroup, states: &Region<'_>) -> bool {
+        let is_idle =
+            |&o: &usize| self.operators.all()[o].guard.truth(&states.sides) == Truth::False;
+        group.operators.iter().all(is_idle)
     }
 
     /// That a state is not declared terminal.

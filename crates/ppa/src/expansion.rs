@@ -20,6 +20,7 @@
 //!   literals left are evaluated over it; a partial state that no source state leads to is cut.
 //! - D5: a target that is known already, by another operator, is not tested again: transitions
 //!   are counted once per pair of states.
+//! - D6: a label is passed over before line 2 if the box of s_𝒫 shows that no operator of it applies.
 
 use policert_engine_api::{Budget, EngineError};
 use policert_model::{Condition, Truth};
@@ -80,8 +81,10 @@ impl<'a> Expansion<'a, '_, '_> {
         self.queries.enter(&states);
         for group in abstraction.operators.groups() {
             // l.1
+            if abstraction.is_idle(group, &states) {
+                continue;
+            }
             if let Some(output) = group.output
-                && !group.operators.is_empty()
                 && self.queries.selects(&states, output, self.budget)?.refuted()
             {
                 continue; // l.2, l.3

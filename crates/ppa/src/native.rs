@@ -1,7 +1,8 @@
 //! Native answers: interval reasoning for the environment, the decision oracle for the policy.
 
 use policert_engine_api::{Answer, Budget, EngineError, point_in_steps};
-use policert_model::{Condition, State};
+use policert_model::{Conjunction, State};
+use policert_numeric::IntBox;
 use policert_symbolic::PolicyRegion;
 
 use crate::queries::{EnvironmentTests, Selection};
@@ -28,8 +29,8 @@ impl NativeEnvironment {
         if region.is_box() {
             return Ok(Some(Answer::Possible(Some(region.sides.lower_corner()))));
         }
-        let condition = Condition::and(region.conditions.iter().map(|&c| c.clone()));
-        point_in_steps(&condition, &region.sides, step_limit, budget)
+        let condition = region.conditions.iter().copied().collect();
+        point_in_steps(condition, &region.sides, step_limit, budget)
     }
 }
 
@@ -39,9 +40,21 @@ impl EnvironmentTests for NativeEnvironment {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError> {
-        Self::search(region, u64::MAX, budget)?
-            .ok_or_else(|| EngineError::Undecided("bisection ended early".to_owned()))
+        Self::search(region, u64::MAX, budget)?.ok_or_else(ended_early)
     }
+
+    fn inhabitant(
+        &mut self,
+        conjunction: &Conjunction,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        point_in_steps(conjunction.clone(), sides, u64::MAX, budget)?.ok_or_else(ended_early)
+    }
+}
+
+fn ended_early() -> EngineError {
+    EngineError::Undecided("bisection ended early".to_owned())
 }
 
 /// The decision oracle; tests about one abstract state share what it finds out.

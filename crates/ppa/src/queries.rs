@@ -15,7 +15,8 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, Model, Operator, State, Truth};
+use policert_model::{Condition, Conjunction, Model, Operator, State, Truth};
+use policert_numeric::IntBox;
 
 use crate::config::PpaConfig;
 use crate::region::Region;
@@ -34,6 +35,20 @@ pub trait EnvironmentTests {
         region: &Region<'_>,
         budget: &mut Budget,
     ) -> Result<Answer<State>, EngineError>;
+
+    /// As [`is_satisfiable`](Self::is_satisfiable), for a conjunction narrowed along with its box.
+    ///
+    /// # Errors
+    /// As [`is_satisfiable`](Self::is_satisfiable).
+    fn inhabitant(
+        &mut self,
+        conjunction: &Conjunction,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let conditions = conjunction.conditions().collect();
+        self.is_satisfiable(&Region { sides: sides.clone(), conditions }, budget)
+    }
 }
 
 /// Answers tests about the policy: is there a point in the region at which the policy chooses
@@ -439,6 +454,22 @@ impl<'a> Queries<'a> {
             return Ok(true);
         }
         Ok(!self.inhabitant(region, budget)?.refuted())
+    }
+
+    /// A point of a narrowed conjunction.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that the solver cannot take.
+    pub fn narrowed_inhabitant(
+        &mut self,
+        conjunction: &Conjunction,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        let start = Instant::now();
+        let answer = self.environment.inhabitant(conjunction, sides, budget);
+        self.stats.entailment.record(start, &answer);
+        answer
     }
 
     /// A point of a region.

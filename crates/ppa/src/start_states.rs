@@ -9,7 +9,6 @@ use policert_numeric::{IntBox, IntInterval};
 
 use crate::abstraction::Abstraction;
 use crate::queries::Queries;
-use crate::region::Region;
 use crate::{AbstractState, PredId, PredicateSet};
 
 /// The abstract start states, sorted.
@@ -38,7 +37,7 @@ pub fn abstract_start_states(
             }
             StartStates::Region(condition, sides) => {
                 let mut search = StartSearch { predicates, queries, budget, found: &mut found };
-                search.locations(Conjunction::new(&condition), sides, 0)?;
+                search.locations(Conjunction::from(&condition), sides, 0)?;
             }
         }
     }
@@ -143,9 +142,8 @@ impl StartSearch<'_, '_> {
             return Ok(false);
         }
         if !partial.condition.is_true() && partial.witness.is_none() {
-            let conditions = partial.condition.conditions().collect();
-            let region = Region { sides: partial.sides.clone(), conditions };
-            match self.queries.inhabitant(&region, self.budget)? {
+            let Partial { condition, sides, .. } = &*partial;
+            match self.queries.narrowed_inhabitant(condition, sides, self.budget)? {
                 Answer::Refuted => return Ok(false),
                 Answer::Possible(witness) => partial.witness = witness,
             }

@@ -1,7 +1,7 @@
 //! Answers by Z3: the encodings of PPA 2022, Appendix C, one solver kept per kind of test.
 
-use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, Model, State, VarId, Variable, VariableKind};
+use policert_engine_api::{Answer, Budget, EngineError, point_in_steps};
+use policert_model::{Condition, Conjunction, Model, State, VarId, Variable, VariableKind};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::Policy;
 use policert_smt::encode::{StateFrame, chooses, policy_scores, policy_scores_within};
@@ -41,6 +41,21 @@ impl EnvironmentTests for NativeThenZ3<'_> {
             None => {
                 let z3 = self.z3.get_or_insert_with(|| Z3Environment::new(self.model));
                 z3.is_satisfiable(region, budget)
+            }
+        }
+    }
+
+    fn inhabitant(
+        &mut self,
+        conjunction: &Conjunction,
+        sides: &IntBox,
+        budget: &mut Budget,
+    ) -> Result<Answer<State>, EngineError> {
+        match point_in_steps(conjunction.clone(), sides, NATIVE_STEPS, budget)? {
+            Some(answer) => Ok(answer),
+            None => {
+                let z3 = self.z3.get_or_insert_with(|| Z3Environment::new(self.model));
+                z3.inhabitant(conjunction, sides, budget)
             }
         }
     }

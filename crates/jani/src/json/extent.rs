@@ -4,6 +4,9 @@
 /// Containers of more bytes than this have their ends kept.
 const LONG: usize = 64;
 
+/// White space that is stepped over at once: most of it is indentation.
+const INDENTATION: &[u8; 8] = b"        ";
+
 /// Bytes of the text that are looked up at once.
 const BLOCK: usize = 1 << 10;
 
@@ -104,6 +107,9 @@ fn short_length(text: &[u8]) -> usize {
 pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
         at += 1;
+        while text.get(at..).is_some_and(|rest| rest.starts_with(INDENTATION)) {
+            at += INDENTATION.len();
+        }
     }
     at
 }
