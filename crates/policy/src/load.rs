@@ -257,8 +257,8 @@ pub fn load_computing(
                 with_constant_leaves(ensemble, &sides).map_err(|error| error.in_file(&file))?;
             let questions = Questions::of_sources(sources, &inputs, &domains)
                 .map_err(|(input, why)| uncomputed(input, &why, &name))?;
-            let trees = IntegerTrees::asking(&ensemble, &questions)
-                .map_err(|error| error.in_file(&file))?;
+            let trees =
+                IntegerTrees::asking(&ensemble, questions).map_err(|error| error.in_file(&file))?;
             Policy::of_trees(trees, inputs, outputs, semantics, &domains)
         }
     };
@@ -410,7 +410,7 @@ impl Function {
                 },
                 input_names: trees.features.names.clone(),
                 outputs: trees.outputs_for(listed),
-                groups: Vec::new(),
+                groups: trees.features.groups.clone(),
                 classes: trees.classes.as_ref().map(Classes::shown).unwrap_or_default(),
                 hidden: None,
             },

@@ -15,6 +15,7 @@
 mod assemble;
 mod categories;
 mod classes;
+mod column;
 mod ensemble;
 mod integer_trees;
 mod lightgbm;
@@ -37,6 +38,7 @@ use crate::error::PolicyError;
 use crate::json;
 
 pub use classes::Classes;
+pub use column::{Arithmetic, Column, Kind, Lookup, Number, Step};
 pub use ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
 pub(crate) use linear_leaves::with_constant_leaves;
@@ -93,6 +95,8 @@ pub struct Features {
     pub count: Option<usize>,
     /// Their names in their order; empty if the file has none.
     pub names: Vec<String>,
+    /// Names and widths of the inputs of a graph that has several; else none.
+    pub groups: Vec<(String, usize)>,
 }
 
 impl Rounds {

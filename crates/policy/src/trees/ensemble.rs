@@ -1,5 +1,6 @@
 //! An ensemble as a file says it.
 
+use super::column::Column;
 use super::rule::Rule;
 use crate::error::PolicyError;
 
@@ -8,6 +9,7 @@ use crate::error::PolicyError;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ensemble {
     inputs: usize,
+    columns: Vec<Column>,
     base: Vec<f64>,
     trees: Vec<Tree>,
     linear: Vec<LinearLeaf>,
@@ -43,7 +45,7 @@ impl Tree {
 pub enum TreeNode {
     /// A question about one input.
     Split {
-        /// The input.
+        /// The input; or the column, if the file computes columns from its inputs.
         input: usize,
         /// The question.
         rule: Rule,
@@ -108,7 +110,27 @@ impl Ensemble {
                 }
             }
         }
-        Ok(Self { inputs, base, trees, linear: Vec::new() })
+        Ok(Self { inputs, columns: Vec::new(), base, trees, linear: Vec::new() })
+    }
+
+    /// Returns the same ensemble, whose trees read these columns of `inputs` inputs. Columns that no tree reads
+    /// must have values, too.
+    ///
+    /// # Panics
+    /// If there are fewer columns than the trees read, or a column reads an input that is not there.
+    #[must_use]
+    pub fn with_columns(mut self, inputs: usize, columns: Vec<Column>) -> Self {
+        assert!(self.inputs <= columns.len(), "trees read columns that are there");
+        assert!(columns.iter().all(|column| column.input < inputs), "columns read inputs");
+        self.inputs = inputs;
+        self.columns = columns;
+        self
+    }
+
+    /// Returns the columns that the trees read, if the file computes some from its inputs; else none.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
     }
 
     /// The same ensemble, some of whose leaves are linear.
@@ -193,16 +215,19 @@ impl Ensemble {
         }
         let mut linear = self.linear.clone();
         linear.iter_mut().for_each(|leaf| leaf.output += 1);
-        Self { inputs: self.inputs, base, trees, linear }
+        Self { inputs: self.inputs, columns: self.columns.clone(), base, trees, linear }
     }
 
     /// The scores for inputs that need not be integers, summed up in double precision: to compare
-    /// with a library, not to decide.
+    /// with a library, not to decide. A column without a value counts as NaN.
     ///
     /// # Panics
     /// If there are fewer inputs than the trees read.
     #[must_use]
     pub fn approximate_scores(&self, inputs: &[f64]) -> Vec<f64> {
+        let column = |column: &Column| column.value(inputs[column.input]).unwrap_or(f64::NAN);
+        let columns: Vec<f64> = self.columns.iter().map(column).collect();
+        let inputs = if columns.is_empty() { inputs } else { &columns };
         let mut scores = self.base.clone();
         for (t, tree) in self.trees.iter().enumerate() {
             let mut at = 0;

@@ -60,11 +60,12 @@ impl IntegerTrees {
     /// # Errors
     /// If the values lie too far apart: sums must fit into 126 bits.
     pub fn new(ensemble: &Ensemble) -> Result<Self, PolicyError> {
-        Self::asking(ensemble, &Questions::of_integers(ensemble.inputs()))
+        Self::asking(ensemble, Questions::of_integers(ensemble.inputs()))
     }
 
     /// The ensemble over the variables that `questions` reads.
-    pub(crate) fn asking(ensemble: &Ensemble, questions: &Questions) -> Result<Self, PolicyError> {
+    pub(crate) fn asking(ensemble: &Ensemble, questions: Questions) -> Result<Self, PolicyError> {
+        let questions = &questions.with_columns(ensemble.columns())?;
         if !ensemble.linear_leaves().is_empty() {
             let message = "linear leaves are supported for inputs with bounds";
             return Err(PolicyError::unsupported("", message));

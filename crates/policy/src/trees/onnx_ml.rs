@@ -7,7 +7,10 @@
 //! above 0 (as in ONNX Runtime); where the runtime's label is not that of its greatest score, the
 //! file is refused.
 
+mod columns;
 mod node_lists;
+mod numbers;
+mod preprocessing;
 mod surroundings;
 
 #[cfg(test)]
@@ -43,8 +46,8 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TreesFile, PolicyError> {
         let message = "one TreeEnsembleClassifier or TreeEnsembleRegressor is expected";
         return Err(PolicyError::unsupported("", message));
     };
-    let surroundings = Surroundings::read(graph, node)?;
-    read(&surroundings, node).map_err(|error| error.at(&place(node)))
+    let mut surroundings = Surroundings::read(graph, node)?;
+    read(&mut surroundings, node).map_err(|error| error.at(&place(node)))
 }
 
 fn is_ensemble(node: &NodeProto) -> bool {
@@ -84,7 +87,7 @@ const KNOWN: [&str; 18] = [
 /// The transformations of scores that keep their order.
 const KEEP_ORDER: [&str; 3] = ["NONE", "SOFTMAX", "LOGISTIC"];
 
-fn read(surroundings: &Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
+fn read(surroundings: &mut Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
     let invalid = |message: String| Err(PolicyError::invalid("", message));
     let is_classifier = node.op_type == CLASSIFIER;
     let weights_name = if is_classifier { "class" } else { "target" };
@@ -118,9 +121,14 @@ fn read(surroundings: &Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, 
     let leaves = Leaves::read(&attributes, weights_name, &own, outputs, is_classifier)?;
     let base = leaves.base(&attributes, outputs)?;
     let trees = leaves.attach(trees)?;
-    let count = surroundings.features;
-    let ensemble = Ensemble::new(count.unwrap_or(0), base, trees)?;
-    let features = Features { count, names: Vec::new() };
+    let count = surroundings.inputs;
+    let mut ensemble = Ensemble::new(surroundings.features.unwrap_or(0), base, trees)?;
+    if !surroundings.columns.is_empty() {
+        let inputs = count.unwrap_or_default();
+        ensemble = ensemble.with_columns(inputs, std::mem::take(&mut surroundings.columns));
+    }
+    let groups = std::mem::take(&mut surroundings.groups);
+    let features = Features { count, names: Vec::new(), groups };
     Ok(TreesFile { ensemble, features, classes, notes: Vec::new() })
 }
 

@@ -1,9 +1,13 @@
 //! What the questions of an ensemble ask about the variables of a model.
 
+use std::fmt;
+
 use policert_model::VarId;
 use policert_numeric::{IntBox, IntInterval};
 
+use super::column::{Column, NoValue};
 use super::rule::Rule;
+use crate::error::PolicyError;
 use crate::interface::InputSource;
 
 /// An input that is a function of the state is tabulated if the variables that it reads have at most
@@ -29,13 +33,16 @@ pub(super) enum Answer {
 /// The inputs of an ensemble as functions of variables.
 pub(crate) struct Questions {
     inputs: Vec<Input>,
+    /// What trees read instead of the inputs, if the file computes it: columns, and for those of
+    /// integers the ascending ends of the pieces on which they are monotone.
+    columns: Vec<(Column, Vec<i64>)>,
     variables: usize,
 }
 
 /// The source of an input.
 enum Input {
-    /// The integer at this position.
-    Integer(usize),
+    /// The integer at this position, and its domain.
+    Integer(usize, IntInterval),
     /// A function of variables.
     Table {
         /// The positions and the domains of the variables, the last one being the first to change.
@@ -48,7 +55,16 @@ enum Input {
 impl Questions {
     /// Inputs that are variables themselves.
     pub fn of_integers(inputs: usize) -> Self {
-        Self { inputs: (0..inputs).map(Input::Integer).collect(), variables: inputs }
+        let integer = |input| Input::Integer(input, IntInterval::ALL);
+        let integers = (0..inputs).map(integer).collect();
+        Self { inputs: integers, columns: Vec::new(), variables: inputs }
+    }
+
+    /// Inputs that are variables with these domains.
+    #[cfg(test)]
+    pub fn of_bounded(domains: &[IntInterval]) -> Self {
+        let inputs = domains.iter().enumerate().map(|(at, &side)| Input::Integer(at, side));
+        Self { inputs: inputs.collect(), columns: Vec::new(), variables: domains.len() }
     }
 
     /// Inputs that are functions of these variables of a model with these domains.
@@ -62,7 +78,33 @@ impl Questions {
     ) -> Result<Self, (usize, String)> {
         let input = |(i, source)| Input::of(source, variables, domains).map_err(|why| (i, why));
         let inputs = sources.iter().enumerate().map(input).collect::<Result<_, _>>()?;
-        Ok(Self { inputs, variables: variables.len() })
+        Ok(Self { inputs, columns: Vec::new(), variables: variables.len() })
+    }
+
+    /// Returns the same inputs, of which a file computes these columns; none if its trees read the inputs.
+    ///
+    /// # Errors
+    /// If a column has no value for some values of an input.
+    pub fn with_columns(mut self, columns: &[Column]) -> Result<Self, PolicyError> {
+        let wrong = |input: usize, value: &dyn fmt::Display, why: NoValue| {
+            PolicyError::unsupported("", format!("input {input} may be {value}: {why}"))
+        };
+        for column in columns {
+            let ends = match &self.inputs[column.input] {
+                Input::Integer(_, domain) => {
+                    let ends = column.pieces(*domain);
+                    ends.map_err(|(at, why)| wrong(column.input, &at, why))?
+                }
+                Input::Table { values, .. } => {
+                    for &at in values {
+                        column.value(at).map_err(|why| wrong(column.input, &at, why))?;
+                    }
+                    Vec::new()
+                }
+            };
+            self.columns.push((column.clone(), ends));
+        }
+        Ok(self)
     }
 
     /// The number of variables.
@@ -70,24 +112,41 @@ impl Questions {
         self.variables
     }
 
-    /// Returns whether all inputs are variables.
+    /// Returns whether trees read nothing but variables.
     pub fn are_of_integers(&self) -> bool {
-        self.inputs.iter().all(|input| matches!(input, Input::Integer(_)))
+        self.columns.is_empty()
+            && self.inputs.iter().all(|input| matches!(input, Input::Integer(..)))
     }
 
-    /// When a rule holds for an input.
-    pub(super) fn answer(&self, input: usize, rule: &Rule) -> Answer {
-        match &self.inputs[input] {
-            Input::Integer(variable) => {
-                let pieces = rule.pieces().into_iter();
-                Answer::of_pieces(*variable, pieces.map(|(at, holds)| (at, Answer::Fixed(holds))))
+    /// Returns when a rule holds for what trees read at this place: an input, or a column.
+    pub(super) fn answer(&self, place: usize, rule: &Rule) -> Answer {
+        let Some((column, ends)) = self.columns.get(place) else {
+            return match &self.inputs[place] {
+                Input::Integer(variable, _) => Answer::of_truths(*variable, rule.pieces()),
+                Input::Table { variables, values } => {
+                    tabulated(&|value| rule.holds(value), variables, values)
+                }
+            };
+        };
+        // That there is a value was checked.
+        match &self.inputs[column.input] {
+            Input::Integer(variable, domain) => {
+                let value = |at| column.value_at(at).unwrap_or(f64::NAN);
+                Answer::of_truths(*variable, rule.pieces_of(ends, domain.lo, value))
             }
-            Input::Table { variables, values } => tabulated(rule, variables, values),
+            Input::Table { variables, values } => {
+                let holds = |value| column.value(value).is_ok_and(|value| rule.holds(value));
+                tabulated(&holds, variables, values)
+            }
         }
     }
 }
 
 impl Answer {
+    fn of_truths(variable: usize, pieces: Vec<(i64, bool)>) -> Self {
+        Self::of_pieces(variable, pieces.into_iter().map(|(at, holds)| (at, Self::Fixed(holds))))
+    }
+
     /// Ascending pieces, of which the last one has no end.
     fn of_pieces(variable: usize, pieces: impl Iterator<Item = (i64, Self)>) -> Self {
         let mut joined: Vec<(i64, Self)> = Vec::new();
@@ -105,13 +164,18 @@ impl Answer {
     }
 }
 
-fn tabulated(rule: &Rule, variables: &[(usize, IntInterval)], values: &[f64]) -> Answer {
+/// Returns when a condition holds for values that are tabulated by variables.
+fn tabulated(
+    holds: &impl Fn(f64) -> bool,
+    variables: &[(usize, IntInterval)],
+    values: &[f64],
+) -> Answer {
     let Some((&(variable, side), others)) = variables.split_first() else {
-        return Answer::Fixed(values.first().is_some_and(|&value| rule.holds(value)));
+        return Answer::Fixed(values.first().is_some_and(|&value| holds(value)));
     };
     let step = others.iter().map(|(_, side)| count(*side)).product::<usize>().max(1);
     let rows = (side.lo..=side.hi).zip(values.chunks(step));
-    Answer::of_pieces(variable, rows.map(|(at, row)| (at, tabulated(rule, others, row))))
+    Answer::of_pieces(variable, rows.map(|(at, row)| (at, tabulated(holds, others, row))))
 }
 
 /// The number of values of a bounded side.
@@ -124,8 +188,9 @@ impl Input {
     fn of(source: &InputSource, variables: &[VarId], domains: &IntBox) -> Result<Self, String> {
         let position = |variable: &VarId| variables.iter().position(|known| known == variable);
         if let InputSource::Variable(variable) = source {
-            let position = position(variable);
-            return position.map(Self::Integer).ok_or_else(|| "a variable is missing".to_owned());
+            let integer = position(variable);
+            let integer = integer.map(|at| Self::Integer(at, domains[variable.index()]));
+            return integer.ok_or_else(|| "a variable is missing".to_owned());
         }
         let mut read: Vec<VarId> = Vec::new();
         source.expr().for_each_var(&mut |v| {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::column::change;
+
 /// The precision in which the input is compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precision {
@@ -86,11 +88,16 @@ impl Rule {
     /// Returns whether the rule holds for an integer.
     #[must_use]
     pub fn holds_at(&self, input: i64) -> bool {
+        self.holds(self.read(input))
+    }
+
+    /// Returns an integer in the precision of the input.
+    fn read(&self, input: i64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "the library rounds")]
         match self.precision {
             // In one step: over double precision it could round twice.
-            Precision::Single => self.holds(f64::from(input as f32)),
-            Precision::Double => self.holds(input as f64),
+            Precision::Single => f64::from(input as f32),
+            Precision::Double => input as f64,
         }
     }
 
@@ -98,22 +105,37 @@ impl Rule {
     /// of the piece and the answer. The last piece ends with `i64::MAX`.
     #[must_use]
     pub fn pieces(&self) -> Vec<(i64, bool)> {
-        // Rounding is monotone, so each of these holds for the integers up to a last one.
-        let below = |comparison| Self { comparison, missing: Missing::IsZero, ..*self };
-        let mut ends = vec![
-            last(|x| below(RuleComparison::Less).holds_at(x)),
-            last(|x| below(RuleComparison::LessEqual).holds_at(x)),
-            Some(i64::MAX),
-        ];
+        // Rounding is monotone.
+        self.pieces_of(&[i64::MAX], i64::MIN, |x| self.read(x))
+    }
+
+    /// Returns the integers from `first` on in such pieces, for the values of a function that is monotone
+    /// from each of `ends` to the next one.
+    pub(super) fn pieces_of(
+        &self,
+        ends: &[i64],
+        first: i64,
+        value: impl Fn(i64) -> f64,
+    ) -> Vec<(i64, bool)> {
+        let mut thresholds = vec![self.threshold];
         if matches!(self.missing, Missing::Zero(_)) {
-            ends.extend([Some(-1), Some(0)]);
+            thresholds.extend([-Self::ZERO, Self::ZERO]);
         }
-        let mut ends: Vec<i64> = ends.into_iter().flatten().collect();
-        ends.sort_unstable();
-        ends.dedup();
-        let mut pieces: Vec<(i64, bool)> = Vec::with_capacity(ends.len());
-        for end in ends {
-            let answer = self.holds_at(end);
+        let mut finer = Vec::new();
+        let mut first = first;
+        for &last in ends {
+            for &threshold in &thresholds {
+                finer.extend(change(first, last, |x| value(x) < threshold));
+                finer.extend(change(first, last, |x| value(x) <= threshold));
+            }
+            finer.push(last);
+            first = last.saturating_add(1);
+        }
+        finer.sort_unstable();
+        finer.dedup();
+        let mut pieces: Vec<(i64, bool)> = Vec::with_capacity(finer.len());
+        for end in finer {
+            let answer = self.holds(value(end));
             match pieces.last_mut() {
                 Some(piece) if piece.1 == answer => piece.0 = end,
                 _ => pieces.push((end, answer)),
@@ -121,22 +143,6 @@ impl Rule {
         }
         pieces
     }
-}
-
-/// The last integer for which a condition holds that holds below any integer for which it does;
-/// `None` if it holds for none.
-fn last(holds: impl Fn(i64) -> bool) -> Option<i64> {
-    let (mut low, mut high) = (i64::MIN, i64::MAX);
-    if !holds(low) {
-        return None;
-    }
-    while low < high {
-        // Between the two, rounded up.
-        let middle = i64::try_from((i128::from(low) + i128::from(high) + 1).div_euclid(2));
-        let middle = middle.unwrap_or(high);
-        if holds(middle) { low = middle } else { high = middle - 1 }
-    }
-    Some(low)
 }
 
 impl fmt::Display for Rule {

@@ -43,8 +43,8 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
     }
     let learner = root.member("learner")?;
     let shape = Shape::read(&learner)?;
-    let features =
-        Features { count: Some(shape.features), names: feature_names(&learner, shape.features)? };
+    let names = feature_names(&learner, shape.features)?;
+    let features = Features { count: Some(shape.features), names, groups: Vec::new() };
     let objective = Objective::read(&learner, shape.classes)?;
     let base = base_scores(&learner, objective, shape.outputs)?;
     let booster = Booster::read(&learner.member("gradient_booster")?, &shape)?;

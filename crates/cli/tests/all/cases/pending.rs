@@ -1,7 +1,5 @@
 //! The runs of cases that are not answered as expected yet.
 
-/// Policies as the libraries save them.
-const EXPORTS: &str = "exports of libraries";
 /// A verdict must hold for every order of summation, on every machine.
 const SINGLE_PRECISION: &str = "verdicts about single-precision evaluations";
 
@@ -10,6 +8,4 @@ const SINGLE_PRECISION: &str = "verdicts about single-precision evaluations";
 pub const PENDING: &[(&str, usize, &str)] = &[
     ("policy/tie-only-in-f32", 1, SINGLE_PRECISION),
     ("ppa/margin-1e-12", 3, SINGLE_PRECISION),
-    ("trees/sklearn-scaler-forest", 0, EXPORTS),
-    ("trees/sklearn-scaler-forest", 1, EXPORTS),
 ];

@@ -36,7 +36,7 @@ pub(in super::super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile
     linear.retain(|leaf| leaf.tree < trees.len());
     let ensemble = Ensemble::new(head.features, vec![0.0; head.per_round], trees)?;
     let ensemble = ensemble.with_linear_leaves(linear)?;
-    let features = Features { count: Some(head.features), names: head.names };
+    let features = Features { count: Some(head.features), names: head.names, groups: Vec::new() };
     Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
 }
 

@@ -82,7 +82,7 @@ pub(in super::super) fn parse(text: &str, rounds: Rounds) -> Result<TreesFile, P
     linear.retain(|leaf| leaf.tree < ensemble.len());
     let ensemble = Ensemble::new(read.features, vec![0.0; read.per_round], ensemble)?;
     let ensemble = ensemble.with_linear_leaves(linear)?;
-    let features = Features { count: Some(read.features), names: read.names };
+    let features = Features { count: Some(read.features), names: read.names, groups: Vec::new() };
     Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
 }
 

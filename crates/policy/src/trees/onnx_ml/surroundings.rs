@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Classes;
+use super::super::column::Column;
 use super::super::rule::Precision;
-use super::{classes, is_ensemble, place};
+use super::{classes, is_ensemble, place, preprocessing};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
 use crate::onnx::proto::{
@@ -17,8 +18,14 @@ use crate::onnx::tensor::{Data, Tensor};
 pub(super) struct Surroundings<'g> {
     /// In which precision the ensemble reads its input.
     pub precision: Precision,
-    /// The number of features, if the shape of the input says it.
+    /// The number of features that the ensemble reads, if the graph says it.
     pub features: Option<usize>,
+    /// The number of the graph's inputs, if it says it.
+    pub inputs: Option<usize>,
+    /// The columns that the ensemble reads if it does not read the inputs themselves: the features first.
+    pub columns: Vec<Column>,
+    /// Names and widths of the graph's inputs, if it says them.
+    pub groups: Vec<(String, usize)>,
     /// The outputs of the graph that are scores.
     scores: Vec<&'g ValueInfoProto>,
     /// The nodes that name the scores.
@@ -28,18 +35,47 @@ pub(super) struct Surroundings<'g> {
 impl<'g> Surroundings<'g> {
     /// Reads what stands around an ensemble.
     ///
-    /// Before it there may be `Identity`, and `Cast` to real numbers; after its scores also
-    /// `ZipMap`, and `Mul` and `Div` by a positive constant, as `onnxmltools` adds them. What is
-    /// made of the label is not looked at: labels are chosen by the scores.
+    /// Before it there may be what [`preprocessing`] reads; after its scores `Identity`, `Cast` to
+    /// real numbers, `ZipMap`, and `Mul` and `Div` by a positive constant, as `onnxmltools` adds
+    /// them. What is made of the label is not looked at: labels are chosen by the scores.
     ///
     /// # Errors
-    /// The first node that may change an input, or the order of the scores.
+    /// The first node that is not supported before the ensemble, or may change the order of the
+    /// scores.
     pub(super) fn read(graph: &'g GraphProto, ensemble: &NodeProto) -> Result<Self, PolicyError> {
-        let (scores, maps) = behind(graph, ensemble)?;
+        let front = preprocessing::nodes_before(graph, ensemble);
+        let (scores, maps) = behind(graph, ensemble, &front)?;
         let scores = graph.output.iter().filter(|o| scores.contains(o.name.as_str())).collect();
-        let (precision, features) =
+        let front: Vec<&NodeProto> = graph
+            .node
+            .iter()
+            .zip(&front)
+            .filter_map(|(node, &is_front)| is_front.then_some(node))
+            .collect();
+        if !casts_alone(&front)? {
+            let read = preprocessing::read(graph, ensemble, &front)?;
+            return Ok(Self {
+                precision: read.precision,
+                features: Some(read.features),
+                inputs: Some(read.inputs),
+                columns: read.columns,
+                groups: read.groups,
+                scores,
+                maps,
+            });
+        }
+        let (precision, features, name) =
             before(graph, ensemble).map_err(|error| error.at(&place(ensemble)))?;
-        Ok(Self { precision, features, scores, maps })
+        let groups = features.map(|width| (name.to_owned(), width)).into_iter().collect();
+        Ok(Self {
+            precision,
+            features,
+            inputs: features,
+            columns: Vec::new(),
+            groups,
+            scores,
+            maps,
+        })
     }
 
     /// Compares the number and the names of the scores with what the graph says.
@@ -68,11 +104,27 @@ impl<'g> Surroundings<'g> {
     }
 }
 
-/// Checks the nodes around an ensemble. Returns the names of all values that are scores, and the
+/// Returns whether nodes are only `Identity`, and `Cast` to real numbers.
+fn casts_alone(nodes: &[&NodeProto]) -> Result<bool, PolicyError> {
+    for node in nodes {
+        let is_one = match node.op_type.as_str() {
+            "Identity" => true,
+            "Cast" => cast_to(node)?.is_some(),
+            _ => false,
+        };
+        if !is_one {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Checks the nodes behind an ensemble; `front` says which nodes are before it. Returns the names of all values that are scores, and the
 /// nodes `ZipMap`.
 fn behind<'g>(
     graph: &'g GraphProto,
     ensemble: &NodeProto,
+    front: &[bool],
 ) -> Result<(BTreeSet<&'g str>, Vec<&'g NodeProto>), PolicyError> {
     let constants: BTreeMap<&str, &TensorProto> =
         graph.initializer.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
@@ -81,7 +133,8 @@ fn behind<'g>(
     let mut labels: BTreeSet<&str> = BTreeSet::new();
     let mut scores: BTreeSet<&str> = BTreeSet::new();
     let mut maps = Vec::new();
-    for node in &graph.node {
+    let behind = graph.node.iter().zip(front).filter(|(_, is_front)| !**is_front);
+    for (node, _) in behind {
         let reads = |values: &BTreeSet<&str>| node.input.iter().any(|i| values.contains(&**i));
         if std::ptr::eq(node, ensemble) {
             let last = node.output.len().saturating_sub(1);
@@ -120,12 +173,12 @@ fn behind<'g>(
     Ok((scores, maps))
 }
 
-/// In which precision the ensemble reads its input, and how many features the graph's input has:
-/// double precision only where nothing on the way is single.
-fn before(
-    graph: &GraphProto,
-    ensemble: &NodeProto,
-) -> Result<(Precision, Option<usize>), PolicyError> {
+/// In which precision the ensemble reads its input, how many features the graph's input has, and its
+/// name: double precision only where nothing on the way is single.
+fn before<'g>(
+    graph: &'g GraphProto,
+    ensemble: &'g NodeProto,
+) -> Result<(Precision, Option<usize>, &'g str), PolicyError> {
     let mut reads = ensemble.input.first().map(String::as_str).unwrap_or_default();
     let mut casts = Vec::new();
     // Every step goes to an earlier node.
@@ -156,15 +209,15 @@ fn before(
             }
             _ => return Err(PolicyError::unsupported("", "its input is no list of numbers")),
         };
-    Ok((precision, features))
+    Ok((precision, features, reads))
 }
 
-fn tensor_type(value: &ValueInfoProto) -> Option<&TensorTypeProto> {
+pub(super) fn tensor_type(value: &ValueInfoProto) -> Option<&TensorTypeProto> {
     value.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref())
 }
 
 fn refused(node: &NodeProto) -> PolicyError {
-    let message = "beside a tree ensemble, Cast to real numbers, Identity and ZipMap are supported, \
+    let message = "behind a tree ensemble, Cast to real numbers, Identity and ZipMap are supported, \
                    and Mul and Div of its scores by a positive number";
     PolicyError::unsupported(place(node), message)
 }

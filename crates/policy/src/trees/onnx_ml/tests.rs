@@ -2,6 +2,8 @@
 
 use prost::Message;
 
+mod pipelines;
+
 use super::*;
 use crate::onnx::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorShapeProto,

@@ -6,7 +6,5 @@ const ONNX: &str = "graphs of ONNX";
 /// Folder, and what it waits for.
 #[rustfmt::skip]
 pub const PENDING: &[(&str, &str)] = &[
-    ("sk-columns-forest", ONNX),
-    ("sk-pipeline-forest", ONNX),
     ("torch-layernorm", ONNX),
 ];
