@@ -13,6 +13,7 @@ mod constants;
 mod declared;
 mod discrete;
 mod external;
+mod functions;
 mod gates;
 mod graph;
 mod inputs;
@@ -107,6 +108,7 @@ pub(crate) fn parse_within(
 
 fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxFile, PolicyError> {
     let mut model = ModelProto::decode(bytes).map_err(no_model)?;
+    functions::inline(&mut model, meter)?;
     consistency::check(&model)?;
     let data_files = external::resolve(&mut model, reading.folder, meter)?;
     let (graph, version) = consistency::check(&model)?;
@@ -127,5 +129,7 @@ fn no_model(error: prost::DecodeError) -> PolicyError {
 
 /// The messages of a file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ModelProto, PolicyError> {
-    ModelProto::decode(bytes).map_err(no_model)
+    let mut model = ModelProto::decode(bytes).map_err(no_model)?;
+    functions::inline(&mut model, &mut Meter::default())?;
+    Ok(model)
 }

@@ -69,8 +69,8 @@ pub(crate) fn check(model: &ModelProto) -> Result<(&GraphProto, i64), PolicyErro
             node.op_type == function.name && domain(&node.domain) == domain(&function.domain)
         };
         if let Some((index, node)) = graph.node.iter().enumerate().find(|(_, n)| replaces(n)) {
-            let message = "the model defines this operator itself; such functions are not \
-                           supported: inline them when exporting";
+            let message = "the model defines this standard operator itself; such functions are \
+                           not supported: inline them when exporting";
             return Err(PolicyError::unsupported(place_of(node, index), message));
         }
     }

@@ -42,13 +42,28 @@ pub(crate) struct OperatorProto {
     pub op_type: String,
 }
 
-/// A function that the model defines; only its name is looked at.
+/// A function that the model defines.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FunctionProto {
     #[prost(string, tag = "1")]
     pub name: String,
+    #[prost(string, repeated, tag = "4")]
+    pub input: Vec<String>,
+    #[prost(string, repeated, tag = "5")]
+    pub output: Vec<String>,
+    #[prost(string, repeated, tag = "6")]
+    pub attribute: Vec<String>,
+    #[prost(message, repeated, tag = "7")]
+    pub node: Vec<NodeProto>,
+    #[prost(message, repeated, tag = "9")]
+    pub opset_import: Vec<OperatorSetIdProto>,
     #[prost(string, tag = "10")]
     pub domain: String,
+    /// Attributes with their defaults.
+    #[prost(message, repeated, tag = "11")]
+    pub attribute_proto: Vec<AttributeProto>,
+    #[prost(string, tag = "13")]
+    pub overload: String,
 }
 
 /// The version of an operator set.

@@ -3,6 +3,7 @@
 mod activations;
 mod contradictions;
 mod external;
+mod functions;
 mod policies;
 mod written;
 

@@ -156,9 +156,13 @@ fn versions_that_are_not_known_are_refused() {
     invalid("names no version of the operator set com.example", |model| {
         graph(model).node[0].domain = "com.example".to_owned();
     });
-    unsupported("the model defines this operator itself", |model| {
+    unsupported("the model defines this standard operator itself", |model| {
         let name = "Gemm".to_owned();
-        model.functions.push(FunctionProto { name, domain: "ai.onnx".to_owned() });
+        model.functions.push(FunctionProto {
+            name,
+            domain: "ai.onnx".to_owned(),
+            ..FunctionProto::default()
+        });
     });
 }
 
