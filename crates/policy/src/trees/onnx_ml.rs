@@ -1,4 +1,5 @@
-//! Reader of ONNX-ML tree ensembles: `TreeEnsembleClassifier` and `TreeEnsembleRegressor`.
+//! Reader of ONNX-ML tree ensembles: `TreeEnsembleClassifier`, `TreeEnsembleRegressor`, and
+//! `TreeEnsemble` of version 5 of the operator set (`indexed`).
 //!
 //! Values, weights and thresholds are single precision, or double in the attributes `…_as_tensor`.
 //! What may stand around the ensemble in the graph is said in `surroundings`. The transformations of
@@ -8,6 +9,7 @@
 //! file is refused.
 
 mod columns;
+mod indexed;
 mod node_lists;
 mod numbers;
 mod preprocessing;
@@ -19,6 +21,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
+use super::rule::Precision;
 use super::{Classes, Features, TreesFile};
 use crate::error::PolicyError;
 use crate::onnx::proto::NodeProto;
@@ -29,6 +32,7 @@ use surroundings::Surroundings;
 
 const CLASSIFIER: &str = "TreeEnsembleClassifier";
 const REGRESSOR: &str = "TreeEnsembleRegressor";
+const INDEXED: &str = "TreeEnsemble";
 const DOMAIN: &str = "ai.onnx.ml";
 
 /// Returns whether the bytes are an ONNX model with a tree ensemble.
@@ -43,15 +47,41 @@ pub(super) fn parse(bytes: &[u8]) -> Result<TreesFile, PolicyError> {
     let (graph, _) = onnx::consistency::check(&model)?;
     let mut ensembles = graph.node.iter().filter(|node| is_ensemble(node));
     let (Some(node), None) = (ensembles.next(), ensembles.next()) else {
-        let message = "one TreeEnsembleClassifier or TreeEnsembleRegressor is expected";
+        let message =
+            "one TreeEnsembleClassifier, TreeEnsembleRegressor or TreeEnsemble is expected";
         return Err(PolicyError::unsupported("", message));
     };
-    let mut surroundings = Surroundings::read(graph, node)?;
-    read(&mut surroundings, node).map_err(|error| error.at(&place(node)))
+    let surroundings = Surroundings::read(graph, node)?;
+    file(surroundings, node).map_err(|error| error.at(&place(node)))
+}
+
+/// The parts of an ensemble that its operator holds.
+struct Parts {
+    base: Vec<f64>,
+    trees: Vec<Tree>,
+    classes: Option<Classes>,
+}
+
+fn file(mut surroundings: Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
+    let (precision, features) = (surroundings.precision, surroundings.features);
+    let Parts { base, trees, classes } = if node.op_type == INDEXED {
+        indexed::read(node, precision, features)?
+    } else {
+        read(node, precision, features)?
+    };
+    surroundings.check(base.len(), classes.as_ref())?;
+    let count = surroundings.inputs;
+    let mut ensemble = Ensemble::new(features.unwrap_or(0), base, trees)?;
+    if !surroundings.columns.is_empty() {
+        let inputs = count.unwrap_or_default();
+        ensemble = ensemble.with_columns(inputs, std::mem::take(&mut surroundings.columns));
+    }
+    let features = Features { count, names: Vec::new(), groups: surroundings.groups };
+    Ok(TreesFile { ensemble, features, classes, notes: Vec::new() })
 }
 
 fn is_ensemble(node: &NodeProto) -> bool {
-    node.domain == DOMAIN && [CLASSIFIER, REGRESSOR].contains(&node.op_type.as_str())
+    node.domain == DOMAIN && [CLASSIFIER, REGRESSOR, INDEXED].contains(&node.op_type.as_str())
 }
 
 fn place(node: &NodeProto) -> String {
@@ -87,7 +117,12 @@ const KNOWN: [&str; 18] = [
 /// The transformations of scores that keep their order.
 const KEEP_ORDER: [&str; 3] = ["NONE", "SOFTMAX", "LOGISTIC"];
 
-fn read(surroundings: &mut Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
+/// Reads a classifier or a regressor.
+fn read(
+    node: &NodeProto,
+    precision: Precision,
+    features: Option<usize>,
+) -> Result<Parts, PolicyError> {
     let invalid = |message: String| Err(PolicyError::invalid("", message));
     let is_classifier = node.op_type == CLASSIFIER;
     let weights_name = if is_classifier { "class" } else { "target" };
@@ -106,7 +141,7 @@ fn read(surroundings: &mut Surroundings<'_>, node: &NodeProto) -> Result<TreesFi
             return Err(PolicyError::unsupported("", message));
         }
     }
-    let lists = NodeLists::read(&attributes, surroundings.precision, surroundings.features)?;
+    let lists = NodeLists::read(&attributes, precision, features)?;
     let trees = lists.trees()?;
     let classes = if is_classifier { Some(classes(&attributes)?) } else { None };
     let outputs = match &classes {
@@ -117,19 +152,15 @@ fn read(surroundings: &mut Surroundings<'_>, node: &NodeProto) -> Result<TreesFi
     if outputs == 0 {
         return invalid("it has no classes or targets".to_owned());
     }
-    surroundings.check(outputs, classes.as_ref())?;
     let leaves = Leaves::read(&attributes, weights_name, &own, outputs, is_classifier)?;
     let base = leaves.base(&attributes, outputs)?;
     let trees = leaves.attach(trees)?;
-    let count = surroundings.inputs;
-    let mut ensemble = Ensemble::new(surroundings.features.unwrap_or(0), base, trees)?;
-    if !surroundings.columns.is_empty() {
-        let inputs = count.unwrap_or_default();
-        ensemble = ensemble.with_columns(inputs, std::mem::take(&mut surroundings.columns));
-    }
-    let groups = std::mem::take(&mut surroundings.groups);
-    let features = Features { count, names: Vec::new(), groups };
-    Ok(TreesFile { ensemble, features, classes, notes: Vec::new() })
+    Ok(Parts { base, trees, classes })
+}
+
+/// Returns what a message adds about the number of features.
+fn features_text(features: Option<usize>) -> String {
+    features.map_or(String::new(), |features| format!("; the graph's input has {features}"))
 }
 
 /// The classes of a classifier, by name or by number.

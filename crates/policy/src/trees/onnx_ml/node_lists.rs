@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::assemble::{ListedNode, assemble};
 use super::super::rule::{Missing, Precision, Rule, RuleComparison};
-use super::{IdentifiedTree, real_list};
+use super::{IdentifiedTree, features_text, real_list};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
 
@@ -137,9 +137,7 @@ impl<'a> NodeLists<'a> {
             .ok()
             .filter(|&input| self.features.is_none_or(|features| input < features));
         let input = input.ok_or_else(|| {
-            let features = self
-                .features
-                .map_or(String::new(), |features| format!("; the graph's input has {features}"));
+            let features = features_text(self.features);
             self.wrong(k, &format!("splits on feature {feature}{features}"))
         })?;
         let child = |id: i64| {

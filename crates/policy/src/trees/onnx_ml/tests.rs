@@ -2,6 +2,7 @@
 
 use prost::Message;
 
+mod indexed;
 mod pipelines;
 
 use super::*;
