@@ -26,6 +26,7 @@ pub(crate) mod proto;
 mod reduce;
 mod reshape;
 mod select;
+mod support_vectors;
 pub(crate) mod tensor;
 mod unread;
 mod value;

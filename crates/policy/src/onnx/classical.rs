@@ -24,7 +24,7 @@ fn unsupported(message: impl Into<String>) -> PolicyError {
 }
 
 /// The numbers that an operator of this set reads: integers are converted.
-fn numbers(value: Value) -> Result<Flow> {
+pub(super) fn numbers(value: Value) -> Result<Flow> {
     let flow = value.into_flow()?;
     let element = if flow.element.is_real() { flow.element } else { Element::F32 };
     Ok(Flow { element, ..flow })

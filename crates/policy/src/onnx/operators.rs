@@ -5,7 +5,8 @@ use super::graph::Import;
 use super::proto::NodeProto;
 use super::value::Value;
 use super::{
-    classical, constants, discrete, gates, normalise, order, reduce, reshape, select, window,
+    classical, constants, discrete, gates, normalise, order, reduce, reshape, select,
+    support_vectors, window,
 };
 use crate::activation::OPERATORS as ACTIVATIONS;
 use crate::error::PolicyError;
@@ -138,13 +139,14 @@ const OPERATORS: [Operator; 63] = [
 const CLASSICAL: &str = "ai.onnx.ml";
 
 /// The operators of that domain, but tree ensembles.
-const CLASSICAL_OPERATORS: [Operator; 10] = [
+const CLASSICAL_OPERATORS: [Operator; 11] = [
     Operator {
         name: "LinearClassifier",
         most: (1, 0),
         read: Read::Several(|import, call| classical::linear_classifier(import, &call)),
     },
     operator("LinearRegressor", 1, |import, call| classical::linear_regressor(import, &call)),
+    operator("SVMRegressor", 1, |import, call| support_vectors::regressor(import, &call)),
     operator("Scaler", 1, |import, call| classical::scaler(import, &call)),
     operator("Normalizer", 1, |_, call| classical::normalizer(&call)),
     operator("ZipMap", 1, |_, call| classical::zip_map(&call)),
@@ -208,6 +210,11 @@ pub(super) fn apply(
 pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
     let name = &node.op_type;
     let message = match node.domain.as_str() {
+        CLASSICAL if name == "SVMClassifier" => {
+            "support vector machines that choose classes by votes are not supported; train a \
+             LinearSVC or a LogisticRegression, or another model"
+                .to_owned()
+        }
         "" | "ai.onnx" | CLASSICAL => {
             let supported = supported_operators().collect::<Vec<_>>().join(", ");
             format!("operator {name} is not supported; supported are {supported}")

@@ -390,6 +390,36 @@ fn images() {
 }
 
 #[test]
+fn support_vector_machines_with_a_linear_kernel() {
+    let machine = |attributes| of_ml(Graph::pair().node("SVMRegressor", "x -> y", attributes));
+    let common = |kernel: &str| vec![text("kernel_type", kernel), list("rho", &[0.5])];
+    let supported = |kernel: &str, coefficients: &[f32]| {
+        let mut attributes = common(kernel);
+        attributes.extend([
+            int("n_supports", 3),
+            list("support_vectors", &[1.0, 0.0, 0.0, 2.0, -1.0, 1.0]),
+            list("coefficients", coefficients),
+        ]);
+        machine(attributes)
+    };
+    // 1 · 3 − 2 · 10 + 3 · 2 + 1/2
+    let read = file(supported("LINEAR", &[1.0, -2.0, 3.0])).expect("supported");
+    assert_eq!(exact(&read.network, &[3, 5]), ["-21/2"]);
+    let mut attributes = common("LINEAR");
+    attributes.push(list("coefficients", &[1.0, -2.0]));
+    let read = file(machine(attributes)).expect("supported");
+    assert_eq!(exact(&read.network, &[3, 5]), ["-13/2"]);
+    for (graph, words) in [
+        (supported("RBF", &[1.0, -2.0, 3.0]), "kernel RBF is not supported; train with"),
+        (supported("LINEAR", &[1.0, -2.0]), "3 support vectors and 2 coefficients for 2 features"),
+        (of_ml(Graph::pair().node("SVMClassifier", "x -> y", vec![])), "train a LinearSVC"),
+    ] {
+        let error = file(graph).expect_err(words).to_string();
+        assert!(error.contains(words), "{error} does not say `{words}`");
+    }
+}
+
+#[test]
 fn classifiers_name_their_classes() {
     let labelled = outputs(Graph::pair(), &[("l", data_type::STRING), ("m", 0)]);
     let graph = of_ml(labelled.node(
