@@ -78,6 +78,8 @@ def vector_step(graph, value, others):
     def activation():
         kinds = ["Relu", "Tanh", "Sigmoid", "Abs", "Neg", "Elu", "LeakyRelu", "Selu", "Celu", "Softplus", "HardSigmoid",
                  "PRelu", "Clip", "Gelu", "Silu"]
+        if graph.opset >= 14:
+            kinds.append("HardSwish")
         kind = draw.choice(kinds)
         if kind == "PRelu":
             return graph.node(kind, [name, graph.constant(graph.weights(n))]), (1, n)

@@ -216,6 +216,10 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 let argument = Interval::point(outer) * (x + cube);
                 x * (Interval::point(0.5) + Interval::point(0.5) * argument.tanh())
             }
+            Activation::Smooth(Smooth::HardGate) => {
+                let gate = (x + Interval::point(0.5)).max(Interval::ZERO);
+                x * gate.min(Interval::point(1.0))
+            }
         }),
         Op::Add { inputs } => merged(inputs, &|a, b| a + b),
         Op::Max { inputs } => merged(inputs, &Interval::max),

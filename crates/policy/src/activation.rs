@@ -15,6 +15,7 @@
 mod curve;
 mod elu;
 mod gate;
+mod hard_gate;
 mod sigmoid;
 mod softplus;
 mod tanh;
@@ -29,6 +30,7 @@ pub use curve::{Curvature, Curve};
 pub use elu::Elu;
 pub use gate::TanhGate;
 use gate::{ErfGate, Silu};
+use hard_gate::HardGate;
 use sigmoid::Sigmoid;
 use softplus::Softplus;
 use tanh::Tanh;
@@ -69,6 +71,8 @@ pub enum Smooth {
     ErfGate,
     /// x · (1 + tanh(…)) / 2.
     TanhGate(TanhGate),
+    /// x · min(max(x + ½, 0), 1).
+    HardGate,
 }
 
 impl Smooth {
@@ -83,6 +87,7 @@ impl Smooth {
             Self::Silu => &Silu,
             Self::ErfGate => &ErfGate,
             Self::TanhGate(gate) => gate,
+            Self::HardGate => &HardGate,
         }
     }
 }
@@ -146,6 +151,7 @@ impl Activation {
             Self::Smooth(Smooth::Softplus) => ("Softplus", Vec::new()),
             Self::Smooth(Smooth::Silu) => ("Swish", Vec::new()),
             Self::Smooth(Smooth::ErfGate | Smooth::TanhGate(_)) => ("Gelu", Vec::new()),
+            Self::Smooth(Smooth::HardGate) => ("HardSwish", Vec::new()),
         }
     }
 
@@ -177,6 +183,7 @@ impl Activation {
             Self::Smooth(Smooth::TanhGate(gate)) => {
                 each(source, target, width, |x| gate.value(x));
             }
+            Self::Smooth(Smooth::HardGate) => each(source, target, width, |x| HardGate.value(x)),
         }
     }
 

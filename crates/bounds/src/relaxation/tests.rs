@@ -35,6 +35,7 @@ fn function() -> impl Strategy<Value = Activation> {
         prop_oneof![-2.0..3.0, Just(1.0), Just(0.0), Just(1e30), Just(-1e-310)].prop_map(elu),
         Just(Activation::Smooth(Smooth::Softplus)),
         Just(Activation::Smooth(Smooth::Silu)),
+        Just(Activation::Smooth(Smooth::HardGate)),
         Just(Activation::Smooth(Smooth::ErfGate)),
     ]
 }

@@ -116,7 +116,10 @@ fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) 
         6 => return input,
         7 => Activation::Smooth(Smooth::Elu(Elu { alpha: [1.0, 0.5, 2.0, -1.0][random.below(4)] })),
         8 => Activation::Smooth(Smooth::Softplus),
-        9 => Activation::Smooth([Smooth::Silu, Smooth::ErfGate][random.below(2)]),
+        9 => {
+            let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate];
+            Activation::Smooth(gates[random.below(3)])
+        }
         10 => {
             let gate = TanhGate::new(0.797_884_560_802_865_4, 0.044_715).expect("usual");
             Activation::Smooth(Smooth::TanhGate(gate))

@@ -15,8 +15,9 @@ fn smooth() -> impl Strategy<Value = Smooth> {
     let gate = (outer, prop_oneof![Just(0.044_715), 1e-3..1.0]).prop_map(|(outer, cubic)| {
         Smooth::TanhGate(TanhGate::new(outer, cubic).expect("usual constants"))
     });
-    let fixed = [Smooth::Tanh, Smooth::Sigmoid, Smooth::Softplus, Smooth::Silu, Smooth::ErfGate];
-    prop_oneof![5 => prop::sample::select(fixed.to_vec()), 3 => elu, 2 => gate]
+    let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate];
+    let fixed = [[Smooth::Tanh, Smooth::Sigmoid, Smooth::Softplus], gates].concat();
+    prop_oneof![5 => prop::sample::select(fixed), 3 => elu, 2 => gate]
 }
 
 fn argument() -> impl Strategy<Value = f64> {

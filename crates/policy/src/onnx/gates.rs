@@ -67,7 +67,7 @@ impl Factor {
     }
 }
 
-/// Abs, HardSigmoid, Selu, Celu, Gelu, Swish.
+/// Abs, HardSigmoid, HardSwish, Selu, Celu, Gelu, Swish.
 pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["alpha", "approximate", "beta", "gamma"])?;
     let flow = call.required(0)?.into_numbers()?;
@@ -82,6 +82,11 @@ pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Val
             let (mul, div, add) = (all(slope), all(1.0), all(offset));
             let line = import.builder.scale(x, mul, div, add)?;
             import.builder.activation(line, Activation::Clip { lo: 0.0, hi: 1.0 })?
+        }
+        // x · min(max(α · x + ½, 0), 1), where α is 1/6 in single precision.
+        "HardSwish" => {
+            let factor = Factor::of(single(1.0 / 6.0));
+            import.conjugated(x, factor, Smooth::HardGate, Factor::ONE)?
         }
         "Selu" => {
             let gamma = attributes.float("gamma")?.unwrap_or(single(1.050_701));

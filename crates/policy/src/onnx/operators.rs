@@ -45,7 +45,7 @@ const fn operator(
 
 /// All operators of the standard set but the functions of one number, which are in the table of the
 /// activations.
-const OPERATORS: [Operator; 63] = [
+const OPERATORS: [Operator; 64] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
     operator("Conv", 3, |import, call| window::convolution(import, &call)),
@@ -63,6 +63,7 @@ const OPERATORS: [Operator; 63] = [
     operator("PRelu", 2, |import, call| import.prelu(&call)),
     operator("Abs", 1, |import, call| gates::activation(import, &call)),
     operator("HardSigmoid", 1, |import, call| gates::activation(import, &call)),
+    operator("HardSwish", 1, |import, call| gates::activation(import, &call)),
     operator("Selu", 1, |import, call| gates::activation(import, &call)),
     operator("Celu", 1, |import, call| gates::activation(import, &call)),
     operator("Gelu", 1, |import, call| gates::activation(import, &call)),

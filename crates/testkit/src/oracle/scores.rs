@@ -88,6 +88,11 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                     let argument = x.plus(&cube).times(&number(outer)).times(&twice);
                     product(x, &sigmoid(&argument))
                 }
+                Activation::Smooth(Smooth::HardGate) => {
+                    let half = Rational::new(1, 2).expect("not 0");
+                    let gate = x.map(|x| (x + &half).max(Rational::ZERO).min(Rational::ONE));
+                    product(x, &gate)
+                }
             }),
             Op::Add { inputs } => combined(inputs.iter().map(of), Score::plus),
             Op::Concat { inputs } => inputs.iter().flat_map(of).cloned().collect(),

@@ -177,6 +177,8 @@ fn activations_that_exporters_write_out() {
         ("Gelu", vec![text("approximate", "none")], -0.158_655_253_931_457),
         ("Gelu", vec![text("approximate", "tanh")], -0.158_808_009_391_973),
         ("Swish", vec![float("alpha", 1.5)], -0.182_425_523_806_356),
+        // −1 · (1/2 − 1/6)
+        ("HardSwish", vec![], -0.333_333_328_366_280),
     ] {
         let network = file(Graph::pair().node(operator, "x -> y", attributes)).expect("supported");
         let value = precise_scores(&network.network, &[2, -1], 128).scores()[1].lower().to_f64();

@@ -370,11 +370,12 @@ impl Call<'_> {
 
     /// Puts the same columns in one row.
     fn reshape(&self) -> Result<Block, PolicyError> {
-        self.attributes(&["allowzero"])?;
+        let keeps_zeros = self.attributes(&["allowzero"])?.integer("allowzero")?.unwrap_or(0) != 0;
         let block = self.first()?;
         let shape = self.constant(1)?;
         let count = i64::try_from(block.columns.len()).unwrap_or(i64::MAX);
         let sides = match shape.as_ref().and_then(Tensor::as_integers) {
+            Some(&[0, _]) if keeps_zeros => return Err(unsupported("no rows".to_owned())),
             Some(&[-1..=1, width]) if width == count => vec![block.columns.len()],
             Some(&[1, -1]) => vec![block.columns.len()],
             Some(&[-1]) if count == 1 => Vec::new(),

@@ -94,10 +94,14 @@ pub(super) fn read(
         values.insert(output, result);
     }
     let reads = ensemble.input.first().map(String::as_str).unwrap_or_default();
-    let Some(Block { mut columns, kind, .. }) = values.remove(reads) else {
+    let Some(Block { mut columns, kind, sides }) = values.remove(reads) else {
         let message = "it reads nothing that the graph computes";
         return Err(PolicyError::invalid(place(ensemble), message));
     };
+    if sides.len() != 1 {
+        let message = format!("it reads numbers of shape {sides:?}, and not one row");
+        return Err(PolicyError::unsupported(place(ensemble), message));
+    }
     let precision = match kind {
         Kind::Single | Kind::Integer => Precision::Single,
         Kind::Double => Precision::Double,

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Compares Policert with ONNX Runtime on random pipelines of scikit-learn in front of tree ensembles.
+
+    tools/check_pipelines.py [--program target/release/policert] [--pipelines 100] [--seed 1] [--keep FOLDER]
+
+Each pipeline is trained on random rows of small integers and exported with skl2onnx. In every state of a small model the
+label that Policert says the policy chooses (`policert dataset`) must be that of ONNX Runtime, ties aside. Thresholds that
+are near to values on purpose make rounding decide. A pipeline that Policert refuses counts as a failure. Ends with 1
+after a failure; the files of each failure stay in FOLDER.
+
+Needs the packages of tools/requirements-trees.txt.
+"""
+
+import argparse
+import csv
+import itertools
+import random
+import shutil
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from skl2onnx import to_onnx
+from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (Binarizer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, OrdinalEncoder, RobustScaler,
+                                   StandardScaler)
+from sklearn.tree import DecisionTreeClassifier
+
+from check_onnx import GREATEST, LEAST, ROOT, run, write_question
+
+INPUTS, LABELS = 3, 3
+
+
+def scaler(draw):
+    return draw.choice([StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, lambda: MinMaxScaler(clip=True)])()
+
+
+def encoder(draw):
+    return draw.choice([lambda: OneHotEncoder(handle_unknown="ignore"), lambda: OneHotEncoder(drop="first"),
+                        OneHotEncoder, OrdinalEncoder])()
+
+
+def steps(draw, kind):
+    """The steps before the trees, for a type of inputs."""
+    def columns():
+        order = list(range(INPUTS))
+        draw.shuffle(order)
+        cut = draw.randint(1, INPUTS - 1)
+        return [ColumnTransformer([("a", encoder(draw), order[:cut]),
+                                   ("b", draw.choice([scaler(draw), "passthrough"]), order[cut:])])]
+
+    choices = [lambda: [scaler(draw)], lambda: [scaler(draw), scaler(draw)], lambda: [encoder(draw)], columns, columns,
+               lambda: [SelectKBest(k=2), scaler(draw)]]
+    if kind is FloatTensorType:
+        choices += [lambda: [SimpleImputer(), scaler(draw)], lambda: [Binarizer(threshold=draw.uniform(-2, 2))]]
+    return draw.choice(choices)()
+
+
+def check(program, folder, draw, used):
+    kind = draw.choice([FloatTensorType, FloatTensorType, DoubleTensorType, Int64TensorType])
+    states = [list(state) for state in itertools.product(range(LEAST, GREATEST + 1), repeat=INPUTS)]
+    rows = np.array(states if draw.random() < 0.7 else draw.choices(states, k=200) + states, dtype=np.float64)
+    weights = np.array([draw.uniform(-1, 1) for _ in range(INPUTS)])
+    classes = np.digitize(rows @ weights + np.array([draw.gauss(0, 1) for _ in rows]), [-1.0, 1.0])
+    depth = draw.randint(2, 8)
+    trees = draw.choice([DecisionTreeClassifier(max_depth=depth, random_state=0),
+                         RandomForestClassifier(n_estimators=3, max_depth=depth, random_state=0)])
+    before = steps(draw, kind)
+    pipeline = make_pipeline(*before, trees).fit(rows, classes)
+    model = to_onnx(pipeline, initial_types=[("input", kind([None, INPUTS]))])
+    # Some exports in double precision declare types that the runtime refuses.
+    try:
+        onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    except onnxruntime.capi.onnxruntime_pybind11_state.Fail:
+        used["(not loaded by ONNX Runtime)"] += 1
+        return None
+    # Thresholds beside values of the columns, which rounding decides.
+    ensemble = next(node for node in model.graph.node if node.op_type.startswith("TreeEnsemble"))
+    tables = {entry.name: entry for entry in ensemble.attribute}
+    if "nodes_values" in tables and draw.random() < 0.5:
+        columns = onnxruntime.InferenceSession(with_output(model, ensemble.input[0]), providers=["CPUExecutionProvider"])
+        values = columns.run(None, {"input": np.array(states, dtype=element(kind))})[0]
+        for place, feature in enumerate(tables["nodes_featureids"].ints):
+            if tables["nodes_modes"].strings[place] != b"LEAF":
+                value = np.float32(values[draw.randrange(len(values)), feature])
+                tables["nodes_values"].floats[place] = draw.choice(
+                    [value, np.nextafter(value, np.float32(9)), np.nextafter(value, np.float32(-9))])
+    (folder / "policy.onnx").write_bytes(model.SerializeToString())
+    used.update({node.op_type for node in model.graph.node})
+    write_question(folder, INPUTS, LABELS, states)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    labels, scores = session.run(None, {"input": np.array(states, dtype=element(kind))})
+    status, text = run([program, "dataset", folder / "model.jani", "--interface", folder / "policy.jani2nnet",
+                        "--states", folder / "states.csv", "--rollouts", 0, "--output", folder / "decisions.csv", "-q"])
+    if status != 0:
+        return f"dataset ended with {status}: {text}"
+    with open(folder / "decisions.csv", newline="") as file:
+        decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label_index"])
+                   for row in csv.DictReader(file)}
+    for state, label, row in zip(states, labels, [list(row.values()) for row in scores]):
+        second, best = sorted(row)[-2:]
+        if best - second > 1e-6 and decided.get(tuple(state)) != int(label):
+            return f"{before}: at {state}: {decided.get(tuple(state))} is chosen, not {label}: {row}"
+    return None
+
+
+def element(kind):
+    return {FloatTensorType: np.float32, DoubleTensorType: np.float64, Int64TensorType: np.int64}[kind]
+
+
+def with_output(model, name):
+    """The bytes of a model whose only output is what the trees read."""
+    other = type(model)()
+    other.CopyFrom(model)
+    del other.graph.output[:]
+    other.graph.output.add().name = name
+    kept, behind = [], set()
+    for node in model.graph.node:
+        if node.op_type.startswith("TreeEnsemble") or behind.intersection(node.input):
+            behind.update(node.output)
+        else:
+            kept.append(node)
+    del other.graph.node[:]
+    other.graph.node.extend(kept)
+    return other.SerializeToString()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, default=ROOT / "target/release/policert")
+    parser.add_argument("--pipelines", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=Path, default=Path("pipeline-failures"))
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    onnxruntime.set_default_logger_severity(4)
+    failures, used = 0, Counter()
+    for number in range(arguments.pipelines):
+        with tempfile.TemporaryDirectory() as name:
+            wrong = check(arguments.program, Path(name), random.Random(f"{arguments.seed} {number}"), used)
+            if wrong:
+                failures += 1
+                print(f"pipeline {number}: {wrong}")
+                shutil.copytree(name, arguments.keep / str(number), dirs_exist_ok=True)
+    print(f"{arguments.pipelines} pipelines, {failures} failures; with each operator:")
+    print(", ".join(f"{operator} {count}" for operator, count in sorted(used.items())))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
