@@ -77,7 +77,7 @@ def vector_step(graph, value, others):
 
     def activation():
         kinds = ["Relu", "Tanh", "Sigmoid", "Abs", "Neg", "Elu", "LeakyRelu", "Selu", "Celu", "Softplus", "HardSigmoid",
-                 "PRelu", "Clip", "Gelu", "Silu"]
+                 "PRelu", "Clip", "Gelu", "Silu", "Mish"]
         if graph.opset >= 14:
             kinds.append("HardSwish")
         kind = draw.choice(kinds)
@@ -90,6 +90,8 @@ def vector_step(graph, value, others):
             return graph.node(kind, [name], alpha=draw.choice([0.1, 0.5, 1.0])), (1, n)
         if kind == "Silu":
             return graph.node("Mul", [name, graph.node("Sigmoid", [name])]), (1, n)
+        if kind == "Mish" and (graph.opset < 18 or draw.random() < 0.5):
+            return graph.node("Mul", [name, graph.node("Tanh", [graph.node("Softplus", [name])])]), (1, n)
         if kind == "Gelu":
             if graph.opset >= 20 and draw.random() < 0.5:
                 return graph.node(kind, [name], approximate=draw.choice(["none", "tanh"])), (1, n)

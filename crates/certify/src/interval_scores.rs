@@ -198,14 +198,7 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 let below = Interval::point(alpha) * power;
                 if x.lo() >= 0.0 { x } else { below + x.relu() }
             }
-            Activation::Smooth(Smooth::Softplus) => {
-                // max(x, 0) + ln(1 + e^−|x|), which grows.
-                let at = |x: f64| {
-                    let rest = Interval::point(1.0) + (-Interval::point(x).abs()).exp();
-                    Interval::point(x).relu() + rest.log().unwrap_or(Interval::EVERYTHING)
-                };
-                at(x.lo()).hull(at(x.hi()))
-            }
+            Activation::Smooth(Smooth::Softplus) => softplus(x),
             Activation::Smooth(Smooth::Silu) => x * x.sigmoid(),
             Activation::Smooth(Smooth::ErfGate) => {
                 x * (Interval::point(0.5) + Interval::point(0.5) * x.erf())
@@ -220,9 +213,19 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 let gate = (x + Interval::point(0.5)).max(Interval::ZERO);
                 x * gate.min(Interval::point(1.0))
             }
+            Activation::Smooth(Smooth::Mish) => x * softplus(x).tanh(),
         }),
         Op::Add { inputs } => merged(inputs, &|a, b| a + b),
         Op::Max { inputs } => merged(inputs, &Interval::max),
         Op::Concat { inputs } => inputs.iter().flat_map(|id| of(id).iter().copied()).collect(),
     }
+}
+
+/// Encloses max(x, 0) + ln(1 + e^−|x|), which grows.
+fn softplus(x: Interval) -> Interval {
+    let at = |x: f64| {
+        let rest = Interval::point(1.0) + (-Interval::point(x).abs()).exp();
+        Interval::point(x).relu() + rest.log().unwrap_or(Interval::EVERYTHING)
+    };
+    at(x.lo()).hull(at(x.hi()))
 }

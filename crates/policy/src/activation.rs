@@ -16,6 +16,7 @@ mod curve;
 mod elu;
 mod gate;
 mod hard_gate;
+mod mish;
 mod sigmoid;
 mod softplus;
 mod tanh;
@@ -31,6 +32,7 @@ pub use elu::Elu;
 pub use gate::TanhGate;
 use gate::{ErfGate, Silu};
 use hard_gate::HardGate;
+use mish::Mish;
 use sigmoid::Sigmoid;
 use softplus::Softplus;
 use tanh::Tanh;
@@ -73,6 +75,8 @@ pub enum Smooth {
     TanhGate(TanhGate),
     /// x · min(max(x + ½, 0), 1).
     HardGate,
+    /// x · tanh(ln(1 + eˣ)).
+    Mish,
 }
 
 impl Smooth {
@@ -88,6 +92,7 @@ impl Smooth {
             Self::ErfGate => &ErfGate,
             Self::TanhGate(gate) => gate,
             Self::HardGate => &HardGate,
+            Self::Mish => &Mish,
         }
     }
 }
@@ -152,6 +157,7 @@ impl Activation {
             Self::Smooth(Smooth::Silu) => ("Swish", Vec::new()),
             Self::Smooth(Smooth::ErfGate | Smooth::TanhGate(_)) => ("Gelu", Vec::new()),
             Self::Smooth(Smooth::HardGate) => ("HardSwish", Vec::new()),
+            Self::Smooth(Smooth::Mish) => ("Mish", Vec::new()),
         }
     }
 
@@ -184,6 +190,7 @@ impl Activation {
                 each(source, target, width, |x| gate.value(x));
             }
             Self::Smooth(Smooth::HardGate) => each(source, target, width, |x| HardGate.value(x)),
+            Self::Smooth(Smooth::Mish) => each(source, target, width, |x| Mish.value(x)),
         }
     }
 

@@ -36,6 +36,7 @@ fn function() -> impl Strategy<Value = Activation> {
         Just(Activation::Smooth(Smooth::Softplus)),
         Just(Activation::Smooth(Smooth::Silu)),
         Just(Activation::Smooth(Smooth::HardGate)),
+        Just(Activation::Smooth(Smooth::Mish)),
         Just(Activation::Smooth(Smooth::ErfGate)),
     ]
 }

@@ -117,8 +117,8 @@ fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) 
         7 => Activation::Smooth(Smooth::Elu(Elu { alpha: [1.0, 0.5, 2.0, -1.0][random.below(4)] })),
         8 => Activation::Smooth(Smooth::Softplus),
         9 => {
-            let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate];
-            Activation::Smooth(gates[random.below(3)])
+            let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate, Smooth::Mish];
+            Activation::Smooth(gates[random.below(4)])
         }
         10 => {
             let gate = TanhGate::new(0.797_884_560_802_865_4, 0.044_715).expect("usual");

@@ -10,18 +10,18 @@ use policert_numeric::{Enclosure, Interval};
 use super::curve::{Curvature, Curve};
 
 /// Below the negative of this the argument counts as it: the value is nearer to 0 than its error.
-const CUT: f64 = 64.0;
+pub(super) const CUT: f64 = 64.0;
 /// Steps to the least value of a function whose constants are those of a file.
 const BISECTIONS: u32 = 40;
 
 /// Bounds of the error of a product x · g for a gate that is off by at most `gate`.
-fn error(lo: f64, hi: f64, gate: f64) -> f64 {
+pub(super) fn error(lo: f64, hi: f64, gate: f64) -> f64 {
     let greatest = cut(lo).abs().max(cut(hi).abs());
     mul_up(add_up(greatest, 1.0), add_up(gate, 4.0 * UNIT_ROUNDOFF))
 }
 
 #[inline(always)]
-fn cut(x: f64) -> f64 {
+pub(super) fn cut(x: f64) -> f64 {
     if x < -CUT { -CUT } else { x }
 }
 

@@ -15,8 +15,8 @@ fn smooth() -> impl Strategy<Value = Smooth> {
     let gate = (outer, prop_oneof![Just(0.044_715), 1e-3..1.0]).prop_map(|(outer, cubic)| {
         Smooth::TanhGate(TanhGate::new(outer, cubic).expect("usual constants"))
     });
-    let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate];
-    let fixed = [[Smooth::Tanh, Smooth::Sigmoid, Smooth::Softplus], gates].concat();
+    let gates = [Smooth::Silu, Smooth::ErfGate, Smooth::HardGate, Smooth::Mish];
+    let fixed = [&[Smooth::Tanh, Smooth::Sigmoid, Smooth::Softplus][..], &gates[..]].concat();
     prop_oneof![5 => prop::sample::select(fixed), 3 => elu, 2 => gate]
 }
 

@@ -67,7 +67,7 @@ impl Factor {
     }
 }
 
-/// Abs, HardSigmoid, HardSwish, Selu, Celu, Gelu, Swish.
+/// Abs, HardSigmoid, HardSwish, Selu, Celu, Gelu, Mish, Swish.
 pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["alpha", "approximate", "beta", "gamma"])?;
     let flow = call.required(0)?.into_numbers()?;
@@ -88,6 +88,7 @@ pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Val
             let factor = Factor::of(single(1.0 / 6.0));
             import.conjugated(x, factor, Smooth::HardGate, Factor::ONE)?
         }
+        "Mish" => import.builder.activation(x, Activation::Smooth(Smooth::Mish))?,
         "Selu" => {
             let gamma = attributes.float("gamma")?.unwrap_or(single(1.050_701));
             let alpha = alpha.unwrap_or(single(1.673_263_2));
@@ -151,10 +152,12 @@ enum Gate {
     Erf(Factor),
     /// 1 + tanh(a · (x + b · x³)).
     Tanh(f64, f64),
+    /// tanh(ln(1 + eˣ)).
+    Softplus,
 }
 
 /// The value of a node that ends an activation function which is written out: x · sigmoid(α · x), or
-/// x · (1 + erf(α · x)), or x · (1 + tanh(a · (x + b · x³))), each times a constant; and softplus with
+/// x · (1 + erf(α · x)), x · (1 + tanh(a · (x + b · x³))), or x · tanh(ln(1 + eˣ)), each times a constant; and softplus with
 /// the threshold beyond which single precision has no other value than x. `None` for other nodes.
 pub(super) fn written_out(import: &mut Import<'_, '_>, node: &NodeProto) -> Result<Option<Value>> {
     match (node.op_type.as_str(), &node.input[..]) {
@@ -193,6 +196,10 @@ fn product(import: &mut Import<'_, '_>, linear: &str, gate: &str) -> Result<Opti
         (Gate::Tanh(outer, cubic), Some(times)) => {
             tanh_gate(import, flow.node, (outer, cubic), times)?
         }
+        (Gate::Softplus, _) => {
+            let node = import.builder.activation(flow.node, Activation::Smooth(Smooth::Mish))?;
+            import.scaled(node, times)?
+        }
         (Gate::Erf(_) | Gate::Tanh(..), None) => return Ok(None),
     };
     Ok(Some(Value::computed(node, flow.shape, flow.element)))
@@ -216,6 +223,11 @@ fn matched(import: &Import<'_, '_>, linear: &str, gate: &str) -> Option<Matched>
             ("Sigmoid", [inner]) => {
                 let (times, x, alpha) = of_gate(inner)?;
                 return alpha.is_positive().then_some((times, x, Gate::Sigmoid(alpha)));
+            }
+            ("Tanh", [soft]) => {
+                let Some(("Softplus", [x])) = import.producer(soft) else { continue };
+                let (_, factor) = multiples.iter().find(|(name, _)| name == x)?;
+                return Some((factor.times(gate_factor)?, x.clone(), Gate::Softplus));
             }
             ("Add", [a, b]) => {
                 let is_one =

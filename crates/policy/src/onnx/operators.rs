@@ -45,7 +45,7 @@ const fn operator(
 
 /// All operators of the standard set but the functions of one number, which are in the table of the
 /// activations.
-const OPERATORS: [Operator; 64] = [
+const OPERATORS: [Operator; 65] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
     operator("Conv", 3, |import, call| window::convolution(import, &call)),
@@ -64,6 +64,7 @@ const OPERATORS: [Operator; 64] = [
     operator("Abs", 1, |import, call| gates::activation(import, &call)),
     operator("HardSigmoid", 1, |import, call| gates::activation(import, &call)),
     operator("HardSwish", 1, |import, call| gates::activation(import, &call)),
+    operator("Mish", 1, |import, call| gates::activation(import, &call)),
     operator("Selu", 1, |import, call| gates::activation(import, &call)),
     operator("Celu", 1, |import, call| gates::activation(import, &call)),
     operator("Gelu", 1, |import, call| gates::activation(import, &call)),

@@ -88,6 +88,7 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                     let argument = x.plus(&cube).times(&number(outer)).times(&twice);
                     product(x, &sigmoid(&argument))
                 }
+                Activation::Smooth(Smooth::Mish) => product(x, &tanh(&between(x, softplus))),
                 Activation::Smooth(Smooth::HardGate) => {
                     let half = Rational::new(1, 2).expect("not 0");
                     let gate = x.map(|x| (x + &half).max(Rational::ZERO).min(Rational::ONE));

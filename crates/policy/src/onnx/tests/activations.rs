@@ -148,6 +148,11 @@ fn activations_that_exporters_write_out() {
             [1.954_597_694_087_775, -0.158_808_009_391_973],
         ),
         (
+            "Softplus x -> s; Tanh s -> r; Mul x r -> p; Mul c p -> y",
+            Smooth::Mish,
+            [2.915_938_439_405_040, -0.455_102_192_062_065],
+        ),
+        (
             "Greater x t -> k; Softplus x -> s; Where k x s -> y",
             Smooth::Softplus,
             [2.126_928_011_042_972, 0.313_261_687_518_223],
@@ -179,6 +184,7 @@ fn activations_that_exporters_write_out() {
         ("Swish", vec![float("alpha", 1.5)], -0.182_425_523_806_356),
         // −1 · (1/2 − 1/6)
         ("HardSwish", vec![], -0.333_333_328_366_280),
+        ("Mish", vec![], -0.303_401_461_374_710),
     ] {
         let network = file(Graph::pair().node(operator, "x -> y", attributes)).expect("supported");
         let value = precise_scores(&network.network, &[2, -1], 128).scores()[1].lower().to_f64();
