@@ -7,7 +7,7 @@
 
 use policert_model::Truth;
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::{Choice, Ties};
+use policert_policy::Choice;
 
 use crate::enumerate;
 use crate::frame::RegionFrame;
@@ -273,9 +273,9 @@ impl MapNode {
         }
     }
 
-    /// Notes the choices at all points, in the order of enumeration. `ties` says whether a sole
-    /// output that is not refuted is chosen everywhere, so that the points say no more.
-    pub(crate) fn learn_all(&mut self, choices: Vec<Choice>, ties: Ties) {
+    /// Notes the choices at all points, in the order of enumeration. `always_chooses` says whether a
+    /// sole output that is not refuted is chosen everywhere, so that the points say no more.
+    pub(crate) fn learn_all(&mut self, choices: Vec<Choice>, always_chooses: bool) {
         self.progress = NodeProgress::Enumerated;
         self.points = Vec::new();
         self.leads = Vec::new();
@@ -285,7 +285,7 @@ impl MapNode {
             }
         }
         let open = self.outputs - self.refuted.len();
-        let settled = open == 0 || (open == 1 && ties != Ties::Strict);
+        let settled = open == 0 || (open == 1 && always_chooses);
         self.choices = if settled { Vec::new() } else { choices };
     }
 }

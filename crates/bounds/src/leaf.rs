@@ -5,7 +5,7 @@ use std::time::Instant;
 use policert_engine_api::StopReason;
 use policert_model::{Condition, State, Truth};
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Ties};
+use policert_policy::Choice;
 
 use crate::asked::Asked;
 use crate::decision_map::MapNode;
@@ -46,11 +46,11 @@ pub(crate) fn beaten_here(
     })
 }
 
-/// Returns whether the output is chosen wherever it is applicable: all others are refuted, and ties
-/// do not leave the choice empty.
+/// Returns whether the output is chosen wherever it is applicable: all others are refuted, and the choice is
+/// never empty.
 pub(crate) fn chosen_everywhere(asked: &Asked<'_, '_>, leaf: &MapNode) -> bool {
     let outputs = asked.prepared.applicable.len();
-    leaf.refuted.len() == outputs - 1 && asked.prepared.policy.semantics().ties != Ties::Strict
+    leaf.refuted.len() == outputs - 1 && asked.prepared.policy.always_chooses()
 }
 
 /// Judges points of a leaf.
@@ -66,8 +66,8 @@ pub(crate) fn enumerate(asked: &mut Asked<'_, '_>, leaf: &mut MapNode) {
     let mut all = Vec::new();
     points(&leaf.sides, &mut all);
     let choices = judge(asked, leaf, &all);
-    let ties = asked.prepared.policy.semantics().ties;
-    leaf.learn_all(choices, ties);
+    let always = asked.prepared.policy.always_chooses();
+    leaf.learn_all(choices, always);
     asked.finish(Stage::Enumerate, started);
 }
 
@@ -78,7 +78,9 @@ pub(crate) fn undecided_points(
     leaf: &MapNode,
     restriction: &Restriction<'_>,
 ) -> Result<bool, StopReason> {
-    for index in (0..leaf.known()).filter(|&index| leaf.choices[index] == Choice::Undecided) {
+    let output = asked.output;
+    let is_open = |index: &usize| leaf.choices[*index].contains(output).is_none();
+    for index in (0..leaf.known()).filter(is_open) {
         let point = leaf.point(index);
         if reaches(asked, &point, restriction)
             && completed(asked, &point, restriction)?.is_some()

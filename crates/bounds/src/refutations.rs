@@ -151,7 +151,7 @@ fn bound_alone(
         .map(|rival| (rival, output))
         .collect();
     prepared.statistics.bounds += 1;
-    let semantics = prepared.policy.semantics();
+    let policy = prepared.policy;
     let ranges = prepared.input_ranges(sides);
     let network = match (&mut prepared.function, frame) {
         (ScoreBounds::Network(network), Some(frame)) => {
@@ -162,7 +162,7 @@ fn bound_alone(
         (ScoreBounds::Trees(trees), _) => {
             trees.enter(&ranges);
             best.refuted |= pairs.iter().any(|&(rival, output)| {
-                semantics.requires(output, rival).is_excluded_by(trees.lower(rival, output))
+                policy.requires(output, rival).is_excluded_by_units(trees.lower(rival, output))
             });
             return Ok(best);
         }
@@ -172,7 +172,7 @@ fn bound_alone(
     let reads = &prepared.axes.reads;
     let mut most = f64::NEG_INFINITY;
     network.bounder.differences(frame, &pairs, budget, &mut |difference| {
-        let required = semantics.requires(output, difference.greater);
+        let required = policy.requires(output, difference.greater);
         best.refuted |= required.is_excluded_by(difference.lower);
         if difference.lower > most {
             most = difference.lower;

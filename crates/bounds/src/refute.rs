@@ -88,8 +88,11 @@ fn mixture(
     rivals.sort_by(|a, b| b.1.total_cmp(&a.1));
     let rivals: SmallVec<[usize; 3]> = rivals.iter().take(3).map(|r| r.0).collect();
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(()) };
-    // A positive difference refutes under every tie rule.
-    if network.bounder.mixture(frame, &rivals, asked.output, asked.budget)? > 0.0 {
+    // One of the rivals leads by as much.
+    let lead = network.bounder.mixture(frame, &rivals, asked.output, asked.budget)?;
+    let policy = asked.prepared.policy;
+    let refutes = |&rival: &usize| policy.requires(asked.output, rival).is_excluded_by(lead);
+    if !rivals.is_empty() && rivals.iter().all(refutes) {
         leaf.refuted.insert(asked.output);
     }
     Ok(())
@@ -104,7 +107,7 @@ fn differences(
     pairs: &[(usize, usize)],
     rivals: &mut Vec<(usize, f64)>,
 ) -> Result<(), StopReason> {
-    let semantics = asked.prepared.policy.semantics();
+    let policy = asked.prepared.policy;
     let (axes, output) = (&asked.prepared.axes, asked.output);
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(()) };
     let budget = &mut *asked.budget;
@@ -113,7 +116,7 @@ fn differences(
         if lesser == output {
             rivals.push((greater, lower));
         }
-        if semantics.requires(lesser, greater).is_excluded_by(lower) {
+        if policy.requires(lesser, greater).is_excluded_by(lower) {
             leaf.note_loss(lesser, greater);
         }
         if leaf.refuted.contains(lesser) {

@@ -19,7 +19,7 @@ pub(crate) fn bound_trees(
     let started = Instant::now();
     asked.budget.poll()?;
     let inputs = asked.prepared.input_ranges(&leaf.sides);
-    let semantics = asked.prepared.policy.semantics();
+    let policy = asked.prepared.policy;
     let outputs = asked.prepared.applicable.len();
     asked.prepared.statistics.bounds += 1;
     let ScoreBounds::Trees(trees) = &mut asked.prepared.function else { return Ok(()) };
@@ -33,7 +33,7 @@ pub(crate) fn bound_trees(
         let mut closest: Option<i128> = None;
         for greater in (0..outputs).filter(|&greater| greater != lesser) {
             let lower = trees.lower(greater, lesser);
-            if semantics.requires(lesser, greater).is_excluded_by(lower) {
+            if policy.requires(lesser, greater).is_excluded_by_units(lower) {
                 leaf.note_loss(lesser, greater);
             }
             if is_asked && closest.is_none_or(|most| lower > most) {

@@ -3,7 +3,6 @@
 use policert_engine_api::{Answer, Budget, StopReason};
 use policert_model::{Condition, LinearConstraint, Truth};
 use policert_numeric::{IntBox, LinearInequality, Rational};
-use policert_policy::ScoreComparison;
 
 use crate::prepared::PreparedPolicy;
 use crate::query::SelectionQuery;
@@ -102,11 +101,13 @@ fn relaxed_form(
     }
     let output = query.output;
     form.add(&NormalForm::of(&prepared.applicable[output], sides));
-    let semantics = prepared.policy.semantics();
+    let policy = prepared.policy;
     for other in (0..prepared.applicable.len()).filter(|&other| other != output) {
-        let strict = semantics.requires(output, other) == ScoreComparison::Greater;
+        let required = policy.requires(output, other);
+        // A rival that may lead by any number says nothing.
+        let Some(lead) = required.greatest_lead() else { continue };
         let terms = [(dimensions + other, Rational::ONE), (dimensions + output, -Rational::ONE)];
-        let wins = LinearInequality::new(terms, Rational::ZERO, strict);
+        let wins = LinearInequality::new(terms, lead, required.is_strict());
         let mut wins_or_is_absent = NormalForm { disjuncts: vec![vec![wins]], is_partial: false };
         // ¬(a condition holds) is more than its negation where it may have no value.
         let absent = match prepared.applicable[other].truth(sides) {

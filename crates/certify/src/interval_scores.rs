@@ -5,7 +5,7 @@ use policert_engine_api::{Budget, EngineError};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::activation::Elu;
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
-use policert_policy::{Activation, Network, NodeId, Op, Policy, ScoreComparison, Scoring, Smooth};
+use policert_policy::{Activation, Network, NodeId, Op, Policy, Scoring, Smooth};
 
 use crate::invariant::{ChoicesInBoxes, Competing};
 
@@ -59,7 +59,7 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
         budget: &mut Budget,
     ) -> Result<bool, EngineError> {
         budget.poll()?;
-        let semantics = self.policy.semantics();
+        let policy = self.policy;
         let network = match self.policy.scoring() {
             Scoring::Network(network) => network,
             Scoring::Trees(trees) => {
@@ -69,10 +69,7 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
                     (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
                 return Ok(rivals.any(|rival| {
                     let lead = greatest_lead(trees, &inputs, output, rival);
-                    match semantics.requires(output, rival) {
-                        ScoreComparison::Greater => lead <= 0,
-                        ScoreComparison::GreaterEqual => lead < 0,
-                    }
+                    policy.requires(output, rival).is_excluded_by_units(lead.saturating_neg())
                 }));
             }
         };
@@ -82,11 +79,7 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
         let rivals = (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
         for rival in rivals {
             let lead = difference(network, &self.values, output, rival);
-            let refuted = match semantics.requires(output, rival) {
-                ScoreComparison::Greater => lead.hi() <= 0.0,
-                ScoreComparison::GreaterEqual => lead.hi() < 0.0,
-            };
-            if refuted {
+            if policy.requires(output, rival).is_excluded_by(-lead.hi()) {
                 return Ok(true);
             }
         }

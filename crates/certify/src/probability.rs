@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use policert_engine_api::{Budget, EngineError, OverStarts, Question, ValuedState};
 use policert_model::{Condition, ModelSemantics, ModellingError, OPERATOR_LIMIT, Operator, State};
 use policert_numeric::Rational;
-use policert_policy::Policy;
+use policert_policy::{ChoiceRule, Policy};
 use thiserror::Error;
 
 use crate::scores::Scorer;
@@ -153,6 +153,10 @@ impl<'a> Check<'a> {
         claim: &'a ProbabilityClaim<'a>,
         values: &'a [ValuedState],
     ) -> Result<Self, ProbabilityError> {
+        if claim.policy.is_some_and(|policy| policy.semantics().choice == ChoiceRule::Sample) {
+            let message = "bounds of a probability under a policy that draws its labels";
+            return Err(EngineError::Unsupported(message.to_owned()).into());
+        }
         let model = claim.question.model;
         let domains = model.domains();
         let mut places = BTreeMap::new();

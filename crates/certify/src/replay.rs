@@ -275,6 +275,7 @@ impl<'a> Replay<'a> {
                 let other = model.label_name(policy.outputs().get(other).copied());
                 Err(lost(format!("{other} has the better claim")))
             }
+            Contest::Unlikely => Err(lost("it is too improbable to be drawn".to_owned())),
             Contest::Open => Err(ReplayError::UndecidedChoice { step: number, state: here() }),
         }
     }

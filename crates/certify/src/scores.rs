@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
-use policert_numeric::Rational;
-use policert_policy::{ExactEvaluator, Policy, PreciseScores, Scoring, precise_scores};
+use policert_numeric::{Enclosure, Rational};
+use policert_policy::{
+    ChoiceRule, ExactEvaluator, Law, Policy, PreciseScores, Scoring, precise_scores,
+};
 
 /// The scores of one state, one for each output.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +34,8 @@ pub(crate) enum Contest {
     Won,
     /// It does not against this one.
     LostTo(usize),
+    /// It is drawn with a probability of 0, or too small a one.
+    Unlikely,
     /// Scores that cannot be told apart.
     Open,
 }
@@ -49,23 +53,27 @@ impl<'p> Scorer<'p> {
         competing: &[usize],
         inputs: &[i64],
     ) -> (Contest, StateScores) {
-        if let Some(exact) = &self.exact {
-            let scores = exact.scores(inputs).to_rationals();
-            let order = |other: usize| Some(scores[output].cmp(&scores[other]));
-            return (self.won(output, competing, order), StateScores::Exact(scores));
-        }
-        let network = match self.policy.scoring() {
-            Scoring::Network(network) => network,
-            Scoring::Trees(trees) => {
-                let scores = trees.exact_scores(inputs);
-                let order = |other: usize| Some(scores[output].cmp(&scores[other]));
-                return (self.won(output, competing, order), StateScores::Exact(scores));
+        let network = match (self.rationals(inputs), self.policy.scoring()) {
+            (Some(scores), _) => {
+                return (
+                    self.exact_contest(output, competing, &scores),
+                    StateScores::Exact(scores),
+                );
+            }
+            (None, Scoring::Network(network)) => network,
+            (None, Scoring::Trees(trees)) => {
+                return (Contest::Open, StateScores::Exact(trees.exact_scores(inputs)));
             }
         };
         let mut last = None;
         for bits in BITS {
             let scores = precise_scores(network, inputs, bits);
-            let contest = self.won(output, competing, |other| scores.compare(output, other));
+            let contest = if self.draws() {
+                let lead = |other: usize| &scores.scores()[other] - &scores.scores()[output];
+                self.drawn(competing, lead, |other| scores.compare(output, other), bits)
+            } else {
+                self.won(output, competing, |other| scores.compare(output, other))
+            };
             let open = matches!(contest, Contest::Open);
             last = Some((contest, enclosed(&scores)));
             if !open {
@@ -77,19 +85,82 @@ impl<'p> Scorer<'p> {
 
     /// For each of the `competing` outputs, whether it is chosen among them.
     pub(crate) fn contests(&self, competing: &[usize], inputs: &[i64]) -> Vec<(usize, Contest)> {
-        let rationals = match (&self.exact, self.policy.scoring()) {
-            (Some(exact), _) => Some(exact.scores(inputs).to_rationals()),
-            (None, Scoring::Trees(trees)) => Some(trees.exact_scores(inputs)),
-            (None, Scoring::Network(_)) => None,
-        };
+        let rationals = self.rationals(inputs);
         let contest = |&output: &usize| match &rationals {
-            Some(scores) => {
-                let order = |other: usize| Some(scores[output].cmp(&scores[other]));
-                (output, self.won(output, competing, order))
-            }
+            Some(scores) => (output, self.exact_contest(output, competing, scores)),
             None => (output, self.contest(output, competing, inputs).0),
         };
         competing.iter().map(contest).collect()
+    }
+
+    /// The scores, where they are rational numbers.
+    fn rationals(&self, inputs: &[i64]) -> Option<Vec<Rational>> {
+        match (&self.exact, self.policy.scoring()) {
+            (Some(exact), _) => Some(exact.scores(inputs).to_rationals()),
+            (None, Scoring::Trees(trees)) => Some(trees.exact_scores(inputs)),
+            (None, Scoring::Network(_)) => None,
+        }
+    }
+
+    fn draws(&self) -> bool {
+        self.policy.semantics().choice == ChoiceRule::Sample
+    }
+
+    fn exact_contest(&self, output: usize, competing: &[usize], scores: &[Rational]) -> Contest {
+        let order = |other: usize| Some(scores[output].cmp(&scores[other]));
+        match (self.draws(), self.policy.law()) {
+            (false, _) => self.won(output, competing, order),
+            (true, Law::Shares) => self.has_share(output, competing, scores),
+            (true, Law::Softmax) => {
+                let contest = |bits: usize| {
+                    let lead =
+                        |other: usize| Enclosure::of(&(&scores[other] - &scores[output]), bits);
+                    self.drawn(competing, lead, order, bits)
+                };
+                let decided = BITS.into_iter().map(contest).find(|c| !matches!(c, Contest::Open));
+                decided.unwrap_or(Contest::Open)
+            }
+        }
+    }
+
+    /// Whether the score of an output has a share of the sum that counts.
+    fn has_share(&self, output: usize, competing: &[usize], scores: &[Rational]) -> Contest {
+        let sum: Rational = competing.iter().map(|&other| scores[other].clone()).sum();
+        let least = self.policy.semantics().at_least.map_or(Rational::ZERO, |share| share.value());
+        let counts = scores[output].signum() > 0 && scores[output] >= &sum * &least;
+        if counts { Contest::Won } else { Contest::Unlikely }
+    }
+
+    /// Whether an output is drawn: its softmax is the inverse of the sum of e to the leads of all that
+    /// compete over it.
+    fn drawn(
+        &self,
+        competing: &[usize],
+        lead: impl Fn(usize) -> Enclosure,
+        order: impl Fn(usize) -> Option<Ordering>,
+        bits: usize,
+    ) -> Contest {
+        let Some(share) = self.policy.semantics().at_least else { return Contest::Won };
+        let greatest = share.value().recip().unwrap_or_default();
+        if competing.iter().all(|&other| order(other) == Some(Ordering::Equal)) {
+            let count = Rational::from(i64::try_from(competing.len()).unwrap_or(i64::MAX));
+            return if count <= greatest { Contest::Won } else { Contest::Unlikely };
+        }
+        let mut sum = Enclosure::integer(0, bits);
+        for &other in competing {
+            let lead = lead(other);
+            match lead.exp() {
+                Some(power) => sum = &sum + &power,
+                // e to such a lead is more than the inverse of any share.
+                None if lead.lower() > Rational::from(1 << 10) => return Contest::Unlikely,
+                None => return Contest::Open,
+            }
+        }
+        match (sum.upper() <= greatest, sum.lower() > greatest) {
+            (true, _) => Contest::Won,
+            (false, true) => Contest::Unlikely,
+            (false, false) => Contest::Open,
+        }
     }
 
     /// Returns what the tie rule requires of the chosen output against each other one.

@@ -40,7 +40,7 @@ pub(crate) fn check_stuck(
     let mut is_open = false;
     for (output, contest) in contests {
         match contest {
-            Contest::LostTo(_) => {}
+            Contest::LostTo(_) | Contest::Unlikely => {}
             Contest::Open => is_open = true,
             Contest::Won => {
                 let label = policy.outputs()[output];

@@ -26,7 +26,9 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand};
-use policert_problem::{DomainSetting, Filter, Numbers, Probabilities, StuckStates, Ties};
+use policert_problem::{
+    ChoiceRule, DomainSetting, Filter, Numbers, Probabilities, Share, StuckStates, Ties,
+};
 use policert_verify::{EngineOption, Setting};
 
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
@@ -219,6 +221,17 @@ pub struct VerifyArgs {
     /// (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
+
+    /// Whether the policy takes a label of greatest score (argmax), or draws one by the softmax of its
+    /// scores or its class probabilities (sample): then each label of positive probability may be
+    /// chosen [default: argmax]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub choice: Option<ChoiceRule>,
+
+    /// With --choice sample: labels that are less probable than P, such as 0.001 or 1/20, count as
+    /// never drawn
+    #[arg(long, value_name = "P", help_heading = "Semantics")]
+    pub at_least: Option<Share>,
 
     /// Numbers of the policy: real arithmetic; 32-bit floating point is not supported yet
     /// [default: real]

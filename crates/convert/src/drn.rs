@@ -20,6 +20,11 @@ pub fn drn_text(induced: &Induced) -> Result<String, ConvertError> {
     if induced.undecided.is_some() {
         return unsupported("an MDP with states in which the policy's choice is not decided");
     }
+    if induced.above.is_some() {
+        return unsupported(
+            "a policy that draws (--choice sample) by probabilities that are no fractions",
+        );
+    }
     let mdp = &induced.mdp;
     let distributions = mdp.distributions();
     let loses = |choice: u32| !distributions.is_complete(mdp.distribution(choice));

@@ -2,7 +2,7 @@
 
 use policert_model::{BinaryOp, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::Rational;
-use policert_policy::{Filter, Numbers, Policy, ScoreComparison};
+use policert_policy::{ChoiceRule, Filter, Numbers, Policy, ScoreComparison};
 
 use crate::automata::{
     Action, Automaton, Destination, Edge, Variable, VariableKind, WrittenAutomata,
@@ -47,6 +47,9 @@ pub(crate) fn add_policy(
     };
     if policy.semantics().numbers != Numbers::Real {
         return unsupported("scores in single precision (--numbers f32) as an automaton");
+    }
+    if policy.semantics().choice != ChoiceRule::Argmax {
+        return unsupported("a policy that draws (--choice sample) as an automaton");
     }
     let layers = layers(function)?;
     let arithmetic = Arithmetic::new(encoding)?;

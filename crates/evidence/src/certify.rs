@@ -12,8 +12,8 @@ use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
 use policert_problem::{
-    InitialStates, PolicySource, Problem, ProblemOptions, ProblemRecord, SemanticsRecord,
-    TerminalChoice,
+    ChoiceRule, InitialStates, PolicySource, Problem, ProblemOptions, ProblemRecord,
+    SemanticsRecord, TerminalChoice,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -199,8 +199,13 @@ fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOption
             },
         },
         filter: semantics.policy.map(|rules| rules.filter),
-        ties: semantics.policy.map(|rules| rules.ties),
+        ties: semantics
+            .policy
+            .filter(|rules| rules.choice == ChoiceRule::Argmax)
+            .map(|rules| rules.ties),
         numbers: semantics.policy.map(|rules| rules.numbers),
+        choice: semantics.policy.map(|rules| rules.choice),
+        at_least: semantics.policy.and_then(|rules| rules.at_least),
         domain: semantics.domain,
         terminal: match record.terminal.as_deref() {
             None => TerminalChoice::Nothing,

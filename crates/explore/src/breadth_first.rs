@@ -5,7 +5,7 @@
 //! The search has three stages:
 //! 1. what is reached by decided choices of the policy, in the order of distance: the first
 //!    unsafe state gives a shortest counterexample;
-//! 2. what is reached besides where an undecided choice may be any label that competes: an
+//! 2. what is reached besides where an undecided choice may be any label that is not excluded: an
 //!    unsafe state among it leaves the answer open;
 //! 3. only to build everything: what lies behind terminal states. It has no say in the verdict.
 //!
@@ -161,7 +161,7 @@ impl<'a> BreadthFirstSearch<'a> {
     }
 
     /// Expands the states in whose choice the policy is undecided once more, with every label
-    /// that competes, and then what that reaches.
+    /// that may be chosen, and then what that reaches.
     fn expand_undecided(&mut self, budget: &mut Budget) -> Result<(), EngineError> {
         let mut ids = Vec::new();
         for state in &self.undecided {

@@ -5,16 +5,18 @@
 //!
 //! The states are those of [`explicit`](crate::explicit), in the same order. A choice is an operator
 //! that the policy allows; an outcome that is dropped is lost. A value that an operator chooses
-//! freely multiplies the choices: the scheduler sees the outcome first.
+//! freely multiplies the choices: the scheduler sees the outcome first. A policy that draws makes one
+//! choice of its labels together.
 
 mod choices;
+mod draw;
 mod result;
 mod store;
 
 use policert_engine_api::{Budget, EngineError, Event, Observer, Question};
 use policert_mdp::{MdpBuilder, StateSet};
 use policert_model::Condition;
-use policert_policy::Policy;
+use policert_policy::{ChoiceRule, Law, Policy};
 
 use crate::compiled::{CompiledCondition, DestinationEnds, Outcomes};
 use crate::config::ExplicitConfig;
@@ -23,6 +25,7 @@ use crate::policy_labels::Undecided;
 use crate::state_table::StateId;
 use crate::stats::Stopwatch;
 use choices::Probabilities;
+use draw::Undrawn;
 use store::Pending;
 
 pub use result::Induced;
@@ -51,7 +54,11 @@ pub fn induced_mdp(
     observer: &mut dyn Observer,
 ) -> Result<Induced, EngineError> {
     let frontier = Frontier::new(&question.question, policy, config, observer);
+    let is_drawn = policy.is_some_and(|policy| policy.semantics().choice == ChoiceRule::Sample);
+    let is_rounded = is_drawn && policy.is_some_and(|policy| policy.law() == Law::Softmax);
     let mut search = InducedSearch::new(frontier, &question.stay);
+    search.is_drawn = is_drawn;
+    search.above = is_rounded.then(MdpBuilder::new);
     match search.run(budget) {
         Ok(()) => search.result(None),
         Err(EngineError::Stop(reason)) => search.result(Some(reason)),
@@ -68,7 +75,14 @@ struct InducedSearch<'a> {
     target: StateSet,
     avoid: StateSet,
     builder: MdpBuilder,
+    /// Whether the policy draws its labels.
+    is_drawn: bool,
+    /// The process from above, where it does so by probabilities that are no fractions.
+    above: Option<MdpBuilder>,
+    undrawn: Undrawn,
     probabilities: Probabilities,
+    /// Those of the process from above.
+    probabilities_above: Probabilities,
     /// The first state in which the choice of the policy is undecided.
     undecided: Option<StateId>,
     pending: Pending,
@@ -85,7 +99,11 @@ impl<'a> InducedSearch<'a> {
             target: StateSet::empty(0),
             avoid: StateSet::empty(0),
             builder: MdpBuilder::new(),
+            above: None,
+            is_drawn: false,
+            undrawn: Undrawn::default(),
             probabilities: Probabilities::default(),
+            probabilities_above: Probabilities::default(),
             undecided: None,
             pending: Pending::default(),
             ends: Vec::new(),
@@ -158,6 +176,9 @@ impl InducedSearch<'_> {
             self.undecided = self.undecided.or(Some(id));
             frontier.stats.undecided_choices += 1;
         }
+        let drawn = frontier.labels.drawn(row);
+        self.undrawn.clear();
+        let words = frontier.packing.words();
         let packed = frontier.table.packed(id);
         let mut outcomes = Outcomes {
             packing: &frontier.packing,
@@ -168,18 +189,35 @@ impl InducedSearch<'_> {
         };
         for &op in &frontier.fired {
             let (operator, compiled) = frontier.operators.compiled(op);
-            let before = outcomes.dropped;
+            let (before, first) = (outcomes.dropped, outcomes.packed.len() / words);
             let (point, ends) = (&mut frontier.point, &mut self.ends);
             compiled.apply_by_outcome(operator, point, packed, &mut outcomes, ends)?;
             let dropped = outcomes.dropped > before;
             let builder = &mut self.builder;
             let shape = self.probabilities.shape(op, operator, &frontier.point, builder)?;
-            self.pending.choices.push(shape, &self.ends)?;
+            match operator.label.filter(|&label| drawn.is_some() && frontier.labels.learn(label)) {
+                Some(label) => {
+                    self.undrawn.choices.push(first, shape, &self.ends)?;
+                    self.undrawn.label_last(label);
+                }
+                None => {
+                    self.pending.choices.push(first, shape, &self.ends)?;
+                    if let Some(above) = &mut self.above {
+                        let shape =
+                            self.probabilities_above.shape(op, operator, &frontier.point, above)?;
+                        self.pending.above.push(first, shape, &self.ends)?;
+                    }
+                }
+            }
             if dropped {
                 self.pending.drops.push(op);
             }
         }
         let dropped = outcomes.dropped;
+        if let Some(drawn) = &drawn {
+            let Self { undrawn, builder, above, pending, .. } = self;
+            undrawn.draw(drawn, builder, above.as_mut(), pending)?;
+        }
         self.pending.finish(id, dropped);
         Ok(())
     }

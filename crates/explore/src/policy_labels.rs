@@ -2,7 +2,8 @@
 //! those that belong to the environment.
 
 use policert_model::{LabelId, Model};
-use policert_policy::{Choice, Chooser, Filter, Policy};
+use policert_numeric::Rational;
+use policert_policy::{Choice, ChoiceRule, Chooser, Filter, Policy};
 
 use crate::enabled_edges::EdgeId;
 use crate::label_set::{LabelSet, LabelSets};
@@ -31,12 +32,21 @@ struct Learned<'p> {
     allowed: LabelSets,
 }
 
+/// The labels that a policy draws from in a state.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct DrawnLabels {
+    /// Each with a lower bound of its probability.
+    pub labels: Vec<(LabelId, Rational)>,
+    /// What these bounds lack to 1.
+    pub rest: Rational,
+}
+
 /// Says what becomes of choices that are undecided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Undecided {
-    /// None of the labels that compete is allowed.
+    /// Only labels that are certainly chosen are allowed.
     Excluded,
-    /// All of the labels that compete are allowed.
+    /// All labels that may be chosen are allowed.
     Included,
 }
 
@@ -117,20 +127,33 @@ impl<'p> PolicyLabels<'p> {
         let Some(learned) = &mut self.learned else { return };
         learned.chooser.choose_batch(&learned.inputs, &learned.applicable, &mut learned.choices);
         learned.allowed.clear();
-        let width = learned.policy.outputs().len();
         for (row, choice) in learned.choices.iter().enumerate() {
             learned.allowed.push(learned.environment.set(0));
-            for &output in choice.outputs() {
+            let outputs = match undecided {
+                Undecided::Excluded => choice.outputs(),
+                Undecided::Included => choice.possible(),
+            };
+            for &output in outputs {
                 learned.allowed.insert(row, learned.policy.outputs()[output]);
             }
-            if *choice == Choice::Undecided && undecided == Undecided::Included {
-                for (output, &label) in learned.policy.outputs().iter().enumerate() {
-                    if !learned.filtered || learned.applicable[row * width + output] {
-                        learned.allowed.insert(row, label);
-                    }
-                }
-            }
         }
+    }
+
+    /// Returns the labels that the policy draws from in the state of this row, with lower bounds of
+    /// their probabilities, and what these lack to 1; `None` for a policy that does not draw.
+    pub(crate) fn drawn(&self, row: usize) -> Option<DrawnLabels> {
+        let learned = self.learned.as_ref()?;
+        if learned.policy.semantics().choice != ChoiceRule::Sample {
+            return None;
+        }
+        let (width, outputs) = (learned.policy.inputs().len(), learned.policy.outputs());
+        let competes =
+            |&o: &usize| !learned.filtered || learned.applicable[row * outputs.len() + o];
+        let competing: Vec<usize> = (0..outputs.len()).filter(competes).collect();
+        let inputs = &learned.inputs[row * width..(row + 1) * width];
+        let drawn = learned.policy.probabilities(inputs, &competing);
+        let labels = drawn.outputs.into_iter().map(|(o, least)| (outputs[o], least)).collect();
+        Some(DrawnLabels { labels, rest: drawn.rest })
     }
 
     /// Number of choices so far that were decided exactly.
@@ -156,6 +179,14 @@ impl<'p> PolicyLabels<'p> {
     /// Returns whether the policy's choice in the state of this row is undecided.
     #[inline]
     pub(crate) fn is_undecided(&self, row: usize) -> bool {
-        self.learned.as_ref().is_some_and(|l| l.choices[row] == Choice::Undecided)
+        self.learned.as_ref().is_some_and(|l| l.choices[row].is_undecided())
+    }
+
+    /// Returns whether the policy certainly chooses a label in the state of this row.
+    pub(crate) fn certainly(&self, row: usize, label: LabelId) -> bool {
+        self.learned.as_ref().is_some_and(|l| {
+            let output = l.output_of[label.index()];
+            output.is_some_and(|output| l.choices[row].contains(output) == Some(true))
+        })
     }
 }

@@ -23,7 +23,7 @@ pub struct PolicySuccessor {
     /// The state after it.
     pub state: State,
     /// True if the policy certainly allows it. If not, its choice is undecided, and the label is
-    /// one of those that compete.
+    /// one of those that it may choose.
     pub decided: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct StateSuccessors {
 /// Says what a policy may choose in a state.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PolicyChoice {
-    /// Its labels, applicable or not; where the choice is undecided, all that compete.
+    /// Its labels, applicable or not; where the choice is undecided, all that may be chosen.
     pub labels: Vec<LabelId>,
     pub is_undecided: bool,
 }
@@ -131,8 +131,8 @@ impl<'a> PolicySuccessors<'a> {
         self.operators.operators(&self.enabled.edges, allowed, &mut self.fired)?;
         for &id in &self.fired {
             let operator = self.operators.operator(id);
-            let by_policy = operator.label.is_some_and(|label| self.labels.learn(label));
-            let decided = !(by_policy && self.labels.is_undecided(0));
+            let learned = operator.label.filter(|&label| self.labels.learn(label));
+            let decided = learned.is_none_or(|label| self.labels.certainly(0, label));
             let found = self.semantics.successors(operator, state)?;
             successors.dropped += found.dropped;
             successors.list.extend(found.list.into_iter().map(|successor| PolicySuccessor {

@@ -1,12 +1,13 @@
 //! Simulation: runs under a policy, or with labels drawn at random, and how they end.
 //!
-//! A simulation estimates; it proves nothing. Decisions of the policy are exact all the same.
+//! A simulation estimates; it proves nothing. Decisions of the policy are exact all the same; what a
+//! policy draws has its probability but for rounding errors.
 
 mod statistics;
 
 use policert_engine_api::{Budget, EngineError, Question};
 use policert_model::{LabelId, Operator};
-use policert_policy::{Choice, Chooser, Policy};
+use policert_policy::{Choice, ChoiceRule, Chooser, Policy};
 use serde::Serialize;
 
 use crate::random::Random;
@@ -182,11 +183,14 @@ impl<'a> Simulation<'a> {
         };
         self.inputs.clear();
         policy.read_inputs(self.rollout.state(), &mut self.inputs);
+        if policy.semantics().choice == ChoiceRule::Sample {
+            return Some(chooser.draw(&self.inputs, applicable, random.unit()));
+        }
         match chooser.choose(&self.inputs, applicable) {
             Choice::Nothing => Some(None),
             Choice::One(output) => Some(Some(output)),
             Choice::Several(outputs) => Some(Some(outputs[random.below(outputs.len())])),
-            Choice::Undecided => None,
+            Choice::Undecided { .. } => None,
         }
     }
 }

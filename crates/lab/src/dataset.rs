@@ -193,7 +193,7 @@ impl Asking<'_> {
                 self.table.add(&self.inputs, output, by_mask);
                 Some(output)
             }
-            Choice::Nothing | Choice::Several(_) | Choice::Undecided => {
+            Choice::Nothing | Choice::Several(_) | Choice::Undecided { .. } => {
                 report.without_choice += 1;
                 choice.outputs().first().copied()
             }

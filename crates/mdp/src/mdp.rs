@@ -147,6 +147,12 @@ impl MdpBuilder {
         self.mdp.distributions.probability(value)
     }
 
+    /// A probability that was stored.
+    #[must_use]
+    pub fn value(&self, id: ProbabilityId) -> &Rational {
+        self.mdp.distributions.value(id)
+    }
+
     /// Stores a distribution of probabilities that are not 0.
     pub fn distribution(&mut self, entries: &[ProbabilityId]) -> DistributionId {
         self.mdp.distributions.distribution(entries)

@@ -1,9 +1,10 @@
 //! What a policy chooses in a state, decided exactly.
 //!
-//! Scores of tree ensembles are exact integers. Those of networks are computed in double precision first. If the best one leads by more than the bound of
-//! the rounding errors, or there is no rounding at all, that decides. Otherwise exact rational
-//! scores decide, and for networks with tanh or sigmoid enclosures of growing precision. Where
-//! even these do not tell, the choice is [`Choice::Undecided`]: never a guess.
+//! Scores of tree ensembles are exact integers. Those of networks are computed in double precision
+//! first. If the best one leads by more than the bound of the rounding errors, or there is no
+//! rounding at all, that decides. Otherwise exact rational scores decide, and for networks with tanh
+//! or sigmoid enclosures of growing precision. Where even these do not tell, the choice is
+//! [`Choice::Undecided`]: never a guess. What a policy draws is in `sampling`.
 
 #[cfg(test)]
 mod tests;
@@ -15,13 +16,13 @@ use policert_numeric::round::{add_up, sub_down};
 use crate::evaluate::{Evaluator, LANES, Lanes};
 use crate::policy::{Function, NetworkFunction, Policy};
 use crate::precise::precise_scores;
-use crate::semantics::{Filter, PolicySemantics};
+use crate::semantics::{ChoiceRule, Filter, PolicySemantics};
 use crate::trees::IntegerTrees;
 
 /// Precision of the first enclosures, in fractional bits; it doubles up to the last.
-const FIRST_BITS: usize = 128;
+pub(crate) const FIRST_BITS: usize = 128;
 /// Precision of the last enclosures.
-const LAST_BITS: usize = 2048;
+pub(crate) const LAST_BITS: usize = 2048;
 
 /// The choice of the policy in a state; outputs are given by index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,29 +33,66 @@ pub enum Choice {
     One(usize),
     /// Several outputs, in ascending order: the environment picks one.
     Several(Box<[usize]>),
-    /// The scores are too close to be told apart with the precision that is available. Nothing may
-    /// be concluded.
-    Undecided,
+    /// It cannot be told with the precision that is available. Nothing may be concluded but what
+    /// the lists say.
+    Undecided {
+        /// Outputs that are certainly chosen, in ascending order.
+        certain: Box<[usize]>,
+        /// All outputs that may be chosen, those included.
+        possible: Box<[usize]>,
+    },
 }
 
 impl Choice {
-    /// The chosen outputs. None if nothing is chosen, and none if it is undecided.
+    /// The outputs that are certainly chosen.
     #[must_use]
     pub fn outputs(&self) -> &[usize] {
         match self {
-            Choice::Nothing | Choice::Undecided => &[],
+            Choice::Nothing => &[],
             Choice::One(output) => std::slice::from_ref(output),
-            Choice::Several(outputs) => outputs,
+            Choice::Several(outputs) | Choice::Undecided { certain: outputs, .. } => outputs,
         }
+    }
+
+    /// The outputs that are chosen, or may be.
+    #[must_use]
+    pub fn possible(&self) -> &[usize] {
+        match self {
+            Choice::Undecided { possible, .. } => possible,
+            Choice::Nothing | Choice::One(_) | Choice::Several(_) => self.outputs(),
+        }
+    }
+
+    /// Returns whether it is [`Undecided`](Self::Undecided).
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        matches!(self, Choice::Undecided { .. })
     }
 
     /// Returns whether an output is chosen; `None` if that is undecided.
     #[must_use]
     pub fn contains(&self, output: usize) -> Option<bool> {
-        match self {
-            Choice::Undecided => None,
-            _ => Some(self.outputs().contains(&output)),
+        match self.outputs().contains(&output) {
+            true => Some(true),
+            false => (!self.possible().contains(&output)).then_some(false),
         }
+    }
+
+    /// The choice of all these outputs, in ascending order.
+    pub(crate) fn of(outputs: Vec<usize>) -> Self {
+        match outputs[..] {
+            [] => Choice::Nothing,
+            [one] => Choice::One(one),
+            [_, _, ..] => Choice::Several(outputs.into()),
+        }
+    }
+
+    /// The choice of which some outputs are certain, and others possible.
+    pub(crate) fn between(certain: Vec<usize>, possible: Vec<usize>) -> Self {
+        if certain.len() == possible.len() {
+            return Self::of(certain);
+        }
+        Choice::Undecided { certain: certain.into(), possible: possible.into() }
     }
 
     /// The choice among outputs whose scores are equal, and greater than those of all others.
@@ -63,14 +101,7 @@ impl Choice {
             let others = best.iter().filter(|&&other| other != chosen);
             others.into_iter().all(|&o| semantics.requires(chosen, o).holds(Ordering::Equal))
         };
-        let mut chosen = best.iter().copied().filter(|&output| wins(output));
-        match (chosen.next(), chosen.next()) {
-            (None, _) => Choice::Nothing,
-            (Some(one), None) => Choice::One(one),
-            (Some(first), Some(second)) => {
-                Choice::Several([first, second].into_iter().chain(chosen).collect())
-            }
-        }
+        Self::of(best.iter().copied().filter(|&output| wins(output)).collect())
     }
 }
 
@@ -135,7 +166,8 @@ impl<'a> Chooser<'a> {
     pub fn choose(&mut self, inputs: &[i64], applicable: &[bool]) -> Choice {
         let mut choices = Vec::with_capacity(1);
         self.choose_batch(inputs, applicable, &mut choices);
-        choices.pop().unwrap_or(Choice::Undecided)
+        let all = || (0..self.policy.outputs().len()).collect();
+        choices.pop().unwrap_or_else(|| Choice::between(Vec::new(), all()))
     }
 
     /// The choices for a batch of states: `inputs` is batch × inputs and `applicable` batch ×
@@ -155,6 +187,14 @@ impl<'a> Chooser<'a> {
         choices.reserve(states);
         let mask =
             |state: usize| filtered.then(|| &applicable[state * outputs..(state + 1) * outputs]);
+        if self.policy.semantics().choice == ChoiceRule::Sample {
+            for (state, row) in inputs.chunks_exact(width).enumerate() {
+                let competes = |&o: &usize| mask(state).is_none_or(|mask| mask[o]);
+                let competing: Vec<usize> = (0..outputs).filter(competes).collect();
+                choices.push(self.policy.drawn(row, &competing));
+            }
+            return;
+        }
         match &mut self.scorer {
             Scorer::Network(network) => network.choose_batch(inputs, width, mask, choices),
             Scorer::Trees(trees, scores) => {
@@ -163,6 +203,28 @@ impl<'a> Chooser<'a> {
                     trees.scores(row, scores);
                     choices.push(best_of_exact(scores, mask(state), &semantics));
                 }
+            }
+        }
+    }
+
+    pub(crate) fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// The scores in double precision: to draw with, not to decide.
+    pub(crate) fn approximate_scores(&mut self, inputs: &[i64]) -> Vec<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "no decision")]
+        match &mut self.scorer {
+            Scorer::Network(network) => {
+                let inputs: Vec<f64> = inputs.iter().map(|&input| input as f64).collect();
+                let mut scores = Vec::new();
+                network.evaluator.evaluate(&inputs, &mut scores);
+                scores
+            }
+            Scorer::Trees(trees, scores) => {
+                trees.scores(inputs, scores);
+                let unit = trees.unit().to_f64();
+                scores.iter().map(|&score| score as f64 * unit).collect()
             }
         }
     }
@@ -301,7 +363,7 @@ impl NetworkScorer<'_> {
             }
             bits *= 2;
         }
-        Choice::Undecided
+        Choice::between(Vec::new(), candidates)
     }
 }
 

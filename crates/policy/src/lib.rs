@@ -32,8 +32,11 @@ mod policy;
 mod policy_file;
 mod precise;
 mod read;
+mod requirement;
+mod sampling;
 mod scores_file;
 pub mod semantics;
+mod share;
 pub mod trees;
 
 pub use activation::{Activation, Smooth};
@@ -53,5 +56,8 @@ pub use network::{
 pub use network_file::NetworkFile;
 pub use policy::{Policy, Scoring};
 pub use precise::{PreciseScores, precise_scores, precise_scores_at};
+pub use requirement::Requirement;
+pub use sampling::{Drawn, Law};
 pub use scores_file::{read_network, read_network_within};
-pub use semantics::{Filter, Numbers, PolicySemantics, ScoreComparison, Ties};
+pub use semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, ScoreComparison, Ties};
+pub use share::Share;

@@ -11,11 +11,14 @@ use crate::interface::{
     bind_by_order, computed,
 };
 use crate::meter::Meter;
+use crate::onnx;
 use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
+use crate::sampling::Law;
 use crate::scores_file::ScoresFile;
-use crate::semantics::{Filter, Numbers, PolicySemantics, Ties};
+use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, Ties};
+use crate::share::Share;
 use crate::trees::{
     Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
     parse_trees, with_constant_leaves,
@@ -32,6 +35,10 @@ pub struct PolicyOptions {
     pub filter: Option<Filter>,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
+    /// How a label is chosen from the scores.
+    pub choice: ChoiceRule,
+    /// Of a policy that draws: labels that are less probable than this count as never drawn.
+    pub at_least: Option<Share>,
 }
 
 /// A policy and where it comes from.
@@ -197,6 +204,14 @@ pub fn load_computing(
         ties: options.ties.or(ties).unwrap_or_default(),
         filter: options.filter.or(filter).or(of_mask).unwrap_or_default(),
         numbers: options.numbers,
+        choice: options.choice,
+        at_least: options.at_least,
+    };
+    let law = match options.choice {
+        ChoiceRule::Argmax => Law::default(),
+        ChoiceRule::Sample => function
+            .law(&network_file, meter)
+            .map_err(|error| error.in_file(&network_file.display().to_string()))?,
     };
     let name = read_interface
         .as_ref()
@@ -262,7 +277,7 @@ pub fn load_computing(
             Policy::of_trees(trees, inputs, outputs, semantics, &domains)
         }
     };
-    let policy = policy.map_err(|error| error.in_file(&name))?;
+    let policy = policy.map_err(|error| error.in_file(&name))?.with_law(law);
     if let Some(interface) = &read_interface {
         warnings.extend(interface.warnings.iter().cloned());
     }
@@ -379,6 +394,47 @@ impl Function {
         match self {
             Self::Network(file) => file.classes.as_ref(),
             Self::Trees(trees) => trees.classes.as_ref(),
+        }
+    }
+
+    /// Returns how the scores become the probabilities that the policy of a file draws by.
+    ///
+    /// # Errors
+    /// If the file has no probabilities, or they are no softmax of its scores.
+    fn law(&self, path: &Path, meter: &mut Meter) -> Result<Law, PolicyError> {
+        let refused = |message: &str| {
+            Err(PolicyError::unsupported(
+                "",
+                format!("choice sample is not supported here: {message}"),
+            ))
+        };
+        match self {
+            Self::Trees(trees) => match trees.law {
+                Some(law) => Ok(law),
+                None => refused(
+                    "it is not known how the scores of the ensemble become probabilities; supported \
+                     are classifiers of XGBoost (binary:logistic, multi:softprob), of LightGBM \
+                     (binary, multiclass) and in ONNX (probabilities, or SOFTMAX)",
+                ),
+            },
+            Self::Network(file) => {
+                let graph = onnx::decode(&read_metered(path, meter)?).ok().and_then(|m| m.graph);
+                let nodes = graph.map(|graph| graph.node).unwrap_or_default();
+                let classifies = nodes.iter().any(|node| node.op_type.ends_with("Classifier"));
+                if file.classes.is_some() || classifies {
+                    refused(
+                        "the graph is a classifier, whose probabilities need not be the softmax of \
+                         its scores; export the scores before they become probabilities",
+                    )
+                } else if file.network.ends_squashed() {
+                    refused(
+                        "the outputs of the network pass through a function such as tanh or the \
+                         sigmoid, so they are no logarithms of probabilities; export what is before it",
+                    )
+                } else {
+                    Ok(Law::Softmax)
+                }
+            }
         }
     }
 

@@ -262,10 +262,14 @@ impl Network {
         Ok(builder.finish(output, self.element_type))
     }
 
-    /// The network without strictly increasing functions (tanh, for example) at its end: the order
-    /// of its outputs is the same, ties included.
+    /// Whether its outputs pass through a strictly increasing function such as tanh at its end.
     #[must_use]
-    pub fn without_final_squashing(&self) -> Network {
+    pub fn ends_squashed(&self) -> bool {
+        self.squashed_output() != self.output
+    }
+
+    /// The node that is the output but for strictly increasing functions.
+    fn squashed_output(&self) -> NodeId {
         let mut output = self.output;
         while let Op::Pointwise { input, activation: activation @ Activation::Smooth(_) } =
             self.node(output).op
@@ -273,6 +277,14 @@ impl Network {
         {
             output = input;
         }
+        output
+    }
+
+    /// The network without strictly increasing functions (tanh, for example) at its end: the order
+    /// of its outputs is the same, ties included.
+    #[must_use]
+    pub fn without_final_squashing(&self) -> Network {
+        let output = self.squashed_output();
         if output == self.output {
             return self.clone();
         }

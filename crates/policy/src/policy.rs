@@ -12,7 +12,9 @@ use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
-use crate::semantics::{Numbers, PolicySemantics};
+use crate::requirement::Slack;
+use crate::sampling::Law;
+use crate::semantics::{ChoiceRule, Numbers, PolicySemantics};
 use crate::trees::IntegerTrees;
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
@@ -26,6 +28,8 @@ pub struct Policy {
     inputs: Vec<VarId>,
     outputs: Vec<LabelId>,
     semantics: PolicySemantics,
+    law: Law,
+    slack: Slack,
 }
 
 /// The function that computes the scores.
@@ -109,7 +113,8 @@ impl Policy {
         let evaluator = Evaluator::new(&ranking);
         let exact = OnceLock::new();
         let function = NetworkFunction { evaluator, bound, exact, network, ranking };
-        Ok(Self { function: Function::Network(Box::new(function)), inputs, outputs, semantics })
+        let function = Function::Network(Box::new(function));
+        Ok(Self::of_function(function, inputs, outputs, semantics))
     }
 
     /// The policy that chooses among `outputs` by the scores of a tree ensemble. `domains` are the
@@ -126,7 +131,26 @@ impl Policy {
     ) -> Result<Self, PolicyError> {
         let widths = (trees.inputs(), trees.outputs());
         check(widths, "tree ensemble", (&inputs, &outputs), semantics, domains)?;
-        Ok(Self { function: Function::Trees(trees), inputs, outputs, semantics })
+        Ok(Self::of_function(Function::Trees(trees), inputs, outputs, semantics))
+    }
+
+    fn of_function(
+        function: Function,
+        inputs: Vec<VarId>,
+        outputs: Vec<LabelId>,
+        semantics: PolicySemantics,
+    ) -> Self {
+        let (law, slack) = (Law::default(), Slack::NONE);
+        Self { function, inputs, outputs, semantics, law, slack }.with_law(law)
+    }
+
+    /// The policy whose scores become probabilities by this law; softmax otherwise.
+    #[must_use]
+    pub fn with_law(mut self, law: Law) -> Self {
+        self.law = law;
+        let unit = self.trees().map(IntegerTrees::unit);
+        self.slack = Slack::of(self.semantics, law, unit.as_ref());
+        self
     }
 
     /// The network, if it is one.
@@ -202,6 +226,16 @@ impl Policy {
         self.semantics
     }
 
+    /// How its scores become probabilities, where it draws.
+    #[must_use]
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    pub(crate) fn slack(&self) -> Slack {
+        self.slack
+    }
+
     /// Appends the network inputs of a state.
     ///
     /// # Panics
@@ -248,6 +282,9 @@ fn check(
         return Err(PolicyError::unsupported("", message));
     }
     let mut problems = Vec::new();
+    if semantics.choice == ChoiceRule::Argmax && semantics.at_least.is_some() {
+        problems.push("a least probability is given for a policy that does not draw".to_owned());
+    }
     for (given, width, what) in
         [(inputs.len(), widths.0, "inputs"), (outputs.len(), widths.1, "outputs")]
     {

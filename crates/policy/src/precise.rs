@@ -123,7 +123,7 @@ impl PreciseScores<'_> {
 
     /// The score of `a` less that of `b`. After a weight matrix, the difference of the two rows is
     /// applied: what both scores share cancels exactly.
-    fn difference(&self, a: usize, b: usize) -> Enclosure {
+    pub(crate) fn difference(&self, a: usize, b: usize) -> Enclosure {
         let Op::Affine { input, weights, bias } = &self.network.node(self.network.output()).op
         else {
             return &self.scores()[a] - &self.scores()[b];

@@ -1,14 +1,31 @@
 //! What a policy means: the one place that says so.
 //!
 //! A policy has one score for each of its labels. Which labels it chooses in a state depends on
-//! three settings: which labels compete ([`Filter`]), what happens at ties ([`Ties`]), and in
-//! which arithmetic the scores are meant ([`Numbers`]). Every engine and every encoding takes the
-//! rules from here.
+//! four settings: which labels compete ([`Filter`]), whether the policy takes the best of them or
+//! draws one ([`ChoiceRule`]), what happens at ties ([`Ties`]), and in which arithmetic the scores
+//! are meant ([`Numbers`]). Every engine and every encoding takes the rules from here.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::share::Share;
+
+/// The rule by which a label is chosen from the scores of those that compete.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum ChoiceRule {
+    /// One with the greatest score.
+    #[default]
+    Argmax,
+    /// One that is drawn: by the softmax of the scores, or by the class probabilities of a tree
+    /// ensemble. Each label of positive probability may be chosen.
+    Sample,
+}
 
 /// The rule for labels that share the best score.
 #[derive(
@@ -109,6 +126,12 @@ pub struct PolicySemantics {
     pub filter: Filter,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
+    /// How a label is chosen from the scores.
+    #[serde(default)]
+    pub choice: ChoiceRule,
+    /// Of a policy that draws: labels that are less probable than this count as never drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<Share>,
 }
 
 impl PolicySemantics {
@@ -123,7 +146,13 @@ impl PolicySemantics {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
-        if self.ties == Ties::Strict {
+        if let Some(share) = self.at_least {
+            warnings.push(format!(
+                "labels of probability less than {share} count as never drawn, so a policy that \
+                 draws an unsafe one seldom can be called safe"
+            ));
+        }
+        if self.choice == ChoiceRule::Argmax && self.ties == Ties::Strict {
             warnings.push(
                 "ties strict: nothing is chosen where the best scores are equal, so an unsafe \
                  policy can be called safe"
@@ -137,7 +166,18 @@ impl PolicySemantics {
 impl fmt::Display for PolicySemantics {
     /// For example `scores in real arithmetic; best of all outputs; ties: first output`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}; ties: {}", self.numbers, self.filter, self.ties)
+        match self.choice {
+            ChoiceRule::Argmax => {
+                write!(f, "{}; best of {}; ties: {}", self.numbers, self.filter, self.ties)
+            }
+            ChoiceRule::Sample => {
+                write!(f, "{}; drawn from {} by their probabilities", self.numbers, self.filter)?;
+                match self.at_least {
+                    Some(share) => write!(f, ", those below {share} never"),
+                    None => Ok(()),
+                }
+            }
+        }
     }
 }
 
@@ -154,8 +194,8 @@ impl fmt::Display for Ties {
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Filter::None => "best of all outputs",
-            Filter::Applicable => "best of the applicable outputs",
+            Filter::None => "all outputs",
+            Filter::Applicable => "the applicable outputs",
         })
     }
 }
@@ -192,8 +232,27 @@ mod tests {
         let text = "scores in real arithmetic; best of all outputs; ties: first output";
         assert_eq!(semantics.to_string(), text);
         let json = serde_json::to_string(&semantics).expect("serialisable");
-        assert_eq!(json, r#"{"ties":"first","filter":"none","numbers":"real"}"#);
+        assert_eq!(json, r#"{"ties":"first","filter":"none","numbers":"real","choice":"argmax"}"#);
         assert_eq!(serde_json::from_str::<PolicySemantics>(&json).expect("valid"), semantics);
+        let earlier = json.replace(r#","choice":"argmax""#, "");
+        assert_eq!(serde_json::from_str::<PolicySemantics>(&earlier).expect("valid"), semantics);
+    }
+
+    #[test]
+    fn drawing_in_words_and_as_data() {
+        let share = "0.05".parse().ok();
+        let drawn = PolicySemantics {
+            choice: ChoiceRule::Sample,
+            at_least: share,
+            ..PolicySemantics::default()
+        };
+        let text = "scores in real arithmetic; drawn from all outputs by their probabilities, those \
+                    below 1/20 never";
+        assert_eq!(drawn.to_string(), text);
+        assert!(drawn.warnings()[0].contains("seldom"));
+        let json = serde_json::to_string(&drawn).expect("serialisable");
+        assert!(json.ends_with(r#""choice":"sample","at_least":"1/20"}"#), "{json}");
+        assert_eq!(serde_json::from_str::<PolicySemantics>(&json).expect("valid"), drawn);
     }
 
     #[test]

@@ -36,6 +36,7 @@ use serde_json::Value;
 
 use crate::error::PolicyError;
 use crate::json;
+use crate::sampling::Law;
 
 pub use classes::Classes;
 pub use column::{Arithmetic, Column, Kind, Lookup, Number, Step};
@@ -57,6 +58,8 @@ pub struct TreesFile {
     pub features: Features,
     /// The classes in the order of the outputs, if the file names them.
     pub classes: Option<Classes>,
+    /// The law by which scores become the probabilities of the classes, if it is known.
+    pub law: Option<Law>,
     /// Remarks for the user, for example that not all rounds count.
     pub notes: Vec<String>,
 }

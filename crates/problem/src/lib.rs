@@ -34,7 +34,7 @@ mod semantics_record;
 mod state_record;
 mod without_effect;
 
-pub use policert_policy::{Filter, Numbers, Ties};
+pub use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 pub use policert_ppa::Splits;
 
 pub use files::Files;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use policert_policy::{Filter, Numbers, Ties};
+use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 use policert_ppa::Splits;
 
 use crate::{DomainSetting, QuestionAim, StuckStates};
@@ -25,6 +25,11 @@ pub struct ProblemOptions {
     pub ties: Option<Ties>,
     /// In which arithmetic scores are meant. [default: real]
     pub numbers: Option<Numbers>,
+    /// The rule by which a label is chosen from the scores. [default: argmax]
+    pub choice: Option<ChoiceRule>,
+    /// Of a policy that draws: labels that are less probable than this count as never drawn.
+    /// [default: all of positive probability count]
+    pub at_least: Option<Share>,
     /// The rule for updates that leave a domain. [default: drop]
     pub domain: DomainSetting,
     /// States that are declared terminal. [default: nothing]
@@ -61,6 +66,8 @@ impl ProblemOptions {
             filter: None,
             ties: None,
             numbers: None,
+            choice: None,
+            at_least: None,
             domain: DomainSetting::Drop,
             terminal: TerminalChoice::Nothing,
             goal: None,

@@ -6,7 +6,7 @@ use policert_engine_api::Budget;
 use policert_model::Model;
 use policert_outcome::{Failure, InputRole, metered};
 use policert_policy::interface::NamedExpressions;
-use policert_policy::{LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
+use policert_policy::{ChoiceRule, LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
 use crate::files::Files;
 use crate::{PolicySource, ProblemOptions};
@@ -42,6 +42,9 @@ pub fn load(
         ties: options.ties,
         filter: options.filter,
         numbers: options.numbers.unwrap_or_default(),
+        choice: options.choice.unwrap_or_default(),
+        // Without effect otherwise, which is said later.
+        at_least: options.at_least.filter(|_| options.choice == Some(ChoiceRule::Sample)),
     };
     let loaded = metered(budget, |meter| {
         load_computing(model, expressions, network, interface, &rules, meter)

@@ -2,6 +2,7 @@
 
 use policert_model::SafetyProperty;
 use policert_outcome::Failure;
+use policert_policy::ChoiceRule;
 
 use crate::{
     InitialStates, PolicySource, ProblemOptions, QuestionAim, StuckStates, TerminalChoice,
@@ -35,11 +36,20 @@ pub(crate) fn refuse(
         "no goal is asked for; it goes with --reach-goal, --stuck unsafe or --terminal goal"
             .to_owned()
     });
+    let draws = options.choice == Some(ChoiceRule::Sample);
+    let no_draw = (!draws).then(|| {
+        "the policy takes a label of greatest score; it goes with --choice sample".to_owned()
+    });
+    let no_tie = draws.then(|| "a policy that draws has no ties (--choice sample)".to_owned());
     let leaves_out = options.initial_states == InitialStates::LeftOut;
     let rules = [
         (options.filter.is_some(), "--filter", &no_policy),
         (options.ties.is_some(), "--ties", &no_policy),
         (options.numbers.is_some(), "--numbers", &no_policy),
+        (options.choice.is_some(), "--choice", &no_policy),
+        (options.at_least.is_some(), "--at-least", &no_policy),
+        (options.at_least.is_some(), "--at-least", &no_draw),
+        (options.ties.is_some(), "--ties", &no_tie),
         (leaves_out, "--no-initial", &no_start),
         (options.goal.is_some(), "--goal", &no_goal),
     ];

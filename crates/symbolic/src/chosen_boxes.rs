@@ -3,7 +3,7 @@
 use policert_engine_api::{Answer, Budget, EngineError};
 use policert_model::{State, VarId};
 use policert_numeric::IntBox;
-use policert_policy::{Choice, Policy, Ties};
+use policert_policy::{Choice, Policy};
 
 use crate::operators::Operators;
 use crate::partition::halves;
@@ -66,6 +66,10 @@ impl<'p> ChosenBoxes<'p> {
         chosen: &mut Vec<IntBox>,
         budget: &mut Budget,
     ) -> Result<(), EngineError> {
+        if self.region.policy().chooses_all() {
+            chosen.push(sides);
+            return Ok(());
+        }
         let mut stack = vec![sides];
         while let Some(sides) = stack.pop() {
             budget.poll()?;
@@ -84,7 +88,7 @@ impl<'p> ChosenBoxes<'p> {
             };
             match self.competitor(&sides, output, budget)? {
                 // Something is chosen in each state, for the output is applicable there.
-                None if self.region.policy().semantics().ties != Ties::Strict => chosen.push(sides),
+                None if self.region.policy().always_chooses() => chosen.push(sides),
                 other => {
                     let rival = other.flatten();
                     let [lower, upper] = self.cut(sides, witness.as_ref(), rival.as_ref())?;

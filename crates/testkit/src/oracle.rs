@@ -9,6 +9,7 @@ pub mod policy;
 pub mod probability;
 pub mod reachability;
 pub mod scores;
+pub mod softmax;
 pub mod steps;
 
 pub use abstraction::{AbstractGraph, AbstractReachable, AbstractState, Projection};

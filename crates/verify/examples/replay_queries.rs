@@ -137,8 +137,12 @@ fn policy(header: &QueryLogHeader) -> Result<Policy, Box<dyn Error>> {
     let domains: Vec<SideRecord> = header.variables.iter().map(|v| v.domain).collect();
     let inputs = header.inputs.iter().map(|&v| VarId::new(v)).collect();
     let outputs = (0..header.outputs.len()).map(LabelId::new).collect();
-    let semantics =
-        PolicySemantics { ties: header.ties, filter: header.filter, numbers: header.numbers };
+    let semantics = PolicySemantics {
+        ties: header.ties,
+        filter: header.filter,
+        numbers: header.numbers,
+        ..PolicySemantics::default()
+    };
     let domains = sides(&domains);
     Ok(match read_trees(&header.network, Rounds::Best)? {
         Some(mut file) => {

@@ -20,8 +20,10 @@ use policert_engine_api::{
     EngineAnswer, EngineError, Preset, Question, Setting, StuckRule, UnknownReason,
 };
 use policert_outcome::Failure;
+use policert_policy::{ChoiceRule, Law};
 
 use crate::engine_option::EngineOption;
+use crate::request::Request;
 
 /// Makes an engine of the name of a preset, or a file, and some settings.
 pub type Configure = fn(&str, &[Setting]) -> Result<Box<dyn Engine>, ConfigurationError>;
@@ -56,15 +58,17 @@ pub struct AnsweredQuestions {
     pub probability: bool,
     /// Standard properties that ask for other probabilities.
     pub standard: bool,
+    /// Questions about policies that draw their labels.
+    pub drawn: bool,
 }
 
 impl AnsweredQuestions {
     /// The question whether an unsafe state is reachable, and no other.
     pub const SAFETY: Self =
-        Self { safety: true, runs: false, probability: false, standard: false };
+        Self { safety: true, runs: false, probability: false, standard: false, drawn: true };
     /// The question for the greatest probability of reaching an unsafe state, and no other.
     pub const PROBABILITY: Self =
-        Self { safety: false, runs: false, probability: true, standard: false };
+        Self { safety: false, runs: false, probability: true, standard: false, drawn: false };
 }
 
 /// The engines that there are.
@@ -135,6 +139,46 @@ impl Registry {
         Err(Failure::Usage(format!(
             "{option} is not supported by engine {name}; {others} answer it"
         )))
+    }
+}
+
+impl Registry {
+    /// Refuses a question about a policy that draws, where an engine or an option does not go with
+    /// that.
+    pub(crate) fn refuse_drawn(
+        &self,
+        request: &Request,
+        engine: &Registration,
+        question: &Question<'_>,
+    ) -> Result<(), Failure> {
+        let Some(policy) = question.policy else { return Ok(()) };
+        let rules = policy.semantics();
+        if rules.choice != ChoiceRule::Sample {
+            return Ok(());
+        }
+        let name = engine.name;
+        let message = if !engine.questions.drawn {
+            let others = self.names(|engine| engine.questions.drawn).join(", ");
+            format!("--choice sample is not supported by engine {name}; it goes with {others}")
+        } else if question.aim == Aim::ReachGoal {
+            "--reach-goal does not go with --choice sample: that every run reaches the goal would be \
+             asked as if chance never chose well; a property with Pmin or Pmax asks how probable it is"
+                .to_owned()
+        } else if request.record_queries.is_some() {
+            "--record-queries does not go with --choice sample: the format of queries has no word for \
+             it"
+                .to_owned()
+        } else if matches!(question.aim, Aim::Probability(_)) && rules.at_least.is_some() {
+            "--at-least does not go with a question about a probability: that counts each label by \
+             its probability"
+                .to_owned()
+        } else if request.exact && policy.law() == Law::Softmax {
+            "--exact does not go with --choice sample: probabilities of a softmax are no fractions"
+                .to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Failure::Usage(message))
     }
 }
 

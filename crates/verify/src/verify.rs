@@ -58,6 +58,7 @@ impl Request {
         }
         self.engines.refuse(engine, &question)?;
         if !asks_probability {
+            self.engines.refuse_drawn(self, engine, &question)?;
             return Ok(question);
         }
         let aim = ProbabilityAim {
@@ -65,7 +66,9 @@ impl Request {
             exact: self.exact,
             ..problem.probability_aim(self.bound.clone())?
         };
-        Ok(Question { aim: Aim::Probability(aim), ..question })
+        let question = Question { aim: Aim::Probability(aim), ..question };
+        self.engines.refuse_drawn(self, engine, &question)?;
+        Ok(question)
     }
 }
 

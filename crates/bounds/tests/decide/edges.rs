@@ -7,7 +7,7 @@ use policert_engine_api::{Answer, Budget, CancelFlag, Limits, StopReason};
 use policert_model::{BinaryOp, Condition, Expr, LabelId, State, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::{
-    ElementType, Filter, Matrix, Network, NetworkBuilder, Numbers, Policy, PolicySemantics, Ties,
+    ElementType, Filter, Matrix, Network, NetworkBuilder, Policy, PolicySemantics, Ties,
 };
 
 fn matrix(rows: &[&[f64]]) -> Matrix {
@@ -31,7 +31,7 @@ fn policy(network: Network, ties: Ties, filter: Filter) -> Policy {
     let inputs: Vec<VarId> = (0..network.input_width()).map(VarId::new).collect();
     let outputs = (0..network.output_width()).map(LabelId::new).collect();
     let domains = IntBox::new(vec![IntInterval::new(0, 100); inputs.len()]);
-    let semantics = PolicySemantics { ties, filter, numbers: Numbers::Real };
+    let semantics = PolicySemantics { ties, filter, ..PolicySemantics::default() };
     Policy::new(network, inputs, outputs, semantics, &domains).expect("it fits")
 }
 

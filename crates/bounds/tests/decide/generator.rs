@@ -4,7 +4,7 @@ use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::activation::{Elu, TanhGate};
 use policert_policy::{
-    Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers, Policy,
+    Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Policy,
     PolicySemantics, Smooth, Ties,
 };
 
@@ -225,7 +225,7 @@ pub fn instance(points: u128, random: &mut Random) -> Instance {
     let labels = (0..outputs).map(LabelId::new).collect();
     let filter = if random.chance(50) { Filter::Applicable } else { Filter::None };
     let ties = [Ties::First, Ties::Any, Ties::Strict][random.below(3)];
-    let semantics = PolicySemantics { ties, filter, numbers: Numbers::Real };
+    let semantics = PolicySemantics { ties, filter, ..PolicySemantics::default() };
     let domains = IntBox::new(vec![IntInterval::new(-20, 20); variables]);
     let network = network(inputs, outputs, random);
     let policy = Policy::new(network, reads, labels, semantics, &domains).expect("it fits");

@@ -17,9 +17,16 @@ struct Rule {
     why: &'static str,
 }
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 14] = [
     Rule { commands: &POLICY, option: "filter", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &TIES, option: "ties", is_idle: no_policy, why: "there is no policy" },
+    Rule { commands: &DRAWS, option: "choice", is_idle: no_policy, why: "there is no policy" },
+    Rule {
+        commands: &["verify"],
+        option: "at_least",
+        is_idle: no_policy,
+        why: "there is no policy",
+    },
     Rule {
         commands: &["verify"],
         option: "numbers",
@@ -62,6 +69,7 @@ const RULES: [Rule; 12] = [
 
 const POLICY: [&str; 4] = ["verify", "simulate", "dataset", "convert"];
 const TIES: [&str; 3] = ["verify", "simulate", "convert"];
+const DRAWS: [&str; 2] = ["verify", "simulate"];
 const FAILING: [&str; 2] = ["generate blocksworld", "generate npuzzle"];
 const NO_ROLLOUTS: &str = "no runs are made with --rollouts 0";
 const NEVER_FAILS: &str = "nothing costs anything with --failing-probability 0";
@@ -122,6 +130,9 @@ mod tests {
             ("verify m.jani --no-policy --filter none", "--filter"),
             ("verify m.jani --no-policy --ties first", "--ties"),
             ("verify m.jani --no-policy --numbers real", "--numbers"),
+            ("verify m.jani --no-policy --choice sample", "--choice"),
+            ("verify m.jani --no-policy --at-least 0.1", "--at-least"),
+            ("simulate m.jani --no-policy --choice sample", "--choice"),
             ("simulate m.jani --no-policy --ties any", "--ties"),
             ("simulate m.jani --terminal goal", "--terminal"),
             ("dataset m.jani --output t --rollouts 0 --seed 1", "--seed"),

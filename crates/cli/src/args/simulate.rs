@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use policert_problem::{Filter, Ties};
+use policert_problem::{ChoiceRule, Filter, Ties};
 
 use super::{MemorySize, OutputArgs, TaskArgs, duration};
 
@@ -29,6 +29,11 @@ pub struct SimulateArgs {
     /// (strict) [default: as the interface says, else first]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub ties: Option<Ties>,
+
+    /// Whether the policy takes a label of greatest score (argmax), or draws one by the softmax of its
+    /// scores or its class probabilities (sample) [default: argmax]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub choice: Option<ChoiceRule>,
 
     /// States in which runs end: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

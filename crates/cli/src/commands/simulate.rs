@@ -76,6 +76,7 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
         problem: ProblemOptions {
             filter: arguments.filter,
             ties: arguments.ties,
+            choice: arguments.choice,
             terminal: terminal(arguments.terminal.as_deref()),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)

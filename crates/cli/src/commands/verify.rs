@@ -89,6 +89,8 @@ fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
         filter: arguments.filter,
         ties: arguments.ties,
         numbers: arguments.numbers,
+        choice: arguments.choice,
+        at_least: arguments.at_least,
         domain: arguments.domain,
         terminal: terminal(arguments.terminal.as_deref()),
         goal: arguments.goal.clone(),

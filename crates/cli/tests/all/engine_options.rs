@@ -60,6 +60,18 @@ const TABLE: &[(&str, &str)] = &[
     ("--filter applicable", "+++++++++"),
     ("--ties any", "+++++++++"),
     ("--numbers real", "+++++++++"),
+    ("--choice argmax", "+++++++++"),
+    ("--choice sample", "+++++++--"),
+    ("--choice sample --at-least 0.01", "++++++---"),
+    // A policy that does not draw has no least probability, and one that does no ties.
+    ("--at-least 0.01", "---------"),
+    ("--choice argmax --at-least 0.01", "---------"),
+    ("--choice sample --ties any", "---------"),
+    ("--choice sample --exact", "---------"),
+    ("--choice sample --bound 0.5", "+-----+--"),
+    ("--choice sample --reach-goal --goal x>=4", "---------"),
+    ("--choice sample --stuck unsafe", "++-------"),
+    ("--choice sample --record-queries queries.jsonl", "---------"),
     ("--domain drop", "+++++++++"),
     ("--domain error", "++uuuu+uu"),
     ("--terminal x>=3", "+++++++++"),
@@ -70,6 +82,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--property bare.jani:0 --filter applicable", "---------"),
     ("--property bare.jani:0 --ties first", "---------"),
     ("--property bare.jani:0 --numbers real", "---------"),
+    ("--property bare.jani:0 --choice sample", "---------"),
     ("--stuck unsafe", "++-------"),
     ("--reach-goal --goal x>=4", "++-------"),
     // No goal is asked for.
@@ -137,6 +150,14 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("verify bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
     ("verify bare.jani --ties first", "name one with --interface or --policy"),
     ("verify bare.jani --numbers real", "--numbers has no effect: property `far` names no policy"),
+    ("verify bare.jani --choice sample", "--choice has no effect: property `far` names no policy"),
+    (
+        "simulate bare.jani --choice sample",
+        "--choice has no effect: property `far` names no policy",
+    ),
+    ("verify model.jani --at-least 0.1", "it goes with --choice sample"),
+    ("verify model.jani --choice sample --ties first", "a policy that draws has no ties"),
+    ("simulate model.jani --choice sample --ties first", "a policy that draws has no ties"),
     ("simulate bare.jani --filter none", "--filter has no effect: property `far` names no policy"),
     ("simulate bare.jani --ties any", "--ties has no effect: property `far` names no policy"),
     ("dataset bare.jani --output t.csv --filter none", "--filter has no effect"),
@@ -241,6 +262,35 @@ fn refusals_say_which_engines_use_the_option() {
         assert_eq!(code(&output), 42, "{line}: {}", text(&output));
         assert!(text(&output).contains(said), "{line}: {}", text(&output));
     }
+}
+
+#[test]
+fn evidence_says_how_labels_are_chosen() {
+    let example = Example::new();
+    // Who goes on for ever comes to x >= 7; the policy of greatest scores stops before.
+    for (engine, choice, expected) in [
+        ("explicit", "sample", 10),
+        ("ic3", "sample", 10),
+        ("bmc", "sample", 10),
+        ("ic3", "argmax", 0),
+    ] {
+        let line = format!("--engine {engine} --choice {choice} --evidence evidence.json");
+        let output = example.run(&format!("verify model.jani --property far {line}"));
+        assert_eq!(code(&output), expected, "{line}: {}", text(&output));
+        let output = example.run("certify evidence.json");
+        assert_eq!(code(&output), 0, "{line}: {}", text(&output));
+        let other = if choice == "sample" { "argmax" } else { "sample" };
+        let evidence = example.read("evidence.json");
+        let stated = format!("\"choice\": \"{choice}\"");
+        assert!(evidence.contains(&stated), "{evidence}");
+        example
+            .write("changed.json", &evidence.replace(&stated, &format!("\"choice\": \"{other}\"")));
+        let output = example.run("certify changed.json");
+        assert_eq!(code(&output), 51, "{line}: {}", text(&output));
+    }
+    let output = example.run("verify model.jani --engine prob --choice sample --json -");
+    assert!(text(&output).contains("\"choice\": \"sample\""), "{}", text(&output));
+    assert!(text(&output).contains("drawn from all outputs by their probabilities"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use policert_certify::TraceEnd;
 use policert_engine_api::{Trace, TraceStep};
 use policert_model::{Composer, InstanceId, LabelId, Model};
-use policert_policy::{Choice, Chooser, ExactEvaluator, Policy, precise_scores};
+use policert_policy::{Chooser, ExactEvaluator, Policy, precise_scores};
 use policert_problem::{Problem, changes, state_record};
 
 use crate::{
@@ -129,7 +129,7 @@ impl<'a> Speaker<'a> {
         let scores = self.scores(&inputs).into_iter().enumerate();
         let chosen = || choice.outputs().iter().map(|&output| name(output)).collect();
         PolicyRecord {
-            chosen: (choice != Choice::Undecided).then(chosen),
+            chosen: (!choice.is_undecided()).then(chosen),
             scores: scores
                 .map(|(output, (exact, decimal))| ScoreRecord {
                     label: name(output),

@@ -77,8 +77,6 @@ pub(super) struct PendingChoices {
     list: Vec<PendingChoice>,
     /// (Position of the successor, probability).
     outcomes: Vec<(u32, ProbabilityId)>,
-    /// Successors so far.
-    successors: u32,
 }
 
 /// A choice that waits.
@@ -92,7 +90,7 @@ pub(super) struct PendingChoice {
 
 /// The greatest number of choices that a single operator may make in a state by values that it
 /// chooses freely.
-const MOST_CHOICES: usize = 1 << 20;
+pub(super) const MOST_CHOICES: usize = 1 << 20;
 
 impl PendingChoices {
     pub(super) fn len(&self) -> usize {
@@ -102,7 +100,6 @@ impl PendingChoices {
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.outcomes.clear();
-        self.successors = 0;
     }
 
     /// A choice and its outcomes.
@@ -111,11 +108,25 @@ impl PendingChoices {
         (self.list[at], &self.outcomes[start..self.list[at].end])
     }
 
-    /// Adds the choices of an operator, whose outcomes end at `ends` of its successors.
-    pub(super) fn push(&mut self, shape: &Shape, ends: &[usize]) -> Result<(), EngineError> {
-        let first = self.successors;
+    /// Adds a choice with these outcomes.
+    pub(super) fn push_outcomes(
+        &mut self,
+        outcomes: impl IntoIterator<Item = (u32, ProbabilityId)>,
+    ) {
+        self.outcomes.extend(outcomes);
+        self.list.push(PendingChoice { end: self.outcomes.len(), distribution: None });
+    }
+
+    /// Adds the choices of an operator, whose outcomes end at `ends` of its successors; the first of
+    /// these has the position `first`.
+    pub(super) fn push(
+        &mut self,
+        first: usize,
+        shape: &Shape,
+        ends: &[usize],
+    ) -> Result<(), EngineError> {
+        let first = place(first)?;
         let count = ends.last().copied().unwrap_or(0);
-        self.successors += u32::try_from(count).unwrap_or(u32::MAX);
         let starts = || std::iter::once(0).chain(ends.iter().copied());
         let sizes = || starts().zip(ends).map(|(start, &end)| end - start);
         if sizes().all(|size| size <= 1) {

@@ -15,6 +15,12 @@ use crate::stats::Stats;
 pub struct Induced {
     /// States in the order of discovery, with their choices.
     pub mdp: Mdp,
+    /// Under a policy that draws by probabilities that are no fractions, [`mdp`](Self::mdp) has lower
+    /// bounds of them, and in this one a scheduler has what they lack to 1: the greatest probability
+    /// lies between those of the two, and the least one is not below that of this one.
+    pub above: Option<Mdp>,
+    /// Whether the policy draws its labels.
+    pub is_drawn: bool,
     /// The start states.
     pub initial: Vec<u32>,
     /// The states to reach.
@@ -91,6 +97,7 @@ impl InducedSearch<'_> {
         self.avoid.grow(states);
         self.frontier.count();
         Ok(Induced {
+            is_drawn: self.is_drawn,
             starts_complete: self.starts_complete,
             stopped,
             undecided: self.undecided.map(|id| self.frontier.state(id)),
@@ -98,6 +105,7 @@ impl InducedSearch<'_> {
             counts: self.frontier.counts,
             stats: self.frontier.stats,
             mdp: self.builder.finish()?,
+            above: self.above.map(policert_mdp::MdpBuilder::finish).transpose()?,
             initial: self.initial,
             target: self.target,
             avoid: self.avoid,

@@ -14,6 +14,8 @@ pub(super) struct Pending {
     /// Packed successors.
     pub packed: Vec<u64>,
     pub choices: PendingChoices,
+    /// Those of the process from above, where the policy draws.
+    pub above: PendingChoices,
     /// Operators that dropped an outcome.
     pub drops: Vec<OpId>,
     sources: Vec<Source>,
@@ -28,6 +30,8 @@ struct Source {
     id: StateId,
     /// The end of its choices.
     choices_end: usize,
+    /// The end of those of the process from above.
+    above_end: usize,
     /// The end of its operators that dropped an outcome.
     drops_end: usize,
     dropped: u64,
@@ -36,8 +40,9 @@ struct Source {
 impl Pending {
     /// Ends the successors of a state.
     pub(super) fn finish(&mut self, id: StateId, dropped: u64) {
-        let (choices_end, drops_end) = (self.choices.len(), self.drops.len());
-        self.sources.push(Source { id, choices_end, drops_end, dropped });
+        let (choices_end, above_end) = (self.choices.len(), self.above.len());
+        let drops_end = self.drops.len();
+        self.sources.push(Source { id, choices_end, above_end, drops_end, dropped });
     }
 
     /// Forgets the successors of a state that is not finished.
@@ -49,6 +54,7 @@ impl Pending {
     pub(super) fn clear(&mut self) {
         self.packed.clear();
         self.choices.clear();
+        self.above.clear();
         self.drops.clear();
         self.sources.clear();
         self.hashes.clear();
@@ -84,7 +90,7 @@ impl InducedSearch<'_> {
             }
         }
         self.frontier.stats.successors += pending.targets.len() as u64;
-        let (mut choice, mut drop) = (0, 0);
+        let (mut choice, mut drop, mut of_above) = (0, 0, 0);
         for source in &pending.sources {
             self.end_states(source.id.0)?;
             while choice < source.choices_end {
@@ -99,6 +105,17 @@ impl InducedSearch<'_> {
                 choice += 1;
             }
             self.builder.end_state()?;
+            if let Some(above) = &mut self.above {
+                while of_above < source.above_end {
+                    let (_, outcomes) = pending.above.get(of_above);
+                    pending.outcomes.clear();
+                    let stored = outcomes.iter().map(|&(at, p)| (pending.targets[at as usize], p));
+                    pending.outcomes.extend(stored);
+                    above.choice(&pending.outcomes)?;
+                    of_above += 1;
+                }
+                above.end_state()?;
+            }
             let drops = &pending.drops[drop..source.drops_end];
             self.frontier.note_expanded(source.id, source.dropped, drops);
             drop = source.drops_end;
@@ -112,6 +129,9 @@ impl InducedSearch<'_> {
     pub(super) fn end_states(&mut self, end: u32) -> Result<(), EngineError> {
         while self.builder.states() < end as usize {
             self.builder.end_state()?;
+            if let Some(above) = &mut self.above {
+                above.end_state()?;
+            }
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ mod text;
 use super::categories::CategoryReading;
 use super::rule::{Missing, Precision, Rule, RuleComparison};
 use crate::error::PolicyError;
+use crate::sampling::Law;
 
 pub(super) use dump::parse as parse_dump;
 pub(super) use text::parse as parse_text;
@@ -50,6 +51,8 @@ struct Head {
     /// Features: the greatest index and one.
     features: usize,
     names: Vec<String>,
+    /// How scores become probabilities, unless they are averaged.
+    law: Option<Law>,
 }
 
 /// The statements of a head in words; `place` names the place of a key.
@@ -101,6 +104,7 @@ impl Statements<'_> {
                 return invalid("objective", message);
             }
         }
+        let law = self.objective.and_then(law);
         let Some(features) = self.last_feature.checked_add(1) else {
             return invalid("max_feature_idx", "the number is too large".to_owned());
         };
@@ -111,7 +115,7 @@ impl Statements<'_> {
             );
             return invalid("feature_names", message);
         }
-        Ok(Head { per_round, features, names: self.names })
+        Ok(Head { per_round, features, names: self.names, law })
     }
 
     /// Checks that the trees make whole rounds.
@@ -120,6 +124,20 @@ impl Statements<'_> {
             return Ok(());
         }
         Err(format!("{trees} trees are no whole number of rounds of {per_round} trees"))
+    }
+}
+
+/// How scores become probabilities under an objective: `multiclass num_class:3`, `binary sigmoid:1`.
+fn law(objective: &str) -> Option<Law> {
+    let mut words = objective.split_whitespace();
+    match words.next() {
+        Some("multiclass") => Some(Law::Softmax),
+        // The logistic function is the softmax of 0 and the score.
+        Some("binary") => {
+            let factor = words.find_map(|word| word.strip_prefix("sigmoid:"));
+            factor.is_none_or(|factor| factor == "1").then_some(Law::Softmax)
+        }
+        Some(_) | None => None,
     }
 }
 

@@ -27,6 +27,7 @@ use crate::error::PolicyError;
 use crate::onnx::proto::NodeProto;
 use crate::onnx::tensor::Data;
 use crate::onnx::{self, attributes::Attributes};
+use crate::sampling::Law;
 use node_lists::NodeLists;
 use surroundings::Surroundings;
 
@@ -60,11 +61,13 @@ struct Parts {
     base: Vec<f64>,
     trees: Vec<Tree>,
     classes: Option<Classes>,
+    /// The law by which the sums become probabilities, if it is known.
+    law: Option<Law>,
 }
 
 fn file(mut surroundings: Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
     let (precision, features) = (surroundings.precision, surroundings.features);
-    let Parts { base, trees, classes } = if node.op_type == INDEXED {
+    let Parts { base, trees, classes, law } = if node.op_type == INDEXED {
         indexed::read(node, precision, features)?
     } else {
         read(node, precision, features)?
@@ -77,7 +80,7 @@ fn file(mut surroundings: Surroundings<'_>, node: &NodeProto) -> Result<TreesFil
         ensemble = ensemble.with_columns(inputs, std::mem::take(&mut surroundings.columns));
     }
     let features = Features { count, names: Vec::new(), groups: surroundings.groups };
-    Ok(TreesFile { ensemble, features, classes, notes: Vec::new() })
+    Ok(TreesFile { ensemble, features, classes, law, notes: Vec::new() })
 }
 
 fn is_ensemble(node: &NodeProto) -> bool {
@@ -154,8 +157,10 @@ fn read(
     }
     let leaves = Leaves::read(&attributes, weights_name, &own, outputs, is_classifier)?;
     let base = leaves.base(&attributes, outputs)?;
+    let transform = attributes.text("post_transform")?;
+    let law = if is_classifier { leaves.law(transform.as_deref(), &base) } else { None };
     let trees = leaves.attach(trees)?;
-    Ok(Parts { base, trees, classes })
+    Ok(Parts { base, trees, classes, law })
 }
 
 /// Returns what a message adds about the number of features.
@@ -269,6 +274,18 @@ impl Leaves {
                                base value, and `post_transform` NONE if no weight is negative";
                 Err(PolicyError::unsupported("", message))
             }
+        }
+    }
+
+    /// How the sums become probabilities. Of one score for two classes, the logistic function is the
+    /// softmax of 0 and the score.
+    fn law(&self, transform: Option<&str>, base: &[f64]) -> Option<Law> {
+        let weights = self.values.values().flatten().map(|&(_, weight)| weight);
+        let is_signed = weights.chain(base.iter().copied()).any(|value| value < 0.0);
+        match (transform, self.single) {
+            (Some("SOFTMAX"), None) | (Some("LOGISTIC"), Some((_, false))) => Some(Law::Softmax),
+            (None | Some("NONE"), None) if !is_signed => Some(Law::Shares),
+            (_, _) => None,
         }
     }
 

@@ -71,7 +71,8 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
     }
     let trees = booster.trees(used.count);
     let ensemble = Ensemble::new(shape.features, base, trees)?;
-    Ok(TreesFile { ensemble, features, classes: None, notes })
+    let law = objective.law();
+    Ok(TreesFile { ensemble, features, classes: None, law, notes })
 }
 
 /// The numbers in `learner_model_param`.

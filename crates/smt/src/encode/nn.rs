@@ -7,7 +7,7 @@
 //! the paper, with intervals in place of Marabou's bounds).
 
 use policert_numeric::{Interval, Rational};
-use policert_policy::semantics::{Filter, Numbers, PolicySemantics, ScoreComparison};
+use policert_policy::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, ScoreComparison};
 use policert_policy::{Activation, Elements, Network};
 
 use crate::{Formula, SmtError, Solver, Sort, Term};
@@ -225,6 +225,10 @@ pub fn chooses(
     if semantics.numbers != Numbers::Real {
         return Err(SmtError::Unsupported(format!("{}", semantics.numbers)));
     }
+    if semantics.at_least.is_some() {
+        let message = "labels of at least a probability (--at-least)".to_owned();
+        return Err(SmtError::Unsupported(message));
+    }
     let filtered = semantics.filter == Filter::Applicable;
     let missing = || SmtError::Unsupported(format!("no output {output}, or not its applicability"));
     let chosen = outputs.get(output).ok_or_else(missing)?;
@@ -235,7 +239,12 @@ pub fn chooses(
     if filtered {
         requirements.push(applicable[output].clone());
     }
-    for (other, score) in outputs.iter().enumerate().filter(|(other, _)| *other != output) {
+    let rivals = match semantics.choice {
+        ChoiceRule::Argmax => outputs,
+        // Whatever the scores are, it may be drawn.
+        ChoiceRule::Sample => &[],
+    };
+    for (other, score) in rivals.iter().enumerate().filter(|(other, _)| *other != output) {
         let better = match semantics.requires(output, other) {
             ScoreComparison::Greater => score.clone().lt(chosen.clone()),
             ScoreComparison::GreaterEqual => score.clone().le(chosen.clone()),

@@ -128,7 +128,7 @@ fn every_semantics() -> impl Iterator<Item = PolicySemantics> {
         [Filter::None, Filter::Applicable].map(|filter| PolicySemantics {
             ties,
             filter,
-            numbers: Numbers::Real,
+            ..PolicySemantics::default()
         })
     })
 }
@@ -264,7 +264,7 @@ mod with_z3 {
             let encoded = if fixed { within } else { open };
             solver.assert(encoded.constraint);
             for ties in [Ties::First, Ties::Any, Ties::Strict] {
-                let semantics = PolicySemantics { ties, filter, numbers: Numbers::Real };
+                let semantics = PolicySemantics { ties, filter, ..PolicySemantics::default() };
                 let policy = policy(network.clone(), semantics);
                 for output in 0..OUTPUTS {
                     let formula =

@@ -1,9 +1,11 @@
 //! What a policy chooses in a state, by the definition of its semantics.
 
 use policert_model::LabelId;
-use policert_policy::{Filter, Network, Ties};
+use policert_numeric::Rational;
+use policert_policy::{Filter, Network, PolicySemantics, Ties};
 
 use super::scores::{Score, scores, tree_scores};
+use super::softmax::softmax;
 use crate::PolicyParts;
 
 /// The scores of two labels cannot be told apart: tanh or sigmoid inside a network.
@@ -47,6 +49,39 @@ pub fn best_labels(
         }
     }
     Ok(best)
+}
+
+/// The labels that a policy draws from, with their probabilities; `applicable` are the labels that are
+/// applicable in `state`. Labels below the least probability that counts are left out.
+///
+/// # Errors
+/// [`Undecided`], for scores that are not rational.
+pub fn drawn_labels(
+    policy: &PolicyParts,
+    semantics: PolicySemantics,
+    state: &[i64],
+    applicable: &[LabelId],
+) -> Result<Vec<(LabelId, Rational)>, Undecided> {
+    let inputs: Vec<i64> = policy.inputs.iter().map(|v| state[v.index()]).collect();
+    let scores = match &policy.trees {
+        Some(trees) => tree_scores(trees, &inputs),
+        None => scores(&policy.network, &inputs),
+    };
+    let labels = policy.outputs.iter().copied().zip(scores);
+    let competing: Vec<(LabelId, Score)> = labels
+        .filter(|(label, _)| match semantics.filter {
+            Filter::None => true,
+            Filter::Applicable => applicable.contains(label),
+        })
+        .collect();
+    let exact = competing.iter().map(|(_, score)| (score.lo == score.hi).then(|| score.lo.clone()));
+    let exact: Option<Vec<Rational>> = exact.collect();
+    let probabilities = softmax(&exact.ok_or(Undecided)?);
+    // What the reference is wrong by is far below what tells shares apart.
+    let slip = Rational::integer(2).pow(-200).unwrap_or_default();
+    let least = semantics.at_least.map_or(Rational::ZERO, |share| share.value() - slip);
+    let drawn = competing.iter().map(|(label, _)| *label).zip(probabilities);
+    Ok(drawn.filter(|(_, p)| *p >= least).collect())
 }
 
 /// The labels that are chosen when `best` have the best score.

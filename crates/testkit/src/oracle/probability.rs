@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_model::{OperatorKey, State};
+use policert_model::{LabelId, OperatorKey, State};
 use policert_numeric::Rational;
+use policert_policy::ChoiceRule;
 
+use super::policy::drawn_labels;
 use super::reachability::{NoAnswer, Oracle, Transition};
 
 /// Successors with their probabilities; what they lack to 1 is lost.
@@ -56,16 +58,58 @@ impl Oracle<'_> {
                 for transition in expansion.transitions {
                     by_operator.entry(transition.operator.clone()).or_default().push(transition);
                 }
+                let mut of_labels: BTreeMap<LabelId, Vec<Distribution>> = BTreeMap::new();
                 for transitions in by_operator.into_values() {
+                    let label = transitions[0].label.filter(|label| self.draws(*label));
                     let choices = distributions(transitions, |state| {
                         number(state, &mut process, &mut numbers)
                     });
-                    process.choices[next].extend(choices);
+                    match label {
+                        Some(label) => of_labels.entry(label).or_default().extend(choices),
+                        None => process.choices[next].extend(choices),
+                    }
+                }
+                if !of_labels.is_empty() {
+                    process.choices[next].extend(self.mixtures(&state, &of_labels)?);
                 }
             }
             next += 1;
         }
         Ok(Some(process))
+    }
+}
+
+impl Oracle<'_> {
+    /// Whether a label is one of a policy that draws.
+    fn draws(&self, label: LabelId) -> bool {
+        self.policy.is_some_and(|(policy, semantics)| {
+            semantics.choice == ChoiceRule::Sample && policy.outputs.contains(&label)
+        })
+    }
+
+    /// The choices in a state whose label is drawn: one operator for each label. What a label has that
+    /// is not applicable is lost.
+    fn mixtures(
+        &self,
+        state: &State,
+        of_labels: &BTreeMap<LabelId, Vec<Distribution>>,
+    ) -> Result<Vec<Distribution>, NoAnswer> {
+        let Some((policy, semantics)) = self.policy else { return Ok(Vec::new()) };
+        let applicable = self.applicable(state)?;
+        let mut all: Vec<Distribution> = vec![Vec::new()];
+        for (label, p) in drawn_labels(policy, semantics, state, &applicable)? {
+            let Some(options) = of_labels.get(&label) else { continue };
+            all = all
+                .iter()
+                .flat_map(|begun| {
+                    options.iter().map(|option| {
+                        let scaled = option.iter().map(|(to, q)| (*to, &p * q));
+                        begun.iter().cloned().chain(scaled).collect()
+                    })
+                })
+                .collect();
+        }
+        Ok(all)
     }
 }
 

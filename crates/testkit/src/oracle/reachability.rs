@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use policert_engine_api::Question;
 use policert_model::{LabelId, OperatorKey, Start, State};
-use policert_policy::PolicySemantics;
+use policert_policy::{ChoiceRule, PolicySemantics};
 
-use super::policy::{Undecided, best_labels, chosen_labels};
+use super::policy::{Undecided, best_labels, chosen_labels, drawn_labels};
 use super::steps::{Broken, JointEdge, Step, holds, is_enabled, joint_edges, steps};
 use crate::{PolicyParts, states};
 
@@ -127,20 +127,20 @@ impl<'a> Oracle<'a> {
     /// Fails if the model is wrong, or the choice is undecided.
     pub fn expand(&self, state: &[i64]) -> Result<Expansion, NoAnswer> {
         let (model, rule) = (self.question.model, self.question.domain_rule);
-        let mut enabled = Vec::new();
-        for joint in &self.joint_edges {
-            if is_enabled(model, rule, joint, state)? {
-                enabled.push(joint);
-            }
-        }
+        let enabled = self.enabled(state)?;
         let applicable: Vec<LabelId> = enabled.iter().filter_map(|joint| joint.label).collect();
         let mut expansion = Expansion::default();
         let mut chosen = None;
         if let Some((policy, semantics)) = self.policy {
-            let best = best_labels(policy, semantics.filter, state, &applicable)?;
-            let labels = chosen_labels(semantics.ties, &best);
+            let labels = if semantics.choice == ChoiceRule::Sample {
+                let drawn = drawn_labels(policy, semantics, state, &applicable)?;
+                drawn.into_iter().map(|(label, _)| label).collect()
+            } else {
+                let best = best_labels(policy, semantics.filter, state, &applicable)?;
+                expansion.tied = best.len() > 1;
+                chosen_labels(semantics.ties, &best)
+            };
             expansion.stuck = labels.iter().any(|label| !applicable.contains(label));
-            expansion.tied = best.len() > 1;
             chosen = Some(labels);
         }
         for joint in enabled {
@@ -161,6 +161,22 @@ impl<'a> Oracle<'a> {
         }
         expansion.chosen = chosen;
         Ok(expansion)
+    }
+
+    fn enabled(&self, state: &[i64]) -> Result<Vec<&JointEdge<'a>>, NoAnswer> {
+        let (model, rule) = (self.question.model, self.question.domain_rule);
+        let mut enabled = Vec::new();
+        for joint in &self.joint_edges {
+            if is_enabled(model, rule, joint, state)? {
+                enabled.push(joint);
+            }
+        }
+        Ok(enabled)
+    }
+
+    /// The labels that are applicable in a state.
+    pub(super) fn applicable(&self, state: &[i64]) -> Result<Vec<LabelId>, NoAnswer> {
+        Ok(self.enabled(state)?.iter().filter_map(|joint| joint.label).collect())
     }
 
     /// Returns whether a run may get stuck in a state: the environment has no transition, and the

@@ -30,7 +30,13 @@ use crate::engine_option::EngineOption;
 pub(super) const REGISTRATION: Registration = Registration {
     name: "auto",
     help: "a portfolio",
-    questions: AnsweredQuestions { safety: true, runs: true, probability: true, standard: true },
+    questions: AnsweredQuestions {
+        safety: true,
+        runs: true,
+        probability: true,
+        standard: true,
+        drawn: true,
+    },
     passes_on: Some("prob"),
     options: &[
         EngineOption::Predicates,

@@ -23,7 +23,7 @@ use induced::{Found, Solving};
 pub(super) const REGISTRATION: Registration = Registration {
     name: "prob",
     help: "bounds of the greatest probability of reaching an unsafe state, state by state",
-    questions: AnsweredQuestions { standard: true, ..AnsweredQuestions::PROBABILITY },
+    questions: AnsweredQuestions { standard: true, drawn: true, ..AnsweredQuestions::PROBABILITY },
     passes_on: None,
     options: &[
         EngineOption::Exact,

@@ -13,8 +13,7 @@ use policert_outcome::VerdictWord;
 use policert_policy::interface::NamedExpressions;
 use policert_policy::onnx::write_onnx;
 use policert_policy::{
-    Choice, ElementType, Filter, Meter, Policy, PolicyError, PolicyOptions, PolicySemantics,
-    load_computing,
+    ElementType, Filter, Meter, Policy, PolicyError, PolicyOptions, PolicySemantics, load_computing,
 };
 use policert_problem::Problem;
 use policert_testkit::oracle::policy::{best_labels, chosen_labels};
@@ -103,6 +102,7 @@ impl Computed {
             ties: Some(rules.ties),
             filter: Some(rules.filter),
             numbers: rules.numbers,
+            ..PolicyOptions::default()
         };
         let files = (Some(network.as_path()), Some(interface.as_path()));
         let meter = &mut Meter::default();
@@ -183,7 +183,7 @@ fn check(
         let mut inputs = Vec::new();
         policy.read_inputs(&state, &mut inputs);
         let choice = chooser.choose(&inputs, &allowed);
-        assert_ne!(choice, Choice::Undecided, "{place} in {state:?}");
+        assert!(!choice.is_undecided(), "{place} in {state:?}");
         let names = choice.outputs().iter().map(|&output| policy.outputs()[output]);
         assert_eq!(names.collect::<Vec<_>>(), chosen, "{place} in {state:?}");
         tally.states += 1;

@@ -25,7 +25,7 @@ use fragments::{
     with_relaxed_tests,
 };
 use refinement::refine;
-use setting::{setting, setting_with_splits};
+use setting::{drawing, setting, setting_with_splits};
 use unrolling::unroll;
 
 /// The results of the cases.
@@ -130,6 +130,78 @@ fn engines_agree_with_predicates_by_binary_search() {
     }
     assert!(all.proved > 80 && all.refuted > 80 && all.open > 5, "{all:?}");
     assert!(all.projected > 1000, "{all:?}");
+}
+
+#[test]
+fn engines_agree_on_policies_that_draw() {
+    let mut all = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear] {
+        for number in case_numbers(120) {
+            check(&drawing(profile, number, false), &mut all);
+        }
+    }
+    tell(&format!("{all:?}"));
+    assert!(all.safe > 20 && all.bad > 60 && all.proved > 10 && all.refuted > 40, "{all:?}");
+}
+
+#[test]
+fn engines_agree_on_labels_of_a_least_probability() {
+    let mut all = Tally::default();
+    for profile in [Profile::Unary, Profile::Linear] {
+        for number in case_numbers(250) {
+            check_native(&drawing(profile, number, true), &mut all);
+        }
+    }
+    tell(&format!("{all:?}"));
+    assert!(all.safe > 60 && all.bad > 60 && all.proved > 30 && all.refuted > 40, "{all:?}");
+}
+
+/// As `check`, without what asks Z3 or compares transition by transition.
+fn check_native(setting: &Setting, tally: &mut Tally) {
+    tally.cases += 1;
+    let place = &setting.place;
+    let question = setting.question();
+    let policy = setting.policy();
+    let truth = setting.oracle(&question).reachable();
+    if !truth.no_answer.is_empty() {
+        return;
+    }
+    let budget = &mut Budget::unlimited();
+    let config = ExplicitConfig::default();
+    let found = explicit(&question, policy.as_ref(), &config, budget, &mut Silent);
+    let found = found.unwrap_or_else(|error| panic!("{place}: {error}"));
+    match &found.verdict {
+        Verdict::Safe { .. } => assert!(truth.is_safe(), "{place}"),
+        Verdict::Unsafe(trace) => {
+            replay(&question, policy.as_ref(), trace)
+                .unwrap_or_else(|error| panic!("{place}: {error}"));
+            assert_eq!(Some(trace.steps.len()), truth.shortest, "{place}");
+        }
+        Verdict::Unknown(reason) => panic!("{place}: {reason}"),
+    }
+    *(if truth.is_safe() { &mut tally.safe } else { &mut tally.bad }) += 1;
+    unroll(setting, &question, policy.as_ref(), &truth, BmcSolver::Native, tally);
+    let config = PpaConfig::default();
+    match policert_ppa::run(&question, policy.as_ref(), &config, budget, &mut Silent) {
+        Ok(report) => match &report.verdict {
+            Verdict::Safe { .. } => {
+                tally.proved += 1;
+                assert!(truth.is_safe(), "{place}: proved safe");
+            }
+            Verdict::Unsafe(trace) => {
+                tally.refuted += 1;
+                replay(&question, policy.as_ref(), trace)
+                    .unwrap_or_else(|error| panic!("{place}: {error}"));
+            }
+            Verdict::Unknown(_) => tally.open += 1,
+        },
+        Err(EngineError::Unsupported(_)) => {
+            tally.unsupported += 1;
+            return;
+        }
+        Err(error) => panic!("{place}: {error}"),
+    }
+    refine(setting, &question, policy.as_ref(), &truth, tally);
 }
 
 fn check(setting: &Setting, tally: &mut Tally) {

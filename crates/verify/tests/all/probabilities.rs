@@ -6,16 +6,19 @@ use std::io::Write as _;
 use policert_engine_api::{Budget, EngineError, Question, Silent};
 use policert_explore::{ExplicitConfig, Induced, ReachQuestion, induced_mdp};
 use policert_mdp::{
-    Direction, ExplicitMdp, Method, ProbabilityBounds, SolveOptions, max_probability, solve,
+    Direction, ExplicitMdp, Method, ProbabilityBounds, Reachability, SolveOptions, max_probability,
+    solve,
 };
 use policert_model::Condition;
 use policert_numeric::Rational;
-use policert_policy::Policy;
+use policert_policy::{ChoiceRule, Policy, PolicySemantics};
 use policert_testkit::oracle::NoAnswer;
 use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
 /// States up to which the oracle is asked.
 const MOST_STATES: usize = 40;
+/// The same where its numbers have hundreds of digits.
+const MOST_DRAWN: usize = 12;
 
 /// The results of the cases.
 #[derive(Debug, Default)]
@@ -47,6 +50,67 @@ fn brute_force_lies_in_every_interval() {
     assert!(tally.compared > 1000 && tally.between > 100, "{tally:?}");
     assert!(tally.choices > 500 && tally.dropped > 50 && tally.least > 300, "{tally:?}");
     assert!(tally.traps > 0, "{tally:?}");
+}
+
+/// The probabilities of a softmax are no fractions: the value lies between those of two processes.
+#[test]
+fn brute_force_lies_in_every_interval_where_labels_are_drawn() {
+    let (mut compared, mut between) = (0, 0);
+    for profile in [Profile::Unary, Profile::Linear, Profile::General] {
+        for number in case_numbers(120) {
+            let mut random = Random::new(number ^ 0xd1ce);
+            let semantics =
+                PolicySemantics { choice: ChoiceRule::Sample, ..semantics(&mut random) };
+            let setting =
+                Setting::new(profile, number, semantics, number % 5 == 3, 100, &mut random);
+            let Some(values) = check_drawn(&setting) else { continue };
+            compared += 1;
+            let is_between = |v: &Rational| !v.is_zero() && *v != Rational::ONE;
+            between += usize::from(values.iter().any(is_between));
+        }
+    }
+    let _ = writeln!(std::io::stderr(), "{compared} compared, {between} between 0 and 1");
+    assert!(compared > 100 && between > 20, "{compared}, {between}");
+}
+
+/// The greatest probabilities from the start states, if the oracle tells them.
+fn check_drawn(setting: &Setting) -> Option<Vec<Rational>> {
+    let place = &setting.place;
+    let question = setting.question();
+    let policy = setting.policy();
+    let process = setting.oracle(&question).decision_process(MOST_DRAWN).ok().flatten()?;
+    let induced = induce(&question, policy.as_ref());
+    let induced = induced.unwrap_or_else(|error| panic!("{place}: {error}"));
+    let above = induced.above.as_ref().expect("a softmax");
+    let options = SolveOptions { precision: 1e-9, ..SolveOptions::default() };
+    let bounds = |problem: Reachability<'_>| {
+        solve(&problem, &options, &mut Budget::unlimited()).expect("solvable").initial
+    };
+    // What the reference is wrong by.
+    let slip = Rational::integer(2).pow(-100).expect("small");
+    let below = induced.problem(Direction::Max);
+    let (lower, upper) = (bounds(below), bounds(Reachability { mdp: above, ..below }));
+    let greatest = process.greatest();
+    let mut values = Vec::new();
+    for ((&id, lower), upper) in induced.initial.iter().zip(lower).zip(upper) {
+        let state = induced.state(id);
+        let number = process.states.iter().position(|s| *s == state).expect("the same states");
+        let value = &greatest[number];
+        assert!(lower.lo <= value + &slip, "{place}: {lower:?} {value}");
+        assert!(*value <= &upper.hi + &slip, "{place}: {upper:?} {value}");
+        assert!((&upper.hi - &lower.lo).to_f64() < 1e-6, "{place}: {lower:?} {upper:?}");
+        values.push(value.clone());
+    }
+    if !process.dropped {
+        let least = process.least();
+        let problem = Reachability { mdp: above, direction: Direction::Min, ..below };
+        for (&id, bounds) in induced.initial.iter().zip(bounds(problem)) {
+            let state = induced.state(id);
+            let number = process.states.iter().position(|s| *s == state).expect("the same states");
+            assert!(bounds.lo <= &least[number] + &slip, "{place}: {bounds:?} {}", least[number]);
+        }
+    }
+    Some(values)
 }
 
 fn check(setting: &Setting, tally: &mut Tally) {

@@ -37,7 +37,10 @@ pub(in super::super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile
     let ensemble = Ensemble::new(head.features, vec![0.0; head.per_round], trees)?;
     let ensemble = ensemble.with_linear_leaves(linear)?;
     let features = Features { count: Some(head.features), names: head.names, groups: Vec::new() };
-    Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
+    let averages =
+        root.optional("average_output").is_some_and(|at| *at.value != Value::Bool(false));
+    let law = head.law.filter(|_| !averages);
+    Ok(TreesFile { ensemble, features, classes: None, law, notes: Vec::new() })
 }
 
 fn read_tree(

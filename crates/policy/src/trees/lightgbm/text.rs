@@ -22,6 +22,8 @@ const LAST_DECISION_TYPE: i64 = 15;
 
 /// The line behind the last tree.
 const END: &str = "end of trees";
+/// The line of a random forest.
+const AVERAGES: &str = "average_output";
 
 /// Reads the text format.
 pub(in super::super) fn parse(text: &str, rounds: Rounds) -> Result<TreesFile, PolicyError> {
@@ -83,7 +85,9 @@ pub(in super::super) fn parse(text: &str, rounds: Rounds) -> Result<TreesFile, P
     let ensemble = Ensemble::new(read.features, vec![0.0; read.per_round], ensemble)?;
     let ensemble = ensemble.with_linear_leaves(linear)?;
     let features = Features { count: Some(read.features), names: read.names, groups: Vec::new() };
-    Ok(TreesFile { ensemble, features, classes: None, notes: Vec::new() })
+    let averages = text.lines().any(|line| line.trim() == AVERAGES);
+    let law = read.law.filter(|_| !averages);
+    Ok(TreesFile { ensemble, features, classes: None, law, notes: Vec::new() })
 }
 
 /// A line `key=value`.
@@ -128,7 +132,7 @@ fn blocks(text: &str) -> Result<(Block<'_>, Vec<Block<'_>>), PolicyError> {
         block.bytes += whole.len() - usize::from(whole.ends_with("\r\n"));
         match line.split_once('=') {
             Some((key, value)) => block.entries.push(Entry { line: k + 1, key, value }),
-            None if line.is_empty() || (k == 0 && line == "tree") || line == "average_output" => {}
+            None if line.is_empty() || (k == 0 && line == "tree") || line == AVERAGES => {}
             None => {
                 let message = "the line is neither empty nor of the form `key=value`";
                 return Err(PolicyError::invalid(place(), message));

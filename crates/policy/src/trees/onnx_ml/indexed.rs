@@ -80,7 +80,7 @@ pub(super) fn read(
         trees.push(Tree { nodes: assembled.nodes });
     }
     match reached.iter().position(|reached| !reached) {
-        None => Ok(Parts { base: vec![0.0; targets], trees, classes: None }),
+        None => Ok(Parts { base: vec![0.0; targets], trees, classes: None, law: None }),
         Some(node) => Err(invalid(format!("node {node} belongs to no tree"))),
     }
 }

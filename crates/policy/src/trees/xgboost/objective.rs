@@ -2,6 +2,7 @@
 
 use super::super::place::At;
 use crate::error::PolicyError;
+use crate::sampling::Law;
 
 /// The number that the library makes of the base score before it adds the trees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +83,13 @@ impl Objective {
             Start::Logit | Start::Logarithm => return None,
         };
         Some(f64::from(margin)).filter(|margin| margin.is_finite())
+    }
+
+    /// How margins become probabilities, of a classifier.
+    pub fn law(self) -> Option<Law> {
+        // Of two classes, the logistic function is the softmax of 0 and the margin.
+        let classifies = ["binary:logistic", "multi:softmax", "multi:softprob"];
+        classifies.contains(&self.name).then_some(Law::Softmax)
     }
 
     /// The base scores that it allows.

@@ -130,8 +130,8 @@ fn solve_bounds(
     let options =
         SolveOptions { precision: asked.precision, method: asked.method, exact: asked.aim.exact };
     let reachability = induced.problem(asked.aim.direction);
-    if !induced.unexplored.is_empty() {
-        return partial(induced, &reachability, &options, budget);
+    if !induced.unexplored.is_empty() || induced.above.is_some() {
+        return two_sided(induced, &reachability, &options, budget);
     }
     let mut solution = solve(&reachability, &options, budget)?;
     if solution.stopped.is_none()
@@ -167,14 +167,33 @@ fn is_open(asked: &ProbabilityAim, solution: &Solution) -> bool {
     })
 }
 
-/// Bounds where some states were not expanded: they count as failed for the lower bounds, and as
-/// in the target for the upper ones.
-fn partial(
+/// Bounds where some states were not expanded, or probabilities are no fractions. Such states count as
+/// failed for the lower bounds, and as in the target for the upper ones; see [`Induced::above`] for
+/// the probabilities.
+fn two_sided(
     induced: &Induced,
     reachability: &Reachability<'_>,
     options: &SolveOptions,
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
+    let (below, above) = match (&induced.above, reachability.direction) {
+        (None, _) => (*reachability, *reachability),
+        (Some(above), Direction::Max) => {
+            (*reachability, Reachability { mdp: above, ..*reachability })
+        }
+        (Some(above), Direction::Min) => {
+            let is_chain = |state| induced.mdp.choices_of(state).len() <= 1;
+            if !induced.mdp.state_range().all(is_chain) {
+                return Err(EngineError::Unsupported(
+                    "a least probability under a policy that draws (--choice sample), where the \
+                     environment chooses, too; the greatest one (Pmax) is supported"
+                        .to_owned(),
+                ));
+            }
+            let least = Reachability { mdp: above, ..*reachability };
+            (least, Reachability { direction: Direction::Max, ..least })
+        }
+    };
     let with = |set: &StateSet| {
         let mut set = set.clone();
         for state in induced.unexplored.iter() {
@@ -184,9 +203,9 @@ fn partial(
     };
     let options = SolveOptions { exact: false, ..*options };
     let target = with(&induced.target);
-    let upper = solve(&Reachability { target: &target, ..*reachability }, &options, budget)?;
+    let upper = solve(&Reachability { target: &target, ..above }, &options, budget)?;
     let avoid = with(&induced.avoid);
-    let lower = solve(&Reachability { avoid: &avoid, ..*reachability }, &options, budget)?;
+    let lower = solve(&Reachability { avoid: &avoid, ..below }, &options, budget)?;
     let both = lower.initial.into_iter().zip(upper.initial);
     Ok(Solved {
         path: None,

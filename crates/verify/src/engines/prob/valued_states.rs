@@ -20,6 +20,8 @@ pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState>
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
     if aim.direction == Direction::Min || aim.complement {
         Some("there is some for greatest probabilities only")
+    } else if induced.is_drawn {
+        Some("there is none for a policy that draws its labels")
     } else if aim.compares_equal() {
         Some("there is none for a comparison by = or ≠")
     } else if !induced.unexplored.is_empty() || !induced.starts_complete {

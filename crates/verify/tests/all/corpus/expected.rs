@@ -10,6 +10,8 @@ pub struct Card {
     pub is_safe: bool,
     pub p_unsafe: Option<Rational>,
     pub p_goal: Option<Rational>,
+    /// As `p_unsafe`, where the action is drawn; computed in floating point.
+    pub p_unsafe_if_sampled: Option<f64>,
 }
 
 impl Card {
@@ -24,7 +26,14 @@ impl Card {
             Some("unsafe") => false,
             other => panic!("{}: verdict {other:?}", folder.display()),
         };
-        Self { is_safe, p_unsafe: value("p_unsafe"), p_goal: value("p_goal") }
+        Self {
+            is_safe,
+            p_unsafe: value("p_unsafe"),
+            p_goal: value("p_goal"),
+            p_unsafe_if_sampled: expected
+                .get("p_unsafe_if_sampled")
+                .map(|p| p.as_float().expect("a number")),
+        }
     }
 }
 
@@ -32,6 +41,8 @@ impl Card {
 pub struct Row {
     pub values: BTreeMap<String, i64>,
     pub action: String,
+    /// The probability of each action, of a policy that can be sampled.
+    pub probabilities: BTreeMap<String, f64>,
     /// True if another action has the same score.
     pub is_tie: bool,
 }
@@ -48,7 +59,16 @@ pub fn rows(folder: &Path) -> Vec<Row> {
         let values =
             values.map(|(&name, value)| (name.to_owned(), value.parse().expect("a value")));
         let lead: f64 = fields[lead].parse().expect("a lead");
-        Row { values: values.collect(), action: fields[action].to_owned(), is_tie: lead <= 0.0 }
+        let probability = |(name, value): (&&str, &&str)| {
+            Some((name.strip_prefix("p_")?.to_owned(), value.parse().expect("a probability")))
+        };
+        let probabilities = header.iter().zip(&fields).skip(variables).filter_map(probability);
+        Row {
+            values: values.collect(),
+            action: fields[action].to_owned(),
+            probabilities: probabilities.collect(),
+            is_tie: lead <= 0.0,
+        }
     };
     lines.map(row).collect()
 }

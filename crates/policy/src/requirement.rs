@@ -1,0 +1,120 @@
+//! What bounds of scores say about a choice: when a label is chosen nowhere in a box.
+
+use policert_numeric::{Rational, elementary};
+
+use crate::policy::Policy;
+use crate::sampling::Law;
+use crate::semantics::{ChoiceRule, PolicySemantics, ScoreComparison, Ties};
+use crate::share::Share;
+
+/// What a label needs against a competing one to be chosen, as far as bounds of their scores tell.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Requirement {
+    comparison: ScoreComparison,
+    slack: Slack,
+}
+
+/// By how much the score of a label may be below that of a competing one where it is chosen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Slack {
+    score: f64,
+    /// Of a tree ensemble, in its units.
+    units: i128,
+}
+
+impl Slack {
+    /// The scores themselves decide.
+    pub(crate) const NONE: Self = Self { score: 0.0, units: 0 };
+    /// Nothing is excluded.
+    const INFINITE: Self = Self { score: f64::INFINITY, units: i128::MAX };
+
+    /// That of a policy whose scores have this unit, if it is a tree ensemble.
+    pub(crate) fn of(semantics: PolicySemantics, law: Law, unit: Option<&Rational>) -> Self {
+        match (semantics.choice, law, semantics.at_least) {
+            (ChoiceRule::Argmax, _, _) => Self::NONE,
+            (ChoiceRule::Sample, Law::Softmax, Some(share)) => Self::new(log_odds(share), unit),
+            (ChoiceRule::Sample, Law::Softmax | Law::Shares, _) => Self::INFINITE,
+        }
+    }
+
+    fn new(score: f64, unit: Option<&Rational>) -> Self {
+        let Some(unit) = unit else { return Self { score, units: i128::MAX } };
+        let units = Rational::from_f64(score).and_then(|score| score.checked_div(unit));
+        let units = units.and_then(|units| i128::try_from(units.ceil().to_parts().0).ok());
+        let beyond = if score < 0.0 { i128::MIN } else { i128::MAX };
+        Self { score, units: units.unwrap_or(beyond) }
+    }
+}
+
+/// An upper bound of ln(1/p − 1): a label whose softmax is p has a score that is lower than another one
+/// by at most this, for e to the difference is at most 1/p − 1.
+fn log_odds(share: Share) -> f64 {
+    let odds = share.value().recip().map(|inverse| inverse - Rational::ONE).unwrap_or_default();
+    let above = odds.to_f64_interval().1;
+    if above > 0.0 { elementary::log_bounds(above).1 } else { f64::NEG_INFINITY }
+}
+
+impl Requirement {
+    /// Whether it cannot hold against a rival whose score is greater by at least `lead` (less, for a
+    /// negative one). A lead that is no number excludes nothing.
+    #[must_use]
+    pub fn is_excluded_by(self, lead: f64) -> bool {
+        match self.slack == Slack::NONE {
+            true => self.comparison.is_excluded_by(lead),
+            false => lead > self.slack.score,
+        }
+    }
+
+    /// As [`is_excluded_by`](Self::is_excluded_by), for a lead in units of a tree ensemble.
+    #[must_use]
+    pub fn is_excluded_by_units(self, lead: i128) -> bool {
+        match self.slack == Slack::NONE {
+            true => self.comparison.is_excluded_by(lead),
+            false => lead > self.slack.units,
+        }
+    }
+
+    /// What it says as an inequality: the lead of a rival is less than this, or at most this where
+    /// [`is_strict`](Self::is_strict) is false; `None` if it may be any.
+    #[must_use]
+    pub fn greatest_lead(self) -> Option<Rational> {
+        Rational::from_f64(self.slack.score)
+    }
+
+    /// Whether a rival must lead by less than [`greatest_lead`](Self::greatest_lead).
+    #[must_use]
+    pub fn is_strict(self) -> bool {
+        self.slack == Slack::NONE && self.comparison == ScoreComparison::Greater
+    }
+}
+
+impl Policy {
+    /// What output `chosen` needs against the competing output `other`, as far as bounds tell.
+    #[must_use]
+    pub fn requires(&self, chosen: usize, other: usize) -> Requirement {
+        Requirement { comparison: self.semantics().requires(chosen, other), slack: self.slack() }
+    }
+
+    /// Whether each label is chosen wherever it competes.
+    #[must_use]
+    pub fn chooses_all(&self) -> bool {
+        let semantics = self.semantics();
+        semantics.choice == ChoiceRule::Sample
+            && self.law() == Law::Softmax
+            && semantics.at_least.is_none()
+    }
+
+    /// Whether something is chosen wherever something competes, so that what alone is not refuted
+    /// is chosen.
+    #[must_use]
+    pub fn always_chooses(&self) -> bool {
+        let semantics = self.semantics();
+        match semantics.choice {
+            ChoiceRule::Argmax => semantics.ties != Ties::Strict,
+            ChoiceRule::Sample => self.chooses_all(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
