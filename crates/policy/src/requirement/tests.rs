@@ -1,3 +1,5 @@
+//! What bounds exclude under each rule of choice.
+
 use policert_model::{LabelId, VarId};
 use policert_numeric::{IntBox, IntInterval};
 
