@@ -5,11 +5,10 @@ use policert_engine_api::{
     UnknownReason, Verdict, point_of,
 };
 use policert_model::{ModelSemantics, Truth};
-use policert_numeric::IntBox;
+use policert_numeric::{BoxSet, IntBox};
 use policert_policy::Policy;
 use policert_symbolic::{ChosenBoxes, Image, Images, Operators, partition, unbounded};
 
-use crate::box_set::BoxSet;
 use crate::found::{Arrival, Found};
 use crate::run_back::run_to;
 use crate::{BmcConfig, BmcReport, BmcStats, report};
@@ -43,7 +42,10 @@ pub(crate) fn unroll(
     counts.reachable_states = states_in(found.iter().map(|found| &found.sides));
     stats.boxes = found.len() as u64;
     stats.queries = choices.map_or(0, |choices| choices.asked());
-    report(ended, first_unsafe, counts, stats)
+    let report = report(ended, first_unsafe, counts, stats)?;
+    let is_wanted = question.evidence && matches!(report.verdict, Verdict::Safe { .. });
+    let reached = is_wanted.then(|| found.into_iter().map(|found| found.sides).collect());
+    Ok(BmcReport { reached, ..report })
 }
 
 impl<'a> Unrolling<'a> {

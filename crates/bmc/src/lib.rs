@@ -5,7 +5,6 @@
 //! one formula for Z3 that grows by a step at a time (`formula`). Either finds shortest paths;
 //! either ends with *safe* once there is no longer path that matters.
 
-mod box_set;
 mod boxes;
 #[cfg(feature = "z3")]
 mod formula;
@@ -17,6 +16,7 @@ use policert_engine_api::{
     Setting, Trace, UnknownReason, Verdict, configuration::zero_is_none,
 };
 use policert_model::DomainRule;
+use policert_numeric::IntBox;
 use policert_policy::Policy;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,9 @@ pub struct BmcReport {
     /// The reason for which lengths were left that nothing is said about; `None` if no longer path
     /// matters, and after an unsafe path that the search was to end with.
     pub stopped: Option<UnknownReason>,
+    /// Of a safe verdict by boxes, if evidence is wanted: all states that are reached, as disjoint
+    /// boxes.
+    pub reached: Option<Vec<IntBox>>,
     /// Lengths and effort.
     pub stats: BmcStats,
 }
@@ -106,7 +109,7 @@ fn report(
         Verdict::Safe { .. } | Verdict::Unsafe(_) => None,
     };
     let verdict = first_unsafe.map_or(verdict, Verdict::Unsafe);
-    Ok(BmcReport { verdict, counts, stopped, stats })
+    Ok(BmcReport { verdict, counts, stopped, reached: None, stats })
 }
 
 /// Says how far the unrolling came, and what it took.

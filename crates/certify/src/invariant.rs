@@ -1,20 +1,28 @@
-//! Checking an inductive invariant that is given as boxes: every start state lies in one, no unsafe
-//! state does, and no transition that the policy allows leaves them.
+//! Checking an inductive invariant that is given as boxes with conditions: every start state lies in
+//! one, no unsafe state does, and no transition that the policy allows leaves them.
 //!
 //! Boxes are halved, or cut at the faces of other boxes, until interval reasoning decides, or a
-//! single state is left, which the plain semantics and the exact scores decide.
+//! single state is left, which the plain semantics and the exact scores decide. Where the question
+//! forbids to get stuck, or to leave a domain, every state is looked at by itself.
 
-use policert_engine_api::{Budget, EngineError, Question, StartStates, point_of};
-use policert_model::{
-    Condition, Destination, ModelSemantics, OPERATOR_LIMIT, Operator, State, Truth, UpdateValue,
-    VarId,
+mod cover;
+
+use policert_engine_api::{
+    Budget, EngineError, Invariant, Question, StartStates, StuckRule, point_of,
 };
-use policert_numeric::{IntBox, IntInterval};
+use policert_model::{
+    Condition, Destination, DomainRule, ModelSemantics, OPERATOR_LIMIT, Operator, Region, State,
+    Truth, UpdateValue, VarId,
+};
+use policert_numeric::IntBox;
 use policert_policy::{Filter, Policy};
 use thiserror::Error;
 
 use crate::applicable::is_applicable;
+use crate::error::ReplayError;
 use crate::scores::{Contest, Scorer};
+use crate::stuck::check_stuck;
+use cover::Cover;
 
 /// Says why boxes are no inductive invariant.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -37,6 +45,9 @@ pub enum InvariantError {
         /// The state after it.
         target: String,
     },
+    /// A run may get stuck, which the question forbids.
+    #[error("a run may get stuck in {0}")]
+    Stuck(String),
     /// It was not decided.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -77,7 +88,7 @@ impl ChoicesInBoxes for NothingRefuted {
     }
 }
 
-/// Checks that the union of `boxes` is an inductive invariant. `choices` refutes labels in boxes;
+/// Checks that an invariant is inductive, has all start states and no unsafe one. `choices` refutes labels in boxes;
 /// single states are decided here. An undecided choice counts as any of the policy's labels.
 ///
 /// # Errors
@@ -85,29 +96,38 @@ impl ChoicesInBoxes for NothingRefuted {
 pub fn check_invariant(
     question: &Question<'_>,
     policy: Option<&Policy>,
-    boxes: &[IntBox],
+    invariant: &Invariant,
     choices: &mut dyn ChoicesInBoxes,
     budget: &mut Budget,
 ) -> Result<(), InvariantError> {
+    let pieces = invariant.pieces();
     let domains = question.model.domains();
     let fits =
         |sides: &IntBox| sides.dimensions() == domains.dimensions() && domains.includes(sides);
-    if let Some(i) = boxes.iter().position(|sides| !fits(sides) || !sides.is_bounded()) {
+    let fits = |piece: &Region<Condition>| fits(&piece.sides) && piece.sides.is_bounded();
+    if let Some(i) = pieces.iter().position(|piece| !fits(piece)) {
         return Err(InvariantError::NoStates(i));
     }
     let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
     let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
-    let scorer = policy.map(Scorer::new);
-    let mut check = Check { question, semantics, policy, scorer, boxes, operators: &operators };
+    let scored = policy.map(|policy| (policy, Scorer::new(policy)));
+    let cover = Cover::new(invariant);
+    let mut check = Check { question, semantics, policy, scored, cover, operators: &operators };
     check.starts(budget)?;
-    for sides in boxes {
-        let bad = &question.property.unsafe_condition;
-        if let Some(state) = point_of(bad, sides, budget)? {
+    for piece in pieces {
+        let bad = question.property.unsafe_condition.clone();
+        let bad = Condition::and(piece.conditions.iter().cloned().chain([bad]));
+        if let Some(state) = point_of(&bad, &piece.sides, budget)? {
             return Err(InvariantError::Unsafe(question.model.display_state(&state)));
         }
     }
-    for sides in boxes {
-        check.steps(sides, choices, budget)?;
+    let by_state = question.stuck == StuckRule::Unsafe || question.domain_rule == DomainRule::Error;
+    for piece in pieces {
+        if by_state {
+            check.states(piece, budget)?;
+        } else {
+            check.steps(piece, choices, budget)?;
+        }
     }
     Ok(())
 }
@@ -116,8 +136,8 @@ struct Check<'a> {
     question: &'a Question<'a>,
     semantics: ModelSemantics<'a>,
     policy: Option<&'a Policy>,
-    scorer: Option<Scorer<'a>>,
-    boxes: &'a [IntBox],
+    scored: Option<(&'a Policy, Scorer<'a>)>,
+    cover: Cover<'a>,
     operators: &'a [Operator],
 }
 
@@ -128,7 +148,7 @@ impl Check<'_> {
             let (condition, sides) = match source {
                 StartStates::Region(condition, sides) => (condition, sides),
                 StartStates::List(states) => {
-                    let outside = states.iter().find(|s| !self.boxes.iter().any(|b| b.contains(s)));
+                    let outside = states.iter().find(|state| !self.cover.contains(state));
                     match outside {
                         Some(state) => return Err(self.start_outside(state)),
                         None => continue,
@@ -139,11 +159,18 @@ impl Check<'_> {
             while let Some(mut sides) = open.pop() {
                 budget.poll().map_err(EngineError::from)?;
                 condition.tighten(&mut sides);
-                if sides.is_empty() || self.is_inside(&sides) {
+                if sides.is_empty() || self.cover.includes(&sides) {
                     continue;
                 }
                 if let Some(cut) = self.cut_at_a_face(&sides, &|d| Some((d, 1, 0)), &sides) {
                     open.extend(cut);
+                    continue;
+                }
+                let parts = self.cover.open_variables(&sides);
+                let wide = parts.iter().map(|v| v.index()).filter(|&d| !sides[d].is_point());
+                if let Some(d) = wide.max_by_key(|&d| sides[d].lo.abs_diff(sides[d].hi)) {
+                    let at = sides[d].midpoint();
+                    open.extend(sides.cut(d, at));
                     continue;
                 }
                 if let Some(state) = point_of(&condition, &sides, budget)? {
@@ -154,45 +181,71 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Returns whether one of the boxes includes a whole one.
-    fn is_inside(&self, sides: &IntBox) -> bool {
-        let includes = |b: &IntBox| {
-            let mut pairs = b.sides().iter().zip(sides.sides());
-            pairs.all(|(outer, inner)| outer.lo <= inner.lo && inner.hi <= outer.hi)
-        };
-        sides.is_empty() || self.boxes.iter().any(includes)
-    }
-
     fn start_outside(&self, state: &[i64]) -> InvariantError {
         InvariantError::Start(self.question.model.display_state(state))
     }
 
-    /// No transition leaves the boxes from one of them.
+    /// No transition leaves the invariant from one of its pieces.
     fn steps(
         &mut self,
-        sides: &IntBox,
+        piece: &Region<Condition>,
         choices: &mut dyn ChoicesInBoxes,
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
         for operator in self.operators {
-            if operator.guard.truth(sides) == Truth::False {
+            if operator.guard.truth(&piece.sides) == Truth::False {
                 continue;
             }
             for destination in &operator.destinations {
-                self.outcome(operator, destination, sides, choices, budget)?;
+                self.outcome(operator, destination, piece, choices, budget)?;
             }
         }
         Ok(())
+    }
+
+    /// No transition leaves the invariant from a state of a piece, and no run gets stuck there.
+    fn states(&self, piece: &Region<Condition>, budget: &mut Budget) -> Result<(), InvariantError> {
+        let mut open = vec![piece.sides.clone()];
+        while let Some(sides) = open.pop() {
+            budget.poll().map_err(EngineError::from)?;
+            let wide = (0..sides.dimensions()).find(|&d| !sides[d].is_point());
+            if let Some(d) = wide {
+                let at = sides[d].midpoint();
+                open.extend(sides.cut(d, at));
+                continue;
+            }
+            let state = sides.lower_corner();
+            if piece.conditions.iter().any(|condition| condition.holds(&state) != Ok(true)) {
+                continue;
+            }
+            for operator in self.operators {
+                let output = self.policy.and_then(|policy| policy.output_of(operator.label?));
+                self.single_state(operator, output, &state)?;
+            }
+            if self.question.must_go_on(&state) {
+                self.goes_on(&state)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No run gets stuck in a state.
+    fn goes_on(&self, state: &[i64]) -> Result<(), InvariantError> {
+        match check_stuck(self.semantics, self.scored.as_ref(), 0, state) {
+            Err(ReplayError::GoesOn { .. }) => Ok(()),
+            _ => Err(InvariantError::Stuck(self.question.model.display_state(state))),
+        }
     }
 
     fn outcome(
         &mut self,
         operator: &Operator,
         destination: &Destination,
-        sides: &IntBox,
+        from: &Region<Condition>,
         choices: &mut dyn ChoicesInBoxes,
         budget: &mut Budget,
     ) -> Result<(), InvariantError> {
+        let sides = &from.sides;
         let variables = sides.dimensions();
         let output = self.policy.and_then(|policy| policy.output_of(operator.label?));
         let exists = destination.exists(&self.question.model.variables);
@@ -203,7 +256,11 @@ impl Check<'_> {
             budget.poll().map_err(EngineError::from)?;
             operator.guard.tighten(&mut piece);
             exists.tighten(&mut piece);
+            for condition in &from.conditions {
+                condition.tighten(&mut piece);
+            }
             if piece.is_empty()
+                || from.conditions.iter().any(|condition| condition.truth(&piece) == Truth::False)
                 || operator.guard.truth(&piece) == Truth::False
                 || exists.truth(&piece) == Truth::False
                 || self.terminal_truth(&piece) == Truth::True
@@ -211,20 +268,20 @@ impl Check<'_> {
                 continue;
             }
             let image = self.image(destination, &piece);
-            if self.is_inside(&image) {
+            if self.cover.includes(&image) {
                 continue;
             }
             let mut states = piece.clone();
             states.truncate(variables);
-            if states.is_point() {
-                self.single_state(operator, output, &states.lower_corner())?;
-                continue;
-            }
             if let Some(output) = output {
                 let competing = |j: usize| self.competes(j, &states);
                 if choices.is_refuted(output, &states, &competing, budget)? {
                     continue;
                 }
+            }
+            if states.is_point() {
+                self.single_state(operator, output, &states.lower_corner())?;
+                continue;
             }
             let direct = |d: usize| match destination.update(VarId::new(d)) {
                 None => Some((d, 1, 0)),
@@ -236,7 +293,7 @@ impl Check<'_> {
             };
             let parts = self
                 .cut_at_a_face(&image, &direct, &piece)
-                .unwrap_or_else(|| self.halves(operator, destination, &piece));
+                .unwrap_or_else(|| self.halves(operator, destination, &image, from, &piece));
             open.extend(parts);
         }
         Ok(())
@@ -255,7 +312,7 @@ impl Check<'_> {
         {
             return Ok(());
         }
-        if let (Some(output), Some(policy), Some(scorer)) = (output, self.policy, &self.scorer) {
+        if let (Some(output), Some((policy, scorer))) = (output, &self.scored) {
             let mut competing = Vec::new();
             for (j, &label) in policy.outputs().iter().enumerate() {
                 let competes = policy.semantics().filter == Filter::None
@@ -273,7 +330,7 @@ impl Check<'_> {
             }
         }
         for successor in self.semantics.successors(operator, state).map_err(modelling)?.list {
-            if !self.boxes.iter().any(|b| b.contains(&successor.state)) {
+            if !self.cover.contains(&successor.state) {
                 let model = self.question.model;
                 return Err(InvariantError::Leaves {
                     operator: model.display_operator(&operator.key),
@@ -320,20 +377,7 @@ impl Check<'_> {
         direct: &dyn Fn(usize) -> Option<(usize, i64, i64)>,
         piece: &IntBox,
     ) -> Option<[IntBox; 2]> {
-        // `None` once it is no more than `least`: shares only shrink.
-        let overlap = |b: &IntBox, least: f64| {
-            let mut sides = b.sides().iter().zip(image.sides());
-            sides.try_fold(1.0, |share, (b, side)| {
-                Some(share * shared(*b, *side)).filter(|&share| share > least)
-            })
-        };
-        let mut best: Option<(f64, &IntBox)> = None;
-        for b in self.boxes {
-            if let Some(share) = overlap(b, best.map_or(0.0, |(most, _)| most)) {
-                best = Some((share, b));
-            }
-        }
-        let (_, face) = best?;
+        let face = &self.cover.nearest(image)?.sides;
         for (d, (inner, outer)) in face.sides().iter().zip(image.sides()).enumerate() {
             // v' ≤ at in one part, v' > at in the other.
             for at in [inner.lo - 1, inner.hi] {
@@ -360,9 +404,18 @@ impl Check<'_> {
         &self,
         operator: &Operator,
         destination: &Destination,
+        image: &IntBox,
+        from: &Region<Condition>,
         piece: &IntBox,
     ) -> [IntBox; 2] {
         let mut reads: Vec<VarId> = Vec::new();
+        // What decides whether the image satisfies the conditions of the piece around it.
+        for v in self.cover.open_variables(image) {
+            match destination.update(v) {
+                None => reads.push(v),
+                Some(update) => update.to_expr().for_each_var(&mut |v| reads.push(v)),
+            }
+        }
         let mut undecided = |condition: &Condition| {
             if condition.truth(piece) == Truth::Maybe {
                 reads.extend(condition.variables());
@@ -370,6 +423,7 @@ impl Check<'_> {
         };
         undecided(&operator.guard);
         undecided(&destination.defined);
+        from.conditions.iter().for_each(&mut undecided);
         self.question.terminal.iter().for_each(undecided);
         for update in &destination.updates {
             if let UpdateValue::General(value) = &update.value {
@@ -385,15 +439,4 @@ impl Check<'_> {
         let d = widest(&reads).or_else(|| widest(inputs)).or_else(|| widest(&all)).unwrap_or(0);
         piece.clone().cut(d, piece[d].midpoint())
     }
-}
-
-/// Returns which part of a side lies in another one.
-#[expect(clippy::cast_precision_loss, reason = "a heuristic")]
-fn shared(a: IntInterval, side: IntInterval) -> f64 {
-    let common = a.intersect(side);
-    if common.is_empty() {
-        return 0.0;
-    }
-    let size = |side: IntInterval| side.lo.abs_diff(side.hi) as f64 + 1.0;
-    size(common) / size(side)
 }

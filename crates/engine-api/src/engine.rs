@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Budget, Counts, EngineError, Observer, ProbabilityBounds, Question, Recorder, Trace,
+    Budget, Counts, EngineError, Invariant, Observer, ProbabilityBounds, Question, Recorder, Trace,
     UnknownReason, ValuedState, Verdict,
 };
 
@@ -39,15 +39,13 @@ pub struct Context<'a> {
     pub recorder: Option<&'a mut dyn Recorder>,
     /// The greatest number of threads that may be used.
     pub threads: u16,
-    /// True if evidence of probabilities is wanted, which takes time to collect.
-    pub evidence: bool,
 }
 
 impl<'a> Context<'a> {
-    /// One thread, no evidence of probabilities, nothing recorded.
+    /// One thread, nothing recorded.
     #[must_use]
     pub fn new(budget: Budget, observer: &'a mut dyn Observer) -> Self {
-        Self { budget, observer, recorder: None, threads: 1, evidence: false }
+        Self { budget, observer, recorder: None, threads: 1 }
     }
 
     /// Budget, observer and recorder, each to be used by itself.
@@ -109,9 +107,8 @@ pub enum EngineAnswer {
     Safe {
         /// True if that is so because there is no start state.
         vacuous: bool,
-        /// Boxes that contain every start state and no unsafe one, and that no transition leaves,
-        /// where the engine has an inductive invariant.
-        invariant: Option<Vec<IntBox>>,
+        /// An inductive invariant, or why the engine has none.
+        invariant: Result<ClaimedInvariant, String>,
     },
     /// A run does, by this trace.
     Unsafe(Trace),
@@ -121,14 +118,43 @@ pub enum EngineAnswer {
     Unknown(UnknownReason),
 }
 
+impl EngineAnswer {
+    /// A verdict, which, if it is safe, an invariant shows that the verdict does not depend on; or why
+    /// there is none.
+    #[must_use]
+    pub fn with_invariant(
+        verdict: Verdict,
+        invariant: impl FnOnce() -> Result<Invariant, String>,
+    ) -> Self {
+        match verdict {
+            Verdict::Safe { vacuous } => {
+                let claimed = |invariant| ClaimedInvariant { invariant, is_needed: false };
+                Self::Safe { vacuous, invariant: invariant().map(claimed) }
+            }
+            other => other.into(),
+        }
+    }
+}
+
 impl From<Verdict> for EngineAnswer {
     fn from(verdict: Verdict) -> Self {
         match verdict {
-            Verdict::Safe { vacuous } => Self::Safe { vacuous, invariant: None },
+            Verdict::Safe { vacuous } => {
+                Self::Safe { vacuous, invariant: Err("none was asked for".to_owned()) }
+            }
             Verdict::Unsafe(trace) => Self::Unsafe(trace),
             Verdict::Unknown(reason) => Self::Unknown(reason),
         }
     }
+}
+
+/// An inductive invariant as an engine claims it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClaimedInvariant {
+    /// The invariant.
+    pub invariant: Invariant,
+    /// Whether the verdict stands only if the check of the invariant confirms it in time.
+    pub is_needed: bool,
 }
 
 /// A probability between proved bounds.

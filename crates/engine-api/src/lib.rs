@@ -11,6 +11,7 @@ pub mod configuration;
 mod engine;
 mod error;
 mod event;
+mod invariant;
 mod point;
 mod probability;
 mod question;
@@ -22,10 +23,12 @@ mod verdict;
 pub use budget::{Budget, CancelFlag, Limits, StopReason, resident_memory};
 pub use configuration::{Configuration, ConfigurationError, Configured, Preset, Setting};
 pub use engine::{
-    Attempt, BoundedProbability, Conclusion, Context, Counted, Engine, EngineAnswer, StartRegion,
+    Attempt, BoundedProbability, ClaimedInvariant, Conclusion, Context, Counted, Engine,
+    EngineAnswer, StartRegion,
 };
 pub use error::EngineError;
 pub use event::{Event, Observer, Silent};
+pub use invariant::Invariant;
 pub use point::{point_in_steps, point_of};
 pub use probability::{Direction, OverStarts, ProbabilityAim, ProbabilityBounds, ValuedState};
 pub use question::{Aim, Question, StartStates, StuckRule};

@@ -59,6 +59,8 @@ pub struct Question<'m> {
     pub stop_at_first_unsafe: bool,
     /// True if unsafe and terminal states are expanded too; the search goes on then.
     pub build_all: bool,
+    /// Whether evidence is wanted that takes time to collect: of probabilities, and of safe verdicts.
+    pub evidence: bool,
 }
 
 /// Says where start states come from.
@@ -87,6 +89,7 @@ impl<'m> Question<'m> {
             keep_going: false,
             stop_at_first_unsafe: false,
             build_all: false,
+            evidence: false,
         }
     }
 

@@ -5,6 +5,8 @@ mod from_bounds;
 mod from_invariant;
 mod from_trace;
 
+use std::collections::BTreeMap;
+
 use policert_certify::OverStarts;
 use policert_model::{Model, OperatorKey};
 use policert_outcome::{Input, VERSION};
@@ -13,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use from_bounds::check as check_bounds;
+pub(crate) use from_invariant::read_invariant;
 
 /// Version of the schema of evidence files.
 pub const EVIDENCE_VERSION: u32 = 1;
@@ -62,6 +65,9 @@ pub enum Proof {
         /// For each box the variables that do not have all values of their domain: the least and
         /// the greatest value.
         invariant: Vec<Map<String, Value>>,
+        /// For each box what its states satisfy besides; left out if they satisfy nothing.
+        #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
+        conditions: Vec<Vec<ConditionRecord>>,
     },
     /// *probability*: bounds by state that no step contradicts.
     Probability {
@@ -78,6 +84,29 @@ pub enum Proof {
         values: Vec<ValueRecord>,
         /// The most probable paths of the scheduler to the target.
         paths: Vec<WitnessPathRecord>,
+    },
+}
+
+/// A condition on states.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum ConditionRecord {
+    /// A linear constraint: the sum of coefficient times variable is at most a number.
+    Linear {
+        /// Coefficients by variable.
+        terms: BTreeMap<String, i64>,
+        /// The greatest value of the sum.
+        at_most: i64,
+    },
+    /// One at least holds.
+    Any {
+        /// The conditions.
+        any: Vec<ConditionRecord>,
+    },
+    /// All hold.
+    All {
+        /// The conditions.
+        all: Vec<ConditionRecord>,
     },
 }
 

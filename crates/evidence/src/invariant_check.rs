@@ -5,7 +5,7 @@ use std::time::Duration;
 use policert_certify::{
     ChoicesInBoxes, Competing, IntervalChoices, InvariantError, NothingRefuted, check_invariant,
 };
-use policert_engine_api::{Budget, EngineError, Limits, StopReason};
+use policert_engine_api::{Budget, EngineError, Invariant, Limits, StopReason};
 use policert_numeric::IntBox;
 use policert_outcome::Failure;
 use policert_policy::Policy;
@@ -44,7 +44,11 @@ impl CheckedBy {
 ///
 /// # Errors
 /// A stop; an invariant that is none is an internal error.
-pub fn check(problem: &Problem, boxes: &[IntBox], whole: &Budget) -> Result<CheckedBy, Failure> {
+pub fn check(
+    problem: &Problem,
+    invariant: &Invariant,
+    whole: &Budget,
+) -> Result<CheckedBy, Failure> {
     let question = problem.question();
     let left = || whole.remaining();
     let budget = |time: Option<Duration>| {
@@ -53,15 +57,20 @@ pub fn check(problem: &Problem, boxes: &[IntBox], whole: &Budget) -> Result<Chec
     };
     let Some(policy) = &problem.policy else {
         let mut budget = budget(left());
-        check_invariant(&question, None, boxes, &mut NothingRefuted, &mut budget)
+        check_invariant(&question, None, invariant, &mut NothingRefuted, &mut budget)
             .map_err(rejected)?;
         return Ok(CheckedBy::Intervals);
     };
     let share = (whole.elapsed() / 2).max(LEAST_TIME);
     let time = left().map_or(share, |left| share.min(left / 2));
     let mut intervals = IntervalChoices::new(policy);
-    let first =
-        check_invariant(&question, Some(policy), boxes, &mut intervals, &mut budget(Some(time)));
+    let first = check_invariant(
+        &question,
+        Some(policy),
+        invariant,
+        &mut intervals,
+        &mut budget(Some(time)),
+    );
     match first {
         Ok(()) => return Ok(CheckedBy::Intervals),
         Err(InvariantError::Engine(EngineError::Stop(StopReason::Time))) => {}
@@ -69,7 +78,8 @@ pub fn check(problem: &Problem, boxes: &[IntBox], whole: &Budget) -> Result<Chec
     }
     let mut choices = OracleChoices::new(problem, policy)?;
     let mut budget = budget(left());
-    check_invariant(&question, Some(policy), boxes, &mut choices, &mut budget).map_err(rejected)?;
+    check_invariant(&question, Some(policy), invariant, &mut choices, &mut budget)
+        .map_err(rejected)?;
     Ok(CheckedBy::Oracle)
 }
 

@@ -2,12 +2,12 @@
 //! ([`certify()`]).
 //!
 //! ```
-//! use policert_evidence::{CertifyRequest, Invariant, certify};
-//! use policert_engine_api::{CancelFlag, Limits, Silent};
+//! use policert_engine_api::{CancelFlag, Invariant, Limits, Silent};
+//! use policert_evidence::{CertifyRequest, certify};
 //! use policert_numeric::{IntBox, IntInterval};
 //!
 //! let speed = IntInterval { lo: 0, hi: 2 };
-//! let invariant = Invariant::new(vec![IntBox::new(vec![speed])]);
+//! let invariant = Invariant::from(vec![IntBox::new(vec![speed])]);
 //! assert!(invariant.contains(&[2]) && !invariant.contains(&[3]));
 //!
 //! // What is no evidence certifies nothing.
@@ -24,16 +24,14 @@
 
 mod certify;
 mod evidence;
-mod invariant;
 mod invariant_check;
 
 pub use policert_certify::OverStarts;
 
 pub use certify::{CertifyReport, CertifyRequest, certify};
 pub use evidence::{
-    EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover, OperatorRecord,
-    PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,
+    ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,
+    OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,
     WitnessStepRecord, check_bounds,
 };
-pub use invariant::Invariant;
 pub use invariant_check::{CheckedBy, check as check_invariant};

@@ -12,6 +12,7 @@
 //! Where stuck states are unsafe, a state turns out to be one when it is expanded. So the search goes on
 //! until no nearer one can come.
 
+mod reached;
 mod result;
 mod store;
 
@@ -44,11 +45,16 @@ pub fn explicit(
     observer: &mut dyn Observer,
 ) -> Result<Explored, EngineError> {
     let mut search = BreadthFirstSearch::new(Frontier::new(question, policy, config, observer));
-    match search.run(budget) {
-        Ok(()) => search.result(None),
-        Err(EngineError::Stop(reason)) => search.result(Some(reason)),
-        Err(error) => Err(error),
-    }
+    let stopped = match search.run(budget) {
+        Ok(()) => None,
+        Err(EngineError::Stop(reason)) => Some(reason),
+        Err(error) => return Err(error),
+    };
+    let reached = match question.evidence {
+        true => search.reached(budget),
+        false => Err("no evidence was asked for".to_owned()),
+    };
+    Ok(Explored { reached, ..search.result(stopped)? })
 }
 
 /// Says which transitions the search follows, see the [module](self).
@@ -82,6 +88,8 @@ struct BreadthFirstSearch<'a> {
     /// True if the model breaks its own rules where only an undecided choice leads.
     undecided_error: bool,
     pending: Pending,
+    /// The number of states that the verdict depends on: those not behind terminal ones.
+    before_terminal: Option<usize>,
     /// The labels of the operators that have a successor in the state that is expanded.
     served: Vec<Option<LabelId>>,
 }
@@ -100,6 +108,7 @@ impl<'a> BreadthFirstSearch<'a> {
             undecided_unsafe: None,
             undecided_error: false,
             pending: Pending::default(),
+            before_terminal: None,
             served: Vec::new(),
         }
     }
@@ -120,6 +129,7 @@ impl<'a> BreadthFirstSearch<'a> {
         }
         if self.frontier.question.build_all && !self.terminal.is_empty() && !self.undecided_error {
             self.stage = Stage::BehindTerminal;
+            self.before_terminal = Some(self.frontier.table.len());
             let terminal = std::mem::take(&mut self.terminal);
             expand(self, &terminal, budget)?;
         }

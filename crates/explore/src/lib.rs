@@ -14,6 +14,7 @@ mod batch;
 mod breadth_first;
 mod compiled;
 mod config;
+mod covering;
 mod dropped_outcome;
 mod enabled_edges;
 mod frontier;

@@ -8,7 +8,7 @@ use crate::{Condition, Truth};
 
 /// The points of a box that satisfy all conditions. Dimensions are the state variables, then
 /// the free choices of a destination where it has any. Conditions are references, or shared.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region<C> {
     /// Contains the whole region, tightened; empty only if the region is.
     pub sides: IntBox,

@@ -4,6 +4,7 @@
 //! floating point with bounds that are rounded outwards.
 
 pub mod activation;
+mod box_set;
 mod dyadic;
 pub mod elementary;
 mod inequality;
@@ -14,6 +15,7 @@ mod rational;
 pub mod round;
 pub mod simplex;
 
+pub use box_set::BoxSet;
 pub use dashu::integer::{IBig, UBig};
 pub use dyadic::{dyadic_parts, power_of_two};
 pub use inequality::LinearInequality;

@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 
 use policert_bounds::Recorder;
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Observer, Question, UnknownReason, Verdict,
+    Budget, Counts, EngineError, Event, Invariant, Observer, Question, UnknownReason, Verdict,
 };
 use policert_model::{Condition, DomainRule, Predicate};
 use policert_policy::Policy;
@@ -76,6 +76,9 @@ pub struct CegarReport {
     pub predicates: BTreeMap<Origin, u64>,
     /// Cuts on the policy's choice by variables whose value the path fixes.
     pub entailed_cuts: u64,
+    /// Of a safe verdict, if evidence is wanted, the states that the abstract states of the last
+    /// search stand for: an inductive invariant.
+    pub invariant: Option<Invariant>,
     /// Remarks for the user.
     pub notes: Vec<String>,
 }
@@ -131,7 +134,9 @@ pub fn cegar(
             refinements.reachability.counts.dropped_outcomes
         ));
     }
+    let is_wanted = question.evidence && matches!(verdict, Verdict::Safe { .. });
     Ok(CegarReport {
+        invariant: is_wanted.then(|| refinements.reachability.invariant()),
         verdict,
         counts: refinements.reachability.counts,
         queries: *queries.stats(),

@@ -3,10 +3,10 @@
 use policert_bounds::Recorder;
 pub use policert_engine_api::StartRegion;
 use policert_engine_api::{
-    Budget, Counts, EngineError, Event, Id, Observer, Question, StopReason, Trace, UnknownReason,
-    Verdict,
+    Budget, Counts, EngineError, Event, Id, Invariant, Observer, Question, StopReason, Trace,
+    UnknownReason, Verdict,
 };
-use policert_model::DomainRule;
+use policert_model::{Condition, DomainRule, Region};
 use policert_policy::Policy;
 
 use crate::AbstractStateId;
@@ -29,6 +29,9 @@ pub struct PpaReport {
     pub queries: QueryStats,
     /// The abstract start states; `None` where the fragment is not complete.
     pub start_states: Option<Vec<StartRegion>>,
+    /// Of a safe verdict, if evidence is wanted, the concretisations of the abstract states: an
+    /// inductive invariant.
+    pub invariant: Option<Invariant>,
     /// Remarks for the user.
     pub notes: Vec<String>,
 }
@@ -109,7 +112,12 @@ pub fn run_recorded(
     let stopped_early = question.stop_at_first_unsafe && fragment.first_unsafe.is_some();
     let start_states = (complete && !stopped_early).then(|| start_regions(&abstraction, &fragment));
     let queries = *queries.stats();
-    Ok(PpaReport { verdict, counts: fragment.counts, queries, start_states, notes })
+    let is_wanted = question.evidence && matches!(verdict, Verdict::Safe { .. });
+    let invariant = is_wanted.then(|| {
+        let ids = fragment.info.iter().map(|(id, _)| id);
+        Invariant::new(ids.map(|id| owned_region(&abstraction, &fragment, id)).collect())
+    });
+    Ok(PpaReport { verdict, counts: fragment.counts, queries, start_states, invariant, notes })
 }
 
 /// Returns what a user should know of predicates that no one listed.
@@ -172,9 +180,18 @@ fn concrete_run(
 /// The abstract start states of a complete fragment, in the order of their ids.
 fn start_regions(abstraction: &Abstraction<'_>, fragment: &AbstractFragment) -> Vec<StartRegion> {
     let start_region = |(id, proved_safe)| {
-        let region = abstraction.predicates.concretisation(&fragment.states.state(id));
-        let conditions = region.conditions.into_iter().cloned().collect();
-        StartRegion { sides: region.sides, conditions, proved_safe }
+        let Region { sides, conditions } = owned_region(abstraction, fragment, id);
+        StartRegion { sides, conditions, proved_safe }
     };
     fragment.safe_start_states().into_iter().map(start_region).collect()
+}
+
+/// The states that an abstract state stands for.
+fn owned_region(
+    abstraction: &Abstraction<'_>,
+    fragment: &Fragment,
+    id: AbstractStateId,
+) -> Region<Condition> {
+    let region = abstraction.predicates.concretisation(&fragment.states.state(id));
+    Region { sides: region.sides, conditions: region.conditions.into_iter().cloned().collect() }
 }

@@ -38,10 +38,10 @@ mod start_states;
 mod verify;
 
 pub use policert_engine_api::{
-    Attempt, CancelFlag, Conclusion, Context, Engine, Limits, Observer, ProbabilityBounds, Setting,
-    Silent, Trace, TraceStep,
+    Attempt, CancelFlag, Conclusion, Context, Engine, Invariant, Limits, Observer,
+    ProbabilityBounds, Setting, Silent, Trace, TraceStep,
 };
-pub use policert_evidence::{Evidence, Invariant};
+pub use policert_evidence::Evidence;
 pub use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 pub use policert_problem::{PolicySource, Problem, ProblemOptions};
 

@@ -1,7 +1,7 @@
 //! The result of a run as versioned data: `docs/formats/result.md`.
 
-use policert_engine_api::{Attempt, Counted, Counts, ProbabilityBounds, Trace};
-use policert_evidence::{Evidence, Invariant};
+use policert_engine_api::{Attempt, Counted, Counts, Invariant, ProbabilityBounds, Trace};
+use policert_evidence::Evidence;
 use policert_outcome::{FileRecord, VerdictWord};
 use policert_problem::SemanticsRecord;
 use serde::Serialize;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use policert_engine_api::{
-    Aim, BoundedProbability, Budget, CancelFlag, Conclusion, Context, EngineAnswer, Event,
-    Observer, ProbabilityAim, Question, Recorder, StopReason, Trace, UnknownReason,
+    Aim, BoundedProbability, Budget, CancelFlag, ClaimedInvariant, Conclusion, Context,
+    EngineAnswer, Event, Observer, ProbabilityAim, Question, Recorder, StopReason, Trace,
+    UnknownReason,
 };
-use policert_evidence::{Evidence, Invariant, check_invariant};
+use policert_evidence::{Evidence, check_invariant};
 use policert_outcome::decimal::outward;
 use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 use policert_problem::{Problem, ProblemOptions};
@@ -34,7 +35,7 @@ impl Request {
         problem: &'p Problem,
         engine: &Registration,
     ) -> Result<Question<'p>, Failure> {
-        let question = problem.question();
+        let question = Question { evidence: self.evidence, ..problem.question() };
         let is_standard = problem.standard.is_some();
         if let Some(standard) = &problem.standard {
             policert_problem::direction(standard)?;
@@ -130,7 +131,6 @@ fn run(
     let mut context = Context {
         recorder: log.as_mut().map(|log| log as &mut dyn Recorder),
         threads: request.threads,
-        evidence: request.evidence,
         ..Context::new(budget.within(budget.remaining()), &mut notes)
     };
     let mut found = engines::answer(engine.name, &*chosen, &question, &mut context)?;
@@ -208,19 +208,26 @@ fn prove(
             proved.notes.extend(remarks::chance_note(problem, &evidence));
             proved.evidence = Some(evidence);
         }
-        EngineAnswer::Safe { invariant: Some(boxes), .. } => {
-            match check_invariant(problem, boxes, budget) {
+        EngineAnswer::Safe { invariant: Ok(ClaimedInvariant { invariant, is_needed }), .. } => {
+            let boxes = invariant.pieces().len();
+            match check_invariant(problem, invariant, budget) {
                 Ok(checked) => {
-                    proved.notes.push(checked.note(boxes.len()));
-                    proved.evidence = Some(Evidence::of_invariant(problem, found.engine, boxes));
+                    proved.notes.push(checked.note(boxes));
+                    match Evidence::of_invariant(problem, found.engine, invariant) {
+                        Ok(evidence) => proved.evidence = Some(evidence),
+                        Err(why) => proved.no_evidence = why,
+                    }
                 }
                 Err(Failure::Stopped(reason)) => {
-                    proved.notes.push(format!(
-                        "an inductive invariant ({} boxes) was found, but checking it again did \
-                         not end",
-                        boxes.len()
-                    ));
-                    proved.unconfirmed = Some(reason);
+                    let why = format!(
+                        "an inductive invariant ({boxes} boxes) was found, but checking it again \
+                         did not end"
+                    );
+                    if *is_needed {
+                        proved.notes.push(why.clone());
+                        proved.unconfirmed = Some(reason);
+                    }
+                    proved.no_evidence = why;
                 }
                 Err(other) => return Err(other),
             }
@@ -236,7 +243,7 @@ fn prove(
                 Err(why) => return Err(Failure::Internal(format!("not confirmed: {why}"))),
             }
         }
-        EngineAnswer::Safe { invariant: None, .. }
+        EngineAnswer::Safe { invariant: Err(_), .. }
         | EngineAnswer::Probability(_)
         | EngineAnswer::Unknown(_) => {}
     }
@@ -292,7 +299,8 @@ fn report(problem: &Problem, found: Conclusion, verdict: VerdictWord, times: Tim
     let empty = Report::empty(verdict);
     let shown = match found.answer {
         EngineAnswer::Safe { vacuous, invariant } => {
-            Report { vacuous, invariant: invariant.map(Invariant::new), ..empty }
+            let invariant = invariant.ok().map(|claimed| claimed.invariant);
+            Report { vacuous, invariant, ..empty }
         }
         EngineAnswer::Unsafe(trace) => Report { trace: Some(trace), ..empty },
         EngineAnswer::Probability(BoundedProbability { bounds, vacuous, .. }) => Report {

@@ -56,7 +56,7 @@ pub fn verdict(
             super::trace::trace(out, start, trace, end)?;
             place_of(out, file)?;
         }
-        Some(Proof::Invariant { invariant }) => invariant_of(out, invariant.len(), file)?,
+        Some(Proof::Invariant { invariant, .. }) => invariant_of(out, invariant.len(), file)?,
         Some(Proof::Probability { values, .. }) => bounds_of(out, values.len(), file)?,
         None => {}
     }

@@ -235,10 +235,22 @@ fn evidence_can_be_read_step_by_step() {
 }
 
 #[test]
-fn no_evidence_without_counterexample() {
+fn safe_verdicts_of_every_engine_are_certified() {
     let example = Example::new();
-    assert_eq!(code(&example.run("verify model.jani --evidence trace.json")), 0);
-    assert!(!example.path("trace.json").exists());
+    for engine in ["explicit", "bmc", "ppa", "cegar", "ic3", "auto"] {
+        let safe = format!("verify model.jani --engine {engine} --evidence safe.json");
+        assert_eq!(code(&example.run(&safe)), 0, "{engine}");
+        let evidence = json(&example.read("safe.json"));
+        assert_valid("evidence", &evidence);
+        assert_eq!(evidence["verdict"], "safe", "{engine}");
+        assert_eq!(code(&example.run("certify safe.json")), 0, "{engine}");
+        example.replace("safe.json", r#""x": ["#, r#""x": [ 1 + "#);
+        assert_eq!(code(&example.run("certify safe.json")), 40, "{engine}");
+        std::fs::remove_file(example.path("safe.json")).expect("it is there");
+    }
+    let goal = "verify model.jani --reach-goal --goal \"x = 0\" --evidence goal.json";
+    assert_eq!(code(&example.run(goal)), 0);
+    assert!(!example.path("goal.json").exists());
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! An inductive invariant from its file.
 
 use policert_engine_api::{Budget, CancelFlag, Limits};
-use policert_model::{Model, Variable};
-use policert_numeric::{IntBox, IntInterval};
 use policert_outcome::Failure;
-use policert_problem::{Problem, read_value};
+use policert_problem::Problem;
 use serde_json::{Map, Value};
 
 use super::file::File;
-use crate::invariant_check;
+use crate::evidence::read_invariant;
+use crate::{ConditionRecord, invariant_check};
 
 /// Checks an invariant; the number of its boxes.
 pub(super) fn check(
@@ -17,31 +16,18 @@ pub(super) fn check(
     limits: &Limits,
     cancel: &CancelFlag,
 ) -> Result<usize, Failure> {
-    let records: Vec<Map<String, Value>> = file.part("invariant")?;
-    let boxes: Option<Vec<IntBox>> =
-        records.iter().map(|record| read_box(&problem.model, record)).collect();
-    let boxes = boxes.ok_or_else(|| file.wrong("invariant"))?;
+    let boxes: Vec<Map<String, Value>> = file.part("invariant")?;
+    let conditions: Vec<Vec<ConditionRecord>> = match file.value().get("where") {
+        Some(_) => file.part("where")?,
+        None => Vec::new(),
+    };
+    let invariant = read_invariant(&problem.model, &boxes, &conditions)
+        .ok_or_else(|| file.wrong(if conditions.is_empty() { "invariant" } else { "where" }))?;
     let budget = Budget::new(limits.clone(), cancel.clone());
-    match invariant_check::check(problem, &boxes, &budget) {
+    match invariant_check::check(problem, &invariant, &budget) {
         Ok(_) => Ok(boxes.len()),
         // An invariant that is none.
         Err(Failure::Internal(why)) => Err(file.rejected(&why)),
         Err(other) => Err(other),
     }
-}
-
-fn read_box(model: &Model, record: &Map<String, Value>) -> Option<IntBox> {
-    let known = |name: &String| model.variables.iter().any(|variable| variable.name == *name);
-    if !record.keys().all(known) {
-        return None;
-    }
-    let side = |variable: &Variable| match record.get(&variable.name) {
-        None => Some(variable.domain),
-        Some(ends) => {
-            let [lo, hi] = &ends.as_array()?[..] else { return None };
-            let (lo, hi) = (read_value(variable, lo)?, read_value(variable, hi)?);
-            (lo <= hi).then_some(IntInterval { lo, hi })
-        }
-    };
-    Some(IntBox::new(model.variables.iter().map(side).collect::<Option<Vec<_>>>()?))
 }

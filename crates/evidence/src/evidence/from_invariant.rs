@@ -1,27 +1,139 @@
-//! From an inductive invariant to its evidence.
+//! From an inductive invariant to its evidence, and back.
 
-use policert_numeric::IntBox;
-use policert_problem::{Problem, value_record};
+use policert_engine_api::Invariant;
+use policert_model::{Condition, LinearConstraint, Model, Region, Variable};
+use policert_numeric::{IntBox, IntInterval};
+use policert_problem::{Problem, read_value, value_record};
 use serde_json::{Map, Value};
 
-use crate::{Evidence, Proof};
+use crate::{ConditionRecord, Evidence, Proof};
+
+/// The deepest nesting of conditions in a file.
+const DEPTH: usize = 16;
 
 impl Evidence {
     /// The evidence that an invariant is. It must have been checked.
-    #[must_use]
-    pub fn of_invariant(problem: &Problem, engine: &str, boxes: &[IntBox]) -> Self {
+    ///
+    /// # Errors
+    /// Why it cannot be written: a condition that is no linear constraint, nor made of such.
+    pub fn of_invariant(
+        problem: &Problem,
+        engine: &str,
+        invariant: &Invariant,
+    ) -> Result<Self, String> {
         let model = &problem.model;
-        let record = |sides: &IntBox| -> Map<String, Value> {
-            let sides = model.variables.iter().zip(sides.sides());
-            let bounded = sides.filter(|(variable, side)| variable.domain != **side);
-            bounded
-                .map(|(variable, side)| {
-                    let ends = [side.lo, side.hi].map(|value| value_record(variable, value));
-                    (variable.name.clone(), Value::from(ends.to_vec()))
-                })
-                .collect()
+        let pieces = invariant.pieces();
+        let boxes = pieces.iter().map(|piece| box_record(model, &piece.sides)).collect();
+        let has_conditions = pieces.iter().any(|piece| !piece.conditions.is_empty());
+        let of_piece = |piece: &Region<Condition>| {
+            piece.conditions.iter().map(|condition| condition_record(model, condition)).collect()
         };
-        let proof = Proof::Invariant { invariant: boxes.iter().map(record).collect() };
-        Self::new(problem, "safe", engine, proof)
+        let conditions = match has_conditions {
+            true => pieces.iter().map(of_piece).collect::<Result<Vec<_>, String>>()?,
+            false => Vec::new(),
+        };
+        Ok(Self::new(problem, "safe", engine, Proof::Invariant { invariant: boxes, conditions }))
     }
+}
+
+/// The variables that do not have all values of their domain in a box.
+fn box_record(model: &Model, sides: &IntBox) -> Map<String, Value> {
+    let sides = model.variables.iter().zip(sides.sides());
+    let bounded = sides.filter(|(variable, side)| variable.domain != **side);
+    bounded
+        .map(|(variable, side)| {
+            let ends = [side.lo, side.hi].map(|value| value_record(variable, value));
+            (variable.name.clone(), Value::from(ends.to_vec()))
+        })
+        .collect()
+}
+
+fn condition_record(model: &Model, condition: &Condition) -> Result<ConditionRecord, String> {
+    let of_all = |conditions: &[Condition]| {
+        let records = conditions.iter().map(|condition| condition_record(model, condition));
+        records.collect::<Result<Vec<_>, String>>()
+    };
+    Ok(match condition {
+        Condition::True => ConditionRecord::All { all: Vec::new() },
+        Condition::False => ConditionRecord::Any { any: Vec::new() },
+        Condition::Linear(linear) => {
+            let term = |&(v, coefficient): &(policert_model::VarId, i64)| {
+                (model.variables[v.index()].name.clone(), coefficient)
+            };
+            let terms = linear.terms.iter().map(term).collect();
+            ConditionRecord::Linear { terms, at_most: linear.upper }
+        }
+        Condition::And(all) => ConditionRecord::All { all: of_all(all)? },
+        Condition::Or(any) => ConditionRecord::Any { any: of_all(any)? },
+        Condition::General { .. } => {
+            return Err(format!(
+                "the condition `{}` of an abstract state is no linear constraint, which evidence \
+                 is made of",
+                model.display_condition(condition)
+            ));
+        }
+    })
+}
+
+/// Reads the pieces of an invariant; `None` if it is not what it should be.
+pub(crate) fn read_invariant(
+    model: &Model,
+    boxes: &[Map<String, Value>],
+    conditions: &[Vec<ConditionRecord>],
+) -> Option<Invariant> {
+    if !conditions.is_empty() && conditions.len() != boxes.len() {
+        return None;
+    }
+    let piece = |(i, record): (usize, &Map<String, Value>)| {
+        let of_piece = conditions.get(i).map_or(&[][..], Vec::as_slice);
+        let conditions = of_piece.iter().map(|record| read_condition(model, record, DEPTH));
+        Some(Region {
+            sides: read_box(model, record)?,
+            conditions: conditions.collect::<Option<_>>()?,
+        })
+    };
+    boxes.iter().enumerate().map(piece).collect::<Option<_>>().map(Invariant::new)
+}
+
+fn read_box(model: &Model, record: &Map<String, Value>) -> Option<IntBox> {
+    let known = |name: &String| model.variables.iter().any(|variable| variable.name == *name);
+    if !record.keys().all(known) {
+        return None;
+    }
+    let side = |variable: &Variable| match record.get(&variable.name) {
+        None => Some(variable.domain),
+        Some(ends) => {
+            let [lo, hi] = &ends.as_array()?[..] else { return None };
+            let (lo, hi) = (read_value(variable, lo)?, read_value(variable, hi)?);
+            (lo <= hi).then_some(IntInterval { lo, hi })
+        }
+    };
+    Some(IntBox::new(model.variables.iter().map(side).collect::<Option<Vec<_>>>()?))
+}
+
+fn read_condition(model: &Model, record: &ConditionRecord, depth: usize) -> Option<Condition> {
+    let depth = depth.checked_sub(1)?;
+    let of_all = |records: &[ConditionRecord]| {
+        let read = records.iter().map(|record| read_condition(model, record, depth));
+        read.collect::<Option<Vec<Condition>>>()
+    };
+    Some(match record {
+        ConditionRecord::Linear { terms, at_most } => {
+            if terms.is_empty() {
+                return None;
+            }
+            let mut read = Vec::with_capacity(terms.len());
+            for (name, &coefficient) in terms {
+                let v = model.variables.iter().position(|variable| variable.name == *name)?;
+                if coefficient == 0 {
+                    return None;
+                }
+                read.push((policert_model::VarId::new(v), coefficient));
+            }
+            read.sort_unstable();
+            Condition::Linear(LinearConstraint { terms: read, upper: *at_most })
+        }
+        ConditionRecord::Any { any } => Condition::or(of_all(any)?),
+        ConditionRecord::All { all } => Condition::and(of_all(all)?),
+    })
 }

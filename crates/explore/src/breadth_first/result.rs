@@ -2,6 +2,7 @@
 
 use policert_engine_api::{Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
 use policert_model::State;
+use policert_numeric::IntBox;
 
 use super::{BreadthFirstSearch, NO_PARENT};
 use crate::dropped_outcome::DroppedOutcome;
@@ -23,6 +24,8 @@ pub struct Explored {
     /// Operators that dropped an outcome, in the order in which they first did; as many as
     /// [`ExplicitConfig::drop_examples`](crate::ExplicitConfig::drop_examples) says.
     pub dropped: Vec<DroppedOutcome>,
+    /// The states that a safe verdict rests on as disjoint boxes, or why there are none.
+    pub reached: Result<Vec<IntBox>, String>,
     /// Counters and times.
     pub stats: Stats,
 }
@@ -37,7 +40,8 @@ impl BreadthFirstSearch<'_> {
         let dropped = self.frontier.dropped();
         let (counts, stats) = (self.frontier.counts, self.frontier.stats);
         let verdict = self.verdict(stopped)?;
-        Ok(Explored { verdict, counts, stopped, dropped, stats })
+        let reached = Err(String::new());
+        Ok(Explored { verdict, counts, stopped, dropped, reached, stats })
     }
 
     fn verdict(self, stopped: Option<StopReason>) -> Result<Verdict, EngineError> {

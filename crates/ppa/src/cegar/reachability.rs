@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use policert_engine_api::{Budget, Counts, EngineError, Event, Observer};
+use policert_engine_api::{Budget, Counts, EngineError, Event, Invariant, Observer};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::config::SearchOrder;
@@ -119,6 +119,16 @@ impl Reachability {
             }
             layer = next;
         }
+    }
+
+    /// The states that the abstract states of the latest search stand for.
+    pub fn invariant(&self) -> Invariant {
+        let piece = |&id: &NodeId| {
+            let cell = self.tree.cell(id);
+            let conditions = cell.others.iter().map(|literal| literal.condition().clone());
+            policert_model::Region { conditions: conditions.collect(), sides: cell.sides }
+        };
+        Invariant::new(self.visited.iter().map(piece).collect())
     }
 
     /// Searches for an abstract unsafe state; breadth-first on a shortest path.

@@ -2,8 +2,8 @@
 
 use policert_bmc::{BmcConfig, BmcReport, BmcSolver, bmc};
 use policert_engine_api::{
-    Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineError, Question,
-    UnknownReason, Verdict,
+    Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineAnswer,
+    EngineError, Invariant, Question, UnknownReason, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -38,6 +38,13 @@ impl Engine for Bmc {
             // A formula knows no states one by one.
             BmcSolver::Z3 => false,
         };
+        let answer = EngineAnswer::with_invariant(report.verdict.clone(), || {
+            let boxes = report.reached.clone().map(Invariant::from);
+            boxes.ok_or_else(|| match config.solver {
+                BmcSolver::Native => "no evidence was asked for".to_owned(),
+                BmcSolver::Z3 => "a formula has no invariant; preset native has one".to_owned(),
+            })
+        });
         Ok(Conclusion {
             preset: Some(name.clone()),
             counted: Counted {
@@ -49,7 +56,7 @@ impl Engine for Bmc {
             },
             numbers: numbers(&report),
             notes: notes(&report, question.keep_going),
-            ..Conclusion::new("bmc", report.verdict, report.counts)
+            ..Conclusion::new("bmc", answer, report.counts)
         })
     }
 

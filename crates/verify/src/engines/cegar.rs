@@ -85,11 +85,13 @@ impl Engine for Cegar {
             cegar(question, question.policy, tests, *refinement, budget, observer, recorder)?;
         let mut notes = vec![summary(&report)];
         notes.extend(report.notes.iter().cloned());
+        let numbers = numbers(&report);
+        let answer = ppa::with_abstract_states(report.verdict, report.invariant);
         Ok(Conclusion {
             preset: Some(name.clone()),
-            numbers: numbers(&report),
+            numbers,
             notes,
-            ..Conclusion::new("cegar", report.verdict, report.counts)
+            ..Conclusion::new("cegar", answer, report.counts)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Explicit search as one of the engines.
 
 use policert_engine_api::{
-    Aim, Conclusion, Configuration as _, Configured, Context, Engine, EngineError, Question,
-    Verdict,
+    Aim, Conclusion, Configuration as _, Configured, Context, Engine, EngineAnswer, EngineError,
+    Invariant, Question, Verdict,
 };
 use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
 use serde_json::{Value, json};
@@ -52,12 +52,15 @@ impl Explicit {
         let Configured { name, config } = &self.0;
         let explored = explicit(question, question.policy, config, budget, observer)?;
         let (warnings, notes) = remarks(&explored, config.drop_examples);
+        let answer = EngineAnswer::with_invariant(explored.verdict.clone(), || {
+            explored.reached.clone().map(Invariant::from)
+        });
         Ok(Conclusion {
             preset: unusual(name),
             numbers: numbers(&explored),
             warnings,
             notes,
-            ..Conclusion::new("explicit", explored.verdict, explored.counts)
+            ..Conclusion::new("explicit", answer, explored.counts)
         })
     }
 }

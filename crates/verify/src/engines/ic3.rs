@@ -1,8 +1,8 @@
 //! IC3 for policies as one of the engines.
 
 use policert_engine_api::{
-    Conclusion, Configuration as _, Configured, Context, Counted, Engine, EngineAnswer,
-    EngineError, Question,
+    ClaimedInvariant, Conclusion, Configuration as _, Configured, Context, Counted, Engine,
+    EngineAnswer, EngineError, Question, Verdict,
 };
 use policert_ic3::{Ic3Config, Ic3Report, run};
 use serde_json::{Value, json};
@@ -35,11 +35,12 @@ impl Engine for Ic3 {
         let Configured { name, config } = &self.0;
         let report = run(question, question.policy, config, threads, budget, observer)?;
         let numbers = numbers(&report);
-        let answer = match (report.verdict.into(), report.invariant) {
-            (EngineAnswer::Safe { vacuous, .. }, invariant) => {
-                EngineAnswer::Safe { vacuous, invariant }
+        let answer = match (report.verdict, report.invariant) {
+            (Verdict::Safe { vacuous }, Some(boxes)) => {
+                let invariant = ClaimedInvariant { invariant: boxes.into(), is_needed: true };
+                EngineAnswer::Safe { vacuous, invariant: Ok(invariant) }
             }
-            (answer, _) => answer,
+            (verdict, _) => verdict.into(),
         };
         Ok(Conclusion {
             preset: Some(name.clone()),

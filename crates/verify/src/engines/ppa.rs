@@ -1,7 +1,8 @@
 //! Policy predicate abstraction as one of the engines.
 
 use policert_engine_api::{
-    Conclusion, Configuration as _, Configured, Context, Engine, EngineError, Question,
+    Conclusion, Configuration as _, Configured, Context, Engine, EngineAnswer, EngineError,
+    Invariant, Question, Verdict,
 };
 use policert_ppa::{PpaConfig, QueryStats, TestStats, run_recorded};
 use serde_json::{Value, json};
@@ -28,6 +29,9 @@ pub(super) const REGISTRATION: Registration = Registration {
     configure: |preset, settings| configured(preset, settings, Ppa),
 };
 
+/// The greatest number of abstract states that are written down as evidence.
+const MOST_PIECES: usize = 100_000;
+
 /// Abstracts with the predicates that are given.
 struct Ppa(Configured<PpaConfig>);
 
@@ -41,14 +45,28 @@ impl Engine for Ppa {
         let (budget, observer, recorder) = context.parts();
         let Configured { name, config } = &self.0;
         let report = run_recorded(question, question.policy, config, budget, observer, recorder)?;
+        let answer = with_abstract_states(report.verdict, report.invariant);
         Ok(Conclusion {
             preset: Some(name.clone()),
             numbers: json!({ "tests": tests(&report.queries) }),
             start_states: report.start_states,
             notes: report.notes,
-            ..Conclusion::new("ppa", report.verdict, report.counts)
+            ..Conclusion::new("ppa", answer, report.counts)
         })
     }
+}
+
+/// An answer with the invariant that the abstract states are.
+pub(super) fn with_abstract_states(verdict: Verdict, invariant: Option<Invariant>) -> EngineAnswer {
+    EngineAnswer::with_invariant(verdict, || {
+        let invariant = invariant.ok_or_else(|| "no evidence was asked for".to_owned())?;
+        match invariant.pieces().len() {
+            0..=MOST_PIECES => Ok(invariant),
+            more => {
+                Err(format!("there are {more} abstract states; evidence has {MOST_PIECES} at most"))
+            }
+        }
+    })
 }
 
 /// The tests that were asked, by kind.

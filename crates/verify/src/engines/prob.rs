@@ -62,7 +62,7 @@ impl Engine for Prob {
             aim,
             precision: aim.precision.unwrap_or(1e-6),
             method: self.0.config.method,
-            evidence: context.evidence,
+            evidence: question.evidence,
         };
         let found = induced::find(question, &solving, context)?;
         let filtered = Filtered::new(question, aim, &found)?;

@@ -37,11 +37,9 @@ pub(super) fn say_hollow(
 /// Returns why an answer has no evidence, if it has none.
 pub(super) fn no_evidence(found: &Conclusion) -> String {
     match &found.answer {
-        EngineAnswer::Safe { vacuous: true, .. } => "there is no start state".to_owned(),
-        EngineAnswer::Safe { vacuous: false, .. } => format!(
-            "engine {} has no evidence of safe verdicts; ic3 has: an inductive invariant",
-            found.engine
-        ),
+        EngineAnswer::Safe { invariant, .. } => {
+            invariant.as_ref().err().cloned().unwrap_or_default()
+        }
         EngineAnswer::Unsafe(_) => String::new(),
         EngineAnswer::Probability(found) => {
             found.values.as_ref().err().cloned().unwrap_or_default()

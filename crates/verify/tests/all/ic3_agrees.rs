@@ -161,13 +161,13 @@ fn certified(
     policy: Option<&Policy>,
     boxes: &[IntBox],
 ) -> Result<(), InvariantError> {
-    let budget = &mut Budget::unlimited();
+    let (invariant, budget) = (boxes.to_vec().into(), &mut Budget::unlimited());
     match policy {
         Some(policy) => {
             let mut choices = IntervalChoices::new(policy);
-            check_invariant(question, Some(policy), boxes, &mut choices, budget)
+            check_invariant(question, Some(policy), &invariant, &mut choices, budget)
         }
-        None => check_invariant(question, None, boxes, &mut NothingRefuted, budget),
+        None => check_invariant(question, None, &invariant, &mut NothingRefuted, budget),
     }
 }
 

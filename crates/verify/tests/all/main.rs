@@ -12,5 +12,6 @@ mod prob_ppa;
 mod probabilities;
 mod probability_evidence;
 mod query;
+mod safe_evidence;
 mod small_networks;
 mod stuck_and_goal;

@@ -1,19 +1,19 @@
-//! Sets of states as disjoint boxes, with a tree that finds those that meet a box.
+//! Sets of points as boxes, with a tree that finds those that meet a box.
 
-use policert_numeric::IntBox;
+use crate::IntBox;
 
 /// Boxes in a leaf before it is cut.
 const LEAF: usize = 16;
 
-/// A set of states.
-#[derive(Debug)]
-pub(crate) struct BoxSet {
+/// The union of boxes of one dimension.
+#[derive(Clone, Debug)]
+pub struct BoxSet {
     boxes: Vec<IntBox>,
     /// The first is the root.
     nodes: Vec<BoxNode>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum BoxNode {
     /// The boxes that meet this part of the space, and at how many of them it is cut.
     Leaf(Vec<usize>, usize),
@@ -27,8 +27,16 @@ impl Default for BoxSet {
     }
 }
 
+impl<'b> FromIterator<&'b IntBox> for BoxSet {
+    fn from_iter<I: IntoIterator<Item = &'b IntBox>>(boxes: I) -> Self {
+        let mut set = Self::default();
+        boxes.into_iter().for_each(|sides| set.insert(sides.clone()));
+        set
+    }
+}
+
 impl BoxSet {
-    /// Adds a box that meets none of the set.
+    /// Adds a box.
     pub fn insert(&mut self, sides: IntBox) {
         let id = self.boxes.len();
         let mut stack = vec![0];
@@ -101,8 +109,31 @@ impl BoxSet {
         best.map(|(_, d, at)| (d, at))
     }
 
-    /// The parts of a box that lie outside of the set, disjoint.
-    pub fn rest(&self, sides: IntBox) -> Vec<IntBox> {
+    /// Returns the boxes in the order in which they were added.
+    #[must_use]
+    pub fn boxes(&self) -> &[IntBox] {
+        &self.boxes
+    }
+
+    /// Returns whether a point lies in the set.
+    #[must_use]
+    pub fn contains(&self, point: &[i64]) -> bool {
+        let mut node = 0;
+        loop {
+            match &self.nodes[node] {
+                BoxNode::Cut { d, at, low, high } => {
+                    node = if point[*d] <= *at { *low } else { *high };
+                }
+                BoxNode::Leaf(ids, _) => {
+                    return ids.iter().any(|&id| self.boxes[id].contains(point));
+                }
+            }
+        }
+    }
+
+    /// The positions of the boxes that have a point in common with `sides`, in order.
+    #[must_use]
+    pub fn meeting(&self, sides: &IntBox) -> Vec<usize> {
         let mut meeting = Vec::new();
         let mut stack = vec![0];
         while let Some(node) = stack.pop() {
@@ -112,13 +143,20 @@ impl BoxSet {
                     stack.extend((sides[*d].hi > *at).then_some(*high));
                 }
                 BoxNode::Leaf(ids, _) => {
-                    let meets = |id: &usize| meet(&self.boxes[*id], &sides);
+                    let meets = |id: &usize| meet(&self.boxes[*id], sides);
                     meeting.extend(ids.iter().copied().filter(meets));
                 }
             }
         }
         meeting.sort_unstable();
         meeting.dedup();
+        meeting
+    }
+
+    /// The parts of a box that lie outside of the set, disjoint.
+    #[must_use]
+    pub fn rest(&self, sides: IntBox) -> Vec<IntBox> {
+        let meeting = self.meeting(&sides);
         let mut left = vec![sides];
         for id in meeting {
             let known = &self.boxes[id];
@@ -146,9 +184,8 @@ fn meet(a: &IntBox, b: &IntBox) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use policert_numeric::IntInterval;
-
     use super::*;
+    use crate::IntInterval;
 
     #[test]
     fn every_point_is_held_once() {
@@ -180,6 +217,7 @@ mod tests {
                     let covered = all.iter().any(|b| b.contains(&[x, y, z]));
                     let count = held.iter().filter(|b| b.contains(&[x, y, z])).count();
                     assert_eq!(count, usize::from(covered));
+                    assert_eq!(set.contains(&[x, y, z]), covered);
                 }
             }
         }
