@@ -189,7 +189,7 @@ fn start_regions(abstraction: &Abstraction<'_>, fragment: &AbstractFragment) -> 
 /// The states that an abstract state stands for.
 fn owned_region(
     abstraction: &Abstraction<'_>,
-    fragment: &Fragment,
+    fragment: &AbstractFragment,
     id: AbstractStateId,
 ) -> Region<Condition> {
     let region = abstraction.predicates.concretisation(&fragment.states.state(id));

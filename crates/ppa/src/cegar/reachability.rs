@@ -123,7 +123,7 @@ impl Reachability {
 
     /// The states that the abstract states of the latest search stand for.
     pub fn invariant(&self) -> Invariant {
-        let piece = |&id: &NodeId| {
+        let piece = |&id: &TreeNodeId| {
             let cell = self.tree.cell(id);
             let conditions = cell.others.iter().map(|literal| literal.condition().clone());
             policert_model::Region { conditions: conditions.collect(), sides: cell.sides }
