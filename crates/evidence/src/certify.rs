@@ -114,6 +114,9 @@ fn run(
     file.compare("unsafe_condition", &Value::from(unsafe_condition))?;
     report.semantics = Some(semantics);
     observer.event(Event::Phase("certify"));
+    if problem.standard.is_some() && kind != Kind::Probability {
+        return Err(file.rejected("the property asks for a probability, which this does not show"));
+    }
     match kind {
         Kind::Probability => {
             probability(&file, &problem, report, &mut budget)?;

@@ -240,17 +240,15 @@ fn safe_verdicts_of_every_engine_are_certified() {
     for engine in ["explicit", "bmc", "ppa", "cegar", "ic3", "auto"] {
         let safe = format!("verify model.jani --engine {engine} --evidence safe.json");
         assert_eq!(code(&example.run(&safe)), 0, "{engine}");
-        let evidence = json(&example.read("safe.json"));
+        let mut evidence = json(&std::fs::read_to_string(example.path("safe.json")).expect("text"));
         assert_valid("evidence", &evidence);
         assert_eq!(evidence["verdict"], "safe", "{engine}");
         assert_eq!(code(&example.run("certify safe.json")), 0, "{engine}");
-        example.replace("safe.json", r#""x": ["#, r#""x": [ 1 + "#);
-        assert_eq!(code(&example.run("certify safe.json")), 40, "{engine}");
+        evidence["invariant"] = serde_json::json!([{"x": [3, 3]}]);
+        std::fs::write(example.path("safe.json"), evidence.to_string()).expect("it is written");
+        assert_eq!(code(&example.run("certify safe.json")), 51, "{engine}");
         std::fs::remove_file(example.path("safe.json")).expect("it is there");
     }
-    let goal = "verify model.jani --reach-goal --goal \"x = 0\" --evidence goal.json";
-    assert_eq!(code(&example.run(goal)), 0);
-    assert!(!example.path("goal.json").exists());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use policert_engine_api::{Budget, CancelFlag, Limits};
 use policert_outcome::Failure;
-use policert_problem::Problem;
+use policert_problem::{Problem, QuestionAim};
 use serde_json::{Map, Value};
 
 use super::file::File;
@@ -16,6 +16,9 @@ pub(super) fn check(
     limits: &Limits,
     cancel: &CancelFlag,
 ) -> Result<usize, Failure> {
+    if problem.semantics.aim != QuestionAim::AvoidUnsafe {
+        return Err(file.rejected("an invariant does not show that every run reaches the goal"));
+    }
     let boxes: Vec<Map<String, Value>> = file.part("invariant")?;
     let conditions: Vec<Vec<ConditionRecord>> = match file.value().get("where") {
         Some(_) => file.part("where")?,
