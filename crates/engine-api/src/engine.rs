@@ -153,7 +153,7 @@ impl From<Verdict> for EngineAnswer {
 pub struct ClaimedInvariant {
     /// The invariant.
     pub invariant: Invariant,
-    /// Whether the verdict stands only if the check of the invariant confirms it in time.
+    /// True if the verdict stands only if the check of the invariant confirms it in time.
     pub is_needed: bool,
 }
 

@@ -41,28 +41,36 @@ fn walk() -> Model {
     loaded.into_model().unwrap_or_else(|| panic!("{problems}"))
 }
 
+/// The variable of the walk.
+fn place(model: &Model) -> VarId {
+    let variable = model.variables.iter().position(|variable| variable.name == "max");
+    VarId::new(variable.expect("it is declared"))
+}
+
 /// That the walk reaches 2.
-fn at_its_end() -> SafetyProperty {
+fn at_its_end(model: &Model) -> SafetyProperty {
     SafetyProperty {
         name: "end".to_owned(),
         start: None,
-        unsafe_condition: Condition::var_equals(VarId::new(0), 2),
+        unsafe_condition: Condition::var_equals(place(model), 2),
         goal: None,
         predicates: Vec::new(),
         interface: None,
     }
 }
 
-/// Scores 1 − x for `go`, through an activation, and 0 for `back`.
+/// Scores f(1 − x) for `go` and f(0) for `back`, where f is the identity without activation.
 fn policy(model: &Model, activation: Option<Activation>) -> Policy {
     let mut builder = NetworkBuilder::new(1).expect("an input");
     let weights = Matrix::new(2, 1, vec![-1.0, 0.0]).expect("two rows");
     let mut node = builder.affine(builder.input(), weights, vec![1.0, 0.0]).expect("it fits");
     if let Some(activation) = activation {
         node = builder.activation(node, activation).expect("it fits");
+        let identity = Matrix::new(2, 2, vec![1.0, 0.0, 0.0, 1.0]).expect("two rows");
+        node = builder.affine(node, identity, vec![0.0, 0.0]).expect("it fits");
     }
     let network = builder.finish(node, ElementType::F64);
-    let (inputs, outputs) = (vec![VarId::new(0)], vec![LabelId::new(0), LabelId::new(1)]);
+    let (inputs, outputs) = (vec![place(model)], vec![LabelId::new(0), LabelId::new(1)]);
     let semantics = PolicySemantics::default();
     Policy::new(network, inputs, outputs, semantics, &model.domains()).expect("it fits")
 }
@@ -71,7 +79,7 @@ fn written(
     model: &Model,
     policy: Option<(&Policy, PolicyEncoding)>,
 ) -> Result<WrittenAutomata, ConvertError> {
-    let property = at_its_end();
+    let property = at_its_end(model);
     let question = Question::new(model, &property);
     let reach = Reach { question, stay: Condition::True, direction: Direction::Max };
     WrittenAutomata::new(&Conversion { reach, policy })
@@ -109,7 +117,7 @@ fn what_an_automaton_cannot_compute_is_refused_by_name() {
 #[test]
 fn the_chain_in_the_format_of_storm() {
     let model = walk();
-    let property = at_its_end();
+    let property = at_its_end(&model);
     let question =
         ReachQuestion { question: Question::new(&model, &property), stay: Condition::True };
     let policy = policy(&model, None);
