@@ -59,7 +59,7 @@ pub struct Question<'m> {
     pub stop_at_first_unsafe: bool,
     /// True if unsafe and terminal states are expanded too; the search goes on then.
     pub build_all: bool,
-    /// Whether evidence is wanted that takes time to collect: of probabilities, and of safe verdicts.
+    /// True if evidence is wanted that takes time to collect: of probabilities, and of safe verdicts.
     pub evidence: bool,
 }
 

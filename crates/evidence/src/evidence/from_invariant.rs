@@ -15,7 +15,7 @@ impl Evidence {
     /// The evidence that an invariant is. It must have been checked.
     ///
     /// # Errors
-    /// Why it cannot be written: a condition that is no linear constraint, nor made of such.
+    /// Says which condition cannot be written: one that is no linear constraint, nor made of such.
     pub fn of_invariant(
         problem: &Problem,
         engine: &str,

@@ -15,7 +15,7 @@ use policert_ppa::{CegarConfig, PpaConfig, cegar};
 use policert_testkit::oracle::{NoAnswer, Reachable};
 use policert_testkit::{Profile, Random, Setting, case_numbers, semantics};
 
-/// What came of the cases.
+/// Counts what the cases came to.
 #[derive(Debug, Default)]
 struct Tally {
     cases: usize,
