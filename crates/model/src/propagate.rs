@@ -53,18 +53,19 @@ enum UnitBound {
 
 impl UnitBound {
     fn truth(self, side: IntInterval) -> Truth {
-        let bounded =
-            [side.lo != IntInterval::UNBOUNDED_BELOW, side.hi != IntInterval::UNBOUNDED_ABOVE];
+        // An end that stands for no bound is beyond all numbers.
         let (holds, fails) = match self {
-            Self::AtMost(bound) => (bounded[1] && side.hi <= bound, bounded[0] && side.lo > bound),
-            Self::AtLeast(bound) => (bounded[0] && side.lo >= bound, bounded[1] && side.hi < bound),
+            Self::AtMost(bound) => {
+                (side.hi <= bound && side.hi != IntInterval::UNBOUNDED_ABOVE, side.lo > bound)
+            }
+            Self::AtLeast(bound) => {
+                (side.lo >= bound && side.lo != IntInterval::UNBOUNDED_BELOW, side.hi < bound)
+            }
         };
-        if holds {
-            Truth::True
-        } else if fails {
-            Truth::False
-        } else {
-            Truth::Maybe
+        match (holds, fails) {
+            (true, _) => Truth::True,
+            (false, true) => Truth::False,
+            (false, false) => Truth::Maybe,
         }
     }
 
@@ -79,6 +80,7 @@ impl UnitBound {
 
 impl LinearConstraint {
     /// Its variable and bound, where it is x ≤ c or −x ≤ c: most constraints are.
+    #[inline]
     fn unit_bound(&self) -> Option<(usize, UnitBound)> {
         match self.terms[..] {
             [(v, 1)] => Some((v.index(), UnitBound::AtMost(self.upper))),
@@ -89,10 +91,15 @@ impl LinearConstraint {
 
     /// Returns what is known of it over `sides`.
     #[must_use]
+    #[inline]
     pub fn truth(&self, sides: &IntBox) -> Truth {
-        if let Some((d, bound)) = self.unit_bound() {
-            return bound.truth(sides[d]);
+        match self.unit_bound() {
+            Some((d, bound)) => bound.truth(sides[d]),
+            None => self.truth_of_sum(sides),
         }
+    }
+
+    fn truth_of_sum(&self, sides: &IntBox) -> Truth {
         let (lo, hi) = sum_range(&self.terms, 0, sides);
         let upper = i128::from(self.upper);
         if hi.is_some_and(|hi| hi <= upper) {
@@ -302,7 +309,12 @@ fn is_partial(expr: &Expr, sides: &IntBox) -> bool {
 fn combined(parts: &[Condition], sides: &IntBox, decides: Truth, neutral: Truth) -> Truth {
     let mut truth = neutral;
     for part in parts {
-        match part.truth(sides) {
+        // Most parts are: this saves a call.
+        let of_part = match part {
+            Condition::Linear(constraint) => constraint.truth(sides),
+            part => part.truth(sides),
+        };
+        match of_part {
             t if t == decides => return decides,
             Truth::Maybe => truth = Truth::Maybe,
             _ => {}
@@ -339,7 +351,10 @@ fn sweep_to_hull(parts: &[Condition], sides: &mut IntBox) -> Swept {
             Swept::Smaller => match &mut hull {
                 None => hull = Some(left.clone()),
                 Some(hull) => {
-                    hull.hull_with(&left);
+                    // Neither is empty.
+                    for (side, more) in hull.sides_mut().iter_mut().zip(left.sides()) {
+                        *side = IntInterval::new(side.lo.min(more.lo), side.hi.max(more.hi));
+                    }
                     if hull == sides {
                         return Swept::Nothing;
                     }

@@ -63,6 +63,18 @@ impl<'a> Abstraction<'a> {
         Ok(new.len())
     }
 
+    /// Refuses a start state outside the domains.
+    ///
+    /// # Errors
+    /// Such a state, as unsupported.
+    pub fn require_in_domains(&self, start: &[i64]) -> Result<(), EngineError> {
+        if self.predicates.domains().contains(start) {
+            return Ok(());
+        }
+        let state = self.question.model.display_state(start);
+        Err(EngineError::Unsupported(format!("a start state outside the domains: {state}")))
+    }
+
     /// The effect of outcome number `d` of operator number `o` on the predicates.
     #[must_use]
     pub fn effect(&self, o: usize, d: usize) -> &PredicateEffect {
@@ -86,12 +98,15 @@ impl<'a> Abstraction<'a> {
             && self.effect(o, d).validity.iter().any(|c| c.truth(&applicable.sides) != Truth::True)
     }
 
-    /// Returns whether no operator of a label applies in a region, as its box shows.
-    #[must_use]
-    pub fn is_idle(&self, group: &LabelGroup, states: &Region<'_>) -> bool {
-        let is_idle =
-            |&o: &usize| self.operators.all()[o].guard.truth(&states.sides) == Truth::False;
-        group.operators.iter().all(is_idle)
+    /// The operators of a label that may apply in a region, as far as its box shows.
+    pub fn possible<'o>(
+        &'o self,
+        group: &'o LabelGroup,
+        states: &'o Region<'_>,
+    ) -> impl Iterator<Item = usize> + 'o {
+        let is_possible =
+            |&o: &usize| self.operators.all()[o].guard.truth(&states.sides) != Truth::False;
+        group.operators.iter().copied().filter(is_possible)
     }
 
     /// That a state is not declared terminal.

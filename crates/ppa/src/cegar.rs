@@ -253,3 +253,6 @@ impl Loop {
         self.reachability.counts.predicates = Some(self.predicates.values().sum());
     }
 }
+
+#[cfg(test)]
+mod tests;

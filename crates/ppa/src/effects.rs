@@ -72,7 +72,11 @@ impl PredicateEffect {
         let updated = |v: VarId| destination.update(v).is_some();
         let affected = predicates
             .ids()
-            .filter(|&p| predicates.literal(p, true).variables().into_iter().any(updated))
+            .filter(|&p| {
+                let mut is_affected = false;
+                predicates.literal(p, true).for_each_var(&mut |v| is_affected |= updated(v));
+                is_affected
+            })
             .map(|predicate| Affected {
                 predicate,
                 literals: [false, true].map(|value| {

@@ -1,13 +1,21 @@
-//! Abstract state expansion (PPA 2022, Algorithm 1).
-//!
-//! Input: an abstract state s_𝒫. Output: its transitions in Θ^π_𝒫.
+//! Abstract state expansion (PPA 2022, Algorithm 1): its lines, the same for all abstract domains.
 //!
 //! | paper | here |
 //! |---|---|
-//! | s_𝒫, s'_𝒫 | `source`, `target` |
-//! | dom(s'_𝒫) ≠ 𝒫 | `undecided` is not empty |
-//! | entailment_by(s_𝒫, o) | [`Expansion::entailment_by_operator`] |
-//! | entailment_by(p, b) | [`Expansion::entailment_by_predicate`] |
+//! | lines 2 and 3 | [`Expansion::selected`] |
+//! | lines 5 to 7 | [`Expansion::applicable`] |
+//! | lines 10 to 23 | [`enumerate_states`] |
+//! | lines 12 to 14 | [`Expansion::leads`] |
+//! | dom(s'_𝒫) ≠ 𝒫 | [`Targets::open`] |
+//! | entailment_by(p, b) | the truth of a literal's weakest precondition over the box of source states |
+//!
+//! The loops over labels and operators (lines 1 to 9) are those of each domain:
+//!
+//! | abstract states | file |
+//! |---|---|
+//! | truth values of given predicates: Algorithm 1 itself | `given.rs` |
+//! | leaves of a tree of predicates, expanded as far as a search needs it | `cegar/successors.rs` |
+//! | leaves, with distributions over all outcomes | `prob/expansion.rs` |
 //!
 //! Deviations:
 //! - D1: an operator has several outcomes; lines 8 and 9 run for each.
@@ -21,244 +29,255 @@
 //! - D5: a target that is known already, by another operator, is not tested again: transitions
 //!   are counted once per pair of states.
 //! - D6: a label is passed over before line 2 if the box of s_𝒫 shows that no operator of it applies.
+//! - D7: a source state in which the policy is known to choose the label answers all tests about
+//!   regions that hold it.
 
-use policert_engine_api::{Budget, EngineError};
-use policert_model::{Condition, Truth};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use policert_engine_api::{Answer, Budget, EngineError};
+use policert_model::{Condition, State, Truth};
 use policert_symbolic::LabelGroup;
 
-use crate::AbstractState;
 use crate::abstraction::Abstraction;
-use crate::effects::{Affected, PredicateEffect};
 use crate::queries::Queries;
 use crate::region::Region;
 
-/// Receives the transitions of a state.
-pub trait Transitions {
-    /// Returns whether the transition to `target` is known already.
-    fn is_known(&self, target: &AbstractState) -> bool;
-    /// A transition to `target`, by outcome `destination` of operator number `operator`.
-    fn add(&mut self, target: &AbstractState, operator: usize, destination: usize);
-}
-
-/// Holds what the expansion of one state works with.
+/// Holds what expansions work with.
 #[derive(Debug)]
-pub struct Expansion<'a, 's, 'q> {
+pub(crate) struct Expansion<'a, 's, 'q> {
     /// 𝒫 and 𝒪.
     pub abstraction: &'a Abstraction<'a>,
     /// The tests.
     pub queries: &'q mut Queries<'s>,
     pub budget: &'q mut Budget,
-    /// Number of outcomes seen that may leave a domain: such an outcome is no transition.
-    pub may_drop: u64,
 }
 
-/// Holds what the enumeration of targets works on.
-struct Enumeration<'a, 't> {
-    operator: usize,
-    destination: usize,
-    output: Option<usize>,
-    transitions: &'t mut dyn Transitions,
-    undecided: Vec<&'a Affected>,
+/// Source states in which the policy is known to choose a label.
+#[derive(Default, Debug)]
+pub(crate) struct Chosen(pub Vec<Arc<[i64]>>);
+
+impl Chosen {
+    /// One that belongs to a region.
+    fn find(&self, region: &Region<'_>) -> Option<&Arc<[i64]>> {
+        self.0.iter().find(|state| is_in(region, state))
+    }
+
+    /// Keeps the witness of a test; false if that refuted the label.
+    fn learn(&mut self, answer: Answer<State>) -> bool {
+        match answer {
+            Answer::Refuted => false,
+            Answer::Possible(witness) => {
+                self.0.extend(witness.map(Arc::from));
+                true
+            }
+        }
+    }
+}
+
+/// Returns whether a state, with as many free choices as the region has, belongs to a region.
+pub(crate) fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
+    region.sides.dimensions() == state.len()
+        && region.sides.contains(state)
+        && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))
 }
 
 impl<'a> Expansion<'a, '_, '_> {
-    /// Algorithm 1: adds all transitions of `source`.
+    /// Lines 2 and 3: the operators of a label that may apply in some of the states; none if the
+    /// policy chooses the label nowhere in them.
     ///
     /// # Errors
-    /// A stop of the budget (the state must be expanded again from scratch), or a construct
-    /// that cannot be decided.
-    pub fn expand(
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn selected(
         &mut self,
-        source: &AbstractState,
-        transitions: &mut dyn Transitions,
-    ) -> Result<(), EngineError> {
-        let abstraction = self.abstraction;
-        let states = abstraction.predicates.concretisation(source);
-        let states = states.restrict([abstraction.not_terminal()]);
-        if states.is_empty() {
-            return Ok(());
+        states: &Region<'_>,
+        group: &LabelGroup,
+        chosen: &mut Chosen,
+    ) -> Result<Vec<usize>, EngineError> {
+        let Self { abstraction, queries, budget } = self;
+        let mut possible = abstraction.possible(group, states);
+        let Some(first) = possible.next() else { return Ok(Vec::new()) };
+        if let Some(output) = group.output
+            && chosen.0.is_empty()
+            && (queries.is_select_pi_relaxed(states, output, budget)?.refuted() // l.2
+                || !chosen.learn(queries.is_select_pi(states, output, budget)?))
+        {
+            return Ok(Vec::new()); // l.3
         }
-        self.queries.enter(&states);
-        for group in abstraction.operators.groups() {
-            // l.1
-            if abstraction.is_idle(group, &states) {
-                continue;
-            }
-            if let Some(output) = group.output
-                && self.queries.selects(&states, output, self.budget)?.refuted()
-            {
-                continue; // l.2, l.3
-            }
-            self.expand_label(source, &states, group, transitions)?;
-        }
-        Ok(())
+        Ok(std::iter::once(first).chain(possible).collect())
     }
 
-    /// Lines 4 to 9 for the operators of one label.
-    fn expand_label(
+    /// Lines 5 to 7: the states in which operator number `o` applies, if the policy may choose it
+    /// there.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn applicable<'c>(
         &mut self,
-        source: &AbstractState,
-        states: &Region<'a>,
-        group: &'a LabelGroup,
-        transitions: &mut dyn Transitions,
-    ) -> Result<(), EngineError> {
-        let abstraction = self.abstraction;
-        for &o in &group.operators {
-            // l.4
-            let operator = &abstraction.operators.all()[o];
-            let Some(applicable) = self.queries.applicable(states, operator, self.budget)? else {
-                continue; // l.5
-            };
-            if let Some(output) = group.output
-                && self.queries.selects_applicable(&applicable, output, self.budget)?.refuted()
-            {
-                continue; // l.6, l.7
-            }
-            for d in 0..operator.destinations.len() {
-                self.queries.refuse_conflict(
-                    abstraction.question.model,
-                    (operator, d),
-                    &applicable,
-                    group.output,
-                    self.budget,
-                )?;
-                self.may_drop += u64::from(abstraction.may_drop(&applicable, o, d));
-                let valid = abstraction.valid_region(&applicable, o, d);
-                if valid.is_empty() {
-                    continue;
-                }
-                let mut target = source.clone();
-                let undecided =
-                    self.entailment_by_operator(&mut target, &valid, abstraction.effect(o, d))?; // l.8
-                let mut enumeration = Enumeration {
-                    operator: o,
-                    destination: d,
-                    output: group.output,
-                    transitions: &mut *transitions,
-                    undecided,
-                };
-                self.enumerate_states(&mut enumeration, target, &valid, 0)?; // l.9
-            }
+        states: &Region<'c>,
+        (o, output): (usize, Option<usize>),
+        chosen: &mut Chosen,
+    ) -> Result<Option<Region<'c>>, EngineError>
+    where
+        'a: 'c,
+    {
+        let Self { abstraction, queries, budget } = self;
+        budget.poll()?;
+        let guard = &abstraction.operators.all()[o].guard;
+        let applicable = states.restrict([guard]);
+        if applicable.is_empty() || queries.is_app(&applicable, budget)?.refuted() {
+            return Ok(None); // l.5
         }
-        Ok(())
-    }
-
-    /// Sets in `target` what the operator entails, and returns the predicates left open (l.8).
-    fn entailment_by_operator(
-        &mut self,
-        target: &mut AbstractState,
-        states: &Region<'a>,
-        effect: &'a PredicateEffect,
-    ) -> Result<Vec<&'a Affected>, EngineError> {
-        for &(k, location) in &effect.locations {
-            self.abstraction.predicates.layout().set_location(target, k, location);
-        }
-        let mut open = Vec::new();
-        for affected in &effect.affected {
-            match affected.literals[1].truth(&states.sides) {
-                Truth::True => target.set(affected.predicate, true),
-                Truth::False => target.set(affected.predicate, false),
-                Truth::Maybe => open.push(affected),
+        let is_possible = match output {
+            Some(output) if chosen.find(&applicable).is_none() => {
+                !queries.is_app_pi_relaxed(&applicable, output, budget)?.refuted() // l.6
+                    && chosen.learn(queries.is_app_pi(&applicable, output, budget)?) // l.7
             }
-        }
-        // Each predicate left open doubles the work below, so ask exactly where boxes are not
-        // exact.
-        let exact = open.len() > 1 && !states.is_box()
-            || open.iter().filter(|a| !is_bound(&a.literals[1])).count() > 1;
-        if !exact {
-            return Ok(open);
-        }
-        let mut left = Vec::with_capacity(open.len());
-        for affected in open {
-            let mut possible = [false; 2];
-            for value in [false, true] {
-                let region = states.restrict([&affected.literals[usize::from(value)]]);
-                possible[usize::from(value)] = self.queries.is_inhabited(&region, self.budget)?;
-            }
-            match possible {
-                [true, true] => left.push(affected),
-                [_, value] => target.set(affected.predicate, value),
-            }
-        }
-        Ok(left)
-    }
-
-    /// Lines 10 to 23. `decided` counts the predicates of `enumeration.undecided` that are set
-    /// in `target`; `states` are the source states that lead to what is set so far.
-    fn enumerate_states(
-        &mut self,
-        enumeration: &mut Enumeration<'a, '_>,
-        mut target: AbstractState,
-        states: &Region<'a>,
-        mut decided: usize,
-    ) -> Result<(), EngineError> {
-        self.budget.poll()?;
-        decided = Self::entailment_by_predicate(enumeration, &mut target, states, decided); // l.19, l.22
-        let Some(&p) = enumeration.undecided.get(decided) else {
-            return self.test_transition(enumeration, &target, states); // l.11
+            Some(_) | None => true,
         };
-        for value in [true, false] {
-            // l.17, l.18, l.21
-            let part = states.restrict([&p.literals[usize::from(value)]]);
-            if part.is_empty() {
-                continue;
-            }
-            if decided + 1 < enumeration.undecided.len()
-                && !self.queries.is_inhabited(&part, self.budget)?
-            {
-                continue;
-            }
-            let mut next = target.clone();
-            next.set(p.predicate, value);
-            let order = enumeration.undecided.clone();
-            self.enumerate_states(enumeration, next, &part, decided + 1)?; // l.20, l.23
-            enumeration.undecided = order;
-        }
-        Ok(())
+        Ok(is_possible.then_some(applicable))
     }
 
-    /// Sets the open predicates that the source states decide, moving them to the front of the
-    /// open ones; returns the new number of decided ones.
-    fn entailment_by_predicate(
-        enumeration: &mut Enumeration<'a, '_>,
-        target: &mut AbstractState,
-        states: &Region<'a>,
-        mut decided: usize,
-    ) -> usize {
-        let first = decided;
-        for i in first..enumeration.undecided.len() {
-            let affected = enumeration.undecided[i];
-            let value = match affected.literals[1].truth(&states.sides) {
-                Truth::True => true,
-                Truth::False => false,
-                Truth::Maybe => continue,
-            };
-            target.set(affected.predicate, value);
-            enumeration.undecided.swap(decided, i);
-            decided += 1;
-        }
-        decided
-    }
-
-    /// Lines 12 to 15: the transition tests on a complete target.
-    fn test_transition(
+    /// The states, and free choices, in which outcome number `d` of operator number `o` exists; `None` if
+    /// there are none.
+    ///
+    /// # Errors
+    /// A stop of the budget, or an outcome that may contradict itself: unsupported.
+    pub fn outcome<'c>(
         &mut self,
-        enumeration: &mut Enumeration<'a, '_>,
-        target: &AbstractState,
-        states: &Region<'a>,
+        (o, output): (usize, Option<usize>),
+        d: usize,
+        applicable: &Region<'c>,
+    ) -> Result<Option<Region<'c>>, EngineError>
+    where
+        'a: 'c,
+    {
+        self.refuse_conflict((o, output), d, applicable)?;
+        let valid = self.abstraction.valid_region(applicable, o, d);
+        Ok((!valid.is_empty()).then_some(valid))
+    }
+
+    /// Refuses an outcome that assigns two values at once in a state of `applicable` in which the policy
+    /// chooses it: the model is wrong there, whether or not the values are in the domain.
+    ///
+    /// # Errors
+    /// Such a state, as unsupported; a stop of the budget.
+    pub fn refuse_conflict(
+        &mut self,
+        (o, output): (usize, Option<usize>),
+        d: usize,
+        applicable: &Region<'_>,
     ) -> Result<(), EngineError> {
-        if enumeration.transitions.is_known(target) {
+        let Self { abstraction: Abstraction { question, operators, .. }, queries, budget } = self;
+        let operator = &operators.all()[o];
+        let outcome = &operator.destinations[d];
+        let conflict = &outcome.conflict;
+        if conflict.condition == Condition::False {
             return Ok(());
         }
-        if self.queries.leads(states, enumeration.output, self.budget)?.refuted() {
-            return Ok(()); // l.12, l.13, l.14
+        let sides = outcome.choice_sides(&applicable.sides);
+        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
+        if !queries.is_inhabited(&conflicting, budget)? {
+            return Ok(());
         }
-        enumeration.transitions.add(target, enumeration.operator, enumeration.destination); // l.15
-        Ok(())
+        if let Some(output) = output
+            && queries.is_chosen(&conflicting, output, budget)?.refuted()
+        {
+            return Ok(());
+        }
+        Err(EngineError::Unsupported(format!(
+            "{} may assign two values at once to {}",
+            question.model.display_operator(&operator.key),
+            conflict.variables.join(", ")
+        )))
+    }
+
+    /// Lines 12 to 14: whether the policy leads from some state of a region to a target; a source
+    /// state where one is known.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    pub fn leads(
+        &mut self,
+        region: &Region<'_>,
+        output: Option<usize>,
+        chosen: &Chosen,
+    ) -> Result<Answer<Arc<[i64]>>, EngineError> {
+        if let Some(state) = chosen.find(region) {
+            return Ok(Answer::Possible(Some(Arc::clone(state))));
+        }
+        let Self { queries, budget, .. } = self;
+        let mut answer = queries.t_sat(region, output.is_none(), budget)?; // l.12
+        if let Some(output) = output.filter(|_| !answer.refuted()) {
+            answer = queries.t_sat_pi_relaxed(region, output, budget)?; // l.13
+            if !answer.refuted() {
+                answer = queries.t_sat_pi(region, output, budget)?; // l.14
+            }
+        }
+        Ok(match answer {
+            Answer::Refuted => Answer::Refuted,
+            Answer::Possible(witness) => Answer::Possible(witness.map(Arc::from)),
+        })
     }
 }
 
-/// Returns whether a literal bounds a single variable: then boxes are exact.
-fn is_bound(literal: &Condition) -> bool {
-    matches!(literal, Condition::Linear(c) if c.terms.len() == 1)
+/// The targets of an outcome in an abstract domain.
+pub(crate) trait Targets {
+    /// Abstract states that agree in the predicates decided so far.
+    type Place: Clone;
+    /// The weakest preconditions of a predicate's literals: that it is false, that it is true.
+    type Literals: Deref<Target = [Condition; 2]>;
+
+    /// Opens a place: the next predicate that tells its abstract states apart; `None` if it is a
+    /// single one.
+    ///
+    /// # Errors
+    /// A construct that the domain cannot take.
+    fn open(&mut self, place: &Self::Place) -> Result<Option<Self::Literals>, EngineError>;
+
+    /// The part of an opened place in which that predicate has a truth value.
+    fn part(&mut self, place: Self::Place, value: bool) -> Self::Place;
+
+    /// Returns whether to look for targets in a place to which states of `region` may lead.
+    ///
+    /// # Errors
+    /// A stop of the budget, or a construct that cannot be decided.
+    fn enters(&mut self, place: &Self::Place, region: &Region<'_>) -> Result<bool, EngineError>;
+
+    /// Lines 12 to 15: the tests for an abstract state to which states of `region` may lead.
+    ///
+    /// # Errors
+    /// As [`enters`](Self::enters).
+    fn reach(&mut self, place: Self::Place, region: &Region<'_>) -> Result<(), EngineError>;
+}
+
+/// Lines 10 to 23: looks for the abstract states in a place that states of `region` lead to.
+///
+/// # Errors
+/// A stop of the budget, or a construct that cannot be decided.
+pub(crate) fn enumerate_states<T: Targets>(
+    targets: &mut T,
+    mut place: T::Place,
+    region: &Region<'_>,
+) -> Result<(), EngineError> {
+    while let Some(literals) = targets.open(&place)? {
+        // l.16
+        let value = match literals[1].truth(&region.sides) {
+            Truth::True => true,
+            Truth::False => false,
+            Truth::Maybe => {
+                for value in [true, false] {
+                    // l.17, l.18, l.21
+                    let part = targets.part(place.clone(), value);
+                    let states = region.restrict([&literals[usize::from(value)]]);
+                    if targets.enters(&part, &states)? {
+                        enumerate_states(targets, part, &states)?; // l.20, l.23
+                    }
+                }
+                return Ok(());
+            }
+        };
+        place = targets.part(place, value); // l.19, l.22
+    }
+    targets.reach(place, region) // l.11
 }

@@ -3,7 +3,7 @@
 //!
 //! | looking for | file |
 //! |---|---|
-//! | Algorithm 1 | `expansion.rs` |
+//! | Algorithm 1 | `expansion.rs`, for given predicates `given.rs` |
 //! | the tests of Section 6 | `queries.rs`, answered in `native.rs`, `branch_and_bound.rs` and `z3.rs`; `solvers.rs` chooses |
 //! | forward search, safety per start state | `search.rs` |
 //! | abstract start states | `start_states.rs` |
@@ -26,6 +26,9 @@ mod config;
 mod effects;
 mod engine;
 mod expansion;
+mod given;
+#[cfg(test)]
+mod hand_made;
 mod native;
 mod predicates;
 mod prob;

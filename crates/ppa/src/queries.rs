@@ -15,7 +15,7 @@
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Answer, Budget, EngineError};
-use policert_model::{Condition, Conjunction, Model, Operator, State, Truth};
+use policert_model::{Conjunction, State};
 use policert_numeric::IntBox;
 
 use crate::config::PpaConfig;
@@ -277,76 +277,6 @@ impl<'a> Queries<'a> {
         t_sat_pi, |c| c.t_sat_pi.is_on(), is_selected
     );
 
-    /// Lines 2 and 3: IsSelect^π_ℝ, then IsSelect^π.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that the solver cannot take.
-    pub fn selects(
-        &mut self,
-        states: &Region<'_>,
-        output: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        if self.is_select_pi_relaxed(states, output, budget)?.refuted() {
-            return Ok(Answer::Refuted);
-        }
-        self.is_select_pi(states, output, budget)
-    }
-
-    /// Line 5: the states of a region in which an operator applies; `None` if isApp refutes that there
-    /// are some.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that the solver cannot take.
-    pub fn applicable<'c>(
-        &mut self,
-        states: &Region<'c>,
-        operator: &'c Operator,
-        budget: &mut Budget,
-    ) -> Result<Option<Region<'c>>, EngineError> {
-        budget.poll()?;
-        if operator.guard.truth(&states.sides) == Truth::False {
-            return Ok(None); // seen at once
-        }
-        let applicable = states.restrict([&operator.guard]);
-        let refuted = applicable.is_empty() || self.is_app(&applicable, budget)?.refuted();
-        Ok((!refuted).then_some(applicable))
-    }
-
-    /// Lines 6 and 7: isApp^π_ℝ, then isApp^π.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that the solver cannot take.
-    pub fn selects_applicable(
-        &mut self,
-        applicable: &Region<'_>,
-        output: usize,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        if self.is_app_pi_relaxed(applicable, output, budget)?.refuted() {
-            return Ok(Answer::Refuted);
-        }
-        self.is_app_pi(applicable, output, budget)
-    }
-
-    /// Lines 12 to 14: TSat, then TSat^π_ℝ and TSat^π if the policy has a say.
-    ///
-    /// # Errors
-    /// A stop of the budget, or a construct that the solver cannot take.
-    pub fn leads(
-        &mut self,
-        states: &Region<'_>,
-        output: Option<usize>,
-        budget: &mut Budget,
-    ) -> Result<Answer<State>, EngineError> {
-        let answer = self.t_sat(states, output.is_none(), budget)?; // l.12
-        let Some(output) = output.filter(|_| !answer.refuted()) else { return Ok(answer) };
-        if self.t_sat_pi_relaxed(states, output, budget)?.refuted() {
-            return Ok(Answer::Refuted); // l.13
-        }
-        self.t_sat_pi(states, output, budget) // l.14
-    }
-
     /// As TSat^π, whatever the configuration: whether the policy chooses the output in some state
     /// of a region in which that would be an error.
     ///
@@ -363,42 +293,6 @@ impl<'a> Queries<'a> {
         let answer = selection.is_selected(region, output, budget);
         self.stats.t_sat_pi.record(start, &answer);
         answer
-    }
-
-    /// Refuses an outcome, a destination of an operator, that assigns two values at once in a state
-    /// of `applicable` in which the policy chooses it: the model is wrong there, whether or not the
-    /// values are in the domain.
-    ///
-    /// # Errors
-    /// Such a state, as unsupported; a stop of the budget.
-    pub fn refuse_conflict(
-        &mut self,
-        model: &Model,
-        (operator, destination): (&Operator, usize),
-        applicable: &Region<'_>,
-        output: Option<usize>,
-        budget: &mut Budget,
-    ) -> Result<(), EngineError> {
-        let destination = &operator.destinations[destination];
-        let conflict = &destination.conflict;
-        if conflict.condition == Condition::False {
-            return Ok(());
-        }
-        let sides = destination.choice_sides(&applicable.sides);
-        let conflicting = applicable.extend(sides).restrict([&conflict.condition]);
-        if !self.is_inhabited(&conflicting, budget)? {
-            return Ok(());
-        }
-        if let Some(output) = output
-            && self.is_chosen(&conflicting, output, budget)?.refuted()
-        {
-            return Ok(());
-        }
-        Err(EngineError::Unsupported(format!(
-            "{} may assign two values at once to {}",
-            model.display_operator(&operator.key),
-            conflict.variables.join(", ")
-        )))
     }
 
     /// isApp(s_𝒫, o) (l.5).

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use policert_engine_api::{Budget, Counts, EngineError, Event, Id, Observer, SideTable};
 
 use crate::abstraction::Abstraction;
-use crate::expansion::{Expansion, Transitions};
+use crate::expansion::Expansion;
+use crate::given::Transitions;
 use crate::queries::Queries;
 use crate::start_states::abstract_start_states;
-use crate::{AbstractState, AbstractStateId, AbstractStateTable};
+use crate::{AbstractStateId, AbstractStateTable};
 
 /// Holds what is known of an abstract state that was met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,30 +61,6 @@ pub struct FragmentSearch<'a, 's, 'q> {
     pub observer: &'q mut dyn Observer,
 }
 
-/// The transitions of the state that is being expanded.
-struct Found<'f> {
-    source: AbstractStateId,
-    states: &'f mut AbstractStateTable,
-    /// Targets of this source, sorted by id.
-    targets: Vec<AbstractStateId>,
-    /// In the order of finding, with operator and outcome.
-    added: Vec<(AbstractStateId, AbstractStep)>,
-}
-
-impl Transitions for Found<'_> {
-    fn is_known(&self, target: &AbstractState) -> bool {
-        self.states.find(target).is_some_and(|id| self.targets.binary_search(&id).is_ok())
-    }
-
-    fn add(&mut self, target: &AbstractState, operator: usize, destination: usize) {
-        let (id, _) = self.states.intern(target);
-        if let Err(at) = self.targets.binary_search(&id) {
-            self.targets.insert(at, id);
-            self.added.push((id, AbstractStep { source: self.source, operator, destination }));
-        }
-    }
-}
-
 impl Abstraction<'_> {
     /// Builds the reachable fragment. What was built before a stop stays in `fragment`.
     ///
@@ -129,21 +106,15 @@ impl FragmentSearch<'_, '_, '_> {
             self.budget.poll_clock()?;
             self.budget.check_states(fragment.states.len())?;
             let state = fragment.states.state(source);
-            let mut found = Found {
-                source,
-                states: &mut fragment.states,
-                targets: Vec::new(),
-                added: Vec::new(),
-            };
+            let mut transitions = Transitions::new(&mut fragment.states);
             let mut expansion = Expansion {
                 abstraction: self.abstraction,
                 queries: &mut *self.queries,
                 budget: &mut *self.budget,
-                may_drop: 0,
             };
-            expansion.expand(&state, &mut found)?;
-            may_drop += expansion.may_drop;
-            for (target, step) in found.added {
+            may_drop += expansion.expand(&state, &mut transitions)?;
+            for (target, (operator, destination)) in transitions.found {
+                let step = AbstractStep { source, operator, destination };
                 fragment.transitions.push((source, target));
                 if target.to_index() < fragment.info.len() {
                     continue;

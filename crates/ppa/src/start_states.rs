@@ -27,11 +27,7 @@ pub fn abstract_start_states(
             StartStates::List(states) => {
                 for state in states {
                     budget.poll()?;
-                    if !predicates.domains().contains(state) {
-                        let state = question.model.display_state(state);
-                        let message = format!("a start state outside the domains: {state}");
-                        return Err(EngineError::Unsupported(message));
-                    }
+                    abstraction.require_in_domains(state)?;
                     found.insert(predicates.project(state));
                 }
             }

@@ -76,11 +76,7 @@ impl StartSearch<'_, '_, '_> {
             if seen > LIST_LIMIT {
                 return Err(EngineError::Internal(full.to_owned()));
             }
-            if !self.abstraction.predicates.domains().contains(state) {
-                let state = question.model.display_state(state);
-                let message = format!("a start state outside the domains: {state}");
-                return Err(EngineError::Unsupported(message));
-            }
+            self.abstraction.require_in_domains(state)?;
             states.insert(state.to_vec());
             Ok(())
         });
@@ -114,11 +110,7 @@ impl StartSearch<'_, '_, '_> {
                 let mut all = BTreeSet::new();
                 for state in *states {
                     self.budget.poll()?;
-                    if !self.abstraction.predicates.domains().contains(state) {
-                        let state = self.abstraction.question.model.display_state(state);
-                        let message = format!("a start state outside the domains: {state}");
-                        return Err(EngineError::Unsupported(message));
-                    }
+                    self.abstraction.require_in_domains(state)?;
                     all.insert(locations.iter().map(|l| state[l.index()]).collect());
                 }
                 Ok(all.into_iter().collect())

@@ -226,6 +226,11 @@ impl StateTree {
         }
     }
 
+    /// The part of an inner node in which its predicate has a truth value; a leaf is its own part.
+    pub fn part(&self, id: TreeNodeId, value: bool) -> TreeNodeId {
+        self.node(id).split.map_or(id, |(_, parts)| parts[usize::from(value)])
+    }
+
     /// Splits all leaves under a node. Returns whether one was.
     pub fn split_under(&mut self, id: TreeNodeId, predicate: PredicateId) -> bool {
         match self.node(id).split {

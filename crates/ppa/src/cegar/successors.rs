@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use policert_engine_api::{Answer, EngineError};
-use policert_model::{State, Truth};
+use policert_model::State;
 
 use super::cell::Literals;
 use super::preconditions::Preconditions;
 use super::predicate_id::PredicateId;
-use super::reachability::LeafSearch;
+use super::reachability::{LeafSearch, Reachability};
 use super::state_tree::{Arrival, Candidate, Found, TreeNodeId};
+use crate::expansion::{Chosen, Expansion, Targets, enumerate_states, is_in};
 use crate::region::Region;
 
 /// The transitions of one abstract state by one outcome.
@@ -55,8 +56,7 @@ impl LeafSearch<'_, '_, '_> {
             if output.is_some() && refuted == output {
                 continue;
             }
-            let is_selected = self.abstraction.policy.is_none()
-                || output.is_none()
+            let is_selected = output.is_none()
                 || selected == output
                 || group.iter().any(|c| c.found != Found::Nothing);
             let mut outgoing = Outgoing {
@@ -105,34 +105,24 @@ impl LeafSearch<'_, '_, '_> {
         if states.is_empty() {
             return Ok(all);
         }
-        let abstraction = self.abstraction;
+        let (abstraction, Reachability { tree, may_drop, .. }) =
+            (self.abstraction, &mut *self.reachability);
+        let mut expansion =
+            Expansion { abstraction, queries: &mut *self.queries, budget: &mut *self.budget };
         for group in abstraction.operators.groups() {
-            if let Some(output) = group.output
-                && !group.operators.is_empty()
-                && self.queries.is_select_pi(states, output, self.budget)?.refuted()
-            {
-                continue;
-            }
-            for &o in &group.operators {
-                let operator = &abstraction.operators.all()[o];
-                let applicable = self.queries.applicable(states, operator, self.budget)?;
+            let mut chosen = Chosen::default();
+            for o in expansion.selected(states, group, &mut chosen)? {
+                let operator = (o, group.output);
+                let applicable = expansion.applicable(states, operator, &mut chosen)?;
                 let Some(applicable) = applicable else { continue };
-                for d in 0..operator.destinations.len() {
+                for d in 0..abstraction.operators.all()[o].destinations.len() {
                     if abstraction.may_drop(&applicable, o, d) {
-                        self.reachability.may_drop.insert((o, d));
+                        may_drop.insert((o, d));
                     }
-                    self.queries.refuse_conflict(
-                        abstraction.question.model,
-                        (operator, d),
-                        &applicable,
-                        group.output,
-                        self.budget,
-                    )?;
-                    if abstraction.valid_region(&applicable, o, d).is_empty() {
+                    if expansion.outcome(operator, d, &applicable)?.is_none() {
                         continue;
                     }
-                    let target =
-                        self.reachability.tree.root_after(abstraction, &states.sides, o, d);
+                    let target = tree.root_after(abstraction, &states.sides, o, d);
                     let (Ok(operator), Ok(destination)) = (u32::try_from(o), u32::try_from(d))
                     else {
                         return Err(EngineError::Unsupported("too many operators".to_owned()));
@@ -195,10 +185,13 @@ impl LeafSearch<'_, '_, '_> {
                 .map(|(effect, (_, literal))| &effect[usize::from(literal.value)]);
             let part = valid.restrict(conditions);
             let witness = match &candidate.found {
-                Found::Witness(state) if valid.sides.dimensions() == state.len() => Some(state),
-                _ => None,
+                Found::Witness(state) => Some(state),
+                Found::Nothing | Found::Possible => None,
             };
-            self.descend(target, &part, witness, outgoing)?;
+            let mut targets = LeafTargets { search: &mut *self, witness, outgoing: &mut *outgoing };
+            if targets.enters(&target, &part)? {
+                enumerate_states(&mut targets, target, &part)?;
+            }
             if outgoing.is_refuted {
                 return Ok(());
             }
@@ -212,43 +205,6 @@ impl LeafSearch<'_, '_, '_> {
         let destination = &operator.destinations[outgoing.destination as usize];
         let tree = &self.reachability.tree;
         outgoing.preconditions.of(tree, destination, predicate, |before| before)
-    }
-
-    /// The abstract states under a node that the source states of `region` lead to; `witness` is
-    /// one of them in which the policy chooses the label.
-    fn descend(
-        &mut self,
-        id: TreeNodeId,
-        region: &Region<'_>,
-        witness: Option<&Arc<[i64]>>,
-        outgoing: &mut Outgoing,
-    ) -> Result<(), EngineError> {
-        self.budget.poll()?;
-        if region.is_empty() || outgoing.is_refuted {
-            return Ok(());
-        }
-        if self.first_unsafe.is_some() {
-            outgoing.keep(id, Found::Nothing);
-            return Ok(());
-        }
-        let Some((predicate, parts)) = self.reachability.tree.open(id) else {
-            return self.test(id, region, witness, outgoing);
-        };
-        let literals = self.precondition(outgoing, predicate);
-        let decided = match literals[1].truth(&region.sides) {
-            Truth::True => Some(1),
-            Truth::False => Some(0),
-            Truth::Maybe => None,
-        };
-        if let Some(value) = decided {
-            return self.descend(parts[value], region, witness, outgoing);
-        }
-        for value in [1, 0] {
-            let part = region.restrict([&literals[value]]);
-            let witness = witness.filter(|state| literals[value].holds(state) == Ok(true));
-            self.descend(parts[value], &part, witness, outgoing)?;
-        }
-        Ok(())
     }
 
     /// The transition tests, for an abstract state that was not reached yet.
@@ -270,9 +226,8 @@ impl LeafSearch<'_, '_, '_> {
             outgoing.keep(leaf, Found::Nothing);
             return Ok(());
         }
-        let output = outgoing.output.filter(|_| self.abstraction.policy.is_some());
-        let mut answer = self.queries.t_sat(region, output.is_none(), self.budget)?;
-        if let Some(output) = output
+        let mut answer = self.queries.t_sat(region, outgoing.output.is_none(), self.budget)?;
+        if let Some(output) = outgoing.output
             && !answer.refuted()
         {
             if !outgoing.is_selected {
@@ -309,6 +264,45 @@ impl LeafSearch<'_, '_, '_> {
     }
 }
 
+/// The targets of one outcome.
+struct LeafTargets<'t, 'o, 'r, 's, 'q> {
+    search: &'t mut LeafSearch<'r, 's, 'q>,
+    /// A source state in which the policy chooses the label, where one is known.
+    witness: Option<&'o Arc<[i64]>>,
+    outgoing: &'t mut Outgoing,
+}
+
+impl Targets for LeafTargets<'_, '_, '_, '_, '_> {
+    type Place = TreeNodeId;
+    type Literals = Literals;
+
+    fn open(&mut self, node: &TreeNodeId) -> Result<Option<Literals>, EngineError> {
+        let opened = self.search.reachability.tree.open(*node);
+        Ok(opened.map(|(predicate, _)| self.search.precondition(self.outgoing, predicate)))
+    }
+
+    fn part(&mut self, node: TreeNodeId, value: bool) -> TreeNodeId {
+        self.search.reachability.tree.part(node, value)
+    }
+
+    fn enters(&mut self, node: &TreeNodeId, region: &Region<'_>) -> Result<bool, EngineError> {
+        self.search.budget.poll()?;
+        if region.is_empty() || self.outgoing.is_refuted {
+            return Ok(false);
+        }
+        if self.search.first_unsafe.is_some() {
+            self.outgoing.keep(*node, Found::Nothing);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    fn reach(&mut self, leaf: TreeNodeId, region: &Region<'_>) -> Result<(), EngineError> {
+        let witness = self.witness.filter(|state| is_in(region, state));
+        self.search.test(leaf, region, witness, self.outgoing)
+    }
+}
+
 impl Outgoing {
     fn arrival(&self) -> Arrival {
         Arrival { source: self.source, operator: self.operator, destination: self.destination }
@@ -318,11 +312,4 @@ impl Outgoing {
         let (operator, destination) = (self.operator, self.destination);
         self.kept.push(Candidate { operator, destination, target, found });
     }
-}
-
-/// Returns whether a state without free choices belongs to a region.
-pub(crate) fn is_in(region: &Region<'_>, state: &[i64]) -> bool {
-    region.sides.dimensions() == state.len()
-        && region.sides.contains(state)
-        && region.conditions.iter().all(|condition| condition.holds(state) == Ok(true))
 }

@@ -12,11 +12,12 @@ use policert_mdp::{Choices, ImplicitMdp, Standing};
 use rustc_hash::FxHashMap;
 
 use super::distribution::{JointOperators, Target, Transition};
-use super::expansion::Expansion;
+use super::expansion::MdpExpansion;
 use crate::abstraction::Abstraction;
 use crate::cegar::start_list::StartList;
 use crate::cegar::start_states::StartSearch;
 use crate::cegar::state_tree::{StateTree, TreeNodeId};
+use crate::expansion::Expansion;
 use crate::queries::Queries;
 
 /// The abstract MDP.
@@ -166,12 +167,11 @@ impl Expanding<'_, '_, '_> {
             known = self.mdp.expanded.get(&whole).map(Arc::clone);
             at = self.mdp.tree.node(whole).parent();
         }
-        let mut expansion = Expansion {
-            abstraction: self.abstraction,
+        let (abstraction, queries) = (self.abstraction, &mut *self.queries);
+        let mut expansion = MdpExpansion {
+            expansion: Expansion { abstraction, queries, budget },
             tree: &mut self.mdp.tree,
             operators: &mut self.mdp.operators,
-            queries: &mut *self.queries,
-            budget,
             may_drop: &mut self.mdp.may_drop,
         };
         let all = Arc::new(expansion.expand(node, known.as_ref().map(|all| &all[..]))?);

@@ -10,11 +10,12 @@ use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states};
 
 use super::abstract_mdp::AbstractMdp;
 use super::distribution::{Target, Transition};
-use super::expansion::Expansion;
+use super::expansion::MdpExpansion;
 use super::refuse_probabilities;
 use crate::abstraction::Abstraction;
 use crate::cegar::state_tree::TreeNodeId;
 use crate::config::PpaConfig;
+use crate::expansion::Expansion;
 
 /// The most states of a model that is tried.
 const MOST_STATES: u128 = 500;
@@ -94,12 +95,14 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
     let mut queries = abstraction.queries(&config).expect("native tests");
     for (leaf, expected) in expected {
         let mut budget = Budget::unlimited();
-        let mut expansion = Expansion {
-            abstraction: &abstraction,
+        let mut expansion = MdpExpansion {
+            expansion: Expansion {
+                abstraction: &abstraction,
+                queries: &mut queries,
+                budget: &mut budget,
+            },
             tree: &mut mdp.tree,
             operators: &mut mdp.operators,
-            queries: &mut queries,
-            budget: &mut budget,
             may_drop: &mut mdp.may_drop,
         };
         let found = expansion.expand(leaf, None).ok()?;
@@ -127,12 +130,14 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
         tally.branching += expected.iter().filter(|(_, targets)| targets.len() > 1).count();
         tally.lost += expected.iter().filter(|(_, t)| t.contains(&Target::Lost)).count();
         // What is known of a whole holds for its parts, tested again or not.
-        let mut expansion = Expansion {
-            abstraction: &abstraction,
+        let mut expansion = MdpExpansion {
+            expansion: Expansion {
+                abstraction: &abstraction,
+                queries: &mut queries,
+                budget: &mut budget,
+            },
             tree: &mut mdp.tree,
             operators: &mut mdp.operators,
-            queries: &mut queries,
-            budget: &mut budget,
             may_drop: &mut mdp.may_drop,
         };
         let again = expansion.expand(leaf, Some(&found)).ok()?;

@@ -6,6 +6,7 @@ use policert_testkit::{Case, Profile, Random, case_numbers, semantics, states};
 
 use super::*;
 use crate::config::PpaConfig;
+use crate::hand_made::{GO, PLACE, goes_below, unsafe_from, walk};
 
 /// The most states of a model that is tried.
 const MOST_STATES: u128 = 500;
@@ -111,4 +112,45 @@ fn check(number: u64, tally: &mut Tally) -> Option<()> {
     tally.cuts += cuts.len();
     tally.none += usize::from(cuts.is_empty());
     Some(())
+}
+
+/// Cuts between place 7 and the places from `first` on where a policy goes that rests at place 5.
+fn cuts_of_walk(first: i64) -> Vec<Cut> {
+    let model = walk(9);
+    let (policy, property) = (goes_below(5, &model), unsafe_from(8));
+    let question = Question::new(&model, &property);
+    let abstraction = Abstraction::new(&question, Some(&policy)).expect("it is supported");
+    let tests = PpaConfig::default();
+    let mut queries = abstraction.queries(&tests).expect("native tests");
+    let mut sides = model.domains();
+    sides[PLACE.index()].lo = first;
+    let mut concretisation = sides.lower_corner();
+    concretisation[PLACE.index()] = 7;
+    let region = Region::new(sides, []);
+    queries.enter(&region);
+    let mut split = ChoiceSplit {
+        abstraction: &abstraction,
+        config: SplitConfig {
+            variable: SplitVariable::First,
+            point: SplitPoint::Choice,
+            until: SplitUntil::Refuted,
+        },
+        policy: &mut PolicyChoice::new(&policy),
+        choice_variables: &[PLACE.index()],
+        entailed: &vec![false; concretisation.len()],
+        queries: &mut queries,
+        budget: &mut Budget::unlimited(),
+    };
+    split.cuts(&region, &concretisation, GO).expect("no limits")
+}
+
+#[test]
+fn the_cut_is_where_the_choice_changes() {
+    let cut = Cut { variable: PLACE.index(), at: 4, below: false, entailed: false };
+    assert_eq!(cuts_of_walk(0), [cut]);
+}
+
+#[test]
+fn nothing_is_cut_where_the_label_is_chosen_nowhere() {
+    assert_eq!(cuts_of_walk(5), []);
 }

@@ -9,6 +9,7 @@ use policert_testkit::{Case, Profile, Random, case_numbers, semantics};
 use super::*;
 use crate::cegar::start_list::StartList;
 use crate::config::PpaConfig;
+use crate::hand_made::{PLACE, rests_at, unsafe_from, walk};
 use crate::prob::abstract_mdp::Expanding;
 use crate::prob::max_prob::{MaxProbMethod, max_prob};
 use crate::prob::refuse_probabilities;
@@ -114,4 +115,49 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) -> Option<()> {
         assert!(progress, "{place}: {kind:?} is refined by {:?}", refinement.predicates);
     }
     None
+}
+
+/// Analyses the first counterexample of a walk with this fence; `rest` is where the policy rests. More
+/// than one in two runs must be real.
+fn first_finding(fence: i64, rest: i64, first_unsafe: i64) -> Finding {
+    let model = walk(fence);
+    let (policy, property) = (rests_at(rest, &model), unsafe_from(first_unsafe));
+    let question = Question::new(&model, &property);
+    let abstraction = Abstraction::new(&question, Some(&policy)).expect("it is supported");
+    let tests = PpaConfig::default();
+    let mut queries = abstraction.queries(&tests).expect("native tests");
+    let mut mdp = AbstractMdp::new(&abstraction);
+    let (predicate, _) = mdp.tree.predicate(&property.unsafe_condition);
+    mdp.tree.split_everywhere(predicate);
+    let budget = &mut Budget::unlimited();
+    let mut expanding = Expanding {
+        mdp: &mut mdp,
+        abstraction: &abstraction,
+        queries: &mut queries,
+        observer: &mut Silent,
+        expanded: 0,
+        transitions: 0,
+    };
+    let options = SolveOptions::default();
+    max_prob(&mut expanding, MaxProbMethod::Complete, &options, budget).expect("no limits");
+    let adversary = Adversary::new(&mdp, &options, budget).expect("no limits").expect("a start");
+    let start = vec![model.initial_states().1.lower_corner()];
+    let limits = (CegarConfig::default(), 2000);
+    let analysis = CeAna::new(&abstraction, &mdp, &adversary, limits, Some(start), budget);
+    let half = Rational::new(1, 2).expect("not 0");
+    let found = analysis.expect("no limits").analyse(&half, &mut queries, budget);
+    found.expect("no limits")
+}
+
+#[test]
+fn paths_that_the_policy_takes_are_real_from_the_start_state() {
+    let Finding::Real(start, probability) = first_finding(9, 9, 1) else { panic!("it is real") };
+    assert_eq!(start[PLACE.index()], 0);
+    assert!(probability > Rational::new(1, 2).expect("not 0"), "{probability}");
+}
+
+#[test]
+fn a_path_beyond_the_fence_is_spurious_in_the_environment() {
+    let Finding::Spurious(kind, refined) = first_finding(6, 9, 8) else { panic!("no run") };
+    assert_eq!((kind, refined.1.origin), (Spuriousness::Path, Origin::Target));
 }
