@@ -98,8 +98,9 @@ impl fmt::Display for NoValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unknown => {
-                "it is none of the categories that the file knows, and the library stops there: let \
-                 the encoder ignore unknown ones (handle_unknown=\"ignore\"), or bound the variable"
+                "it is none of the categories that the file knows, and the library stops there: \
+                 bound the variable, or let the encoder ignore unknown ones \
+                 (handle_unknown=\"ignore\")"
             }
             Self::TooLarge => "the file computes no finite number of it",
             Self::NoInteger => "the file reads integers",

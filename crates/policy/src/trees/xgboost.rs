@@ -6,11 +6,13 @@
 //! classes the margin is the score: positive chooses the second class. Whatever a file says about
 //! itself is compared with what it contains.
 
+mod data_frame;
 mod objective;
 mod tree;
 
 use serde_json::Value;
 
+use super::column::Column;
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::place::{At, single};
 use super::{Features, Rounds, TreesFile};
@@ -69,8 +71,12 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
             ),
         });
     }
+    let columns = booster.columns.clone();
     let trees = booster.trees(used.count);
-    let ensemble = Ensemble::new(shape.features, base, trees)?;
+    let mut ensemble = Ensemble::new(shape.features, base, trees)?;
+    if !columns.is_empty() {
+        ensemble = ensemble.with_columns(shape.features, columns);
+    }
     let law = objective.law();
     Ok(TreesFile { ensemble, features, classes: None, law, notes })
 }
@@ -167,6 +173,8 @@ fn base_scores(
 
 /// The trees and how they belong to rounds.
 struct Booster {
+    /// What the trees read instead of the features, if the file names categories.
+    columns: Vec<Column>,
     trees: Vec<Tree>,
     /// By tree, of booster `dart`.
     weights: Option<Vec<f32>>,
@@ -196,13 +204,7 @@ impl Booster {
                 return Err(name.unsupported(message));
             }
         };
-        if let Some(at) = model.optional("cats").and_then(|at| at.optional("enc"))
-            && !at.elements()?.is_empty()
-        {
-            let message = "categories that a data frame has named are not supported; train with \
-                           their numbers, and feature type `c`";
-            return Err(at.unsupported(message));
-        }
+        let columns = data_frame::columns(&model, shape.features)?;
         let parameters = model.member("gbtree_model_param")?;
         let list = model.member("trees")?;
         let elements = list.elements()?;
@@ -242,7 +244,7 @@ impl Booster {
             at.of_length(trees.len(), "trees")?;
             at.singles()
         });
-        Ok(Self { trees, weights: weights.transpose()?, starts, parallel })
+        Ok(Self { columns, trees, weights: weights.transpose()?, starts, parallel })
     }
 
     /// The rounds that count: all, or those up to the best one.
