@@ -23,6 +23,7 @@ mod reach;
 mod refused_memory;
 mod result_files;
 mod results_keep_their_schema;
+mod second_checker;
 mod shell;
 mod simulate;
 mod spoilt_inputs;

@@ -23,10 +23,25 @@ pub(super) fn check(file: &File<'_>, problem: &Problem) -> Result<usize, Failure
     for member in ["steps", "start", "trace"] {
         file.compare(member, &right[member])?;
     }
+    check_changes(file, &right["trace"])?;
     if file.value().get("end").is_some() {
         file.compare("end", &right["end"])?;
     }
     Ok(trace.steps.len())
+}
+
+/// Checks that no step is said to change what it does not change.
+fn check_changes(file: &File<'_>, right: &Value) -> Result<(), Failure> {
+    let said = file.value()["trace"].as_array().into_iter().flatten();
+    for (i, (said, right)) in said.zip(right.as_array().into_iter().flatten()).enumerate() {
+        let [said, right] = [said, right].map(|step| step["changed"].as_object());
+        let mut names = said.into_iter().flat_map(Map::keys);
+        if let Some(name) = names.find(|name| right.is_some_and(|right| !right.contains_key(*name)))
+        {
+            return Err(file.rejected(&format!("`trace[{i}].changed`: `{name}` does not change")));
+        }
+    }
+    Ok(())
 }
 
 fn read(file: &File<'_>, model: &Model) -> Result<Trace, Failure> {

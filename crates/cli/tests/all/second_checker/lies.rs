@@ -1,0 +1,108 @@
+//! Lies that evidence may tell.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// Makes a lie of evidence and of other evidence; `None` where it does not apply.
+type Tell = fn(&Value, &Value) -> Option<Value>;
+
+/// A way to lie.
+pub struct Lie {
+    /// What is said that is not so.
+    pub what: &'static str,
+    /// Whether it is false of every evidence that it is told of; a smaller invariant may be one, too.
+    pub is_always_false: bool,
+    pub tell: Tell,
+}
+
+const fn lie(what: &'static str, is_always_false: bool, tell: Tell) -> Lie {
+    Lie { what, is_always_false, tell }
+}
+
+pub const LIES: [Lie; 14] = [
+    lie("a score is another", true, |e, _| {
+        let place = "/trace/0/policy/scores/0/exact";
+        let score = e.pointer(place)?.as_str()?;
+        set(e, place, json!(format!("{score}1")))
+    }),
+    lie("the label of a step is another", true, |e, _| {
+        let label = e.pointer("/trace/0/label")?;
+        let scores = e.pointer("/trace/0/policy/scores")?.as_array()?;
+        let other = scores.iter().map(|score| &score["label"]).find(|other| *other != label)?;
+        set(e, "/trace/0/label", other.clone())
+    }),
+    lie("the start state is another", false, |e, _| {
+        let (name, value) = e["start"].as_object()?.iter().find(|(_, value)| value.is_i64())?;
+        let value = json!(value.as_i64()? + 1);
+        set(e, &format!("/start/{}", name.replace('~', "~0").replace('/', "~1")), value)
+    }),
+    lie("a step is left out", true, |e, _| {
+        let mut lie = e.clone();
+        lie["trace"].as_array_mut()?.pop()?;
+        Some(lie)
+    }),
+    lie("a variable changes that does not", true, |e, _| {
+        let changed = e.pointer("/trace/0/changed")?.as_object()?;
+        let mut state = e.pointer("/trace/0/state")?.as_object()?.iter();
+        let (name, value) = state.find(|(name, _)| !changed.contains_key(*name))?;
+        let mut lie = e.clone();
+        lie["trace"][0]["changed"][name] = json!([value, value]);
+        Some(lie)
+    }),
+    lie("the probability of an outcome is another", true, |e, _| {
+        e.pointer("/trace/0/probability")?;
+        set(e, "/trace/0/probability", json!("1/7919"))
+    }),
+    lie("the outcome of a step is another", true, |e, _| {
+        let outcome = e.pointer("/trace/0/outcome")?.as_i64()?;
+        set(e, "/trace/0/outcome", json!(outcome + 100))
+    }),
+    lie("a box is dropped", false, |e, _| {
+        let mut lie = e.clone();
+        lie["invariant"].as_array_mut()?.pop()?;
+        Some(lie)
+    }),
+    lie("a box is wider", false, |e, _| {
+        let (name, ends) = e.pointer("/invariant/0")?.as_object()?.iter().next()?;
+        let mut lie = e.clone();
+        lie["invariant"][0].as_object_mut()?.remove(name);
+        ends.is_array().then_some(lie)
+    }),
+    lie("the bounds of the probability are other ones", true, |e, _| {
+        e.pointer("/probability/1")?;
+        let [low, high] = [0, 1].map(|k| e["probability"][k].as_str().map(str::to_owned));
+        let claimed = if low?.starts_with('1') { "0" } else { "1" };
+        (high? != "1" || claimed == "0").then_some(())?;
+        set(e, "/probability", json!([claimed, claimed]))
+    }),
+    lie("the lower bound of a state is higher", false, |e, _| {
+        let upper = e.pointer("/values/0/2")?.clone();
+        set(e, "/values/0/1", upper)
+    }),
+    lie("a file is another", true, |e, _| set(e, "/inputs/0/sha256", json!("0".repeat(64)))),
+    lie("the unsafe condition is another", true, |e, _| {
+        let condition = e["unsafe_condition"].as_str()?;
+        set(e, "/unsafe_condition", json!(format!("¬({condition})")))
+    }),
+    lie("the evidence is of another question", false, |e, other| {
+        let mut lie = other.clone();
+        for member in ["task", "inputs", "semantics", "unsafe_condition"] {
+            lie[member] = e[member].clone();
+        }
+        (e["task"]["model"] != other["task"]["model"]).then_some(lie)
+    }),
+];
+
+/// The evidence with another value at a JSON pointer.
+fn set(evidence: &Value, pointer: &str, value: Value) -> Option<Value> {
+    let mut lie = evidence.clone();
+    *lie.pointer_mut(pointer)? = value;
+    Some(lie)
+}
+
+/// Evidence from its file.
+pub fn read(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).expect("evidence");
+    serde_json::from_str(&text).expect("JSON")
+}

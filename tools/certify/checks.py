@@ -1,0 +1,445 @@
+"""The three kinds of evidence: a run, an inductive invariant, bounds of a probability (docs/formats/evidence.md)."""
+
+from fractions import Fraction
+
+from expressions import Empty, Wide, compiled, listed, narrow, node, truths
+from model import halves
+from stops import Invalid, Rejected, Unknown, f64, number, of_type
+
+
+class Rules:
+    """What may happen in a state: the rules of the model and the policy together."""
+
+    def __init__(self, question, policy):
+        self.question, self.policy, self.model, self.strict = question, policy, question.model, question.strict
+
+    def is_policys(self, label):
+        return self.policy is not None and label in self.policy.outputs
+
+    def is_left_out(self, label):
+        return self.policy is not None and label in self.policy.never
+
+    def applicable(self, state, strict=None):
+        """The labels of the policy with an operator whose guard holds."""
+        enabled = self.model.enabled(state, self.strict if strict is None else strict, self.is_policys)
+        return {operator.label for operator in enabled}
+
+    def chosen(self, state):
+        """The labels of the policy that it may choose."""
+        return self.policy.chosen(state, self.policy.outputs if self.policy.filter == "none" else self.applicable(state))
+
+    def moves(self, state):
+        """The operators that may fire in a state."""
+        allowed = None
+        for operator in self.model.enabled(state, self.strict, lambda label: not self.is_left_out(label)):
+            if self.is_policys(operator.label):
+                allowed = self.chosen(state) if allowed is None else allowed
+                if operator.label not in allowed:
+                    continue
+            yield operator
+
+    def outcomes(self, operator, state):
+        """The outcomes of an operator: its position, its probability, and what it leads to."""
+        for k in range(len(operator.outcomes)):
+            chance = self.model.probability(operator, k, state)
+            if chance:
+                yield k, chance, list(self.model.leads(operator, k, state, self.strict))
+
+    def successors(self, operator, state):
+        return [after for _, _, found in self.outcomes(operator, state) for _, after in found]
+
+    def leads_on(self, state):
+        """Who leads on from a state: the environment, or all that the policy may choose; None if a run may get stuck."""
+        for operator in self.model.enabled(state, self.strict, lambda label: not self.is_left_out(label)):
+            if not self.is_policys(operator.label) and self.successors(operator, state):
+                return "the environment"
+        if self.policy is None:
+            return None
+        chosen = self.chosen(state)
+        alive = {o.label for o in self.model.enabled(state, self.strict, self.is_policys) if self.successors(o, state)}
+        return "what the policy chooses" if chosen and alive.issuperset(chosen) else None
+
+    def check_stuck(self, state):
+        if who := self.leads_on(state):
+            raise Rejected(f"the run is not stuck at its end: {who} leads on from {self.model.text(state)}")
+
+
+def differs(said, right, place):
+    if said != right or isinstance(said, bool) != isinstance(right, bool):
+        raise Rejected(f"`{place}` is {str(right)[:80]}, not {str(said)[:80]}")
+
+
+class Run(Rules):
+    def check(self, evidence):
+        question, model = self.question, self.model
+        trace = listed(evidence.get("trace"))
+        states = [model.state(evidence.get("start"))]
+        if not question.starts(states[0]):
+            raise Rejected(f"the first state is no start state: {model.text(states[0])}")
+        differs(evidence.get("steps"), len(trace), "steps")
+        for k, record in enumerate(trace):
+            of_type(record, dict, f"trace[{k}]")
+            states.append(self.step(states[-1], record, f"trace[{k}]"))
+            differs(record.get("step"), k + 1, f"trace[{k}].step")
+        kind, back_to = self.end(states, trace)
+        end = evidence.get("end")
+        if end is not None:
+            differs(end.get("kind"), kind, "end.kind")
+            differs(end.get("back_to"), back_to, "end.back_to")
+            self.confirm_policy(end.get("policy"), states[-1], "end.policy", kind == "stuck")
+        return f"a run of {len(trace)} steps"
+
+    def step(self, state, record, place):
+        model, label = self.model, record.get("label")
+        after = model.state(record.get("state"))
+        if self.question.is_so("terminal", state):
+            raise Rejected(f"{place} leaves a terminal state")
+        operator = self.operator(record.get("operator"), place)
+        differs(label, operator.label, f"{place}.label")
+        if not model.is_enabled(operator, state, self.strict):
+            raise Rejected(f"{place}: the operator is not enabled in {model.text(state)}")
+        if self.is_left_out(label) or (self.is_policys(label) and label not in self.chosen(state)):
+            raise Rejected(f"{place}: the policy does not choose {label!r} in {model.text(state)}")
+        outcome = of_type(record.get("outcome"), int, f"{place}.outcome")
+        choices = tuple(listed(record.get("choices")))
+        found = [(chance, leads) for k, chance, leads in self.outcomes(operator, state) if k == outcome]
+        if not found or (choices, after) not in found[0][1]:
+            raise Rejected(f"{place}: the operator does not lead to {model.text(after)} from {model.text(state)}")
+        before, now = model.record(state), model.record(after)
+        right = {
+            "by": "anyone" if self.policy is None else "policy" if self.is_policys(label) else "environment",
+            "probability": str(found[0][0]),
+            "changed": {name: [before[name], now[name]] for name in now if before[name] != now[name]},
+            "operators": sum(1 for o in model.enabled(state, False, lambda other: other == label)),
+        }
+        for key, value in right.items():
+            if record.get(key) is not None or key not in ("probability", "operators"):
+                differs(record.get(key), value, f"{place}.{key}")
+        self.confirm_policy(record.get("policy"), state, f"{place}.policy", True)
+        return after
+
+    def operator(self, record, place):
+        edges = [(of_type(e.get("instance"), int, place), of_type(e.get("edge"), int, place)) for e in record["edges"]]
+        if any(n < 0 for edge in edges for n in edge) or (record["vector"] is not None and record["vector"] < 0):
+            raise Invalid(f"`{place}.operator` is not what it should be")
+        operator = self.model.operator(record["vector"], tuple(edges))
+        for said, (i, _), edge in zip(record["edges"], operator.edges, operator.parts):
+            differs(said.get("automaton"), self.model.instances[i], f"{place}.operator")
+            differs(said.get("pointer"), edge.pointer, f"{place}.operator")
+        return operator
+
+    def confirm_policy(self, said, state, place, shown):
+        """Compares what the evidence says about the scores and the choice with what is so."""
+        if self.policy is None or not shown:
+            differs(said, None, place)
+            return
+        if said is None:
+            return
+        choice, rows = self.policy.says(state, self.applicable(state, False))
+        differs(said.get("chosen"), choice, f"{place}.chosen")
+        scores = listed(said.get("scores"))
+        differs(len(scores), len(rows), f"{place}.scores")
+        for k, (score, (right, decimals)) in enumerate(zip(scores, rows)):
+            for key, value in right.items():
+                differs(score.get(key), value, f"{place}.scores[{k}].{key}")
+            if right["exact"] is not None or not min(decimals) <= score.get("decimal") <= max(decimals):
+                differs(score.get("decimal"), decimals[0], f"{place}.scores[{k}].decimal")
+
+    def end(self, states, trace):
+        question, last = self.question, states[-1]
+        if not question.reach_goal:
+            if question.is_so("unsafe", last):
+                return "unsafe", None
+            if question.stuck_unsafe and not question.is_so("terminal", last) and not question.is_so("goal", last):
+                self.check_stuck(last)
+                return "stuck", None
+            raise Rejected(f"the last state is not unsafe: {self.model.text(last)}")
+        if any(question.is_so("goal", state) for state in states):
+            raise Rejected("the run meets a goal state")
+        if question.is_so("terminal", last):
+            return "terminal", None
+        if last not in states[:-1]:
+            self.check_stuck(last)
+            return "stuck", None
+        back_to = states.index(last)
+        for k in range(back_to, len(trace)):
+            outcomes = self.outcomes(self.operator(trace[k]["operator"], f"trace[{k}]"), states[k])
+            ways = [chance for _, chance, leads in outcomes if states[k + 1] in [after for _, after in leads]]
+            if sum(ways) != 1:
+                raise Rejected(f"trace[{k}], a step of the loop, depends on chance")
+        return "loop", back_to
+
+
+class Invariant(Rules):
+    """Boxes of states, each with conditions on the states in it, that no run leaves."""
+
+    def check(self, evidence, limit):
+        if self.question.reach_goal:
+            raise Rejected("an invariant does not show that every run reaches the goal")
+        records, model = listed(evidence.get("invariant")), self.model
+        where = listed(evidence.get("where", [[]] * len(records)))
+        if len(where) != len(records):
+            raise Invalid("`where` has another length than `invariant`")
+        self.boxes = [self.read_box(record) for record in records]
+        self.conditions = [self.joined("∧", map(self.condition, listed(parts))) for parts in where]
+        self.tests = [compiled(condition) for condition in self.conditions]
+        self.left, self.groups = limit, {}
+        for box, condition, test in zip(self.boxes, self.conditions, self.tests):
+            fixed = tuple(k for k, (low, high, _) in enumerate(box) if low == high)
+            group = self.groups.setdefault(fixed, {})
+            group.setdefault(tuple(box[k][0] for k in fixed), []).append((box, condition, test))
+        for box, condition in self.question.regions():
+            holds = compiled(condition)
+            for piece in self.outside(box):
+                for state in model.points(piece, condition, holds, limit):
+                    if not self.contains(state):
+                        raise Rejected(f"a start state lies outside of the invariant: {model.text(state)}")
+        for box, condition, test in zip(self.boxes, self.conditions, self.tests):
+            self.cover(box, condition, test)
+        return f"an inductive invariant of {len(records)} boxes"
+
+    def read_box(self, record):
+        of_type(record, dict, "invariant")
+        box = list(self.model.domains)
+        for name, ends in record.items():
+            if name not in self.model.index or len(listed(ends)) != 2:
+                raise Invalid(f"`invariant`: {name!r} is no variable with two ends")
+            k = self.model.index[name]
+            low, high = (self.model.variables[k].read(end) for end in ends)
+            if low > high:
+                raise Invalid("`invariant`: a box without states")
+            if low < box[k][0] or high > box[k][1]:
+                raise Rejected(f"`invariant`: a box leaves the domain of {name}")
+            box[k] = (low, high, True)
+        return box
+
+    def condition(self, value):
+        if len(of_type(value, dict, "where")) == 1 and next(iter(value)) in ("any", "all"):
+            ((kind, parts),) = value.items()
+            return self.joined("∨" if kind == "any" else "∧", map(self.condition, listed(parts)))
+        if set(value) != {"terms", "at_most"}:
+            raise Invalid("`where`: a condition has `terms` and `at_most`, or `any`, or `all`")
+        total = ("num", 0)
+        for name, factor in of_type(value["terms"], dict, "where").items():
+            if name not in self.model.index:
+                raise Invalid(f"`where`: {name!r} is no variable")
+            term = node("*", ("num", of_type(factor, int, "where")), ("var", self.model.index[name]))
+            total = node("+", total, term)
+        return node("≤", total, ("num", of_type(value["at_most"], int, "where")))
+
+    def joined(self, op, parts):
+        parts, neutral = list(parts), ("num", int(op == "∧"))
+        tree = parts[0] if parts else neutral
+        for part in parts[1:]:
+            tree = (op, tree, part)
+        return tree
+
+    def near(self, box):
+        """The boxes of the invariant that may meet a box: those with its values where both have a single one."""
+        for fixed, group in self.groups.items():
+            if all(box[k][0] == box[k][1] for k in fixed):
+                yield from group.get(tuple(box[k][0] for k in fixed), [])
+            else:
+                for found in group.values():
+                    yield from found
+
+    def contains(self, state):
+        inside = lambda box: all(low <= x <= high for x, (low, high, _) in zip(state, box))
+        return any(inside(box) and test(state) for box, _, test in self.near([(x, x) for x in state]))
+
+    def outside(self, box):
+        """The parts of a box that lie in no box of the invariant for sure."""
+        pieces = [box]
+        for other, condition, _ in self.near(box):
+            rest = []
+            for piece in pieces:
+                common = [(max(a, c), min(b, d), True) for (a, b, _), (c, d, _) in zip(piece, other)]
+                if any(low > high for low, high, _ in common):
+                    rest.append(piece)
+                elif truths(self.model.bound(condition, common)) != (True, False, False):
+                    rest.append(piece)
+                else:
+                    rest += without(piece, common)
+            pieces = rest
+            if len(pieces) > 1000 or not pieces:
+                break
+        return pieces
+
+    def spend(self):
+        self.left -= 1
+        if self.left < 0:
+            raise Unknown("the invariant was not checked within the limit of states (`--states`)")
+
+    def cover(self, box, condition, test):
+        """Checks the states of a box: none is unsafe, and no step leads out."""
+        stack = [list(box)]
+        while stack:
+            part = stack.pop()
+            try:
+                narrow(condition, 1, 1, part)
+            except Empty:
+                continue
+            self.spend()
+            if all(low == high for low, high, _ in part):
+                state = tuple(low for low, _, _ in part)
+                if test(state):
+                    self.cover_state(state)
+            elif not self.is_closed(part):
+                stack += halves(part)
+
+    def cover_state(self, state):
+        question, model = self.question, self.model
+        if question.is_so("unsafe", state):
+            raise Rejected(f"the invariant contains the unsafe state {model.text(state)}")
+        if question.is_so("terminal", state):
+            return
+        if question.stuck_unsafe and not question.is_so("goal", state) and self.leads_on(state) is None:
+            raise Rejected(f"a run gets stuck in {model.text(state)}")
+        for operator in self.moves(state):
+            for after in self.successors(operator, state):
+                if not self.contains(after):
+                    raise Rejected(f"a step leads out of the invariant: from {model.text(state)} to {model.text(after)}")
+
+    def is_closed(self, box):
+        """Whether interval arithmetic shows that no state of a box is unsafe or leads out."""
+        question, model = self.question, self.model
+        if truths(model.bound(question.unsafe, box))[0] or self.strict or question.stuck_unsafe:
+            return False
+        if truths(model.bound(question.terminal, box)) == (True, False, False):
+            return True
+        possible = [o for o in model.possible(box) if not self.is_left_out(o.label)]
+        sure = set()
+        if self.policy:
+            holds = lambda o: all(
+                box[model.places[i]][0] == box[model.places[i]][1]
+                and truths(model.bound(edge.guard, box)) == (True, False, False)
+                for (i, _), edge in zip(o.edges, o.parts)
+            )
+            named = self.policy.outputs if self.policy.filter == "none" else [o.label for o in possible if holds(o)]
+            sure = set(named)
+        refuted = {}
+        for operator in possible:
+            part, label = list(box), operator.label
+            try:
+                for (i, _), edge in zip(operator.edges, operator.parts):
+                    narrow(node("=", ("var", model.places[i]), ("num", edge.source)), 1, 1, part)
+                    narrow(edge.guard, 1, 1, part)
+            except Empty:
+                continue
+            if self.is_policys(label):
+                key = (label, tuple(part))
+                if key not in refuted:
+                    refuted[key] = self.policy.never_chosen(part, label, sure)
+                if refuted[key]:
+                    continue
+            for k in range(len(operator.outcomes)):
+                try:
+                    after = model.image(operator, k, part)
+                except Wide:
+                    return False
+                if after is not None and self.outside(after):
+                    return False
+        return True
+
+
+def size_of(box):
+    size = 1
+    for low, high, _ in box:
+        size *= high - low + 1
+    return size
+
+
+def without(box, inner):
+    """A box without a smaller one, as boxes."""
+    found = []
+    for k, ((low, high, _), (a, b, _)) in enumerate(zip(box, inner)):
+        sides = [side for side in ((low, a - 1, True), (b + 1, high, True)) if side[0] <= side[1]]
+        found += [[*inner[:k], side, *box[k + 1 :]] for side in sides]
+    return found
+
+
+class Bounds(Rules):
+    def check(self, evidence, limit):
+        question, model = self.question, self.model
+        over = question.over()
+        if "over_start_states" in evidence:
+            differs(evidence["over_start_states"], over, "over_start_states")
+        self.stay = compiled(question.standard[3]) if question.standard else lambda state: 1
+        claimed = [number(of_type(text, str, "probability")) for text in listed(evidence.get("probability"))]
+        names = listed(evidence.get("variables"))
+        if sorted(names) != sorted(model.index) or len(claimed) != 2:
+            raise Invalid("`variables` or `probability` is not what it should be")
+        order = [names.index(variable.name) for variable in model.variables]
+        self.bounds = {}
+        for entry in listed(evidence.get("values")):
+            values, low, high = entry[0], *(Fraction(f64(str(bound))) for bound in entry[1:3])
+            state = tuple(of_type(values[k], int, "values") for k in order)
+            fits = all(v.low <= x <= v.high for v, x in zip(model.variables, state))
+            if not fits or state in self.bounds or len(values) != len(order):
+                raise Rejected(f"not a state of the model, or listed twice: {values}")
+            if not 0 <= low <= high <= 1:
+                raise Rejected(f"the bounds of a state are no probabilities in order: {model.text(state)}")
+            self.bounds[state] = (low, high)
+        self.places = {}
+        self.check_steps()
+        low, high, count = self.over_starts(over, limit)
+        if count > 1 and question.standard and question.standard[0] == "values":
+            raise Rejected("the property asks for one number, and there are several")
+        if low < claimed[0] or high > claimed[1]:
+            raise Rejected(f"the values of the start states show {low} and {high}, not the bounds that are claimed")
+        return f"the probability lies between {' and '.join(evidence['probability'])} ({over} over {count} start states)"
+
+    def value(self, state):
+        """The bounds of a state, and whether it is one of those that are listed and go on."""
+        if state not in self.places:
+            if self.question.is_so("unsafe", state):
+                self.places[state] = (1, 1, False)
+            elif self.stay(state) != 1 or self.question.is_so("terminal", state):
+                self.places[state] = (0, 0, False)
+            else:
+                self.places[state] = (*self.bounds.get(state, (0, 1)), state in self.bounds)
+        return self.places[state]
+
+    def check_steps(self):
+        sources, reached, left = {}, [], set()
+        for state in self.bounds:
+            low, high, goes_on = self.value(state)
+            if not goes_on or (low == 0 and high == 1):
+                continue
+            if low > 0:
+                left.add(state)
+            for operator in self.moves(state):
+                outcomes = [(chance, leads) for _, chance, leads in self.outcomes(operator, state) if leads]
+                outcomes = [(chance, [self.value(s) + (s,) for _, s in leads]) for chance, leads in outcomes]
+                if sum(chance * max(v[1] for v in leads) for chance, leads in outcomes) > high:
+                    raise Rejected(f"a step leads from {self.model.text(state)} to more than its upper bound")
+                if low == 0 or sum(chance * max(v[0] for v in leads) for chance, leads in outcomes) < low:
+                    continue
+                comes_out = sum(chance for chance, _ in outcomes) < 1
+                for _, leads in outcomes:
+                    best = max(v[0] for v in leads)
+                    for lower, _, listed_there, after in leads:
+                        if lower == best and listed_there and lower > 0:
+                            sources.setdefault(after, []).append(state)
+                        elif lower == best:
+                            comes_out = True
+                if comes_out:
+                    reached.append(state)
+        while reached:
+            state = reached.pop()
+            if state in left:
+                left.discard(state)
+                reached += sources.get(state, [])
+        if left:
+            raise Rejected(f"the lower bound of a state is not reached: {self.model.text(min(left))}")
+
+    def over_starts(self, over, limit):
+        starts = set()
+        for box, condition in self.question.regions():
+            for state in self.model.points(box, condition, compiled(condition), limit):
+                starts.add(state)
+                if len(starts) > limit:
+                    raise Unknown("more start states than the limit of states (`--states`)")
+        sides = [[self.value(state)[side] for state in starts] or [Fraction(0)] for side in (0, 1)]
+        number = {"greatest": max, "least": min, "sum": sum, "average": lambda v: sum(v) / Fraction(len(v))}[over]
+        return number(sides[0]), number(sides[1]), len(starts)
