@@ -123,7 +123,7 @@ impl<'p> Scorer<'p> {
         }
     }
 
-    /// Whether the score of an output has a share of the sum that counts.
+    /// Returns whether the score of an output has a share of the sum that counts.
     fn has_share(&self, output: usize, competing: &[usize], scores: &[Rational]) -> Contest {
         let sum: Rational = competing.iter().map(|&other| scores[other].clone()).sum();
         let least = self.policy.semantics().at_least.map_or(Rational::ZERO, |share| share.value());
@@ -131,7 +131,7 @@ impl<'p> Scorer<'p> {
         if counts { Contest::Won } else { Contest::Unlikely }
     }
 
-    /// Whether an output is drawn: its softmax is the inverse of the sum of e to the leads of all that
+    /// Returns whether an output is drawn: its softmax is the inverse of the sum of e to the leads of all that
     /// compete over it.
     fn drawn(
         &self,

@@ -75,7 +75,7 @@ struct InducedSearch<'a> {
     target: StateSet,
     avoid: StateSet,
     builder: MdpBuilder,
-    /// Whether the policy draws its labels.
+    /// True if the policy draws its labels.
     is_drawn: bool,
     /// The process from above, where it does so by probabilities that are no fractions.
     above: Option<MdpBuilder>,

@@ -37,7 +37,7 @@ struct Learned<'p> {
 pub(crate) struct DrawnLabels {
     /// Each with a lower bound of its probability.
     pub labels: Vec<(LabelId, Rational)>,
-    /// What these bounds lack to 1.
+    /// The probability that these bounds lack to 1.
     pub rest: Rational,
 }
 

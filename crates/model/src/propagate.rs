@@ -32,7 +32,7 @@ impl Swept {
     }
 }
 
-/// What a box leaves of a condition.
+/// The part of a condition that a box leaves open.
 pub(crate) enum Reduced {
     True,
     False,
@@ -240,7 +240,7 @@ impl Condition {
         kept.map(|kept| Self::flattened(kept, matches!(self, Self::And(_)), |_| {}))
     }
 
-    /// What is left of the condition inside `sides`.
+    /// Returns the part of the condition that `sides` leaves open.
     pub(crate) fn reduced_in(&self, sides: &IntBox) -> Reduced {
         if let Self::Or(parts) = self {
             let mut out = 0;
@@ -323,7 +323,7 @@ fn combined(parts: &[Condition], sides: &IntBox, decides: Truth, neutral: Truth)
     truth
 }
 
-/// Where all disjuncts are bounds of one variable: the variable, and the hull of what they leave of its
+/// Returns, if all disjuncts bound one variable, that variable and the hull of what they leave of its
 /// side.
 fn hull_on_one_side(parts: &[Condition], sides: &IntBox) -> Option<(usize, IntInterval)> {
     let mut hull: Option<(usize, IntInterval)> = None;

@@ -35,7 +35,7 @@ pub struct PolicyOptions {
     pub filter: Option<Filter>,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
-    /// How a label is chosen from the scores.
+    /// The rule by which a label is chosen from the scores.
     pub choice: ChoiceRule,
     /// Of a policy that draws: labels that are less probable than this count as never drawn.
     pub at_least: Option<Share>,

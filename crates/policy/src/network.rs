@@ -262,7 +262,7 @@ impl Network {
         Ok(builder.finish(output, self.element_type))
     }
 
-    /// Whether its outputs pass through a strictly increasing function such as tanh at its end.
+    /// Returns whether its outputs pass through a strictly increasing function such as tanh at its end.
     #[must_use]
     pub fn ends_squashed(&self) -> bool {
         self.squashed_output() != self.output

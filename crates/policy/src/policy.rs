@@ -226,7 +226,7 @@ impl Policy {
         self.semantics
     }
 
-    /// How its scores become probabilities, where it draws.
+    /// Returns the law by which its scores become probabilities, where it draws.
     #[must_use]
     pub fn law(&self) -> Law {
         self.law

@@ -7,7 +7,7 @@ use crate::sampling::Law;
 use crate::semantics::{ChoiceRule, PolicySemantics, ScoreComparison, Ties};
 use crate::share::Share;
 
-/// What a label needs against a competing one to be chosen, as far as bounds of their scores tell.
+/// The requirement that a label meets against a competing one if it is chosen, as far as bounds of their scores tell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Requirement {
     comparison: ScoreComparison,
@@ -55,7 +55,7 @@ fn log_odds(share: Share) -> f64 {
 }
 
 impl Requirement {
-    /// Whether it cannot hold against a rival whose score is greater by at least `lead` (less, for a
+    /// Returns whether it cannot hold against a rival whose score is greater by at least `lead` (less, for a
     /// negative one). A lead that is no number excludes nothing.
     #[must_use]
     pub fn is_excluded_by(self, lead: f64) -> bool {
@@ -74,14 +74,14 @@ impl Requirement {
         }
     }
 
-    /// What it says as an inequality: the lead of a rival is less than this, or at most this where
+    /// Returns what it says as an inequality: the lead of a rival is less than this, or at most this where
     /// [`is_strict`](Self::is_strict) is false; `None` if it may be any.
     #[must_use]
     pub fn greatest_lead(self) -> Option<Rational> {
         Rational::from_f64(self.slack.score)
     }
 
-    /// Whether a rival must lead by less than [`greatest_lead`](Self::greatest_lead).
+    /// Returns whether a rival must lead by less than [`greatest_lead`](Self::greatest_lead).
     #[must_use]
     pub fn is_strict(self) -> bool {
         self.slack == Slack::NONE && self.comparison == ScoreComparison::Greater
@@ -89,13 +89,13 @@ impl Requirement {
 }
 
 impl Policy {
-    /// What output `chosen` needs against the competing output `other`, as far as bounds tell.
+    /// Returns what output `chosen` needs against the competing output `other`, as far as bounds tell.
     #[must_use]
     pub fn requires(&self, chosen: usize, other: usize) -> Requirement {
         Requirement { comparison: self.semantics().requires(chosen, other), slack: self.slack() }
     }
 
-    /// Whether each label is chosen wherever it competes.
+    /// Returns whether each label is chosen wherever it competes.
     #[must_use]
     pub fn chooses_all(&self) -> bool {
         let semantics = self.semantics();
@@ -104,7 +104,7 @@ impl Policy {
             && semantics.at_least.is_none()
     }
 
-    /// Whether something is chosen wherever something competes, so that what alone is not refuted
+    /// Returns whether something is chosen wherever something competes, so that what alone is not refuted
     /// is chosen.
     #[must_use]
     pub fn always_chooses(&self) -> bool {

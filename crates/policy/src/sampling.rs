@@ -16,7 +16,7 @@ use crate::precise::{PreciseScores, precise_scores};
 use crate::semantics::Filter;
 use crate::share::Share;
 
-/// How the scores of labels become probabilities.
+/// The law by which the scores of labels become probabilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Law {
     /// By the softmax of the scores.
@@ -31,7 +31,7 @@ pub enum Law {
 pub struct Drawn {
     /// The outputs that may be drawn, ascending, each with a lower bound of its probability.
     pub outputs: Vec<(usize, Rational)>,
-    /// What these bounds lack to 1 together: any of the outputs may have it, or each a part.
+    /// The probability that these bounds lack to 1 together: any of the outputs may have it, or each a part.
     pub rest: Rational,
 }
 
@@ -41,7 +41,7 @@ const RELATIVE_BITS: i32 = 80;
 const MOST_BITS: usize = 1 << 14;
 
 impl Policy {
-    /// What a policy that draws may choose among the `competing` outputs.
+    /// Returns what a policy that draws may choose among the `competing` outputs.
     pub(crate) fn drawn(&self, inputs: &[i64], competing: &[usize]) -> Choice {
         let at_least = self.semantics().at_least;
         match (self.law(), at_least) {
@@ -212,7 +212,7 @@ impl Chooser<'_> {
     }
 }
 
-/// What each of the competing scores is of their sum; nothing of a sum that is 0.
+/// Returns the share of each of the competing scores in their sum; nothing of a sum that is 0.
 fn shares(scores: &Scores<'_>, competing: &[usize]) -> Vec<Rational> {
     let score = |&output: &usize| match scores {
         Scores::Exact(scores) => scores[output].clone(),

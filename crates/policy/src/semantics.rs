@@ -126,7 +126,7 @@ pub struct PolicySemantics {
     pub filter: Filter,
     /// In which arithmetic the scores are meant.
     pub numbers: Numbers,
-    /// How a label is chosen from the scores.
+    /// The rule by which a label is chosen from the scores.
     #[serde(default)]
     pub choice: ChoiceRule,
     /// Of a policy that draws: labels that are less probable than this count as never drawn.

@@ -150,7 +150,7 @@ struct GivenTargets<'t, 'a, 's, 'q, 'f> {
 #[derive(Clone)]
 struct Partial {
     target: AbstractState,
-    /// How many of the undecided predicates are set in it.
+    /// The number of undecided predicates that are set in it.
     decided: usize,
 }
 

@@ -55,6 +55,7 @@ fn what(report: &CertifyReport) -> String {
     match (report.steps, report.boxes) {
         (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),
         (Some(steps), _) => format!("an unsafe state is reached in {steps} steps"),
+        (None, Some(0)) => "no unsafe state is reachable: there is no start state".to_owned(),
         (None, Some(boxes)) => {
             format!(
                 "no unsafe state is reachable: an inductive invariant of {boxes} boxes shows it"

@@ -16,12 +16,12 @@ use crate::support::program::{code, policert, text};
 use lies::{LIES, Lie};
 
 /// The engines that write evidence.
-const ENGINES: [&str; 3] = ["explicit", "ic3", "prob"];
+const ENGINES: [&str; 6] = ["explicit", "bmc", "ppa", "cegar", "ic3", "prob"];
 
 /// The oldest minor version of Python 3 that runs the second checker.
 const PYTHON_VERSION: u32 = 10;
 
-/// What the second checker says of each file, and its exit codes.
+/// The answers of the second checker about a file, with its exit codes.
 const ANSWERS: [(&str, i32); 5] =
     [("CONFIRMED", 0), ("UNKNOWN", 30), ("INVALID", 40), ("UNSUPPORTED", 41), ("REJECTED", 51)];
 

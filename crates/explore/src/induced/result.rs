@@ -19,7 +19,7 @@ pub struct Induced {
     /// bounds of them, and in this one a scheduler has what they lack to 1: the greatest probability
     /// lies between those of the two, and the least one is not below that of this one.
     pub above: Option<Mdp>,
-    /// Whether the policy draws its labels.
+    /// True if the policy draws its labels.
     pub is_drawn: bool,
     /// The start states.
     pub initial: Vec<u32>,

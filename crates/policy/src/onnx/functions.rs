@@ -128,9 +128,9 @@ struct Scope<'a> {
     /// The names of the caller by those of the function.
     names: BTreeMap<&'a str, String>,
     attributes: BTreeMap<&'a str, &'a AttributeProto>,
-    /// What names of values of its own begin with.
+    /// The beginning of the names of values of its own.
     prefix: String,
-    /// How messages name the node that calls.
+    /// The name of the node that calls, in messages.
     caller: &'a str,
 }
 

@@ -51,7 +51,7 @@ struct Head {
     /// Features: the greatest index and one.
     features: usize,
     names: Vec<String>,
-    /// How scores become probabilities, unless they are averaged.
+    /// The law by which scores become probabilities, unless they are averaged.
     law: Option<Law>,
 }
 
@@ -127,7 +127,8 @@ impl Statements<'_> {
     }
 }
 
-/// How scores become probabilities under an objective: `multiclass num_class:3`, `binary sigmoid:1`.
+/// Returns the law by which scores become probabilities under an objective, such as
+/// `multiclass num_class:3` or `binary sigmoid:1`.
 fn law(objective: &str) -> Option<Law> {
     let mut words = objective.split_whitespace();
     match words.next() {

@@ -277,8 +277,8 @@ impl Leaves {
         }
     }
 
-    /// How the sums become probabilities. Of one score for two classes, the logistic function is the
-    /// softmax of 0 and the score.
+    /// Returns the law by which the sums become probabilities. Of one score for two classes, the
+    /// logistic function is the softmax of 0 and the score.
     fn law(&self, transform: Option<&str>, base: &[f64]) -> Option<Law> {
         let weights = self.values.values().flatten().map(|&(_, weight)| weight);
         let is_signed = weights.chain(base.iter().copied()).any(|value| value < 0.0);

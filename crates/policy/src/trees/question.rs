@@ -33,7 +33,7 @@ pub(super) enum Answer {
 /// The inputs of an ensemble as functions of variables.
 pub(crate) struct Questions {
     inputs: Vec<Input>,
-    /// What trees read instead of the inputs, if the file computes it: columns, and for those of
+    /// The columns that trees read instead of the inputs, if the file computes them, and for those of
     /// integers the ascending ends of the pieces on which they are monotone.
     columns: Vec<(Column, Vec<i64>)>,
     variables: usize,

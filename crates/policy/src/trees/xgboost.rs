@@ -173,7 +173,7 @@ fn base_scores(
 
 /// The trees and how they belong to rounds.
 struct Booster {
-    /// What the trees read instead of the features, if the file names categories.
+    /// The columns that the trees read instead of the features, if the file names categories.
     columns: Vec<Column>,
     trees: Vec<Tree>,
     /// By tree, of booster `dart`.

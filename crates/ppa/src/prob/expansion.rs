@@ -150,7 +150,7 @@ struct Distributions<'d, 'a, 's, 'q> {
     may_drop: &'d mut BTreeSet<(u32, usize)>,
     operator: u32,
     output: Option<usize>,
-    /// Where each outcome may lead.
+    /// The targets that each outcome may lead to.
     candidate: &'d [Target],
     chosen: &'d Chosen,
     /// μ_𝒫 so far.

@@ -80,7 +80,7 @@ impl Oracle<'_> {
 }
 
 impl Oracle<'_> {
-    /// Whether a label is one of a policy that draws.
+    /// Returns whether a label is one of a policy that draws.
     fn draws(&self, label: LabelId) -> bool {
         self.policy.is_some_and(|(policy, semantics)| {
             semantics.choice == ChoiceRule::Sample && policy.outputs.contains(&label)

@@ -9,9 +9,9 @@ type Tell = fn(&Value, &Value) -> Option<Value>;
 
 /// A way to lie.
 pub struct Lie {
-    /// What is said that is not so.
+    /// The claim that is not so.
     pub what: &'static str,
-    /// Whether it is false of every evidence that it is told of; a smaller invariant may be one, too.
+    /// True if it is false of every evidence that it is told of; a smaller invariant may be one, too.
     pub is_always_false: bool,
     pub tell: Tell,
 }

@@ -85,7 +85,7 @@ impl Objective {
         Some(f64::from(margin)).filter(|margin| margin.is_finite())
     }
 
-    /// How margins become probabilities, of a classifier.
+    /// Returns the law by which the margins of a classifier become probabilities.
     pub fn law(self) -> Option<Law> {
         // Of two classes, the logistic function is the softmax of 0 and the margin.
         let classifies = ["binary:logistic", "multi:softmax", "multi:softprob"];
