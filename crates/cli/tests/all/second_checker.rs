@@ -157,7 +157,7 @@ fn both_say_the_same_of_random_models_and_of_lies_about_them() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
-    let models = if slow_tests() { 1500 } else { 220 };
+    let models = if slow_tests() { 1500 } else { 120 };
     let files = random_evidence(folder, case_numbers(models));
     assert!(files.len() > 300, "{}", files.len());
     let mut verdicts = [0; 3];
@@ -175,8 +175,8 @@ fn both_say_the_same_of_random_models_and_of_lies_about_them() {
     let mut lied: Vec<(usize, PathBuf)> = Vec::new();
     for (number, (file, evidence)) in confirmed.iter().enumerate() {
         let (_, other) = &confirmed[(number + 7) % confirmed.len()];
-        // Each evidence is turned into two kinds of lies, in turn.
-        for kind in [number, number + number / LIES.len() + 1].map(|n| n % LIES.len()) {
+        // Each evidence is turned into some kinds of lies, in turn.
+        for kind in (0..LIES.len()).filter(|kind| (number / 2 + kind).is_multiple_of(4)) {
             let Lie { tell, .. } = LIES[kind];
             let Some(lie) = tell(evidence, other) else { continue };
             let path = file.with_extension(format!("lie{kind}"));

@@ -91,7 +91,6 @@ fn no_older_evidence_is_left_in_place() {
     let example = Example::new();
     let older = || example.write("evidence.json", "{\"verdict\": \"unsafe\"}");
     for (options, verdict) in [
-        ("--engine explicit", "safe"),
         ("--property 2 --no-policy --state-limit 2", "unknown"),
         ("--engine prob --property 1 --state-limit 2 --no-policy", "unknown"),
         ("--property 9", "invalid"),

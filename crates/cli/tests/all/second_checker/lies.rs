@@ -76,9 +76,11 @@ pub const LIES: [Lie; 14] = [
         (high? != "1" || claimed == "0").then_some(())?;
         set(e, "/probability", json!([claimed, claimed]))
     }),
-    lie("the lower bound of a state is higher", false, |e, _| {
-        let upper = e.pointer("/values/0/2")?.clone();
-        set(e, "/values/0/1", upper)
+    lie("the lower bound of a state is higher", true, |e, _| {
+        let is_below_one = |state: &Value| state[2].as_f64().is_some_and(|upper| upper < 1.0);
+        let at = e["values"].as_array()?.iter().position(is_below_one)?;
+        let lie = set(e, &format!("/values/{at}/1"), json!(1.0))?;
+        set(&lie, &format!("/values/{at}/2"), json!(1.0))
     }),
     lie("a file is another", true, |e, _| set(e, "/inputs/0/sha256", json!("0".repeat(64)))),
     lie("the unsafe condition is another", true, |e, _| {
