@@ -119,32 +119,26 @@ pub enum EngineAnswer {
 }
 
 impl EngineAnswer {
-    /// A verdict, which, if it is safe, an invariant shows that the verdict does not depend on; or why
-    /// there is none.
+    /// A verdict and, where it is safe and the engine has collected one, an invariant that shows it, or
+    /// why there is none. The verdict stands if the check of the invariant does not end.
     #[must_use]
-    pub fn with_invariant(
-        verdict: Verdict,
-        invariant: impl FnOnce() -> Result<Invariant, String>,
-    ) -> Self {
+    pub fn with_invariant(verdict: Verdict, invariant: Option<Result<Invariant, String>>) -> Self {
         match verdict {
             Verdict::Safe { vacuous } => {
+                let none = || Err("the engine has no evidence of this verdict".to_owned());
                 let claimed = |invariant| ClaimedInvariant { invariant, is_needed: false };
-                Self::Safe { vacuous, invariant: invariant().map(claimed) }
+                let invariant = invariant.unwrap_or_else(none).map(claimed);
+                Self::Safe { vacuous, invariant }
             }
-            other => other.into(),
+            Verdict::Unsafe(trace) => Self::Unsafe(trace),
+            Verdict::Unknown(reason) => Self::Unknown(reason),
         }
     }
 }
 
 impl From<Verdict> for EngineAnswer {
     fn from(verdict: Verdict) -> Self {
-        match verdict {
-            Verdict::Safe { vacuous } => {
-                Self::Safe { vacuous, invariant: Err("none was asked for".to_owned()) }
-            }
-            Verdict::Unsafe(trace) => Self::Unsafe(trace),
-            Verdict::Unknown(reason) => Self::Unknown(reason),
-        }
+        Self::with_invariant(verdict, None)
     }
 }
 

@@ -50,11 +50,7 @@ pub fn explicit(
         Err(EngineError::Stop(reason)) => Some(reason),
         Err(error) => return Err(error),
     };
-    let reached = match question.evidence {
-        true => search.reached(budget),
-        false => Err("no evidence was asked for".to_owned()),
-    };
-    Ok(Explored { reached, ..search.result(stopped)? })
+    search.result(stopped, budget)
 }
 
 /// Says which transitions the search follows, see the [module](self).

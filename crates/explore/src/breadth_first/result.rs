@@ -1,6 +1,6 @@
 //! The result of a search: verdict, counts, and what to know about them.
 
-use policert_engine_api::{Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
+use policert_engine_api::{Budget, Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
 use policert_model::State;
 use policert_numeric::IntBox;
 
@@ -24,14 +24,19 @@ pub struct Explored {
     /// Operators that dropped an outcome, in the order in which they first did; as many as
     /// [`ExplicitConfig::drop_examples`](crate::ExplicitConfig::drop_examples) says.
     pub dropped: Vec<DroppedOutcome>,
-    /// The states that a safe verdict rests on as disjoint boxes, or why there are none.
-    pub reached: Result<Vec<IntBox>, String>,
+    /// Of a safe verdict, if evidence is wanted: the states that it rests on as disjoint boxes, or why
+    /// there are none.
+    pub reached: Option<Result<Vec<IntBox>, String>>,
     /// Counters and times.
     pub stats: Stats,
 }
 
 impl BreadthFirstSearch<'_> {
-    pub(super) fn result(mut self, stopped: Option<StopReason>) -> Result<Explored, EngineError> {
+    pub(super) fn result(
+        mut self,
+        stopped: Option<StopReason>,
+        budget: &mut Budget,
+    ) -> Result<Explored, EngineError> {
         self.frontier.count();
         self.frontier.stats.undecided_choices = self.undecided.len() as u64;
         if let Some(last) = self.frontier.taken.checked_sub(1) {
@@ -39,26 +44,29 @@ impl BreadthFirstSearch<'_> {
         }
         let dropped = self.frontier.dropped();
         let (counts, stats) = (self.frontier.counts, self.frontier.stats);
-        let verdict = self.verdict(stopped)?;
-        let reached = Err(String::new());
+        let open = self.open(stopped);
+        let is_wanted =
+            self.frontier.question.evidence && self.counterexample.is_none() && open.is_none();
+        let reached = is_wanted.then(|| self.reached(budget));
+        let verdict = match (self.counterexample, open) {
+            (Some(id), _) => Verdict::Unsafe(self.trace(id)?),
+            (None, Some(reason)) => Verdict::Unknown(reason),
+            (None, None) => Verdict::Safe { vacuous: counts.start_states == 0 },
+        };
         Ok(Explored { verdict, counts, stopped, dropped, reached, stats })
     }
 
-    fn verdict(self, stopped: Option<StopReason>) -> Result<Verdict, EngineError> {
-        if let Some(id) = self.counterexample {
-            return self.trace(id).map(Verdict::Unsafe);
-        }
+    /// The reason why it is open whether there is a counterexample where none was found.
+    fn open(&self, stopped: Option<StopReason>) -> Option<UnknownReason> {
         // Behind terminal states there is nothing that the verdict depends on.
         if let Some(reason) = stopped
             && self.stage != super::Stage::BehindTerminal
         {
-            return Ok(Verdict::Unknown(UnknownReason::Stopped(reason)));
+            return Some(UnknownReason::Stopped(reason));
         }
-        if let Some(id) = self.open_choice() {
-            let state = self.frontier.question.model.display_state(&self.frontier.state(id));
-            return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
-        }
-        Ok(Verdict::Safe { vacuous: self.frontier.counts.start_states == 0 })
+        let id = self.open_choice()?;
+        let state = self.frontier.question.model.display_state(&self.frontier.state(id));
+        Some(UnknownReason::UndecidedChoice { state })
     }
 
     /// A state whose undecided choice leaves the answer open.

@@ -38,13 +38,14 @@ impl Engine for Bmc {
             // A formula knows no states one by one.
             BmcSolver::Z3 => false,
         };
-        let answer = EngineAnswer::with_invariant(report.verdict.clone(), || {
-            let boxes = report.reached.clone().map(Invariant::from);
-            boxes.ok_or_else(|| match config.solver {
-                BmcSolver::Native => "no evidence was asked for".to_owned(),
-                BmcSolver::Z3 => "a formula has no invariant; preset native has one".to_owned(),
-            })
-        });
+        let (numbers, notes) = (numbers(&report), notes(&report, question.keep_going));
+        let invariant = match config.solver {
+            BmcSolver::Native => report.reached.map(|boxes| Ok(Invariant::from(boxes))),
+            BmcSolver::Z3 => {
+                Some(Err("a formula has no invariant; preset native has one".to_owned()))
+            }
+        };
+        let answer = EngineAnswer::with_invariant(report.verdict, invariant);
         Ok(Conclusion {
             preset: Some(name.clone()),
             counted: Counted {
@@ -54,8 +55,8 @@ impl Engine for Bmc {
                 transitions: false,
                 dropped_outcomes: false,
             },
-            numbers: numbers(&report),
-            notes: notes(&report, question.keep_going),
+            numbers,
+            notes,
             ..Conclusion::new("bmc", answer, report.counts)
         })
     }

@@ -52,12 +52,12 @@ impl Explicit {
         let Configured { name, config } = &self.0;
         let explored = explicit(question, question.policy, config, budget, observer)?;
         let (warnings, notes) = remarks(&explored, config.drop_examples);
-        let answer = EngineAnswer::with_invariant(explored.verdict.clone(), || {
-            explored.reached.clone().map(Invariant::from)
-        });
+        let numbers = numbers(&explored);
+        let invariant = explored.reached.map(|reached| reached.map(Invariant::from));
+        let answer = EngineAnswer::with_invariant(explored.verdict, invariant);
         Ok(Conclusion {
             preset: unusual(name),
-            numbers: numbers(&explored),
+            numbers,
             warnings,
             notes,
             ..Conclusion::new("explicit", answer, explored.counts)

@@ -58,15 +58,13 @@ impl Engine for Ppa {
 
 /// An answer with the invariant that the abstract states are.
 pub(super) fn with_abstract_states(verdict: Verdict, invariant: Option<Invariant>) -> EngineAnswer {
-    EngineAnswer::with_invariant(verdict, || {
-        let invariant = invariant.ok_or_else(|| "no evidence was asked for".to_owned())?;
-        match invariant.pieces().len() {
-            0..=MOST_PIECES => Ok(invariant),
-            more => {
-                Err(format!("there are {more} abstract states; evidence has {MOST_PIECES} at most"))
-            }
+    let limited = |invariant: Invariant| match invariant.pieces().len() {
+        0..=MOST_PIECES => Ok(invariant),
+        more => {
+            Err(format!("there are {more} abstract states; evidence has {MOST_PIECES} at most"))
         }
-    })
+    };
+    EngineAnswer::with_invariant(verdict, invariant.map(limited))
 }
 
 /// The tests that were asked, by kind.

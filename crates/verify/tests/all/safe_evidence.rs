@@ -86,7 +86,7 @@ fn check(setting: &Setting, random: &mut Random, tally: &mut Tally) {
     if let Ok(found) = found {
         match found.verdict {
             Verdict::Safe { .. } => {
-                let boxes = found.reached.expect("few states");
+                let boxes = found.reached.expect("evidence is wanted").expect("few states");
                 look_at("explicit", setting, &question, &truth, boxes.into(), random, tally);
             }
             Verdict::Unsafe(_) => lie(setting, &question, policy, &truth, tally),
