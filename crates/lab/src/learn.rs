@@ -10,7 +10,7 @@ use policert_explore::StartSampler;
 use policert_model::VarId;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, ReasonCode, VERSION, write_file};
 use policert_policy::Filter;
-use policert_policy::interface::{Binding, InputSource, Interface};
+use policert_policy::interface::{Binding, InputSource, Interface, VariablesOnly};
 use policert_problem::{PolicySource, Problem, ProblemOptions};
 use policert_train::{
     DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, Objective, Rewards, TrainError,
@@ -264,7 +264,7 @@ fn interface(
     });
     if let Some(path) = request.interface.as_deref().or(of_property) {
         let interface = Interface::read(path)?;
-        let binding = interface.bind_names(&problem.model)?;
+        let binding = interface.bind_names(&problem.model, &VariablesOnly)?;
         if binding.inputs.is_empty() || binding.outputs.is_empty() {
             let message = "the interface lists no inputs or no outputs: there is nothing to train";
             return Err(Failure::invalid(format!("{}: {message}", path.display())));

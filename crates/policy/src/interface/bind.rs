@@ -3,7 +3,7 @@
 use policert_model::{LabelId, Model, VarId, VariableKind};
 
 use super::similar_names::near;
-use super::sources::{InputSource, NamedExpressions, Names, VariablesOnly};
+use super::sources::{InputSource, NamedExpressions, Names};
 use super::{GroupFeed, InputGroup, Interface};
 use crate::error::PolicyError;
 
@@ -148,12 +148,16 @@ impl Interface {
         ))
     }
 
-    /// Finds inputs and outputs in the model, for a network that is not there yet.
+    /// Finds inputs and outputs in the model, for a policy that is not there yet.
     ///
     /// # Errors
-    /// All names that the model does not have.
-    pub fn bind_names(&self, model: &Model) -> Result<Binding, PolicyError> {
-        let (found, problems) = self.find_inputs(&Names { model, expressions: &VariablesOnly });
+    /// All names that the model does not have, and expressions that are wrong.
+    pub fn bind_names(
+        &self,
+        model: &Model,
+        expressions: &dyn NamedExpressions,
+    ) -> Result<Binding, PolicyError> {
+        let (found, problems) = self.find_inputs(&Names { model, expressions });
         self.find(model, found.into_iter().flatten().collect(), problems)
     }
 

@@ -69,8 +69,9 @@ impl InputSource {
         }
     }
 
-    /// The value that is read from the state.
-    pub(crate) fn expr(&self) -> Expr {
+    /// The value that is read from the state, before it is normalised.
+    #[must_use]
+    pub fn expr(&self) -> Expr {
         match self {
             Self::Variable(variable) => Expr::Var(*variable),
             Self::Computed(expr) => expr.clone(),

@@ -149,13 +149,14 @@ fn labels_that_are_never_chosen_have_no_operators() {
     let read = std::fs::read_to_string(folder.join("p.jani2nnet")).expect("the interface");
     let mut interface = Interface::parse("p.jani2nnet", read.as_bytes()).expect("valid");
     interface.never = vec!["eject".to_owned()];
-    let binding = interface.bind_names(&model).expect("names of the model");
+    let binding = interface.bind_names(&model, &VariablesOnly).expect("names of the model");
     assert_eq!(binding.never, [LabelId::new(2)]);
     let left = model.clone().without_labels(&binding.never);
     assert_eq!(left.operator_labels(), [LabelId::new(0), LabelId::new(1)]);
     assert_eq!(left.operator_count(), model.operator_count() - 1);
     interface.never = vec!["ejct".to_owned()];
-    let error = interface.bind_names(&model).expect_err("no such label").to_string();
+    let error =
+        interface.bind_names(&model, &VariablesOnly).expect_err("no such label").to_string();
     assert!(error.contains("/never/0: the model has no action `ejct`; did you mean `eject`?"));
 }
 

@@ -1,0 +1,47 @@
+"""Is a learned action policy safe in its environment?
+
+    >>> import policert
+    >>> model = policert.Model("examples/icy_road/model.jani")
+    >>> answer = policert.verify(model, "hasty")
+    >>> answer.verdict, len(answer.trace)
+    ('unsafe', 8)
+
+A model comes as :class:`Model`, a policy as :class:`Policy`; :func:`verify` answers with a
+:class:`Verdict`. Environments for training are in :mod:`policert.gym`.
+"""
+
+from ._policert import version
+from .commands import certify, convert, interface, probability, query, reach, simulate, verify
+from .errors import Interrupted, InvalidInput, PolicertError, Rejected, Unsupported, UsageError
+from .model import Model, Property
+from .policy import Policy
+from .results import Certificate, Outcome, QueryAnswer, ReachAnswer, Simulation, Verdict
+
+__version__ = version().split()[0]
+
+__all__ = [
+    "Certificate",
+    "Interrupted",
+    "InvalidInput",
+    "Model",
+    "Outcome",
+    "PolicertError",
+    "Policy",
+    "Property",
+    "QueryAnswer",
+    "ReachAnswer",
+    "Rejected",
+    "Simulation",
+    "Unsupported",
+    "UsageError",
+    "Verdict",
+    "certify",
+    "convert",
+    "interface",
+    "probability",
+    "query",
+    "reach",
+    "simulate",
+    "verify",
+    "version",
+]

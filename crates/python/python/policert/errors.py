@@ -1,0 +1,83 @@
+"""Exceptions, by the exit codes of the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._policert import Failed
+
+__all__ = [
+    "Interrupted",
+    "InvalidInput",
+    "PolicertError",
+    "Rejected",
+    "Unsupported",
+    "UsageError",
+    "failures",
+]
+
+
+class PolicertError(Exception):
+    """There is no answer. ``code`` is the exit code that the command line ends with; ``findings``
+    lists what is wrong with the inputs, each with file, line, column and JSON pointer where they
+    are known."""
+
+    def __init__(
+        self, message: str, code: int = 50, findings: list[dict[str, Any]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.findings = findings or []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (str(self), self.code, self.findings))
+
+
+class InvalidInput(PolicertError, ValueError):
+    """An input breaks the rules of its format, or inputs do not fit together (40)."""
+
+
+class Unsupported(PolicertError, NotImplementedError):
+    """An input, or a combination of options, is not supported (41)."""
+
+
+class UsageError(PolicertError, ValueError):
+    """An option has no such value, or no effect (42)."""
+
+
+class Interrupted(PolicertError):
+    """A limit was reached before there was anything to tell (30 to 33)."""
+
+
+class Rejected(PolicertError):
+    """Evidence does not show what it claims (51)."""
+
+
+_KINDS: dict[int, type[PolicertError]] = {
+    30: Interrupted,
+    31: Interrupted,
+    32: Interrupted,
+    33: Interrupted,
+    40: InvalidInput,
+    41: Unsupported,
+    42: UsageError,
+    51: Rejected,
+}
+
+
+def error(code: int, message: str, findings: list[dict[str, Any]] | None = None) -> PolicertError:
+    """The exception of an exit code."""
+    return _KINDS.get(code, PolicertError)(message, code, findings)
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Turns a failure of the native half into its exception."""
+    try:
+        yield
+    except Failed as failed:
+        code, message, findings = failed.args
+        raise error(code, message, json.loads(findings)) from None

@@ -1,0 +1,103 @@
+"""Many episodes at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from .. import _policert
+from ..errors import UsageError, failures
+from ..model import Model
+from .spaces import ENDINGS, Spaces
+
+__all__ = ["JaniVectorEnv"]
+
+
+class JaniVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
+    """A model as many environments that step together, in native code. Arguments as for
+    :class:`~policert.gym.JaniEnv`; observations are boxes. An episode that has ended begins again with
+    the next step, whose action is ignored."""
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        model: Model | Any,
+        property: Any = None,
+        num_envs: int = 64,
+        *,
+        observation: Sequence[Any] | None = None,
+        actions: Sequence[str] | None = None,
+        rewards: Mapping[str, float] | None = None,
+        reward: str | None = None,
+        max_steps: int | None = None,
+        **question: Any,
+    ) -> None:
+        if num_envs < 1:
+            raise UsageError(f"num_envs: {num_envs} is no number of environments", 42)
+        self.spaces = Spaces(
+            model, property, observation, actions, "box", rewards, reward, max_steps, question
+        )
+        with failures():
+            single = _policert.Environment(*self.spaces.arguments())
+            self._native = _policert.VectorEnvironment(num_envs, *self.spaces.arguments())
+        self.num_envs = num_envs
+        spaces = self.spaces.spaces(single.bounds())
+        self.single_observation_space, self.single_action_space = spaces
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def policy_words(self) -> dict[str, Any]:
+        """What :class:`policert.Policy` needs to read a policy that was trained here."""
+        return self.spaces.policy_words()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """By environment and action: whether it is applicable."""
+        return self._native.applicable()
+
+    def states(self) -> NDArray[np.int64]:
+        """By environment: the values of the variables."""
+        return self._native.states()
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins all episodes anew."""
+        if options:
+            raise UsageError("options have no effect in a vectorised environment", 42)
+        if isinstance(seed, list):
+            raise UsageError("seed: one number is the seed of all environments", 42)
+        with failures():
+            return self._native.reset(seed), {}
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        dict[str, Any],
+    ]:
+        """Takes an action in each environment."""
+        try:
+            observations, rewards, terminated, truncated, endings = self._native.step(
+                np.ascontiguousarray(actions, dtype=np.int64)
+            )
+        except _policert.Failed:
+            with failures():
+                raise
+        info: dict[str, Any] = {}
+        if terminated.any():
+            names = np.array(ENDINGS, dtype=object)
+            info = {"ending": names[endings], "_ending": terminated.copy()}
+        return observations, rewards, terminated, truncated, info

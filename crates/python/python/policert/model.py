@@ -1,0 +1,135 @@
+"""Models and properties."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import _policert
+from .errors import UsageError, failures
+from .files import Folder, PathLike
+
+__all__ = ["Model", "Property"]
+
+
+class Model:
+    """A model: a JANI file, the text of one, or its content as a dictionary.
+
+    ``constants`` gives values to constants of the model, such as ``{"N": 5}``. A model is read when
+    it is needed; :attr:`variables`, :attr:`labels` and :attr:`properties` say what is in it.
+    """
+
+    def __init__(
+        self,
+        source: PathLike | Mapping[str, Any],
+        constants: Mapping[str, int | float | bool | str] | None = None,
+    ) -> None:
+        self.constants = dict(constants or {})
+        self._folder: Folder | None = None
+        if isinstance(source, Mapping):
+            source = json.dumps(source)
+        if isinstance(source, str) and source.lstrip().startswith("{"):
+            self._folder = Folder()
+            self.path = self._folder.write("model.jani", source)
+        else:
+            self.path = Path(source)
+
+    def task(self) -> dict[str, Any]:
+        """The options that name this model."""
+        return {"model": str(self.path), "constants": constants(self.constants)}
+
+    @cached_property
+    def shape(self) -> dict[str, Any]:
+        """Name, variables with their bounds, labels and properties, as the model has them."""
+        with failures():
+            shape: dict[str, Any] = json.loads(_policert.shape(self.task()))
+        return shape
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return str(self.shape["name"])
+
+    @property
+    def variables(self) -> dict[str, tuple[int, int]]:
+        """The variables, each with its least and its greatest value, in the order of states."""
+        return {v["name"]: (v["lower"], v["upper"]) for v in self.shape["variables"]}
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the actions."""
+        return list(self.shape["labels"])
+
+    @property
+    def properties(self) -> list[str]:
+        """The names of the model's own properties."""
+        return [p["name"] for p in self.shape["properties"]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        source: PathLike = self.path
+        if self._folder is not None:
+            source = self.path.read_text(encoding="utf-8")
+        return (Model, (source, self.constants))
+
+    def __repr__(self) -> str:
+        return f"Model({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{low}</td><td>{high}</td></tr>"
+            for name, (low, high) in self.variables.items()
+        )
+        labels = html.escape(", ".join(self.labels))
+        return (
+            f"<b>{html.escape(self.name)}</b><table><tr><th>variable</th><th>least</th>"
+            f"<th>greatest</th></tr>{rows}</table>labels: {labels}"
+        )
+
+
+class Property:
+    """A property: the name of one of the model's own, a file with a position in it, or the content of
+    one as a dictionary."""
+
+    def __init__(self, source: PathLike | Mapping[str, Any], index: int = 0) -> None:
+        self._folder: Folder | None = None
+        self._source = source
+        self.index = index
+        if isinstance(source, Mapping):
+            self._folder = Folder()
+            content = json.dumps({"properties": [source]})
+            self.text = f"{self._folder.write('property.jani', content)}:0"
+        elif index == 0 and isinstance(source, str):
+            self.text = source
+        else:
+            self.text = f"{source}:{index}"
+
+    @classmethod
+    def of(cls, given: Property | PathLike | Mapping[str, Any] | None) -> Property | None:
+        """What an argument means."""
+        if given is None or isinstance(given, Property):
+            return given
+        return cls(given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Property, (self._source, self.index))
+
+    def __repr__(self) -> str:
+        return f"Property({self.text!r})"
+
+
+def constants(values: Mapping[str, int | float | bool | str]) -> list[tuple[str, str]]:
+    """Values of constants as the command line writes them."""
+
+    def text(value: int | float | bool | str) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return repr(value) if isinstance(value, float) else str(value)
+
+    for name in values:
+        if not isinstance(name, str) or not name:
+            raise UsageError(f"constants: {name!r} is no name", 42)
+    return [(name, text(value)) for name, value in values.items()]

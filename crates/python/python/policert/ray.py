@@ -1,0 +1,189 @@
+"""Many questions on many machines, with Ray: the same code runs on one machine.
+
+A :class:`Study` is a list of questions. Each is answered by a task of Ray; a worker that dies is replaced, and
+its question asked again. Answers go to a journal, so that a study that was stopped goes on where it was.
+
+    >>> study = Study("answers.jsonl")                                  # doctest: +SKIP
+    >>> study.add("careful", model, "careful", timeout=600)             # doctest: +SKIP
+    >>> study.run(address="auto")                                       # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from .commands import verify
+from .errors import PolicertError, UsageError
+from .files import PathLike
+from .model import Model, Property
+from .policy import Policy
+from .results import Verdict
+
+__all__ = ["Study", "portfolio"]
+
+# How often a question is asked again whose worker died.
+RETRIES = 3
+
+
+class Study:
+    """Questions with names, and a journal of their answers.
+
+    :param journal: the file of answers, a line of JSON for each; it is continued if it is there. A line that
+        was cut off, and one of a question that has changed since, do not count.
+    """
+
+    def __init__(self, journal: PathLike) -> None:
+        self.journal = Path(journal)
+        self._questions: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
+
+    def add(
+        self, name: str, model: Any, property: Any = None, policy: Any = None, **options: Any
+    ) -> None:
+        """Adds a question: arguments as for :func:`policert.verify`."""
+        if name in self._questions:
+            raise UsageError(f"there are two questions {name!r}", 42)
+        if "progress" in options:
+            raise UsageError("progress has no effect: the work is done elsewhere", 42)
+        self._questions[name] = ((model, property, policy), options)
+
+    def answers(self) -> dict[str, Verdict | PolicertError]:
+        """What the journal has for the questions of this study."""
+        found: dict[str, Verdict | PolicertError] = {}
+        if not self.journal.exists():
+            return found
+        for line in self.journal.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except json.JSONDecodeError:
+                continue
+            question = self._questions.get(entry.get("name"))
+            if question is None or entry.get("question") != _digest(question):
+                continue
+            if "error" in entry:
+                found[entry["name"]] = PolicertError(entry["error"], entry["code"])
+            else:
+                found[entry["name"]] = Verdict(entry["report"])
+        return found
+
+    def run(
+        self,
+        address: str | None = None,
+        *,
+        cpus: float = 1,
+        told: Callable[[str, Verdict | PolicertError], object] | None = None,
+        **options: Any,
+    ) -> dict[str, Verdict | PolicertError]:
+        """Answers the questions that the journal does not have, and returns all answers, in the order of
+        the questions. An error of one question, such as a file that is wrong, is its answer.
+
+        :param address: of a cluster of Ray; by default this machine, or the cluster that is connected.
+        :param cpus: the processors that each question has for itself.
+        :param told: called with the name and the answer of each question that ends.
+        :param options: further options of ``ray.init``.
+        """
+        if not ray.is_initialized():
+            ray.init(
+                address=address, **{"log_to_driver": False, "include_dashboard": False, **options}
+            )
+        answers = self.answers()
+        answering = ray.remote(_answer).options(num_cpus=cpus, max_retries=RETRIES)
+        waiting = {
+            answering.remote(*question): name
+            for name, question in self._questions.items()
+            if name not in answers
+        }
+        while waiting:
+            (done, *_), _rest = ray.wait(list(waiting), num_returns=1)
+            name = waiting.pop(done)
+            try:
+                entry = ray.get(done)
+            except ray.exceptions.RayError as error:
+                entry = {"error": f"the worker failed: {error}", "code": 50}
+            entry = {"name": name, "question": _digest(self._questions[name]), **entry}
+            self._write(entry)
+            answer = self.answers()[name]
+            if told is not None:
+                told(name, answer)
+        answers = self.answers()
+        return {name: answers[name] for name in self._questions}
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        """Appends a line, after a newline if the last one was cut off."""
+        with self.journal.open("ab+") as file:
+            if file.tell() > 0:
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
+            file.write(json.dumps(entry).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def portfolio(
+    model: Any,
+    property: Any = None,
+    policy: Any = None,
+    *,
+    engines: Sequence[str | Mapping[str, Any]] = ("explicit", "cegar", "ic3"),
+    address: str | None = None,
+    **options: Any,
+) -> Verdict:
+    """Asks several engines at once; the first verdict that is not *unknown*, and the others are stopped.
+
+    :param engines: names, or options of :func:`policert.verify` such as ``{"engine": "ppa", "preset": "z3"}``.
+    :raises PolicertError: if all of them fail; the error is that of the first.
+    """
+    if not ray.is_initialized():
+        ray.init(address=address, log_to_driver=False, include_dashboard=False)
+    answering = ray.remote(_answer).options(num_cpus=1, max_retries=RETRIES)
+    waiting = []
+    for engine in engines:
+        chosen = {"engine": engine} if isinstance(engine, str) else dict(engine)
+        waiting.append(answering.remote((model, property, policy), {**options, **chosen}))
+    undecided: list[dict[str, Any]] = []
+    while waiting:
+        (done, *_), waiting = ray.wait(waiting, num_returns=1)
+        try:
+            entry = ray.get(done)
+        except ray.exceptions.RayError as error:
+            entry = {"error": f"the worker failed: {error}", "code": 50}
+        if "report" in entry and entry["report"]["verdict"] != "unknown":
+            for other in waiting:
+                ray.cancel(other, force=True)
+            return Verdict(entry["report"])
+        undecided.append(entry)
+    for entry in undecided:
+        if "report" in entry:
+            return Verdict(entry["report"])
+    raise PolicertError(undecided[0]["error"], undecided[0]["code"])
+
+
+def _answer(question: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return {"report": verify(*question, **options).report}
+    except PolicertError as error:
+        return {"error": str(error), "code": error.code}
+
+
+def _digest(question: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
+    """What tells a question from others: files by their content."""
+
+    def content(part: Any) -> Any:
+        state = part.__reduce__()[1] if isinstance(part, Model | Property | Policy) else part
+        if isinstance(state, tuple):
+            return [content(item) for item in state]
+        if isinstance(state, Path | str) and os.path.isfile(state):
+            return hashlib.sha256(Path(state).read_bytes()).hexdigest()
+        return state
+
+    (arguments, options) = question
+    text = pickle.dumps(([content(part) for part in arguments], sorted(options.items())))
+    return hashlib.sha256(text).hexdigest()

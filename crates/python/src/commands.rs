@@ -1,0 +1,245 @@
+//! The commands as functions: options as dictionaries, outcomes as JSON.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use policert_engine_api::Budget;
+use policert_evidence::CertifyRequest;
+use policert_explore::Rollout;
+use policert_lab::{
+    ConvertFormat, ConvertRequest, PolicyEncoding, SimulateRequest, SkeletonRequest,
+};
+use policert_outcome::{Failure, Remarks};
+use policert_problem::{Problem, ProblemOptions};
+use policert_query::QueryRequest;
+use policert_verify::reach::ReachRequest;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::failure::{failed, usage};
+use crate::options::{Answering, Bounds, Task, request};
+use crate::run::{json as text, run};
+use crate::spaces::check_state;
+
+/// The version, with the parts that this build has.
+#[pyfunction]
+pub fn version() -> String {
+    policert_verify::version_with_parts(option_env!("POLICERT_COMMIT"))
+}
+
+/// Verifies a policy; the outcome, the trace and the evidence.
+#[pyfunction]
+#[pyo3(signature = (task, answering, bounds, progress=None))]
+pub fn verify(
+    py: Python<'_>,
+    task: Task,
+    answering: Answering,
+    bounds: Bounds,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let request = request(&task, &answering, &bounds)?;
+    let outcome =
+        run(py, progress, |cancel, observer| policert_verify::verify(&request, cancel, observer))?;
+    let mut value = value_of(&outcome)?;
+    value["evidence"] = value_of(&outcome.report.evidence)?;
+    value["start_states"] = value_of(&outcome.report.start_states)?;
+    value["no_evidence"] = json!(outcome.report.no_evidence);
+    text(&value)
+}
+
+/// Random runs.
+#[pyfunction]
+#[pyo3(signature = (task, bounds, runs, steps, seed, past_goal, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the options of the command")]
+pub fn simulate(
+    py: Python<'_>,
+    task: Task,
+    bounds: Bounds,
+    runs: u64,
+    steps: u32,
+    seed: u64,
+    past_goal: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let request = SimulateRequest {
+        runs: runs.max(1),
+        steps,
+        seed,
+        past_goal,
+        limits: bounds.limits()?,
+        ..SimulateRequest::new(task.options()?)
+    };
+    let outcome =
+        run(py, progress, |cancel, observer| policert_lab::simulate(&request, cancel, observer))?;
+    text(&outcome)
+}
+
+/// The reachable boxes of a control loop.
+#[pyfunction]
+#[pyo3(signature = (file, bounds, instance=None, threads=1, record=false, progress=None))]
+pub fn reach(
+    py: Python<'_>,
+    file: PathBuf,
+    bounds: Bounds,
+    instance: Option<String>,
+    threads: u16,
+    record: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let request = ReachRequest {
+        instance,
+        threads: threads.max(1),
+        limits: bounds.limits()?,
+        record,
+        ..ReachRequest::new(file)
+    };
+    let outcome = run(py, progress, |cancel, observer| {
+        policert_verify::reach::reach(&request, cancel, observer)
+    })?;
+    text(&outcome)
+}
+
+/// A property of a network.
+#[pyfunction]
+#[pyo3(signature = (network, property, bounds, progress=None))]
+pub fn query(
+    py: Python<'_>,
+    network: PathBuf,
+    property: PathBuf,
+    bounds: Bounds,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let request = QueryRequest { network, property, limits: bounds.limits()? };
+    let outcome =
+        run(py, progress, |cancel, observer| policert_query::query(&request, cancel, observer))?;
+    text(&outcome)
+}
+
+/// Checks evidence.
+#[pyfunction]
+#[pyo3(signature = (evidence, bounds, progress=None))]
+pub fn certify(
+    py: Python<'_>,
+    evidence: PathBuf,
+    bounds: Bounds,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let request = CertifyRequest { evidence, limits: bounds.limits()? };
+    let outcome = run(py, progress, |cancel, observer| {
+        policert_evidence::certify(&request, cancel, observer)
+    })?;
+    text(&outcome)
+}
+
+/// Writes a question for another model checker.
+#[pyfunction]
+#[pyo3(signature = (task, bounds, format, output, encoding=None, progress=None))]
+pub fn convert(
+    py: Python<'_>,
+    task: Task,
+    bounds: Bounds,
+    format: &str,
+    output: PathBuf,
+    encoding: Option<&str>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let known = ConvertFormat::from_str(format, false);
+    let format =
+        known.map_err(|_| usage(format!("format: `{format}` is none of jani, prism and drn")))?;
+    let policy = match encoding {
+        None => None,
+        Some("real") => Some(PolicyEncoding::Real),
+        Some(other) => match other.strip_prefix("discrete:").and_then(|n| n.parse().ok()) {
+            Some(digits @ 0..=15) => Some(PolicyEncoding::Discrete(digits)),
+            _ => {
+                let message = format!(
+                    "encoding: `{other}` is neither `real` nor `discrete:N` with N from 0 to 15"
+                );
+                return Err(usage(message));
+            }
+        },
+    };
+    let (problem, limits) = (task.options()?, bounds.limits()?);
+    let request = ConvertRequest { problem, format, policy, limits, output };
+    let outcome =
+        run(py, progress, |cancel, observer| policert_lab::convert(&request, cancel, observer))?;
+    text(&outcome)
+}
+
+/// Writes a first interface; remarks on what was guessed, and why it does not fit yet, if it does not.
+#[pyfunction]
+pub fn interface(
+    model: PathBuf,
+    constants: Vec<(String, String)>,
+    policy: PathBuf,
+    output: PathBuf,
+) -> PyResult<(Vec<String>, Option<String>)> {
+    let request = SkeletonRequest { model, constants, policy, output, force: true };
+    let written = policert_lab::write_skeleton(&request).map_err(|failure| failed(&failure))?;
+    Ok((written.notes, written.misfit))
+}
+
+/// Names and domains of a model, its labels and its properties, as JSON.
+#[pyfunction]
+pub fn shape(task: Task) -> PyResult<String> {
+    let options = task.options()?;
+    let mut remarks = Remarks::default();
+    let loaded = policert_problem::load::model(&options, &Budget::unlimited(), &mut remarks);
+    let source = loaded.map_err(|failure| failed(&failure))?;
+    let Some(model) = source.model() else {
+        return Err(failed(&Failure::Internal("no model".to_owned())));
+    };
+    let variables = model.variables.iter().map(|variable| {
+        json!({
+            "name": variable.name,
+            "lower": variable.domain.lo,
+            "upper": variable.domain.hi,
+            "is_location": variable.is_location(),
+        })
+    });
+    let properties = source
+        .own_properties()
+        .iter()
+        .map(|property| json!({ "name": property.name, "is_safety": property.is_policy_property }));
+    text(&json!({
+        "name": model.name,
+        "variables": variables.collect::<Vec<_>>(),
+        "labels": model.labels,
+        "properties": properties.collect::<Vec<_>>(),
+        "warnings": remarks.warnings,
+        "notes": remarks.notes,
+    }))
+}
+
+/// The labels that the policy chooses in each of some states.
+#[pyfunction]
+pub fn choices(task: Task, states: Vec<Vec<i64>>) -> PyResult<Vec<Vec<String>>> {
+    chosen(&task.options()?, &states).map_err(|failure| failed(&failure))
+}
+
+fn chosen(options: &ProblemOptions, states: &[Vec<i64>]) -> Result<Vec<Vec<String>>, Failure> {
+    let problem = Problem::load_any(options, &Budget::unlimited(), &mut Remarks::default())?;
+    let Some(policy) = &problem.policy else {
+        return Err(Failure::Usage("there is no policy".to_owned()));
+    };
+    let question = problem.question();
+    let mut rollout = Rollout::new(&question, policy.outputs());
+    let mut chooser = policy.chooser();
+    let domains = problem.model.domains();
+    let (mut all, mut inputs) = (Vec::new(), Vec::new());
+    for state in states {
+        check_state(&domains, state)?;
+        rollout.enter(state)?;
+        inputs.clear();
+        policy.read_inputs(rollout.state(), &mut inputs);
+        let choice = chooser.choose(&inputs, rollout.applicable());
+        let name = |&output: &usize| problem.model.label_name(Some(policy.outputs()[output]));
+        all.push(choice.outputs().iter().map(|output| name(output).to_owned()).collect());
+    }
+    Ok(all)
+}
+
+fn value_of(value: &impl serde::Serialize) -> PyResult<Value> {
+    serde_json::to_value(value)
+        .map_err(|error| failed(&Failure::Internal(format!("no JSON: {error}"))))
+}
