@@ -4,9 +4,12 @@
     tools/check_versions.py [--program target/release/policert] [--only xgboost] [--keep FOLDER]
 
 Each version is installed into an environment of its own (from the package index, under FOLDER, which is kept for the
-next run), trains small policies there on the same tables, and says what it chooses in every state of a small model.
-`policert dataset` must choose the same wherever the library's lead exceeds what rounding can do. Prints a table;
-ends with 1 if a file is refused, or read with another meaning.
+next run), makes small policies there, and says what it chooses in every state of a small model. `policert dataset` must
+choose the same wherever the library's lead exceeds what rounding can do. Prints a table; ends with 1 if a file is
+refused, or read with another meaning.
+
+Wheels of torch bring gigabytes for GPUs: PIP_INDEX_URL can name an index of smaller ones. What torch itself does not
+export goes to standard error.
 """
 
 import argparse
@@ -23,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LEAST, GREATEST = -3, 3
 INPUTS, LABELS = 3, 3
-# What 32-bit sums of so few leaves can do to a score.
+# What 32-bit sums of so few numbers can do to a score.
 ROUNDING = 1e-5
 
 # Library, what is installed beside it. Old versions need the NumPy of their time.
@@ -41,6 +44,22 @@ VERSIONS = [
     ("scikit-learn", "1.6.1", ["numpy==2.2.6", "skl2onnx==1.19.1", "onnx==1.18.0", "protobuf==4.25.8", "packaging"]),
     ("scikit-learn", "1.7.2", ["numpy==2.2.6", "skl2onnx==1.19.1", "onnx==1.19.1", "protobuf==4.25.8", "packaging"]),
     ("scikit-learn", "1.9.1", ["numpy==2.4.6", "skl2onnx==1.20.0", "onnx==1.23.2"]),
+    *(("torch", version, ["numpy==1.26.4", "onnx==1.14.1", "protobuf==4.25.8"]) for version in ["1.13.1", "2.0.1"]),
+    ("torch", "2.1.2", ["numpy==1.26.4", "onnx==1.16.2", "onnxscript==0.1.0", "protobuf==4.25.8"]),
+    ("torch", "2.2.2", ["numpy==1.26.4", "onnx==1.16.2", "onnxscript==0.1.0", "protobuf==4.25.8"]),
+    ("torch", "2.3.1", ["numpy==1.26.4", "onnx==1.16.2", "onnxscript==0.1.0", "protobuf==4.25.8"]),
+    ("torch", "2.4.1", ["numpy==2.2.6", "onnx==1.17.0", "onnxscript==0.1.0", "protobuf==4.25.8"]),
+    ("torch", "2.5.1", ["numpy==2.2.6", "onnx==1.17.0", "onnxscript==0.1.0", "protobuf==4.25.8"]),
+    ("torch", "2.6.0", ["numpy==2.2.6", "onnx==1.17.0", "onnxscript==0.2.2", "protobuf==4.25.8"]),
+    ("torch", "2.7.1", ["numpy==2.2.6", "onnx==1.18.0", "onnxscript==0.3.2", "onnx-ir==0.1.3", "protobuf==4.25.8"]),
+    ("torch", "2.8.0", ["numpy==2.2.6", "onnx==1.18.0", "onnxscript==0.4.0", "onnx-ir==0.1.7", "protobuf==4.25.8"]),
+    ("torch", "2.9.1", ["numpy==2.2.6", "onnx==1.19.1", "onnxscript==0.5.7", "onnx-ir==0.1.12"]),
+    ("torch", "2.10.0", ["numpy==2.2.6", "onnx==1.20.0", "onnxscript==0.6.2", "onnx-ir==0.2.0"]),
+    ("torch", "2.11.0", ["numpy==2.2.6", "onnx==1.20.1", "onnxscript==0.6.2", "onnx-ir==0.2.0"]),
+    ("torch", "2.12.1", ["numpy==2.4.6", "onnx==1.21.0", "onnxscript==0.7.0", "onnx-ir==0.2.1"]),
+    ("torch", "2.13.0", ["numpy==2.4.6", "onnx==1.22.0", "onnxscript==0.7.1", "onnx-ir==0.2.1"]),
+    ("torch", "2.14.1", ["numpy==2.4.6", "onnx==1.23.0", "onnxscript==0.7.2"]),
+    ("torch", "2.15.0", ["numpy==2.4.6", "onnx==1.23.2", "onnxscript==0.7.2"]),
 ]
 
 
@@ -49,7 +68,25 @@ def states():
 
 
 def make(library, folder):
-    """Runs inside of an environment: trains policies, and writes them with the scores in every state."""
+    """Runs inside of an environment: makes policies, and writes each with the scores in every state.
+
+    A maker yields the name of a file, the scores, and what is special about the interface: `least`, what is
+    subtracted from each variable; `input`, what is listed instead of the variables.
+    """
+    maker = make_torch if library == "torch" else make_tables
+    for name, scores, *settings in maker(library, folder):
+        record = {"scores": [[float(score) for score in row] for row in scores], **dict(*settings)}
+        (folder / f"{name}.scores").write_text(json.dumps(record))
+
+
+def make_torch(_, folder):
+    import torch_exports
+
+    return torch_exports.make(states(), LABELS, LEAST, GREATEST - LEAST + 1, folder)
+
+
+def make_tables(library, folder):
+    """Makers that learn from a table."""
     import numpy
 
     draw = numpy.random.RandomState(7)
@@ -58,9 +95,7 @@ def make(library, folder):
     wanted = numpy.stack([table[:, 0] + table[:, 1], table[:, 1] * table[:, 2], table[:, 2] - table[:, 0]], axis=1)
     labels = numpy.argmax(wanted + noise, axis=1)
     maker = {"xgboost": make_xgboost, "lightgbm": make_lightgbm, "scikit-learn": make_sklearn}[library]
-    for name, scores in maker(numpy, table, labels, folder):
-        text = json.dumps([[float(score) for score in row] for row in scores])
-        (folder / f"{name}.scores").write_text(text)
+    return maker(numpy, table, labels, folder)
 
 
 def make_xgboost(numpy, table, labels, folder):
@@ -98,7 +133,7 @@ def make_lightgbm(numpy, table, labels, folder):
     model = lightgbm.train({"objective": "multiclass", "num_class": LABELS, "min_data_in_leaf": 3, "num_threads": 1,
                             "min_data_per_group": 3, "cat_smooth": 1, "verbose": -1}, data, num_boost_round=4)
     model.save_model(str(folder / "categorical.txt"))
-    yield "categorical.txt", model.predict(table, raw_score=True)
+    yield "categorical.txt", model.predict(table, raw_score=True), {"least": [0, 0, LEAST]}
 
 
 def make_sklearn(numpy, table, labels, folder):
@@ -143,8 +178,8 @@ def environment(folder, library, version, others):
     return python
 
 
-def write_question(folder, policy, labels, least):
-    """A model whose variables are the inputs, and an interface of the policy."""
+def write_question(folder, policy, labels, least, entries):
+    """A model whose variables are the inputs, and an interface of the policy, whose inputs are `entries`."""
     names = [f"x{k}" for k in range(INPUTS)]
     outputs = [f"a{k}" for k in range(labels)]
     kind = {"kind": "bounded", "base": "int", "lower-bound": LEAST, "upper-bound": GREATEST - min(least)}
@@ -160,27 +195,27 @@ def write_question(folder, policy, labels, least):
                    "syncs": [{"synchronise": [label], "result": label} for label in outputs]},
     }
     (folder / "model.jani").write_text(json.dumps(model))
-    interface = {"file": str(policy), "filter": False,
-                 "input": [{"name": name, "automaton": None} for name in names], "output": outputs}
+    interface = {"version": 2, "file": str(policy), "filter": False, "input": entries or names, "output": outputs}
     (folder / "policy.jani2nnet").write_text(json.dumps(interface))
     with open(folder / "states.csv", "w", newline="") as file:
         csv.writer(file).writerows([names, *([x - low for x, low in zip(state, least)] for state in states())])
 
 
-def compare(program, policy, scores):
+def compare(program, policy, record):
     """What is wrong with how a policy file is read, if anything; and the number of states that were compared."""
-    least = [0, 0, LEAST if policy.name == "categorical.txt" else 0]
+    scores, least = record["scores"], record.get("least", [0] * INPUTS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_question(folder, policy, len(scores[0]), least)
+        write_question(folder, policy, len(scores[0]), least, record.get("input"))
         command = [program, "dataset", folder / "model.jani", "--interface", folder / "policy.jani2nnet", "--states",
                    folder / "states.csv", "--rollouts", 0, "--output", folder / "decisions.csv", "-q"]
         done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
         if done.returncode != 0:
             lines = (done.stderr or done.stdout).strip().splitlines()
-            return f"refused ({done.returncode}): {lines[0] if lines else ''}", 0
+            reason = lines[0].replace(str(policy), "file").partition("; supported are")[0] if lines else ""
+            return f"refused ({done.returncode}): {reason}", 0
         with open(folder / "decisions.csv", newline="") as file:
-            decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label_index"])
+            decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label"].removeprefix("a"))
                        for row in csv.DictReader(file)}
     compared = 0
     for state, row in zip(states(), scores):
@@ -219,19 +254,22 @@ def main():
                                   env={**os.environ, "OMP_NUM_THREADS": "1"})
             if done.returncode != 0:
                 raise RuntimeError(done.stderr.strip().splitlines()[-1])
+            unwritten = [line for line in done.stderr.splitlines() if line.startswith("torch does not export")]
+            print(*unwritten, sep="\n", end="\n" if unwritten else "", file=sys.stderr)
         except (RuntimeError, IndexError) as error:
             print(f"| {library} | {version} | | | not made: {error} |", flush=True)
             failures += 1
             continue
-        wrong, compared, count = [], 0, 0
+        wrong, compared, count = {}, 0, 0
         for scores in sorted(files.glob("*.scores")):
             policy = scores.with_suffix("")
             problem, number = compare(arguments.program, policy, json.loads(scores.read_text()))
             count, compared = count + 1, compared + number
             if problem:
-                wrong.append(f"{policy.name}: {problem}")
-        failures += len(wrong)
-        print(f"| {library} | {version} | {count} | {compared} | {'; '.join(wrong) or 'as the library'} |", flush=True)
+                wrong.setdefault(problem, []).append(policy.name)
+                failures += 1
+        result = "; ".join(f"{problem} ({', '.join(names)})" for problem, names in wrong.items()) or "as the library"
+        print(f"| {library} | {version} | {count} | {compared} | {result} |", flush=True)
     return 1 if failures else 0
 
 
