@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares Policert with ONNX Runtime on random graphs over the operators that Policert reads.
 
-    tools/check_onnx.py [--program target/release/policert] [--graphs 300] [--seed 1] [--keep FOLDER]
+    tools/check_onnx.py [--program target/release/policert] [--graphs 300] [--seed 1] [--engines 0.1] [--keep FOLDER]
 
 Each graph is made with the package `onnx`, with an operator set drawn from those in use. In random states of a small
 model the label that Policert says the policy chooses (`policert dataset`) must be that of the greatest output of ONNX
 Runtime, wherever its lead exceeds what rounding can do; and the outputs at one state must be those of ONNX Runtime
-within rounding (`policert query`). A graph that Policert refuses counts as a failure. Ends with 1 after a failure; the
-files of each failure stay in FOLDER.
+within rounding (`policert query`). A graph that Policert refuses counts as a failure. For a share of the graphs, a
+second model, of which the labels change the variables, is put to every engine: all that answer must say what the
+enumeration of its states says. Ends with 1 after a failure; the files of each failure stay in FOLDER.
 
 Needs the packages of tools/requirements-trees.txt.
 """
@@ -32,6 +33,8 @@ LEAST, GREATEST = -4, 4
 STATES = 12
 # What 32-bit arithmetic may do to an output of magnitude 1 in graphs of this size.
 ROUNDING = 2e-4
+# Besides `explicit`.
+ENGINES = ["auto", "ppa", "cegar", "ic3", "bmc"]
 
 
 class Graph:
@@ -153,13 +156,79 @@ def vector_step(graph, value, others):
         parts = [graph.weights(n), graph.weights(n), graph.weights(n), np.abs(graph.weights(n)) + np.float32(0.25)]
         return graph.node("BatchNormalization", [name, *map(graph.constant, parts)]), (1, n)
 
+    def bounded(low=-2.0):
+        bounds = graph.constant(np.float32(low)), graph.constant(np.float32(2.0))
+        return graph.node("Clip", [name, *bounds])
+
+    def gated():
+        same = [other for other, shape in others if shape in ((1, n), (1, 1))] or [name]
+        gate = graph.node(draw.choice(["Sigmoid", "Tanh"]), [draw.choice(same)])
+        return graph.node("Mul", draw.choice([[bounded(), gate], [gate, bounded()]])), (1, n)
+
+    def powered():
+        value = bounded()
+        exponent = draw.choice([1, 2, 3, 4, None])
+        if exponent is None:
+            return graph.node("Mul", [value, value]), (1, n)
+        kind = draw.choice([np.float32, np.int64])
+        return graph.node("Pow", [value, graph.constant(kind(exponent))]), (1, n)
+
+    def partial():
+        """A function that has no value everywhere, of something that is certainly where it has one."""
+        positive = draw.choice([
+            lambda: graph.node("Mul", [(value := bounded()), value]),
+            lambda: graph.node("Exp", [bounded()]),
+            lambda: graph.node("Softplus", [name]),
+            lambda: graph.node("Sigmoid", [name]),
+            lambda: graph.node("Abs", [name]),
+        ])()
+        above = graph.node("Add", [positive, graph.constant(np.float32(draw.choice([0.25, 0.5, 1.0])))])
+        kind = draw.choice(["Sqrt", "Log", "Reciprocal", "Div", "Over", "Pow", "Root"])
+        if kind == "Div":
+            return graph.node("Div", [bounded(), above]), (1, n)
+        if kind == "Over":
+            return graph.node("Div", [graph.constant(graph.weights(n)), above]), (1, n)
+        if kind == "Pow":
+            exponent = draw.choice([0.5, -0.5, -1.0, -2.0])
+            return graph.node("Pow", [above, graph.constant(np.float32(exponent))]), (1, n)
+        if kind == "Root":
+            return graph.node("Reciprocal", [graph.node("Sqrt", [above])]), (1, n)
+        return graph.node(kind, [above]), (1, n)
+
+    def exponential():
+        return graph.node("Mul", [graph.node("Exp", [bounded()]), bounded(-1.0)]), (1, n)
+
+    def layer():
+        """A layer that normalises, as an operator or written out."""
+        epsilon = draw.choice([1e-1, 1e-2])
+        parts = [graph.constant(graph.weights(n)), graph.constant(graph.weights(n))]
+        if n % 2 == 0 and n > 2 and draw.random() < 0.4:
+            channels = [1, 2, n // 2]
+            image = graph.node("Reshape", [name, graph.constant(np.array(channels))])
+            parts = [graph.constant(graph.weights(2)), graph.constant(graph.weights(2))]
+            if graph.opset >= 21 and draw.random() < 0.5:
+                groups = draw.choice([1, 2])
+                image = graph.node("GroupNormalization", [image, *parts], epsilon=epsilon, num_groups=groups)
+            else:
+                image = graph.node("InstanceNormalization", [image, *parts], epsilon=epsilon)
+            return graph.node("Reshape", [image, graph.constant(np.array([1, n]))]), (1, n)
+        if graph.opset >= 17 and draw.random() < 0.6:
+            return graph.node("LayerNormalization", [name, *parts], epsilon=epsilon, axis=draw.choice([1, -1])), (1, n)
+        mean = lambda value: (graph.node("ReduceMean", [value, graph.constant(np.array([1]))]) if graph.opset >= 18
+                              else graph.node("ReduceMean", [value], axes=[1]))
+        centred = graph.node("Sub", [name, mean(name)])
+        square = graph.node("Pow", [centred, graph.constant(np.float32(2))])
+        above = graph.node("Add", [mean(square), graph.constant(np.float32(epsilon))])
+        row = graph.node("Div", [centred, graph.node("Sqrt", [above])])
+        return graph.node("Add", [graph.node("Mul", [row, parts[0]]), parts[1]]), (1, n)
+
     def shaped():
         column = graph.node("Reshape", [name, graph.constant(np.array([n, 1]))])
         moved = graph.node("Transpose", [column], perm=[1, 0])
         return graph.node("Flatten", [graph.node("Identity", [moved])]), (1, n)
 
     steps = [affine, affine, affine, activation, activation, activation, constant_operand, two, joined, taken, cut, split,
-             padded, reduced, normalised, shaped]
+             padded, reduced, normalised, shaped, gated, powered, partial, exponential, layer]
     return draw.choice(steps)()
 
 
@@ -251,6 +320,60 @@ def write_question(folder, inputs, outputs, states):
         csv.writer(file).writerows([names, *states])
 
 
+def write_engine_question(folder, inputs, outputs, draw):
+    """A model whose labels change the variables, with an unsafe condition that some runs may meet."""
+    names = [f"x{k}" for k in range(inputs)]
+    labels = [f"a{k}" for k in range(outputs)]
+    least, greatest = (-3, 3) if inputs <= 3 else (-1, 1)
+    bounded = {"kind": "bounded", "base": "int", "lower-bound": least, "upper-bound": greatest}
+    operation = lambda op, left, right: {"op": op, "left": left, "right": right}
+
+    def changed(name):
+        by = draw.choice([-2, -1, 1, 2])
+        moved = operation("+", name, by)
+        return {"ref": name, "value": operation("min", operation("max", moved, least), greatest)}
+
+    edges = []
+    for label in labels:
+        for _ in range(draw.choice([1, 1, 2])):
+            moved = sorted(draw.sample(names, draw.randint(1, min(2, inputs))))
+            edge = {"location": "l", "action": label,
+                    "destinations": [{"location": "l", "assignments": [changed(name) for name in moved]}]}
+            if draw.random() < 0.3:
+                relation = draw.choice(["<", "\u2264", "\u2260"])
+                edge["guard"] = {"exp": operation(relation, draw.choice(names), draw.randint(0, 2))}
+            edges.append(edge)
+    chosen = draw.sample(names, min(inputs, draw.choice([1, 2])))
+    corner = [operation("=", name, draw.choice([least, greatest])) for name in chosen]
+    unsafe = corner[0] if len(corner) == 1 else operation("\u2227", *corner)
+    model = {
+        "jani-version": 1, "name": "moves", "type": "mdp", "actions": [{"name": label} for label in labels],
+        "variables": [{"name": name, "type": bounded, "initial-value": 0} for name in names],
+        "properties": [{"name": "p", "expression": {
+            "op": "PA", "reach": {"op": "state-condition", "exp": unsafe}}}],
+        "automata": [{"name": "m", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": edges}],
+        "system": {"elements": [{"automaton": "m"}],
+                   "syncs": [{"synchronise": [label], "result": label} for label in labels]},
+    }
+    (folder / "moves.jani").write_text(json.dumps(model))
+
+
+def disagreement(program, folder, draw):
+    """What an engine says that the enumeration of the states does not, if anything."""
+    options = ["--interface", folder / "policy.jani2nnet", "--ties", draw.choice(["first", "any"]), "--quiet",
+               "--filter", draw.choice(["none", "applicable"]), "--timeout", "10s"]
+    ask = lambda engine, *more: run([program, "verify", folder / "moves.jani", *options, "--engine", engine, *more])
+    expected, text = ask("explicit")
+    if expected not in (0, 10, 20):
+        return f"explicit ended with {expected}: {text}"
+    for engine in ENGINES:
+        status, text = ask(engine)
+        answers = {0, 10} if expected == 20 else {expected}
+        if status not in {20, 30, 31, 32} | answers:
+            return f"{engine} ended with {status}, explicit with {expected} ({options[3:]}): {text}"
+    return None
+
+
 def write_query(folder, state, scores):
     """Asks whether an output differs from what ONNX Runtime computes by more than rounding."""
     lines = [f"(declare-const X_{k} Real)" for k in range(len(state))]
@@ -270,7 +393,7 @@ def run(command):
     return done.returncode, (done.stderr or done.stdout).strip()
 
 
-def check(program, folder, draw):
+def check(program, folder, draw, engines):
     """What is wrong with one random graph, if anything, and the operators in it."""
     inputs, outputs, plain, chooser, used = random_graph(draw)
     onnx.save(plain, folder / "scores.onnx")
@@ -298,6 +421,9 @@ def check(program, folder, draw):
     status, text = run([program, "query", folder / "scores.onnx", folder / "property.vnnlib", "--timeout", "20s", "-q"])
     if status != 0:
         return f"query ended with {status} at {states[0]}, the outputs are {scores[0].tolist()}: {text}", used
+    if draw.random() < engines:
+        write_engine_question(folder, inputs, outputs, draw)
+        return disagreement(program, folder, draw), used
     return None, used
 
 
@@ -306,13 +432,15 @@ def main():
     parser.add_argument("--program", type=Path, default=ROOT / "target/release/policert")
     parser.add_argument("--graphs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engines", type=float, default=0.1, help="share of the graphs that every engine gets")
     parser.add_argument("--keep", type=Path, default=Path("onnx-failures"))
     arguments = parser.parse_args()
     failures, used = 0, Counter()
     for number in range(arguments.graphs):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            wrong, operators = check(arguments.program, folder, random.Random(f"{arguments.seed} {number}"))
+            draw = random.Random(f"{arguments.seed} {number}")
+            wrong, operators = check(arguments.program, folder, draw, arguments.engines)
             used.update(operators.keys())
             if wrong:
                 failures += 1

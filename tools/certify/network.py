@@ -5,9 +5,9 @@ values are known. A program is a list of steps, each a function of the vectors s
 """
 
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import ceil, floor, isqrt, lcm
 
-from stops import Invalid
+from stops import Invalid, Unsupported
 
 BITS = 192  # of functions whose values are not rational
 
@@ -84,6 +84,28 @@ class Network:
 
         return self.add(self.widths[source], step)
 
+    def times(self, a, b):
+        """The products of two vectors, element by element; squares where they are one vector."""
+        self.rational = False
+
+        def step(vectors):
+            (low, high, unit), (low2, high2, unit2) = vectors[a], vectors[b]
+            if low is high and low2 is high2:
+                values = [p * q for p, q in zip(low, low2)]
+                return values, values, unit * unit2
+            corners = [(p * r, p * s, q * r, q * s) for p, q, r, s in zip(low, high, low2, high2)]
+            if a == b:
+                corners = [(p * p, q * q) if p >= 0 or q <= 0 else (0, p * p, q * q) for p, q in zip(low, high)]
+            return list(map(min, corners)), list(map(max, corners)), unit * unit2
+
+        return self.add(self.widths[a], step)
+
+    def reciprocal(self, source):
+        """One over each element."""
+        below = self.curve(source, opposite_of_reciprocal)
+        width = self.widths[source]
+        return self.affine(below, [{k: -1} for k in range(width)], [0] * width)
+
     def scores(self, low, high):
         """Bounds of the outputs for bounds of the inputs; also a function that tells by how much one leads another."""
         unit = lcm(*(Fraction(x).denominator for x in [*low, *high]))
@@ -143,6 +165,22 @@ def elu(alpha):
         return floor(alpha * (low - one)), ceil(alpha * (high - one))
 
     return bounds
+
+
+def root(x):
+    """Bounds of the square root, as integers over 2^BITS."""
+    if x < 0:
+        raise Unsupported("a root of what may be negative")
+    scaled = floor(x * (1 << 2 * BITS))
+    least = isqrt(scaled)
+    return least, least if least * least == x * (1 << 2 * BITS) else least + 1
+
+
+def opposite_of_reciprocal(x):
+    """Bounds of −1/x, which rises for positive numbers, as integers over 2^BITS."""
+    if x <= 0:
+        raise Unsupported("one over what may not be positive")
+    return floor(-(1 << BITS) / x), ceil(-(1 << BITS) / x)
 
 
 def nnet(text):

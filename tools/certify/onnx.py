@@ -4,7 +4,7 @@ import os
 import struct
 from fractions import Fraction
 
-from network import Network, elu, sigmoid, tanh
+from network import Network, elu, root, sigmoid, tanh
 from stops import Invalid, Unsupported
 from trees import Ensemble, Split, built, exact
 
@@ -213,8 +213,13 @@ class Program(Graph):
             return self.product(op, given, factors, [get("transA", 0), get("transB", 0)])
         if op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu") and len(given) == 2:
             return self.two(op, *given)
+        if op == "Sum" and given:
+            total = given[0]
+            for other in given[1:]:
+                total = self.two("Add", total, other)
+            return total
         x = given[0] if given else None
-        if op in ("Neg", "Relu", "LeakyRelu", "Abs", "Clip", "Tanh", "Sigmoid", "Elu"):
+        if op in ("Neg", "Relu", "LeakyRelu", "Abs", "Clip", "Tanh", "Sigmoid", "Elu", "Sqrt", "Reciprocal"):
             numbers = lambda c: Value([1], [c])
             if op == "Neg":
                 return self.two("Mul", x, numbers(-1))
@@ -232,7 +237,9 @@ class Program(Graph):
                 return x
             if x.vector is None:
                 raise Unsupported(f"{op} of constants")
-            functions = {"Tanh": tanh, "Sigmoid": sigmoid, "Elu": elu(real("alpha", Fraction(1)))}
+            if op == "Reciprocal":
+                return Value(x.shape, vector=self.network.reciprocal(x.vector))
+            functions = {"Sqrt": root, "Tanh": tanh, "Sigmoid": sigmoid, "Elu": elu(real("alpha", Fraction(1)))}
             return Value(x.shape, vector=self.network.curve(x.vector, functions[op]))
         raise Unsupported(f"the operator {op}")
 
@@ -299,7 +306,9 @@ class Program(Graph):
             op, b = "Mul", Value(b.shape, [1 / Fraction(x) for x in b.numbers])
         if op == "Mul" and a.numbers is not None:
             a, b = b, a
-        if op in ("Mul", "Div", "PRelu") and b.numbers is None:
+        if op == "Div" and b.numbers is None:
+            op, b = "Mul", Value(b.shape, vector=self.network.reciprocal(b.vector))
+        if op == "PRelu" and b.numbers is None:
             raise Unsupported(f"{op} by what is not constant")
         sides = []
         for side in (a, b):
@@ -309,6 +318,9 @@ class Program(Graph):
                 places = spread(side.shape, range(self.width(side)), shape)
                 same = list(places) == list(range(self.width(side)))
                 sides.append(side.vector if same else network.take([(side.vector, k) for k in places]))
+        if op == "Mul" and b.numbers is None:
+            sides = [network.fixed(side) if isinstance(side, list) else side for side in sides]
+            return Value(shape, vector=network.times(*sides))
         if op in ("Mul", "PRelu"):
             scaled = network.affine(sides[0], [{k: w} for k, w in enumerate(sides[1])], [0] * size)
             if op == "Mul":

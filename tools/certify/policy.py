@@ -54,9 +54,13 @@ class Policy:
 
     def read(self, data, path, interface):
         """The function of the scores, the classes that it names, and the sizes of its hidden layers."""
+        wanted = self.question.task.get("scores")
         if data[:1] in (b"\x08", b"\x12", b"\x3a", b"\x42"):
-            function, classes = onnx.read(data, path, self.question.files, interface.get("scores"), len(self.labels))
+            wanted = interface.get("scores") if wanted is None else wanted
+            function, classes = onnx.read(data, path, self.question.files, wanted, len(self.labels))
             return function, classes, None
+        if wanted is not None:
+            raise Invalid("`task` names an output of a file without named outputs")
         if data[:1] == b"{" and data[1:2] in b"LiIlU":
             raise Unsupported("trees in UBJSON")
         text = text_of(data, path)

@@ -8,7 +8,7 @@ from model import Model
 from stops import Invalid, Rejected, Unsupported, of_type
 
 TASK = {"model", "property", "property_file", "property_index", "constants", "interface", "policy", "terminal", "goal"}
-TASK |= {"initial_states"}
+TASK |= {"initial_states", "scores"}
 RULES = {"policy", "domain", "start", "terminal", "aim", "stuck", "goal", "unlearned_labels", "never_chosen", "text"}
 OF_POLICY = {"ties", "filter", "numbers", "choice"}
 TRUE, FALSE = ("num", 1), ("num", 0)
@@ -33,7 +33,7 @@ class Question:
             if not known.issuperset(value):
                 raise Unsupported(f"a question with {', '.join(sorted(map(str, set(value) - known)))[:60]}")
         self.base = of_type(task.get("model"), str, "task.model")
-        if any(not isinstance(task.get(key), (str, type(None))) for key in ("interface", "policy", "terminal", "goal")):
+        if any(not isinstance(task.get(key), (str, type(None))) for key in ("interface", "policy", "scores", "terminal", "goal")):
             raise Invalid("`task` is missing, or not what it should be")
         given = of_type(task.get("constants"), dict, "task.constants")
         given = {name: value if isinstance(value, str) else str(value).lower() for name, value in given.items()}

@@ -168,7 +168,7 @@ impl Bounder {
             }
             self.bounds.set_node(&self.program, frame, node);
             let range = self.program.range(node);
-            self.bounds.limit(range.clone(), &frame.magnitude);
+            self.bounds.limit(range.clone(), frame);
             for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
                 let (lo, hi) = if bend.above {
                     (bend.at, f64::INFINITY)

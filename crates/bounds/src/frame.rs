@@ -41,6 +41,9 @@ pub(crate) struct RegionFrame {
     pub hi: Vec<f64>,
     /// The inputs that are not fixed.
     pub free: Vec<usize>,
+    /// Bounds of each slot.
+    pub least: Vec<f64>,
+    pub greatest: Vec<f64>,
     /// Bound of the magnitude of each slot.
     pub magnitude: Vec<f64>,
     /// F of each slot.
@@ -76,6 +79,8 @@ impl RegionFrame {
             free: free(&lo, &hi),
             lo,
             hi,
+            least: vec![0.0; program.slots],
+            greatest: vec![0.0; program.slots],
             magnitude: vec![0.0; program.slots],
             flow: vec![0.0; program.slots],
             errors: vec![0.0; program.slots],
@@ -94,6 +99,8 @@ impl RegionFrame {
             }
             bounds.set_node(program, &frame, node);
             for slot in program.range(node) {
+                frame.least[slot] = bounds.lo[slot];
+                frame.greatest[slot] = bounds.hi[slot];
                 frame.magnitude[slot] = bounds.lo[slot].abs().max(bounds.hi[slot].abs());
                 total = add_up(total, frame.magnitude[slot]);
             }
@@ -112,6 +119,8 @@ impl RegionFrame {
             free: free(&lo, &hi),
             lo,
             hi,
+            least: self.least.clone(),
+            greatest: self.greatest.clone(),
             magnitude: self.magnitude.clone(),
             flow: self.flow.clone(),
             errors: self.errors.clone(),
@@ -186,9 +195,11 @@ impl RegionFrame {
                 }
                 Op::Pointwise { input, activation } => {
                     // |f(x)| + 3 · steepness · |x| bounds |slope · x| + |offset|.
-                    let size = of(input);
-                    let (lo, hi) = activation.image(-size, size);
-                    lo.abs().max(hi.abs()) + 3.0 * activation.steepness() * size
+                    let source = program.nodes[input.index()].at + i;
+                    let (lo, hi) = (self.least[source], self.greatest[source]);
+                    let steepness = activation.steepness(lo, hi);
+                    let (lo, hi) = activation.image(lo, hi);
+                    lo.abs().max(hi.abs()) + 3.0 * steepness * of(input)
                 }
                 Op::Add { inputs } => inputs.iter().map(of).sum(),
                 Op::Max { inputs } => inputs.iter().map(of).fold(0.0, f64::max),

@@ -56,12 +56,13 @@ impl SlotBounds {
         }
     }
 
-    /// Shrinks the bounds of some slots to magnitudes.
-    pub fn limit(&mut self, slots: Range<usize>, magnitudes: &[f64]) {
+    /// Shrinks the bounds of some slots to those of the region.
+    pub fn limit(&mut self, slots: Range<usize>, frame: &RegionFrame) {
         let bounds = self.lo[slots.clone()].iter_mut().zip(&mut self.hi[slots.clone()]);
-        for ((lo, hi), &size) in bounds.zip(&magnitudes[slots]) {
-            *lo = lo.max(-size);
-            *hi = hi.min(size);
+        let region = frame.least[slots.clone()].iter().zip(&frame.greatest[slots]);
+        for ((lo, hi), (&least, &greatest)) in bounds.zip(region) {
+            *lo = lo.max(least);
+            *hi = hi.min(greatest);
         }
     }
 

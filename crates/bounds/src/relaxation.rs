@@ -70,6 +70,9 @@ fn clip(least: f64, greatest: f64, lo: f64, hi: f64) -> Lines {
 /// The chord on the side to which the function bends, a tangent on the other one; lines of the least
 /// slope where it bends both ways.
 fn smooth(curve: &dyn Curve, lo: f64, hi: f64) -> Lines {
+    // Below its least argument there is nothing to bound.
+    let lo = lo.max(curve.least());
+    let hi = hi.max(lo);
     let image = curve.image(lo, hi);
     if !(lo.is_finite() && hi.is_finite()) || lo >= hi {
         return Lines::constants(image.lo(), image.hi());
@@ -87,10 +90,11 @@ fn smooth(curve: &dyn Curve, lo: f64, hi: f64) -> Lines {
         };
     }
     // Rounding could make it steeper than the function, over a tiny interval without bound.
-    let steepest = curve.steepness();
+    let steepest = curve.steepness(lo, hi);
     let chord = (at_hi.midpoint() - at_lo.midpoint()) / (hi - lo);
     let chord = usable(chord).clamp(-steepest, steepest);
-    let middle = lo + (hi - lo) / 2.0;
+    let middle = curve.touching(lo, hi);
+    let middle = if lo < middle && middle < hi { middle } else { lo + (hi - lo) / 2.0 };
     let slopes = curve.slope(middle);
     let tangent = slopes.midpoint();
     // Any slope next to that of the tangent is off by that much at the other end.

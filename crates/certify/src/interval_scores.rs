@@ -3,7 +3,7 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
-use policert_policy::activation::Elu;
+use policert_policy::activation::{Curve, Elu};
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
 use policert_policy::{Activation, Network, NodeId, Op, Policy, Scoring, Smooth};
 
@@ -207,6 +207,21 @@ fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Inter
                 x * gate.min(Interval::point(1.0))
             }
             Activation::Smooth(Smooth::Mish) => x * softplus(x).tanh(),
+            Activation::Smooth(Smooth::Square) => x.square(),
+            Activation::Smooth(Smooth::Exponential) => x.exp(),
+            // Their arguments are known to be at least so great.
+            Activation::Smooth(Smooth::Logarithm(logarithm)) => {
+                let x = x.max(Interval::point(logarithm.least()));
+                x.log().unwrap_or(Interval::EVERYTHING)
+            }
+            Activation::Smooth(Smooth::Root(root)) => {
+                let x = x.max(Interval::point(root.least()));
+                x.sqrt().unwrap_or(Interval::EVERYTHING)
+            }
+            Activation::Smooth(Smooth::Reciprocal(reciprocal)) => {
+                let x = x.max(Interval::point(reciprocal.least()));
+                Interval::point(1.0).checked_div(x).unwrap_or(Interval::EVERYTHING)
+            }
         }),
         Op::Add { inputs } => merged(inputs, &|a, b| a + b),
         Op::Max { inputs } => merged(inputs, &Interval::max),

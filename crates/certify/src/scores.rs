@@ -12,8 +12,8 @@ use policert_policy::{
 pub enum StateScores {
     /// The numbers.
     Exact(Vec<Rational>),
-    /// A lower and an upper bound for each: the network has tanh or sigmoid. Those at its very
-    /// end are left out, as they do not change the order of the scores.
+    /// A lower and an upper bound for each: the network has functions such as tanh. Those at its very
+    /// end are left out, as they do not change the order of the scores. None if no bounds are known.
     Enclosed(Vec<(Rational, Rational)>),
 }
 
@@ -67,7 +67,7 @@ impl<'p> Scorer<'p> {
         };
         let mut last = None;
         for bits in BITS {
-            let scores = precise_scores(network, inputs, bits);
+            let Some(scores) = precise_scores(network, inputs, bits) else { continue };
             let contest = if self.draws() {
                 let lead = |other: usize| &scores.scores()[other] - &scores.scores()[output];
                 self.drawn(competing, lead, |other| scores.compare(output, other), bits)

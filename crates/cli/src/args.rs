@@ -128,10 +128,15 @@ pub struct TaskArgs {
     #[arg(long, value_name = "FILE", help_heading = "Model and policy")]
     pub interface: Option<PathBuf>,
 
+    /// The output of an ONNX file that holds the scores [default: as the interface says, else by the
+    /// kinds of the outputs]
+    #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
+    pub scores: Option<String>,
+
     /// Leave the policy out: all actions are allowed
     #[arg(
         long,
-        conflicts_with_all = ["policy", "interface"],
+        conflicts_with_all = ["policy", "interface", "scores"],
         help_heading = "Model and policy"
     )]
     pub no_policy: bool,

@@ -61,6 +61,7 @@ fn task_options(arguments: &TaskArgs) -> ProblemOptions {
     ProblemOptions {
         property: arguments.property.clone(),
         constants: constants.collect(),
+        scores: arguments.scores.clone(),
         probabilities: arguments.probabilities,
         policy: if arguments.no_policy {
             PolicySource::None

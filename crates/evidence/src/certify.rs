@@ -201,6 +201,7 @@ fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOption
                 network: path(&record.policy),
             },
         },
+        scores: record.scores.clone(),
         filter: semantics.policy.map(|rules| rules.filter),
         ties: semantics
             .policy

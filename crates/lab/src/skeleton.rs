@@ -18,6 +18,8 @@ pub struct SkeletonRequest {
     pub constants: Vec<(String, String)>,
     /// The policy file.
     pub policy: PathBuf,
+    /// The output of an ONNX file that holds the scores, which the interface then names.
+    pub scores: Option<String>,
     /// The interface file that is written.
     pub output: PathBuf,
     /// True if an existing file may be replaced.
@@ -53,9 +55,10 @@ pub fn write_skeleton(request: &SkeletonRequest) -> Result<WrittenSkeleton, Fail
     let Some(model) = source.model() else {
         return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
     };
-    let sizes = metered(&budget, |meter| policy_sizes(policy, meter))?;
-    let Skeleton { interface, notes } =
+    let sizes = metered(&budget, |meter| policy_sizes(policy, request.scores.as_deref(), meter))?;
+    let Skeleton { mut interface, notes } =
         Skeleton::new(model, &expressions, &sizes, file_name(policy, output));
+    interface.scores.clone_from(&request.scores);
     let mut text = serde_json::to_string_pretty(&interface.to_json())
         .map_err(|error| Failure::Internal(error.to_string()))?;
     text.push('\n');

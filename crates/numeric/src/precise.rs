@@ -2,10 +2,12 @@
 //!
 //! An enclosure is an interval of fixed-point numbers with a chosen number of fractional bits;
 //! every operation rounds outwards in the last bit. The exponential functions are in
-//! `precise/exponential.rs`, the error function in `precise/erf.rs`.
+//! `precise/exponential.rs`, the error function in `precise/erf.rs`, square root and logarithm in
+//! `precise/root.rs`.
 
 mod erf;
 mod exponential;
+mod root;
 
 #[cfg(test)]
 mod tests;

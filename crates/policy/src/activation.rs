@@ -14,11 +14,16 @@
 
 mod curve;
 mod elu;
+mod exponential;
 mod gate;
 mod hard_gate;
+mod logarithm;
 mod mish;
+mod reciprocal;
+mod root;
 mod sigmoid;
 mod softplus;
+mod square;
 mod tanh;
 
 #[cfg(test)]
@@ -27,14 +32,19 @@ mod tests;
 use policert_numeric::round::{mul_down, mul_up};
 use policert_numeric::{Enclosure, Interval};
 
-pub use curve::{Curvature, Curve};
+pub use curve::{Curvature, Curve, LEAST_ARGUMENT};
 pub use elu::Elu;
+use exponential::Exponential;
 pub use gate::TanhGate;
 use gate::{ErfGate, Silu};
 use hard_gate::HardGate;
+pub use logarithm::Logarithm;
 use mish::Mish;
+pub use reciprocal::Reciprocal;
+pub use root::Root;
 use sigmoid::Sigmoid;
 use softplus::Softplus;
+use square::Square;
 use tanh::Tanh;
 
 /// A function of one number.
@@ -77,6 +87,16 @@ pub enum Smooth {
     HardGate,
     /// x · tanh(ln(1 + eˣ)).
     Mish,
+    /// x².
+    Square,
+    /// eˣ.
+    Exponential,
+    /// ln x, for x that are bounded away from 0.
+    Logarithm(Logarithm),
+    /// √x, for x that are not negative.
+    Root(Root),
+    /// 1/x, for x that are bounded away from 0.
+    Reciprocal(Reciprocal),
 }
 
 impl Smooth {
@@ -93,6 +113,11 @@ impl Smooth {
             Self::TanhGate(gate) => gate,
             Self::HardGate => &HardGate,
             Self::Mish => &Mish,
+            Self::Square => &Square,
+            Self::Exponential => &Exponential,
+            Self::Logarithm(logarithm) => logarithm,
+            Self::Root(root) => root,
+            Self::Reciprocal(reciprocal) => reciprocal,
         }
     }
 }
@@ -158,6 +183,11 @@ impl Activation {
             Self::Smooth(Smooth::ErfGate | Smooth::TanhGate(_)) => ("Gelu", Vec::new()),
             Self::Smooth(Smooth::HardGate) => ("HardSwish", Vec::new()),
             Self::Smooth(Smooth::Mish) => ("Mish", Vec::new()),
+            Self::Smooth(Smooth::Square) => ("Pow", Vec::new()),
+            Self::Smooth(Smooth::Exponential) => ("Exp", Vec::new()),
+            Self::Smooth(Smooth::Logarithm(_)) => ("Log", Vec::new()),
+            Self::Smooth(Smooth::Root(_)) => ("Sqrt", Vec::new()),
+            Self::Smooth(Smooth::Reciprocal(_)) => ("Reciprocal", Vec::new()),
         }
     }
 
@@ -191,6 +221,16 @@ impl Activation {
             }
             Self::Smooth(Smooth::HardGate) => each(source, target, width, |x| HardGate.value(x)),
             Self::Smooth(Smooth::Mish) => each(source, target, width, |x| Mish.value(x)),
+            Self::Smooth(
+                smooth @ (Smooth::Square
+                | Smooth::Exponential
+                | Smooth::Logarithm(_)
+                | Smooth::Root(_)
+                | Smooth::Reciprocal(_)),
+            ) => {
+                let curve = smooth.curve();
+                each(source, target, width, |x| curve.value(x));
+            }
         }
     }
 
@@ -213,13 +253,13 @@ impl Activation {
         }
     }
 
-    /// A bound of the magnitudes of its slopes.
+    /// A bound of the magnitudes of its slopes over [lo, hi].
     #[must_use]
-    pub fn steepness(self) -> f64 {
+    pub fn steepness(self, lo: f64, hi: f64) -> f64 {
         match self {
             Self::Leaky { alpha } => alpha.abs().max(1.0),
             Self::Clip { .. } => 1.0,
-            Self::Smooth(smooth) => smooth.curve().steepness(),
+            Self::Smooth(smooth) => smooth.curve().steepness(lo, hi),
         }
     }
 
@@ -257,11 +297,11 @@ impl Activation {
         Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING)
     }
 
-    /// The value of a number of any precision.
+    /// The value of a number of any precision; `None` if none is known at that precision.
     #[must_use]
-    pub fn of_enclosure(self, x: &Enclosure) -> Enclosure {
+    pub fn of_enclosure(self, x: &Enclosure) -> Option<Enclosure> {
         let exactly = |bound: f64| Enclosure::of_f64(bound, x.bits());
-        match self {
+        Some(match self {
             Self::Leaky { alpha: 0.0 } => x.relu(),
             Self::Leaky { alpha } => {
                 let zero = Enclosure::integer(0, x.bits());
@@ -271,8 +311,8 @@ impl Activation {
                 let x = exactly(lo).map_or_else(|| x.clone(), |lo| x.max(&lo));
                 exactly(hi).map_or_else(|| x.clone(), |hi| x.min(&hi))
             }
-            Self::Smooth(smooth) => smooth.curve().enclosed(x),
-        }
+            Self::Smooth(smooth) => return smooth.curve().enclosed(x),
+        })
     }
 
     /// Returns whether the function is linear over [lo, hi].

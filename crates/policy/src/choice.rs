@@ -352,7 +352,10 @@ impl NetworkScorer<'_> {
         let mut candidates = candidates.to_vec();
         let mut bits = FIRST_BITS;
         while bits <= LAST_BITS {
-            let scores = precise_scores(&self.function.ranking, inputs, bits);
+            let Some(scores) = precise_scores(&self.function.ranking, inputs, bits) else {
+                bits *= 2;
+                continue;
+            };
             candidates = undominated(&candidates, |a, b| scores.compare(a, b));
             let equal = |(i, &a): (usize, &usize)| {
                 let mut later = candidates[i + 1..].iter();

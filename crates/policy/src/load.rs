@@ -16,7 +16,7 @@ use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::sampling::Law;
-use crate::scores_file::ScoresFile;
+use crate::scores_file::{ScoresFile, refuse_output_name};
 use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, Ties};
 use crate::share::Share;
 use crate::trees::{
@@ -25,8 +25,11 @@ use crate::trees::{
 };
 
 /// Settings of the user about the meaning of a policy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyOptions {
+    /// The output of an ONNX file that holds the scores; `None` leaves it to the interface file, or
+    /// else to the kinds of the outputs.
+    pub scores: Option<String>,
     /// The labels that are chosen at ties; `None` leaves it to the interface file, or else to
     /// [`Ties::First`].
     pub ties: Option<Ties>,
@@ -117,13 +120,18 @@ pub fn is_policy_file(path: &Path, meter: &mut Meter) -> Result<bool, PolicyErro
     }
 }
 
-/// The sizes of the function in a policy file, for an interface that is to be written.
+/// The sizes of the function in a policy file, for an interface that is to be written; `scores` is the
+/// output of an ONNX file that holds the scores.
 ///
 /// # Errors
 /// If the file cannot be read, breaks its format, or has something that is not supported; and
 /// [`PolicyError::Stopped`] at a limit.
-pub fn policy_sizes(path: &Path, meter: &mut Meter) -> Result<FunctionSizes, PolicyError> {
-    Ok(Read::file(path, None, meter)?.function.sizes(0))
+pub fn policy_sizes(
+    path: &Path,
+    scores: Option<&str>,
+    meter: &mut Meter,
+) -> Result<FunctionSizes, PolicyError> {
+    Ok(Read::file(path, None, scores, meter)?.function.sizes(0))
 }
 
 /// Loads the policy of a model. Without `network`, the interface names the file; without
@@ -168,7 +176,7 @@ pub fn load_computing(
         }
     };
     let Read { function, mut warnings, mut notes } =
-        Read::file(&network_file, read_interface.as_ref(), meter)?;
+        Read::file(&network_file, read_interface.as_ref(), options.scores.as_deref(), meter)?;
     let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
     let sizes = function.sizes(listed);
     if let (Function::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
@@ -349,16 +357,20 @@ struct Read {
 }
 
 impl Read {
-    /// Reads a file. An ensemble with a single score and two labels is a classifier of two classes.
+    /// Reads a file; `scores` names the output with the scores, whatever the interface says. An ensemble with a single score and two labels is a classifier of two classes.
     fn file(
         path: &Path,
         interface: Option<&Interface>,
+        scores: Option<&str>,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let rounds = interface.and_then(|interface| interface.rounds);
         let file = PolicyFile::read(path, meter)?;
         let Some(mut trees) = trees_of(&file, rounds.unwrap_or_default(), meter)? else {
-            let mut file = ScoresFile::parse(file, interface, meter)?;
+            let mut file = ScoresFile::parse(file, interface, scores, meter)?;
+            if file.groups.is_empty() {
+                refuse_output_name(path, scores)?;
+            }
             if let Some(interface) = interface.filter(|_| file.groups.is_empty()) {
                 refuse_graph_names(interface)?;
             }
@@ -370,6 +382,7 @@ impl Read {
             let notes = std::mem::take(&mut file.notes);
             return Ok(Self { function: Function::Network(Box::new(file)), warnings, notes });
         };
+        refuse_output_name(path, scores)?;
         if let Some(interface) = interface {
             refuse_graph_names(interface)?;
         }

@@ -7,6 +7,7 @@
 mod build;
 mod domain;
 pub(crate) mod fold;
+mod ranges;
 
 #[cfg(test)]
 pub(crate) mod generate;

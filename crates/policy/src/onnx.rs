@@ -22,6 +22,7 @@ mod normalise;
 mod operators;
 mod order;
 mod output;
+mod powers;
 pub(crate) mod proto;
 mod reduce;
 mod reshape;

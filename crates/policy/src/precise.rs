@@ -1,7 +1,6 @@
 //! Enclosures of the exact scores at any precision, for networks that are not piecewise linear.
 
 use std::cmp::Ordering;
-use std::convert::Infallible;
 
 use policert_numeric::{Enclosure, Rational};
 
@@ -9,12 +8,16 @@ use crate::activation::Activation;
 use crate::network::{Elements, Network, Op};
 
 /// Encloses the scores for integer inputs, with `bits` fractional bits in all intermediate
-/// results.
+/// results; `None` if one of these has no enclosure at that precision.
 ///
 /// # Panics
 /// If there are fewer inputs than the network has.
 #[must_use]
-pub fn precise_scores<'a>(network: &'a Network, inputs: &[i64], bits: usize) -> PreciseScores<'a> {
+pub fn precise_scores<'a>(
+    network: &'a Network,
+    inputs: &[i64],
+    bits: usize,
+) -> Option<PreciseScores<'a>> {
     let inputs: Vec<Enclosure> =
         inputs.iter().map(|&input| Enclosure::integer(input, bits)).collect();
     enclosed(network, &inputs, bits)
@@ -29,18 +32,23 @@ pub fn precise_scores_at<'a>(
     network: &'a Network,
     inputs: &[Rational],
     bits: usize,
-) -> PreciseScores<'a> {
+) -> Option<PreciseScores<'a>> {
     let inputs: Vec<Enclosure> = inputs.iter().map(|input| Enclosure::of(input, bits)).collect();
     enclosed(network, &inputs, bits)
 }
 
-fn enclosed<'a>(network: &'a Network, inputs: &[Enclosure], bits: usize) -> PreciseScores<'a> {
+fn enclosed<'a>(
+    network: &'a Network,
+    inputs: &[Enclosure],
+    bits: usize,
+) -> Option<PreciseScores<'a>> {
     let input = inputs[..network.input_width()].to_vec();
-    match network.fold(&mut Precise { bits }, input) {
-        Ok(values) => PreciseScores { network, values, bits },
-        Err(never) => match never {},
-    }
+    let values = network.fold(&mut Precise { bits }, input).ok()?;
+    Some(PreciseScores { network, values, bits })
 }
+
+/// A function has no enclosure at the precision.
+struct NotEnclosed;
 
 /// Enclosures with so many fractional bits.
 struct Precise {
@@ -55,14 +63,14 @@ impl Precise {
 
 impl Elements for Precise {
     type Element = Enclosure;
-    type Error = Infallible;
+    type Error = NotEnclosed;
 
     fn row(
         &mut self,
         weights: &[f64],
         bias: f64,
         x: &[Enclosure],
-    ) -> Result<Enclosure, Infallible> {
+    ) -> Result<Enclosure, NotEnclosed> {
         let terms = weights.iter().zip(x);
         Ok(terms.fold(self.constant(bias), |sum, (&weight, x)| &sum + &x.times_f64(weight)))
     }
@@ -73,21 +81,21 @@ impl Elements for Precise {
         mul: f64,
         div: f64,
         add: f64,
-    ) -> Result<Enclosure, Infallible> {
+    ) -> Result<Enclosure, NotEnclosed> {
         let factor = Rational::from_f64(mul).zip(Rational::from_f64(div));
         let factor = factor.and_then(|(mul, div)| mul.checked_div(&div)).unwrap_or_default();
         Ok(&(&Enclosure::of(&factor, x.bits()) * x) + &self.constant(add))
     }
 
-    fn apply(&mut self, activation: Activation, x: &Enclosure) -> Result<Enclosure, Infallible> {
-        Ok(activation.of_enclosure(x))
+    fn apply(&mut self, activation: Activation, x: &Enclosure) -> Result<Enclosure, NotEnclosed> {
+        activation.of_enclosure(x).ok_or(NotEnclosed)
     }
 
-    fn sum(&mut self, terms: &[Enclosure]) -> Result<Enclosure, Infallible> {
+    fn sum(&mut self, terms: &[Enclosure]) -> Result<Enclosure, NotEnclosed> {
         Ok(terms[1..].iter().fold(terms[0].clone(), |sum, term| &sum + term))
     }
 
-    fn max(&mut self, terms: &[Enclosure]) -> Result<Enclosure, Infallible> {
+    fn max(&mut self, terms: &[Enclosure]) -> Result<Enclosure, NotEnclosed> {
         Ok(terms[1..].iter().fold(terms[0].clone(), |greatest, term| greatest.max(term)))
     }
 }

@@ -134,7 +134,8 @@ impl NetworkFunction {
     fn exact_scores(&self, inputs: &[i64], bits: usize) -> Scores<'_> {
         match self.exact() {
             Some(exact) => Scores::Exact(exact.scores(inputs).to_rationals()),
-            None => Scores::Enclosed(precise_scores(&self.ranking, inputs, bits)),
+            None => precise_scores(&self.ranking, inputs, bits)
+                .map_or(Scores::Unknown, Scores::Enclosed),
         }
     }
 }
@@ -143,6 +144,8 @@ impl NetworkFunction {
 enum Scores<'a> {
     Exact(Vec<Rational>),
     Enclosed(PreciseScores<'a>),
+    /// The precision does not suffice.
+    Unknown,
 }
 
 impl Scores<'_> {
@@ -152,6 +155,7 @@ impl Scores<'_> {
         let is_equal = |&other: &usize| match self {
             Self::Exact(scores) => scores[other] == scores[first],
             Self::Enclosed(scores) => scores.compare(first, other) == Some(Ordering::Equal),
+            Self::Unknown => false,
         };
         let count = i64::try_from(competing.len()).ok()?;
         others.iter().all(is_equal).then(|| Rational::new(1, count)).flatten()
@@ -163,16 +167,18 @@ impl Scores<'_> {
         let lower = |output: usize| match self {
             Self::Exact(scores) => scores[output].clone(),
             Self::Enclosed(scores) => scores.scores()[output].lower(),
+            Self::Unknown => Rational::ZERO,
         };
         let Some(leader) = competing.iter().copied().max_by_key(|&output| lower(output)) else {
             return Vec::new();
         };
         let lead = |output: usize| match self {
-            Self::Exact(scores) => Enclosure::of(&(&scores[output] - &scores[leader]), bits),
-            Self::Enclosed(scores) => scores.difference(output, leader),
+            Self::Exact(scores) => Some(Enclosure::of(&(&scores[output] - &scores[leader]), bits)),
+            Self::Enclosed(scores) => Some(scores.difference(output, leader)),
+            Self::Unknown => None,
         };
         let powers: Option<Vec<Enclosure>> =
-            competing.iter().map(|&output| lead(output).exp()).collect();
+            competing.iter().map(|&output| lead(output)?.exp()).collect();
         let Some(powers) = powers else { return unknown() };
         let none = Enclosure::integer(0, bits);
         let sum = powers.iter().fold(none, |sum, power| &sum + power);
@@ -217,7 +223,7 @@ fn shares(scores: &Scores<'_>, competing: &[usize]) -> Vec<Rational> {
     let score = |&output: &usize| match scores {
         Scores::Exact(scores) => scores[output].clone(),
         // Networks draw by softmax.
-        Scores::Enclosed(_) => Rational::ZERO,
+        Scores::Enclosed(_) | Scores::Unknown => Rational::ZERO,
     };
     let scores: Vec<Rational> = competing.iter().map(score).collect();
     let sum: Rational = scores.iter().cloned().sum();

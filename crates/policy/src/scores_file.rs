@@ -29,7 +29,7 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, meter)?;
+    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, None, meter)?;
     let refused = match (file.head, file.needs.iter().any(Option::is_some)) {
         (Head::Values, false) => None,
         (Head::Values, true) => Some("it reads integers, and here its inputs are real numbers"),
@@ -48,6 +48,14 @@ pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile
         }
         Some(message) => Err(PolicyError::unsupported("", message).in_file(&name)),
     }
+}
+
+/// Refuses the name of an output for a file that has none.
+pub(crate) fn refuse_output_name(path: &Path, scores: Option<&str>) -> Result<(), PolicyError> {
+    let Some(name) = scores else { return Ok(()) };
+    let message =
+        format!("`{name}` names an output, and only networks in ONNX have outputs with names");
+    Err(PolicyError::unsupported("--scores", message).in_file(&path.display().to_string()))
 }
 
 /// A network whose greatest output is the policy's choice.
@@ -71,10 +79,12 @@ pub(crate) struct ScoresFile {
 }
 
 impl ScoresFile {
-    /// Parses a file by its format; the interface may name inputs and an output of its graph.
+    /// Parses a file by its format; the interface may name inputs and an output of its graph, and
+    /// `scores` another output.
     pub(crate) fn parse(
         file: PolicyFile<'_>,
         interface: Option<&Interface>,
+        scores: Option<&str>,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let PolicyFile { path, name, bytes, format } = file;
@@ -96,7 +106,7 @@ impl ScoresFile {
             Format::Onnx => {
                 let reading = Reading {
                     folder: path.parent(),
-                    output: interface.and_then(|interface| interface.scores.as_deref()),
+                    output: scores.or_else(|| interface.and_then(|one| one.scores.as_deref())),
                     groups: interface.map_or(&[], |interface| interface.groups.as_slice()),
                 };
                 let file = parse_within(&name, bytes, &reading, meter)?;

@@ -392,6 +392,7 @@ fn record(
             .collect(),
         interface: policy.and_then(|policy| policy.interface_file.as_ref()).map(text),
         policy: policy.map(|policy| text(&policy.network_file)),
+        scores: options.scores.clone(),
         terminal: match &options.terminal {
             TerminalChoice::Nothing => None,
             TerminalChoice::Goal => Some("goal".to_owned()),

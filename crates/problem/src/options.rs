@@ -19,6 +19,9 @@ pub struct ProblemOptions {
     pub constants: Vec<(String, String)>,
     /// The policy. [default: the property's]
     pub policy: PolicySource,
+    /// The output of an ONNX file that holds the scores. [default: as the interface says, else by the
+    /// kinds of the outputs]
+    pub scores: Option<String>,
     /// The labels that compete. [default: as the interface says]
     pub filter: Option<Filter>,
     /// The labels that are chosen at ties. [default: as the interface says, else first]
@@ -63,6 +66,7 @@ impl ProblemOptions {
             property: None,
             constants: Vec::new(),
             policy: PolicySource::default(),
+            scores: None,
             filter: None,
             ties: None,
             numbers: None,

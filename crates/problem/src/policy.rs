@@ -39,6 +39,7 @@ pub fn load(
     files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
     let rules = PolicyOptions {
+        scores: options.scores.clone(),
         ties: options.ties,
         filter: options.filter,
         numbers: options.numbers.unwrap_or_default(),

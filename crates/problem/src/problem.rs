@@ -123,6 +123,9 @@ pub struct ProblemRecord {
     pub interface: Option<String>,
     /// The policy file.
     pub policy: Option<String>,
+    /// The output of the policy file that holds the scores, as it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<String>,
     /// The condition of terminal states as it was given.
     pub terminal: Option<String>,
     /// The condition of goal states as it was given.

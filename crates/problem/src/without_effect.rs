@@ -43,6 +43,7 @@ pub(crate) fn refuse(
     let no_tie = draws.then(|| "a policy that draws has no ties (--choice sample)".to_owned());
     let leaves_out = options.initial_states == InitialStates::LeftOut;
     let rules = [
+        (options.scores.is_some(), "--scores", &no_policy),
         (options.filter.is_some(), "--filter", &no_policy),
         (options.ties.is_some(), "--ties", &no_policy),
         (options.numbers.is_some(), "--numbers", &no_policy),

@@ -174,7 +174,7 @@ pub fn interface(
     policy: PathBuf,
     output: PathBuf,
 ) -> PyResult<(Vec<String>, Option<String>)> {
-    let request = SkeletonRequest { model, constants, policy, output, force: true };
+    let request = SkeletonRequest { model, constants, policy, scores: None, output, force: true };
     let written = policert_lab::write_skeleton(&request).map_err(|failure| failed(&failure))?;
     Ok((written.notes, written.misfit))
 }

@@ -39,6 +39,8 @@ pub struct Task {
     #[pyo3(default)]
     choice: Option<String>,
     #[pyo3(default)]
+    scores: Option<String>,
+    #[pyo3(default)]
     at_least: Option<String>,
     #[pyo3(default)]
     domain: Option<String>,
@@ -78,6 +80,7 @@ impl Task {
                 network: self.policy.clone(),
             },
         };
+        options.scores.clone_from(&self.scores);
         options.filter = named("filter", self.filter.as_deref())?;
         options.ties = named("ties", self.ties.as_deref())?;
         options.numbers = named("numbers", self.numbers.as_deref())?;

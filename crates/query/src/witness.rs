@@ -42,14 +42,14 @@ impl<'n> Scores<'n> {
             Self::Exact(_) => &[0],
             Self::Enclosed(_) => &PRECISIONS,
         };
-        bits.iter().map(|&bits| match self {
+        bits.iter().filter_map(|&bits| match self {
             Self::Exact(evaluator) => {
                 let scores = evaluator.scores_at(inputs);
-                scores.into_iter().map(|score| (score.clone(), score)).collect()
+                Some(scores.into_iter().map(|score| (score.clone(), score)).collect())
             }
             Self::Enclosed(network) => {
-                let scores = precise_scores_at(network, inputs, bits);
-                scores.scores().iter().map(|s| (s.lower(), s.upper())).collect()
+                let scores = precise_scores_at(network, inputs, bits)?;
+                Some(scores.scores().iter().map(|s| (s.lower(), s.upper())).collect())
             }
         })
     }

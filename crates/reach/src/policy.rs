@@ -175,6 +175,13 @@ impl<R: ClosedRange> Actions<R> {
                         inputs
                     )));
                 }
+                if let Some(operator) = rounding::unknown_rounding(&network) {
+                    return Err(ReachError::Unsupported(format!(
+                        "{}: {operator} in a network that reads cells, whose floating-point results \
+                         count; a network that reads the state is computed over the reals",
+                        path.display()
+                    )));
+                }
                 CellController::Network(Box::new(CellNetwork::new(network, arithmetic, grid)))
             }
             Controller::CellFormula { graph, outputs } => {

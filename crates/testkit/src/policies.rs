@@ -1,7 +1,7 @@
 //! Random tiny policies: networks of one to three layers with integer, half or float weights.
 
 use policert_model::{LabelId, Model, VarId};
-use policert_policy::activation::Elu;
+use policert_policy::activation::{Elu, Reciprocal, Root};
 use policert_policy::trees::{
     Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
 };
@@ -166,6 +166,8 @@ fn network(
             1 => builder.activation(node, Activation::Clip { lo: -1.0, hi: 6.0 })?,
             2 => builder.tanh(node),
             3 => builder.activation(node, Activation::Smooth(Smooth::Elu(Elu { alpha: 1.5 })))?,
+            4 => builder.activation(node, Activation::Smooth(Smooth::Square))?,
+            5 => over_root(&mut builder, node)?,
             _ => builder.relu(node),
         };
     }
@@ -174,6 +176,26 @@ fn network(
         node = builder.tanh(node);
     }
     Ok(builder.finish(node, element_type))
+}
+
+/// x / √(x² + 1), element by element: a quotient, as layers that normalise have it.
+fn over_root(builder: &mut NetworkBuilder, x: NodeId) -> Result<NodeId, PolicyError> {
+    let all = |value: f64| vec![value; builder.width(x)];
+    let (ones, minus, zeros, fours) = (all(1.0), all(-1.0), all(0.0), all(4.0));
+    let smooth = Activation::Smooth;
+    let square = builder.activation(x, smooth(Smooth::Square))?;
+    let above = builder.scale(square, ones.clone(), ones.clone(), ones.clone())?;
+    let root = Root::new(1.0).expect("positive");
+    let root = builder.activation(above, smooth(Smooth::Root(root)))?;
+    let reciprocal = Reciprocal::new(1.0).expect("positive");
+    let inverse = builder.activation(root, smooth(Smooth::Reciprocal(reciprocal)))?;
+    let opposite = builder.scale(inverse, minus.clone(), ones.clone(), zeros.clone())?;
+    let (sum, difference) = (builder.add(vec![x, inverse])?, builder.add(vec![x, opposite])?);
+    let sum = builder.activation(sum, smooth(Smooth::Square))?;
+    let difference = builder.activation(difference, smooth(Smooth::Square))?;
+    let opposite = builder.scale(difference, minus, ones.clone(), zeros.clone())?;
+    let four = builder.add(vec![sum, opposite])?;
+    builder.scale(four, ones, fours, zeros)
 }
 
 fn affine(

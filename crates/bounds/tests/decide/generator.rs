@@ -2,7 +2,7 @@
 
 use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::activation::{Elu, TanhGate};
+use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, TanhGate};
 use policert_policy::{
     Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Policy,
     PolicySemantics, Smooth, Ties,
@@ -106,7 +106,7 @@ fn affine(
 }
 
 fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) -> NodeId {
-    let activation = match random.below(16) {
+    let activation = match random.below(18) {
         0 => Activation::Leaky { alpha: 0.1 },
         1 => Activation::Leaky { alpha: [-0.5, 1.5][random.below(2)] },
         2 => Activation::Smooth(Smooth::Tanh),
@@ -123,6 +123,20 @@ fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) 
         10 => {
             let gate = TanhGate::new(0.797_884_560_802_865_4, 0.044_715).expect("usual");
             Activation::Smooth(Smooth::TanhGate(gate))
+        }
+        11 => Activation::Smooth([Smooth::Square, Smooth::Exponential][random.below(2)]),
+        // Defined for all numbers: constant below the least argument.
+        12 => {
+            let (logarithm, root) = (Logarithm::new(0.5), Root::new(0.25));
+            let functions = [
+                Smooth::Logarithm(logarithm.expect("positive")),
+                Smooth::Root(root.expect("positive")),
+                Smooth::Reciprocal(Reciprocal::new(0.5).expect("positive")),
+            ];
+            let above = Activation::clip(Some(1.0), None);
+            let above = builder.activation(input, above).expect("finite");
+            let function = Activation::Smooth(functions[random.below(3)]);
+            return builder.activation(above, function).expect("finite");
         }
         _ => Activation::RELU,
     };

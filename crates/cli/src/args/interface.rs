@@ -21,6 +21,11 @@ pub struct InterfaceArgs {
     #[arg(value_name = "POLICY")]
     pub policy: PathBuf,
 
+    /// The output of an ONNX file that holds the scores, which the interface then names [default: by the
+    /// kinds of the outputs]
+    #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
+    pub scores: Option<String>,
+
     /// The interface file to write [default: beside the policy, with the ending .interface.json]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,

@@ -19,6 +19,7 @@ pub fn run(arguments: &InterfaceArgs) -> ExitStatus {
         model: arguments.model.clone(),
         constants: constants.collect(),
         policy: arguments.policy.clone(),
+        scores: arguments.scores.clone(),
         output: arguments.output.clone().unwrap_or_else(beside),
         force: arguments.force,
     };

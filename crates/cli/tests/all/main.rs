@@ -9,6 +9,7 @@ mod engine_options;
 mod exit_codes;
 mod forged_screen;
 mod interfaces;
+mod named_scores;
 mod never_chosen;
 #[cfg(unix)]
 mod output_files;

@@ -148,7 +148,8 @@ impl<'a> Speaker<'a> {
             (None, Some(trees), _) => trees.exact_scores(inputs),
             (None, None, Some(network)) => {
                 let scores = precise_scores(network, inputs, BITS);
-                return scores.scores().iter().map(|s| (None, s.lower().to_f64())).collect();
+                let scores = scores.iter().flat_map(|scores| scores.scores());
+                return scores.map(|s| (None, s.lower().to_f64())).collect();
             }
             (None, None, None) => return Vec::new(),
         };

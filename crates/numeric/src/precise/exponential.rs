@@ -73,7 +73,7 @@ impl Enclosure {
 
 /// A bound of ln(1 + e) for a fixed-point number e between 0 and 1: 2·(z + z³/3 + z⁵/5 + …) with
 /// z = e/(2 + e), all rounded to the side of the bound.
-fn log_one_plus(e: &IBig, bits: usize, up: bool) -> IBig {
+pub(super) fn log_one_plus(e: &IBig, bits: usize, up: bool) -> IBig {
     let shift = |x: &IBig| if up { ceil_shift(x, bits) } else { floor_shift(x, bits) };
     let divide = |a: &IBig, b: &IBig| if up { ceil_div(a, b) } else { floor_div(a, b) };
     let z = divide(&(e << bits), &(e + (IBig::from(2) << bits)));

@@ -48,6 +48,46 @@ fn near(x: &Enclosure, value: &Rational) -> bool {
 
 proptest! {
     #[test]
+    fn roots_and_logarithms(a in rational(), bits in 1usize..200) {
+        let size = a.abs();
+        let x = Enclosure::of(&size, bits);
+        prop_assert!(x.square().contains(&(&size * &size)) && x.square().lower().signum() >= 0);
+        let root = x.sqrt().expect("not negative");
+        prop_assert!(&root.lower() * &root.lower() <= size, "{root:?}");
+        prop_assert!(&root.upper() * &root.upper() >= size, "{root:?}");
+        let narrow = Enclosure::of(&size, 200).sqrt().expect("not negative");
+        prop_assert!(root.lower() <= narrow.upper() && narrow.lower() <= root.upper());
+        match x.log() {
+            None => prop_assert!(x.lower().signum() <= 0),
+            Some(log) => {
+                // e^ln x is x.
+                let back = log.with_bits(bits + 400).exp().expect("a small exponent");
+                prop_assert!(back.contains(&size), "{log:?} of {size:?}");
+                let wide = x.upper() - x.lower();
+                let steep = wide.checked_div(&x.lower()).expect("positive");
+                let unit = Rational::integer(2).pow(2 - i32::try_from(bits).expect("few"));
+                let width = log.upper() - log.lower();
+                prop_assert!(width <= steep + unit.expect("defined"), "{log:?}");
+            }
+        }
+        let mixed = Enclosure::of(&-&size, bits).hull(&x);
+        prop_assert!(mixed.square().contains(&Rational::ZERO));
+        prop_assert!(size.is_zero() || mixed.sqrt().is_none() || mixed.lower().is_zero());
+    }
+
+    #[test]
+    fn logarithms_in_double_precision(x in prop_oneof![
+        1e-3..1e3f64, 0.7..1.5f64, 1e-300..1e-290f64, 1e300..1e308f64, Just(1.0), Just(f64::MAX),
+    ]) {
+        let exact = Enclosure::of_f64(x, 1200).expect("finite").log().expect("positive");
+        let value = Rational::from_f64(crate::activation::log(x)).expect("finite");
+        let error = (&value - &exact.lower()).abs();
+        let bound = Rational::from_f64(crate::activation::LOG_ERROR).expect("finite")
+            * (value.abs() + Rational::ONE);
+        prop_assert!(error <= bound, "{x:?}");
+    }
+
+    #[test]
     fn operations_contain_the_results(
         a in rational(), b in rational(), bits in 1usize..200, other_bits in 1usize..200,
     ) {

@@ -1,6 +1,5 @@
 //! What is known of a function that is not made of linear pieces.
 
-use policert_numeric::round::{add_down, add_up};
 use policert_numeric::{Enclosure, Interval};
 
 /// The curvature of a function over an interval.
@@ -25,7 +24,20 @@ pub(super) fn convex_then_concave(lo: f64, hi: f64) -> Curvature {
     }
 }
 
-/// A continuous function with a bounded slope.
+/// Functions that grow without bound at 0 have values from here on: what is less is near the end of
+/// double precision.
+pub const LEAST_ARGUMENT: f64 = 1e-300;
+
+/// max(x, `least`); NaN for NaN.
+#[inline(always)]
+pub(super) fn above(least: f64, x: f64) -> f64 {
+    if x < least { least } else { x }
+}
+
+/// A continuous function.
+///
+/// A function that has no values at some arguments, such as the logarithm, has one that its arguments
+/// are known to exceed: below that it is constant.
 pub trait Curve {
     /// The value in double precision; NaN for NaN.
     fn value(&self, x: f64) -> f64;
@@ -33,6 +45,17 @@ pub trait Curve {
     /// An upper bound of the distance between [`value`](Self::value) and the exact value, for
     /// arguments in [lo, hi].
     fn error(&self, lo: f64, hi: f64) -> f64;
+
+    /// Contains the value at a finite double.
+    fn point(&self, x: f64) -> Interval {
+        let (value, error) = (self.value(x), self.error(x, x));
+        Interval::ball(value, error)
+    }
+
+    /// The arguments are known to be at least this; what is computed of them may be less by rounding.
+    fn least(&self) -> f64 {
+        f64::NEG_INFINITY
+    }
 
     /// Contains all values.
     fn range(&self) -> Interval;
@@ -46,8 +69,8 @@ pub trait Curve {
     /// Contains the greatest and least slopes of finite arguments, those at ±∞ left out.
     fn extreme_slopes(&self) -> Interval;
 
-    /// A bound of the magnitudes of all slopes.
-    fn steepness(&self) -> f64;
+    /// A bound of the magnitudes of the slopes between two arguments.
+    fn steepness(&self, lo: f64, hi: f64) -> f64;
 
     /// Returns whether the function is linear over [lo, hi].
     fn is_linear(&self, _lo: f64, _hi: f64) -> bool {
@@ -56,6 +79,11 @@ pub trait Curve {
 
     /// The curvature between two arguments.
     fn curvature(&self, lo: f64, hi: f64) -> Curvature;
+
+    /// The argument between two others at which a tangent is near the function.
+    fn touching(&self, lo: f64, hi: f64) -> f64 {
+        lo + (hi - lo) / 2.0
+    }
 
     /// Encloses the argument and the value of the minimum of a function that falls before it and
     /// grows after it; `None` for a monotone function.
@@ -71,8 +99,9 @@ pub trait Curve {
         0.0
     }
 
-    /// The value of a number of any precision.
-    fn enclosed(&self, x: &Enclosure) -> Enclosure;
+    /// The value of a number of any precision; `None` if the precision does not suffice for one, or the
+    /// value is too large to be written down.
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure>;
 }
 
 impl dyn Curve + '_ {
@@ -81,8 +110,8 @@ impl dyn Curve + '_ {
     pub fn at(&self, x: f64) -> Interval {
         let range = self.range();
         let argument = x.clamp(-f64::MAX, f64::MAX);
-        let (value, error) = (self.value(argument), self.error(argument, argument));
-        let (mut lo, mut hi) = (add_down(value, -error), add_up(value, error));
+        let value = self.point(argument);
+        let (mut lo, mut hi) = (value.lo(), value.hi());
         if x.is_infinite() {
             let limit = if x > 0.0 { self.limits().1 } else { self.limits().0 };
             (lo, hi) = (lo.min(limit), hi.max(limit));

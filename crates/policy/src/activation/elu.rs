@@ -54,7 +54,7 @@ impl Curve for Elu {
         self.slope(0.0)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         self.alpha.abs().max(1.0)
     }
 
@@ -84,10 +84,10 @@ impl Curve for Elu {
         mul_up(2.0, self.alpha.abs())
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
         let (zero, one) = (Enclosure::integer(0, x.bits()), Enclosure::integer(1, x.bits()));
         // Of numbers that are not positive there always is one.
         let power = x.min(&zero).exp().unwrap_or_else(|| zero.hull(&one));
-        &(&power - &one).times_f64(self.alpha) + &x.max(&zero)
+        Some(&(&power - &one).times_f64(self.alpha) + &x.max(&zero))
     }
 }

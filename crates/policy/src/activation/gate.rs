@@ -62,7 +62,7 @@ impl Curve for Silu {
         Interval::ball(0.5, 0.6)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.1
     }
 
@@ -89,8 +89,8 @@ impl Curve for Silu {
         2.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
-        x * &x.sigmoid()
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
+        Some(x * &x.sigmoid())
     }
 }
 
@@ -131,7 +131,7 @@ impl Curve for ErfGate {
         Interval::ball(0.5, 0.63)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.13
     }
 
@@ -158,9 +158,9 @@ impl Curve for ErfGate {
         8.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
         let one = Enclosure::integer(1, x.bits());
-        (x * &(&one + &x.erf())).times_f64(0.5)
+        Some((x * &(&one + &x.erf())).times_f64(0.5))
     }
 }
 
@@ -205,7 +205,7 @@ impl TanhGate {
         }
         let at_right = Interval::ball(self.value(hi), self.error(lo, hi));
         let width = Interval::point(hi) - Interval::point(lo);
-        let lower = at_right - width * Interval::point(self.steepness());
+        let lower = at_right - width * Interval::point(self.steepness(lo, hi));
         let place = Interval::point(lo).hull(Interval::point(hi));
         let narrow = at_right.hull(lower).intersection(self.least);
         Self { place, least: narrow.unwrap_or(self.least), ..self }
@@ -254,7 +254,7 @@ impl Curve for TanhGate {
         Interval::ball(0.5, 1.2)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.7
     }
 
@@ -274,9 +274,9 @@ impl Curve for TanhGate {
         8.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
         let cube = (&(x * x) * x).times_f64(self.cubic);
         let argument = (x + &cube).times_f64(self.outer);
-        x * &argument.times_dyadic(2, 0).sigmoid()
+        Some(x * &argument.times_dyadic(2, 0).sigmoid())
     }
 }

@@ -56,7 +56,7 @@ impl Curve for HardGate {
         Interval::ball(0.5, 1.0)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.5
     }
 
@@ -84,9 +84,9 @@ impl Curve for HardGate {
         2.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
         let (zero, one) = (Enclosure::integer(0, x.bits()), Enclosure::integer(1, x.bits()));
         let half = one.times_f64(0.5);
-        x * &(x + &half).max(&zero).min(&one)
+        Some(x * &(x + &half).max(&zero).min(&one))
     }
 }

@@ -74,7 +74,7 @@ impl Curve for Mish {
         Interval::ball(0.5, 0.62)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.1
     }
 
@@ -100,7 +100,7 @@ impl Curve for Mish {
         2.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
-        x * &x.softplus().tanh()
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
+        Some(x * &x.softplus().tanh())
     }
 }

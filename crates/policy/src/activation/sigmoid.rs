@@ -36,7 +36,7 @@ impl Curve for Sigmoid {
         Interval::point(0.25)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         0.25
     }
 
@@ -48,7 +48,7 @@ impl Curve for Sigmoid {
         true
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
-        x.sigmoid()
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
+        Some(x.sigmoid())
     }
 }

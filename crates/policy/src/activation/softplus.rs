@@ -36,7 +36,7 @@ impl Curve for Softplus {
         Interval::ball(0.5, 0.5)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.0
     }
 
@@ -52,7 +52,7 @@ impl Curve for Softplus {
         2.0
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
-        x.softplus()
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
+        Some(x.softplus())
     }
 }

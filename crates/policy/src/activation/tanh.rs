@@ -36,7 +36,7 @@ impl Curve for Tanh {
         Interval::point(1.0)
     }
 
-    fn steepness(&self) -> f64 {
+    fn steepness(&self, _lo: f64, _hi: f64) -> f64 {
         1.0
     }
 
@@ -48,7 +48,7 @@ impl Curve for Tanh {
         true
     }
 
-    fn enclosed(&self, x: &Enclosure) -> Enclosure {
-        x.tanh()
+    fn enclosed(&self, x: &Enclosure) -> Option<Enclosure> {
+        Some(x.tanh())
     }
 }

@@ -284,8 +284,13 @@ impl Element {
             }
             Activation::Smooth(smooth) => {
                 let curve = smooth.curve();
-                let inherited = mul_up(self.error, curve.steepness());
                 let computed = self.value + Interval::ball(0.0, self.error);
+                // The slope may have no bound where there is no error to be carried on.
+                let inherited = if is_zero(self.error) {
+                    0.0
+                } else {
+                    mul_up(self.error, curve.steepness(computed.lo(), computed.hi()))
+                };
                 let error = add_up(inherited, curve.error(computed.lo(), computed.hi()));
                 Element { value, error, grain: None }
             }

@@ -97,7 +97,7 @@ proptest! {
         let network = network(&mut tape, points[0].len(), kind);
         let bound = ErrorBound::over(&network, &box_around(&points));
         for (scores, point) in evaluate(&network, &points).iter().zip(points.iter().cycle()) {
-            let precise = precise_scores(&network, point, 200);
+            let precise = precise_scores(&network, point, 200).expect("enclosed");
             for (i, enclosure) in precise.scores().iter().enumerate() {
                 let range = bound.scores()[i];
                 prop_assert!(range.intersection(enclosure.to_interval()).is_some());

@@ -1,5 +1,7 @@
 //! Building networks node by node, with all checks.
 
+use policert_numeric::Interval;
+
 use super::{Domain, ElementType, Network, NetworkNode, NodeId, Op, Scaling, fold};
 use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
@@ -10,7 +12,9 @@ use crate::matrix::Matrix;
 /// Node ids of one builder must not be given to another one.
 #[derive(Debug)]
 pub struct NetworkBuilder {
-    nodes: Vec<NetworkNode>,
+    pub(super) nodes: Vec<NetworkNode>,
+    /// Bounds of the first nodes for all inputs, where they were asked for.
+    pub(super) ranges: Vec<Vec<Interval>>,
     /// True if max(a, b) becomes ReLU(a − b) + b.
     composes_maxima: bool,
 }
@@ -27,7 +31,7 @@ impl NetworkBuilder {
             return Err(PolicyError::invalid("", "the network has no inputs"));
         }
         let nodes = vec![NetworkNode { op: Op::Input, width: input_width }];
-        Ok(Self { nodes, composes_maxima: false })
+        Ok(Self { nodes, ranges: Vec::new(), composes_maxima: false })
     }
 
     /// As [`NetworkBuilder::new`], with sums of ReLUs in place of maxima.

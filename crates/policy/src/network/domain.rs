@@ -163,25 +163,28 @@ impl Network {
         // The first node, and no other, is the input.
         values.push(input);
         for node in self.nodes().iter().skip(1) {
-            let sources: Vec<&D::Vector> =
-                node.op.inputs().iter().map(|input| &values[input.index()]).collect();
-            let value = match &node.op {
-                Op::Input => continue,
-                Op::Affine { input, weights, bias } => {
-                    domain.affine(&values[input.index()], weights, bias)?
-                }
-                Op::Scale { input, mul, div, add } => {
-                    domain.scale(&values[input.index()], Scaling { mul, div, add })?
-                }
-                Op::Pointwise { input, activation } => {
-                    domain.apply(*activation, &values[input.index()])?
-                }
-                Op::Add { .. } => domain.sum(&sources)?,
-                Op::Max { .. } => domain.max(&sources)?,
-                Op::Concat { .. } => domain.concat(&sources)?,
-            };
-            values.push(value);
+            values.push(value_of(&node.op, &values, domain)?);
         }
         Ok(values)
+    }
+}
+
+/// The value of an operation, other than the input, from those of the nodes before it.
+pub(super) fn value_of<D: Domain>(
+    op: &Op,
+    values: &[D::Vector],
+    domain: &mut D,
+) -> Result<D::Vector, D::Error> {
+    let sources: Vec<&D::Vector> = op.inputs().iter().map(|input| &values[input.index()]).collect();
+    match op {
+        Op::Input => domain.concat(&[]),
+        Op::Affine { input, weights, bias } => domain.affine(&values[input.index()], weights, bias),
+        Op::Scale { input, mul, div, add } => {
+            domain.scale(&values[input.index()], Scaling { mul, div, add })
+        }
+        Op::Pointwise { input, activation } => domain.apply(*activation, &values[input.index()]),
+        Op::Add { .. } => domain.sum(&sources),
+        Op::Max { .. } => domain.max(&sources),
+        Op::Concat { .. } => domain.concat(&sources),
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn linear_classifier(import: &mut Import<'_, '_>, call: &Call) -> Res
         node,
         shape: vec![1, width],
         element: Element::F32,
+        values: Some(node),
         is_positive: false,
         masked: None,
     };

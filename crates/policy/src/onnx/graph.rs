@@ -285,6 +285,11 @@ impl Import<'_, '_> {
         match value {
             Value::Constant(tensor) => {
                 let bias = super::linear::repeated(&tensor, shape)?;
+                if bias.iter().any(|value| value.is_infinite()) {
+                    let message = "a constant is infinite; a label that is never to be chosen is left \
+                                   out by the interface: `never`";
+                    return Err(PolicyError::unsupported("", message));
+                }
                 self.sparse_affine(NodeId::INPUT, std::iter::empty(), bias)
             }
             other => {

@@ -3,8 +3,9 @@
 use super::call::Call;
 use super::constants;
 use super::graph::Import;
+use super::powers;
 use super::tensor::{Data, Tensor, broadcast, broadcast_indices, count};
-use super::value::{Flow, Origin, Value};
+use super::value::{Flow, Origin, Ranked, Value};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::network::NodeId;
@@ -243,37 +244,45 @@ impl Import<'_, '_> {
                     && let Some(ranked) = super::order::shifted(operator, ranked, &b)
                     && ranked.shape == shape
                 {
-                    return Ok(Value::Ranked(ranked));
+                    let values = match a.clone().into_numbers() {
+                        Ok(flow) => {
+                            let constants = repeated(&b, &shape)?;
+                            Some(self.with_constants(operator, flow.node, constants)?)
+                        }
+                        Err(_) => None,
+                    };
+                    return Ok(Value::Ranked(Ranked { values, ..ranked }));
                 }
                 let flow = self.broadcast(a.into_numbers()?, &shape)?;
                 let constants = repeated(&b, &shape)?;
                 (flow.element, self.with_constants(operator, flow.node, constants)?)
             }
             (Value::Constant(a), b) => {
-                let flow = self.broadcast(b.into_numbers()?, &shape)?;
+                let mut flow = b.into_numbers()?;
+                if operator == "Div" {
+                    flow.node = self.reciprocal(flow.node)?;
+                    flow.origin = Origin::Computed;
+                }
+                let flow = self.broadcast(flow, &shape)?;
                 let constants = repeated(&a, &shape)?;
                 let node = match operator {
                     "Sub" => {
                         let negated = self.times(flow.node, -1.0)?;
                         self.with_constants("Add", negated, constants)?
                     }
-                    "Div" => return Err(unsupported("division by the input is not linear")),
+                    "Div" => self.with_constants("Mul", flow.node, constants)?,
                     _ => self.with_constants(operator, flow.node, constants)?,
                 };
                 (flow.element, node)
             }
+            (a, b) if matches!(operator, "Mul" | "Div") => {
+                let (a, b) = (a.into_numbers()?, b.into_numbers()?);
+                (a.element, powers::arithmetic(self, operator, (a, b), &shape)?)
+            }
             (a, b) => {
                 let a = self.broadcast(a.into_numbers()?, &shape)?;
                 let b = self.broadcast(b.into_numbers()?, &shape)?;
-                let second = match operator {
-                    "Add" => b.node,
-                    "Sub" => self.times(b.node, -1.0)?,
-                    _ => {
-                        let message = "one operand must be constant: products of values that \
-                                       depend on the input are not supported";
-                        return Err(unsupported(message));
-                    }
-                };
+                let second = if operator == "Add" { b.node } else { self.times(b.node, -1.0)? };
                 (a.element, self.builder.add(vec![a.node, second])?)
             }
         };

@@ -5,7 +5,7 @@ use super::graph::Import;
 use super::proto::NodeProto;
 use super::value::Value;
 use super::{
-    classical, constants, discrete, gates, normalise, order, reduce, reshape, select,
+    classical, constants, discrete, gates, normalise, order, powers, reduce, reshape, select,
     support_vectors, window,
 };
 use crate::activation::OPERATORS as ACTIVATIONS;
@@ -45,15 +45,31 @@ const fn operator(
 
 /// All operators of the standard set but the functions of one number, which are in the table of the
 /// activations.
-const OPERATORS: [Operator; 65] = [
+const OPERATORS: [Operator; 77] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
     operator("Conv", 3, |import, call| window::convolution(import, &call)),
     operator("BatchNormalization", 5, |import, call| normalise::batch(import, &call)),
+    Operator {
+        name: "LayerNormalization",
+        most: (3, 0),
+        read: Read::Several(|import, call| normalise::rows(import, &call)),
+    },
+    Operator {
+        name: "RMSNormalization",
+        most: (2, 0),
+        read: Read::Several(|import, call| normalise::rows(import, &call)),
+    },
+    operator("GroupNormalization", 3, |import, call| normalise::channels(import, &call)),
+    operator("InstanceNormalization", 3, |import, call| normalise::channels(import, &call)),
     operator("Add", 2, |import, call| import.arithmetic(&call)),
     operator("Sub", 2, |import, call| import.arithmetic(&call)),
     operator("Mul", 2, |import, call| import.arithmetic(&call)),
     operator("Div", 2, |import, call| import.arithmetic(&call)),
+    operator("Pow", 2, |import, call| powers::pow(import, &call)),
+    operator("Sqrt", 1, |import, call| powers::function(import, &call)),
+    operator("Reciprocal", 1, |import, call| powers::function(import, &call)),
+    operator("Log", 1, |import, call| powers::function(import, &call)),
     operator("Neg", 1, |import, call| import.negated(&call)),
     operator("Sum", ANY, |import, call| import.sum(&call)),
     Operator {
@@ -81,9 +97,12 @@ const OPERATORS: [Operator; 65] = [
     operator("ReduceMin", 2, |import, call| reduce::reduce(import, &call)),
     operator("ReduceProd", 2, |import, call| reduce::reduce(import, &call)),
     operator("ReduceLogSumExp", 2, |import, call| reduce::reduce(import, &call)),
-    operator("Softmax", 1, |_, call| order::increasing(&call)),
-    operator("LogSoftmax", 1, |_, call| order::increasing(&call)),
-    operator("Exp", 1, |_, call| order::increasing(&call)),
+    operator("ReduceL1", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceL2", 2, |import, call| reduce::reduce(import, &call)),
+    operator("ReduceSumSquare", 2, |import, call| reduce::reduce(import, &call)),
+    operator("Softmax", 1, |import, call| order::increasing(import, &call)),
+    operator("LogSoftmax", 1, |import, call| order::increasing(import, &call)),
+    operator("Exp", 1, |import, call| order::increasing(import, &call)),
     operator("ArgMax", 1, |_, call| order::arg_max(&call)),
     Operator {
         name: "TopK",
@@ -135,6 +154,7 @@ const OPERATORS: [Operator; 65] = [
     },
     operator("Shape", 1, |_, call| reshape::shape(&call)),
     operator("Size", 1, |_, call| constants::size(&call)),
+    operator("DequantizeLinear", 3, |_, call| constants::dequantized(&call)),
 ];
 
 /// The domain of traditional machine learning.
@@ -208,6 +228,38 @@ pub(super) fn apply(
     }
 }
 
+/// The reason why an operator is not read, and what can be done, for those that policies are known to have.
+fn way_around(operator: &str) -> Option<&'static str> {
+    match operator {
+        "LSTM" | "GRU" | "RNN" => Some(
+            "the policy remembers real numbers from one step to the next, which no state of a model has; \
+             train a policy without memory, for instance on the last observations together",
+        ),
+        "Sign" | "Round" | "Floor" | "Ceil" | "Mod" | "BitShift" | "ThresholdedRelu" => Some(
+            "it jumps from one value to another, and the functions that are read are continuous; where it is \
+             applied to the observation, let the interface compute it, otherwise train with Clip or \
+             HardSigmoid in its place",
+        ),
+        "QuantizeLinear"
+        | "DynamicQuantizeLinear"
+        | "QLinearMatMul"
+        | "QLinearConv"
+        | "MatMulInteger"
+        | "ConvInteger" => Some(
+            "it rounds to integers, and the functions that are read are continuous; export the network as it \
+             was before it was quantised",
+        ),
+        "Bernoulli" | "Multinomial" | "RandomNormal" | "RandomNormalLike" | "RandomUniform"
+        | "RandomUniformLike" => Some(
+            "it draws at random; export the scores, and ask with --choice sample about a policy that draws",
+        ),
+        "If" | "Loop" | "Scan" => Some(
+            "what is computed must not depend on values; export the network by tracing it, in evaluation mode",
+        ),
+        _ => None,
+    }
+}
+
 /// An operator that cannot be read.
 pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
     let name = &node.op_type;
@@ -216,6 +268,9 @@ pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
             "support vector machines that choose classes by votes are not supported; train a \
              LinearSVC or a LogisticRegression, or another model"
                 .to_owned()
+        }
+        "" | "ai.onnx" if way_around(name).is_some() => {
+            format!("operator {name} is not supported: {}", way_around(name).unwrap_or_default())
         }
         "" | "ai.onnx" | CLASSICAL => {
             let supported = supported_operators().collect::<Vec<_>>().join(", ");

@@ -6,6 +6,7 @@ use super::reshape::axis;
 use super::tensor::{Element, Tensor, count};
 use super::unread::ranked;
 use super::value::{Decision, Known, Ranked, UnreadValue, Value};
+use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::network::NodeId;
 
@@ -20,12 +21,16 @@ fn unsupported(message: impl Into<String>) -> PolicyError {
 const ALONG_ONE_AXIS: i64 = 13;
 
 /// Softmax, LogSoftmax, Exp: an increasing function, the same for all elements.
-pub(super) fn increasing(call: &Call) -> Result<Value> {
+pub(super) fn increasing(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let value = call.required(0)?;
     let Some(ranked) = ranked(&value) else { return value.into_numbers().map(Value::Flow) };
     let operator = call.operator();
+    let mut values = None;
     if operator == "Exp" {
         call.attributes(&[])?;
+        let exponential = Activation::Smooth(Smooth::Exponential);
+        let power = ranked.values.map(|node| import.builder.activation(node, exponential));
+        values = power.transpose()?;
     } else {
         let attributes = call.attributes(&["axis"])?;
         let (shape, rank) = (&ranked.shape, ranked.shape.len());
@@ -41,7 +46,7 @@ pub(super) fn increasing(call: &Call) -> Result<Value> {
         }
     }
     let is_positive = operator != "LogSoftmax";
-    Ok(Value::Ranked(Ranked { is_positive, ..ranked }))
+    Ok(Value::Ranked(Ranked { is_positive, values, ..ranked }))
 }
 
 /// Values of which the order is known, after arithmetic with a constant that is the same for all of
@@ -56,7 +61,7 @@ pub(super) fn shifted(operator: &str, ranked: &Ranked, constant: &Tensor) -> Opt
         "Mul" | "Div" if first > 0.0 => ranked.is_positive,
         _ => return None,
     };
-    Some(Ranked { is_positive, ..ranked.clone() })
+    Some(Ranked { is_positive, values: None, ..ranked.clone() })
 }
 
 /// ArgMax over all elements.
@@ -170,7 +175,9 @@ const MAX_COMBINATIONS: usize = 1 << 12;
 pub(super) fn increasing_outputs(scores: Ranked, transform: &str) -> Value {
     match transform {
         "NONE" => Value::Ranked(scores),
-        "SOFTMAX" | "LOGISTIC" => Value::Ranked(Ranked { is_positive: true, ..scores }),
+        "SOFTMAX" | "LOGISTIC" => {
+            Value::Ranked(Ranked { is_positive: true, values: None, ..scores })
+        }
         other => Value::Unread(UnreadValue {
             shape: Some(scores.shape),
             element: Some(scores.element),

@@ -119,8 +119,8 @@ fn index(values: &[Output<'_>], wanted: Option<&str>) -> Result<usize, PolicyErr
     };
     chosen.ok_or_else(|| {
         let message = format!(
-            "it is not clear which one of its outputs is the policy: {}. Name it with `scores` in an \
-             interface of version 2, or export it alone",
+            "it is not clear which one of its outputs is the policy: {}. Name it with `--scores`, or \
+             with `scores` in an interface of version 2, or export it alone",
             shown(values)
         );
         PolicyError::unsupported("", message)

@@ -6,7 +6,9 @@ use super::reshape::axis;
 use super::tensor::{Data, Tensor, count, strided};
 use super::unread::ranked;
 use super::value::{Known, UnreadValue, Value};
+use crate::activation::Activation;
 use crate::error::PolicyError;
+use crate::network::NodeId;
 
 type Result<T> = std::result::Result<T, PolicyError>;
 
@@ -75,7 +77,8 @@ impl Axes {
     }
 }
 
-/// ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd, ReduceLogSumExp.
+/// ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceProd, ReduceLogSumExp, ReduceL1, ReduceL2,
+/// ReduceSumSquare.
 pub(super) fn reduce(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let value = call.required(0)?;
     let axes = axes(call, value.shape().len())?;
@@ -116,11 +119,7 @@ fn along(import: &mut Import<'_, '_>, value: &Value, axes: &Axes, kind: &str) ->
     let flow = value.clone().into_numbers()?;
     let node = match kind {
         "Sum" | "Mean" => {
-            let rows = offsets.iter().enumerate();
-            let entries = rows.flat_map(|(row, &offset)| {
-                parts.iter().map(move |&part| (row, offset + part, 1.0))
-            });
-            let sum = import.sparse_affine(flow.node, entries, vec![0.0; offsets.len()])?;
+            let sum = summed(import, flow.node, (&parts, &offsets))?;
             if kind == "Mean" { import.divided(sum, parts.len())? } else { sum }
         }
         "Max" | "Min" => {
@@ -134,9 +133,32 @@ fn along(import: &mut Import<'_, '_>, value: &Value, axes: &Axes, kind: &str) ->
             let greatest = import.builder.max(nodes)?;
             if kind == "Min" { import.times(greatest, -1.0)? } else { greatest }
         }
+        "L1" | "L2" | "SumSquare" => {
+            let terms = match kind {
+                "L1" => {
+                    let magnitude = Activation::Leaky { alpha: -1.0 };
+                    import.builder.activation(flow.node, magnitude)?
+                }
+                _ => import.square(flow.node)?,
+            };
+            let sum = summed(import, terms, (&parts, &offsets))?;
+            if kind == "L2" { import.root(sum)? } else { sum }
+        }
         _ => return Err(PolicyError::unsupported("", "of the input it is not supported")),
     };
     Ok(Value::computed(node, shape, flow.element))
+}
+
+/// The sums of the parts of a vector.
+fn summed(
+    import: &mut Import<'_, '_>,
+    node: NodeId,
+    (parts, offsets): (&[usize], &[usize]),
+) -> Result<NodeId> {
+    let rows = offsets.iter().enumerate();
+    let entries =
+        rows.flat_map(|(row, &offset)| parts.iter().map(move |&part| (row, offset + part, 1.0)));
+    import.sparse_affine(node, entries, vec![0.0; offsets.len()])
 }
 
 /// Of integers that are the same in every state.

@@ -90,6 +90,7 @@ pub(super) fn cast(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
             ranked.element = target;
             Ok(Value::Ranked(ranked))
         }
+        Value::Ranked(_) => Err(rounds()),
         Value::Decision(mut decision) if !is_narrow(code) && target != Element::Text => {
             decision.element = target;
             Ok(Value::Decision(decision))

@@ -44,7 +44,11 @@ impl Import<'_, '_> {
             Value::Constant(tensor) => Ok(Value::Constant(tensor.picked(shape, indices))),
             Value::Ranked(ranked) => {
                 let node = self.selection(ranked.node, indices)?;
-                Ok(Value::Ranked(Ranked { node, shape, ..ranked }))
+                let values = match ranked.values {
+                    Some(values) => Some(self.selection(values, indices)?),
+                    None => None,
+                };
+                Ok(Value::Ranked(Ranked { node, shape, values, ..ranked }))
             }
             other => Ok(Value::Flow(self.picked_flow(other.into_flow()?, shape, indices)?)),
         }

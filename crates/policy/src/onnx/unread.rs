@@ -97,7 +97,7 @@ pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
     {
         call.attributes(&[])?;
         let is_positive = common.keeps_sign && ranked.is_positive;
-        return Ok(Some(Value::Ranked(Ranked { shape, is_positive, ..ranked })));
+        return Ok(Some(Value::Ranked(Ranked { shape, is_positive, values: None, ..ranked })));
     }
     if let [Some(Value::Unread(mask)), Some(scores), Some(Value::Constant(low))] =
         &call.arguments[..]
@@ -111,7 +111,12 @@ pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
     {
         // Checked against the scores when the domains of the inputs are known.
         let masked = Some(least);
-        return Ok(Some(Value::Ranked(Ranked { is_positive: false, masked, ..ranked })));
+        return Ok(Some(Value::Ranked(Ranked {
+            is_positive: false,
+            masked,
+            values: None,
+            ..ranked
+        })));
     }
     if operator == "Cast" && unread.known == Known::Applicable {
         return Ok(call.arguments[0].clone());
@@ -151,6 +156,7 @@ pub(super) fn ranked(value: &Value) -> Option<Ranked> {
             node: flow.node,
             shape: flow.shape.clone(),
             element: flow.element,
+            values: Some(flow.node),
             is_positive: false,
             masked: None,
         }),

@@ -49,6 +49,8 @@ pub(super) struct Ranked {
     pub(super) node: NodeId,
     pub(super) shape: Vec<usize>,
     pub(super) element: Element,
+    /// The values themselves, where they are computed.
+    pub(super) values: Option<NodeId>,
     /// True if all values are positive.
     pub(super) is_positive: bool,
     /// The number that takes the place of values of labels that are not applicable.
@@ -180,6 +182,9 @@ impl Value {
             Value::Flow(flow) => Ok(flow),
             Value::Constant(_) => {
                 Err(PolicyError::unsupported("", "arithmetic of constants is not supported"))
+            }
+            Value::Ranked(Ranked { values: Some(node), shape, element, .. }) => {
+                Ok(Flow::computed(node, shape, element))
             }
             Value::Ranked(_) => {
                 let message = "it needs values of which only the order is known: such are those of \

@@ -7,7 +7,7 @@ use super::proto::{
     TensorProto, TensorShapeProto, TensorTypeProto, TypeProto, ValueInfoProto, attribute_kind,
     data_type,
 };
-use crate::activation::{Activation, OPERATORS};
+use crate::activation::{Activation, OPERATORS, Smooth};
 use crate::error::PolicyError;
 use crate::network::{ElementType, Network, NodeId, Op};
 
@@ -90,7 +90,13 @@ impl Writer {
                     }
                 }
                 let known = OPERATORS.iter().find(|known| known.name == operator);
-                if known.is_none() && !matches!(activation, Activation::Clip { .. }) {
+                let is_square = matches!(activation, Activation::Smooth(Smooth::Square));
+                if is_square {
+                    let factor = arguments[0].clone();
+                    self.push("Mul", vec![factor.clone(), factor], &name, Vec::new());
+                    return Ok(name);
+                }
+                if known.is_none() && !is_of_old_version(*activation) {
                     let message = format!(
                         "version {OPSET_VERSION} of the operator set has no {operator}, and no other \
                          one is written"
@@ -179,6 +185,30 @@ impl Writer {
         };
         let kind = TypeProto { tensor_type: Some(tensor_type), ..TypeProto::default() };
         Ok(ValueInfoProto { name: name.to_owned(), r#type: Some(kind) })
+    }
+}
+
+/// Returns whether a function that is not in the table of activations has an operator in the version
+/// that is written.
+fn is_of_old_version(activation: Activation) -> bool {
+    match activation {
+        Activation::Leaky { .. } | Activation::Clip { .. } => true,
+        Activation::Smooth(smooth) => match smooth {
+            Smooth::Tanh
+            | Smooth::Sigmoid
+            | Smooth::Elu(_)
+            | Smooth::Softplus
+            | Smooth::Square
+            | Smooth::Exponential
+            | Smooth::Logarithm(_)
+            | Smooth::Root(_)
+            | Smooth::Reciprocal(_) => true,
+            Smooth::Silu
+            | Smooth::ErfGate
+            | Smooth::TanhGate(_)
+            | Smooth::HardGate
+            | Smooth::Mish => false,
+        },
     }
 }
 

@@ -17,7 +17,7 @@ proptest! {
     ) {
         let kind = NetworkKind { wild, smooth: false, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
-        let scores = precise_scores(&network, &inputs, bits);
+        let scores = precise_scores(&network, &inputs, bits).expect("enclosed");
         let expected = reference_scores(&network, &inputs);
         for (enclosure, exact) in scores.scores().iter().zip(&expected) {
             prop_assert!(enclosure.contains(exact));
@@ -41,7 +41,7 @@ proptest! {
         let network = network(&mut tape, inputs.len(), kind);
         let inputs: Vec<Rational> =
             inputs.iter().filter_map(|&(num, den)| Rational::new(num, den)).collect();
-        let scores = precise_scores_at(&network, &inputs, bits);
+        let scores = precise_scores_at(&network, &inputs, bits).expect("enclosed");
         let exact = crate::ExactEvaluator::new(&network).expect("piecewise linear");
         for (enclosure, exact) in scores.scores().iter().zip(&exact.scores_at(&inputs)) {
             prop_assert!(enclosure.contains(exact));
@@ -55,8 +55,8 @@ proptest! {
     ) {
         let kind = NetworkKind { wild: false, smooth: true, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
-        let coarse = precise_scores(&network, &inputs, 60);
-        let fine = precise_scores(&network, &inputs, 240);
+        let coarse = precise_scores(&network, &inputs, 60).expect("enclosed");
+        let fine = precise_scores(&network, &inputs, 240).expect("enclosed");
         for (c, f) in coarse.scores().iter().zip(fine.scores()) {
             prop_assert!(c.lower() <= f.upper() && f.lower() <= c.upper());
             let width = f.upper() - f.lower();
@@ -72,7 +72,7 @@ fn equal_rows_are_equal_scores() {
     let weights = Matrix::new(3, 2, vec![0.3, 0.7, 0.3, 0.7, 0.3, 0.8]).expect("size");
     let x = b.affine(x, weights, vec![0.1; 3]).expect("finite");
     let network = b.finish(x, ElementType::F64);
-    let scores = precise_scores(&network, &[1, 2], 64);
+    let scores = precise_scores(&network, &[1, 2], 64).expect("enclosed");
     assert_eq!(scores.compare(0, 1), Some(Ordering::Equal));
     assert_eq!(scores.compare(0, 2), Some(Ordering::Less));
     assert_eq!(scores.compare(2, 1), Some(Ordering::Greater));

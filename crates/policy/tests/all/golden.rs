@@ -28,7 +28,7 @@ fn check(file: &Path, inputs: &[Vec<Rational>], outputs: &[Vec<Rational>]) -> us
             inputs.iter().map(|input| input.to_i64().expect("an integer")).collect();
         assert_eq!(exact.scores(&integers).to_rationals(), *outputs, "{}", file.display());
         for (enclosure, score) in
-            precise_scores(&network, &integers, 60).scores().iter().zip(outputs)
+            precise_scores(&network, &integers, 60).expect("enclosed").scores().iter().zip(outputs)
         {
             assert!(enclosure.contains(score));
         }

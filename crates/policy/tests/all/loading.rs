@@ -212,12 +212,13 @@ fn reading_stops_at_a_limit() {
 fn notes_for_the_user() {
     let labels = model(&["M"], &["x"], &["go", "wait", "eject"]);
     let options = PolicyOptions::default();
-    let loaded = load("label-not-in-interface", None, Some("p.jani2nnet"), &labels, options);
+    let loaded =
+        load("label-not-in-interface", None, Some("p.jani2nnet"), &labels, options.clone());
     let notes = loaded.expect("fits").warnings;
     assert!(notes.len() == 1 && notes[0].contains("eject"), "{notes:?}");
 
     let counter = model(&["M"], &["x"], &["inc", "dec"]);
-    let loaded = load("nnet-normalisation", None, Some("p.jani2nnet"), &counter, options);
+    let loaded = load("nnet-normalisation", None, Some("p.jani2nnet"), &counter, options.clone());
     let notes = loaded.expect("fits").warnings;
     assert!(notes.len() == 1 && notes[0].contains("normalis"), "{notes:?}");
 
@@ -234,14 +235,14 @@ fn without_interface_the_order_decides() {
     let two = model(&["M"], &["x", "y"], &["east", "north"]);
     let options = PolicyOptions::default();
     let case = "onnx-gemm-forms";
-    let loaded = load(case, Some("plain.onnx"), None, &two, options);
+    let loaded = load(case, Some("plain.onnx"), None, &two, options.clone());
     let loaded = loaded.expect("fits");
     assert_eq!(loaded.policy.inputs(), [VarId(1), VarId(2)]);
     assert_eq!(loaded.policy.outputs(), [LabelId(0), LabelId(1)]);
     assert!(loaded.warnings[0].contains("no interface"));
 
     let three = model(&["M"], &["x", "y", "z"], &["east", "north", "up"]);
-    let loaded = load(case, Some("plain.onnx"), None, &three, options);
+    let loaded = load(case, Some("plain.onnx"), None, &three, options.clone());
     let message = loaded.expect_err("does not fit").to_string();
     assert!(message.contains("3 variables") && message.contains("3 labels"), "{message}");
 

@@ -39,6 +39,7 @@ _QUESTION = {
     "numbers",
     "choice",
     "at_least",
+    "scores",
     "domain",
     "stuck",
     "probabilities",
@@ -85,7 +86,7 @@ def verify(
     :param memory: a limit on the memory of the process, in bytes.
     :param progress: called with a dictionary while the work goes on; ``True`` shows a line of tqdm.
     :param question: the other options of ``policert verify`` about the question: ``filter``,
-        ``ties``, ``numbers``, ``choice``, ``at_least``, ``domain``, ``stuck``, ``probabilities``,
+        ``ties``, ``numbers``, ``choice``, ``at_least``, ``scores``, ``domain``, ``stuck``, ``probabilities``,
         ``terminal``, ``goal``, ``reach_goal``, ``no_initial``, ``predicates``, ``last``, and
         ``states`` (``"until-unsafe"``, ``"reachable"``, or ``"all"``: how much is built).
     :raises PolicertError: if inputs or options are wrong. A limit is no error: the verdict is

@@ -9,7 +9,7 @@
 
 use policert_numeric::Interval;
 use policert_numeric::round::{UNIT_ROUNDOFF, add_up, div_up, mul_up};
-use policert_policy::{Activation, Elements, Network};
+use policert_policy::{Activation, Elements, Network, Op, Smooth};
 
 use super::Evaluation;
 
@@ -35,6 +35,38 @@ pub fn possible_outputs(
         inputs.iter().map(|&range| precision.finite(range)).collect();
     let mut values = network.fold(&mut precision, inputs.ok()?).ok()?;
     Some(values.swap_remove(network.output().index()))
+}
+
+/// A function in a network that stands for a part of what a runtime computes in one step, a product for
+/// instance or a layer that normalises: how that rounds is not known. Its operator.
+pub(super) fn unknown_rounding(network: &Network) -> Option<&'static str> {
+    network.nodes().iter().find_map(|node| match &node.op {
+        Op::Pointwise { activation, .. } => match activation {
+            Activation::Leaky { .. } | Activation::Clip { .. } => None,
+            Activation::Smooth(function) => match function {
+                Smooth::Tanh
+                | Smooth::Sigmoid
+                | Smooth::Elu(_)
+                | Smooth::Softplus
+                | Smooth::Silu
+                | Smooth::ErfGate
+                | Smooth::TanhGate(_)
+                | Smooth::HardGate
+                | Smooth::Mish => None,
+                Smooth::Square
+                | Smooth::Exponential
+                | Smooth::Logarithm(_)
+                | Smooth::Root(_)
+                | Smooth::Reciprocal(_) => Some(activation.operator().0),
+            },
+        },
+        Op::Input
+        | Op::Affine { .. }
+        | Op::Scale { .. }
+        | Op::Add { .. }
+        | Op::Concat { .. }
+        | Op::Max { .. } => None,
+    })
 }
 
 /// A number may be beyond the greatest one, or have no value.

@@ -2,7 +2,7 @@
 //! intervals of rationals.
 
 use policert_numeric::Rational;
-use policert_policy::activation::Elu;
+use policert_policy::activation::{Curve, Elu};
 use policert_policy::trees::{Ensemble, TreeNode};
 use policert_policy::{Activation, Network, Op, Smooth};
 
@@ -88,6 +88,19 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                     let argument = x.plus(&cube).times(&number(outer)).times(&twice);
                     product(x, &sigmoid(&argument))
                 }
+                Activation::Smooth(Smooth::Square) => square(x),
+                Activation::Smooth(Smooth::Exponential) => between(x, exponential),
+                Activation::Smooth(Smooth::Logarithm(function)) => {
+                    between(&at_least(x, function.least()), logarithm)
+                }
+                Activation::Smooth(Smooth::Root(function)) => {
+                    between(&at_least(x, function.least()), root)
+                }
+                Activation::Smooth(Smooth::Reciprocal(function)) => {
+                    let x = at_least(x, function.least());
+                    let one_over = |x: &Rational| x.recip().expect("positive");
+                    Score { lo: one_over(&x.hi), hi: one_over(&x.lo) }
+                }
                 Activation::Smooth(Smooth::Mish) => product(x, &tanh(&between(x, softplus))),
                 Activation::Smooth(Smooth::HardGate) => {
                     let half = Rational::new(1, 2).expect("not 0");
@@ -161,6 +174,57 @@ fn elu(x: &Score, alpha: &Rational) -> Score {
     let below = between(&x.map(|x| x.clone().min(Rational::ZERO)), exponential);
     let below = below.plus(&Score::exact(-Rational::ONE)).times(alpha);
     outward(&below.plus(&x.map(|x| x.clone().max(Rational::ZERO))))
+}
+
+/// The numbers that are no less than a bound.
+fn at_least(x: &Score, least: f64) -> Score {
+    let least = Rational::from_f64(least).expect("finite");
+    x.map(|x| x.clone().max(least.clone()))
+}
+
+/// x², exact for an exact number.
+fn square(x: &Score) -> Score {
+    if x.lo == x.hi {
+        return Score::exact(&x.lo * &x.lo);
+    }
+    let least = x.lo.clone().max(Rational::ZERO).max(-&x.hi);
+    let greatest = x.lo.abs().max(x.hi.abs());
+    outward(&Score { lo: &least * &least, hi: &greatest * &greatest })
+}
+
+/// By bisection, down to a fraction of the last bit that is kept.
+fn inverse_of(
+    x: &Rational,
+    mut lo: Rational,
+    mut hi: Rational,
+    at: impl Fn(&Rational) -> Score,
+) -> Score {
+    let half = Rational::new(1, 2).expect("not 0");
+    let unit = Rational::from(2).pow(-100).expect("a small power");
+    while &hi - &lo > unit {
+        let middle = &(&lo + &hi) * &half;
+        let value = at(&middle);
+        if value.hi <= *x {
+            lo = middle;
+        } else if value.lo >= *x {
+            hi = middle;
+        } else {
+            break;
+        }
+    }
+    Score { lo, hi }
+}
+
+/// √x.
+fn root(x: &Rational) -> Score {
+    let most = x.clone().max(Rational::ONE);
+    inverse_of(x, Rational::ZERO, most, |root| Score::exact(root * root))
+}
+
+/// ln x: less than x, and more than −1/x.
+fn logarithm(x: &Rational) -> Score {
+    let least = -x.recip().expect("positive");
+    inverse_of(x, least, x.clone(), exponential)
 }
 
 fn product(a: &Score, b: &Score) -> Score {
@@ -288,7 +352,7 @@ pub fn tree_scores(ensemble: &Ensemble, inputs: &[i64]) -> Vec<Score> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Score, error_function, exponential, sigmoid, softplus, tanh};
+    use super::{Score, error_function, exponential, logarithm, root, sigmoid, softplus, tanh};
     use policert_numeric::Rational;
 
     fn exact(n: i64, d: i64) -> Score {
@@ -314,6 +378,18 @@ mod tests {
                 let size = float.abs().max(Rational::ONE);
                 assert!((&score.lo - &float).abs() < &(&tiny * &size) * &Rational::from(8));
             }
+        }
+    }
+
+    #[test]
+    fn roots_and_logarithms() {
+        let tiny = Rational::new(1, 1 << 60).unwrap();
+        for (n, d) in [(1, 1), (2, 1), (1, 3), (25, 4), (1, 1000), (1_000_000, 7)] {
+            let x = Rational::new(n, d).unwrap();
+            let (root, logarithm) = (root(&x), logarithm(&x));
+            assert!(&root.lo * &root.lo <= x && x <= &root.hi * &root.hi);
+            assert!(exponential(&logarithm.lo).lo <= x && x <= exponential(&logarithm.hi).hi);
+            assert!(&root.hi - &root.lo < tiny && &logarithm.hi - &logarithm.lo < tiny);
         }
     }
 

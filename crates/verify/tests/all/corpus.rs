@@ -212,7 +212,7 @@ fn check_loop(folder: &Path, file: &Path) -> Checked {
     let scale = Rational::from(scale);
     let network = read_network(&folder.join(file)).map_err(|error| error.to_string())?.network;
     for (point, expected) in grid(folder) {
-        let scores = precise_scores_at(&network, &point, 128);
+        let scores = precise_scores_at(&network, &point, 128).expect("enclosed");
         let action = (scores.scores()[0].upper() * &scale).to_f64();
         if (action.clamp(-2.0, 2.0) - expected).abs() > 1e-4 {
             return Err(format!("at {point:?}: {action}, not {expected}"));
