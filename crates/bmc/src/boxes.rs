@@ -4,7 +4,7 @@ use policert_engine_api::{
     Budget, Counts, EngineError, Event, Observer, Question, StartStates, StopReason, Trace,
     UnknownReason, Verdict, point_of,
 };
-use policert_model::{ModelSemantics, Truth};
+use policert_model::{ModelSemantics, State, Truth};
 use policert_numeric::{BoxSet, IntBox};
 use policert_policy::Policy;
 use policert_symbolic::{ChosenBoxes, Image, Images, Operators, partition, unbounded};
@@ -37,7 +37,22 @@ pub(crate) fn unroll(
     observer: &mut dyn Observer,
 ) -> Result<BmcReport, EngineError> {
     let mut unrolling = Unrolling::new(question, policy)?;
-    let ended = unrolling.search(config, budget, observer);
+    let mut ended = unrolling.search(config, budget, observer);
+    if let (Ok(Verdict::Unknown(_)), None) = (&ended, &unrolling.first_unsafe)
+        && let Some(state) = unrolling.undecided()
+    {
+        // Perhaps nothing depends on the choices that are undecided.
+        let open = question.undecided_choice(state);
+        unrolling = Unrolling::new(question, policy)?;
+        unrolling.choices = unrolling.choices.map(ChosenBoxes::including_undecided);
+        ended = unrolling.search(config, budget, observer);
+        let has_unsafe =
+            matches!(ended, Ok(Verdict::Unsafe(_))) || unrolling.first_unsafe.is_some();
+        if has_unsafe {
+            unrolling.first_unsafe = None;
+            ended = Ok(Verdict::Unknown(open));
+        }
+    }
     let Unrolling { choices, found, first_unsafe, mut counts, mut stats, .. } = unrolling;
     counts.reachable_states = states_in(found.iter().map(|found| &found.sides));
     stats.boxes = found.len() as u64;
@@ -93,7 +108,11 @@ impl<'a> Unrolling<'a> {
                 break;
             }
             if config.steps == Some(length) {
-                return Ok(Verdict::Unknown(UnknownReason::StepLimit { steps: length.into() }));
+                let reason = match self.undecided() {
+                    Some(state) => self.question.undecided_choice(state),
+                    None => UnknownReason::StepLimit { steps: length.into() },
+                };
+                return Ok(Verdict::Unknown(reason));
             }
             for at in layer..end {
                 self.expand(at, budget)?;
@@ -106,13 +125,15 @@ impl<'a> Unrolling<'a> {
             }
             layer = end;
         }
-        Ok(match self.choices.as_ref().and_then(ChosenBoxes::undecided) {
-            Some(state) => {
-                let state = self.question.model.display_state(state);
-                Verdict::Unknown(UnknownReason::UndecidedChoice { state })
-            }
+        Ok(match self.undecided() {
+            Some(state) => Verdict::Unknown(self.question.undecided_choice(state)),
             None => Verdict::Safe { vacuous: self.found.is_empty() },
         })
+    }
+
+    /// A state that was met in which the choice is undecided, if that leaves labels out.
+    fn undecided(&self) -> Option<&State> {
+        self.choices.as_ref().and_then(ChosenBoxes::undecided)
     }
 
     /// Looks for unsafe states in a box: the first of all gets a run, all are counted if the search

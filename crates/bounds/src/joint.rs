@@ -49,22 +49,26 @@ pub(crate) fn is_contradictory(
         leaf.truths.get(rival).is_none_or(|truth| *truth == Truth::True)
             || prepared.applicable[rival].truth(sides) == Truth::True
     };
-    let forms: Vec<Form> = (0..prepared.applicable.len())
-        .filter(|&rival| rival != own && competes(rival))
-        .map(|rival| {
-            let term = |element, factor| FormTerm { element, factor };
-            [term(rival, 1.0), term(own, -1.0)].into_iter().collect()
-        })
-        .collect();
+    // Where the output is chosen, the lead of a rival is at most this.
+    let greatest_lead = |rival: usize| {
+        let lead = prepared.policy.requires(own, rival).greatest_lead();
+        lead.map(|lead| (rival, lead.to_f64()))
+    };
+    let rivals = (0..prepared.applicable.len()).filter(|&rival| rival != own && competes(rival));
+    let rivals: Vec<(usize, f64)> = rivals.filter_map(greatest_lead).collect();
+    let form = |&(rival, _): &(usize, f64)| {
+        let term = |element, factor| FormTerm { element, factor };
+        [term(rival, 1.0), term(own, -1.0)].into_iter().collect()
+    };
+    let forms: Vec<Form> = rivals.iter().map(form).collect();
     let ScoreBounds::Network(network) = &mut prepared.function else { return Ok(false) };
     let (axes, output) = (&prepared.axes, network.bounder.program().output);
-    network.bounder.planes(frame, output, &forms, budget, &mut |_, _, plane| {
+    network.bounder.planes(frame, output, &forms, budget, &mut |rival, _, plane| {
         let mut slopes = vec![0.0; sides.dimensions()];
         for (input, &axis) in axes.reads.iter().enumerate() {
             slopes[axes.variables[axis]] += plane.slope(input);
         }
-        // The lead of a rival is at most 0 where the output is chosen.
-        rows.push(PlaneRow { slopes, upper: sub_up(0.0, plane.constant()) });
+        rows.push(PlaneRow { slopes, upper: sub_up(rivals[rival].1, plane.constant()) });
     })?;
     let lo: Vec<f64> = sides.sides().iter().map(|side| float_below(side.lo)).collect();
     let hi: Vec<f64> = sides.sides().iter().map(|side| float_above(side.hi)).collect();

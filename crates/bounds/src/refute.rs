@@ -153,14 +153,16 @@ pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<boo
         .filter(|&other| other != asked.output && competing(other))
         .map(|other| (other, asked.output))
         .collect();
+    let (policy, output) = (asked.prepared.policy, asked.output);
     let mut lost = false;
     // Choices of trees are always decided.
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
     let frame = RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi);
     let budget: &mut Budget = asked.budget;
     network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
-    // A strict comparison refutes under every tie rule.
-    let lost_by = &mut |d: ScoreDifference<'_>| lost |= d.lower > 0.0;
+    let lost_by = &mut |d: ScoreDifference<'_>| {
+        lost |= policy.requires(output, d.greater).is_excluded_by(d.lower);
+    };
     network.bounder.differences(&frame, &pairs, budget, lost_by)?;
     Ok(lost)
 }

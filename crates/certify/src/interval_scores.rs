@@ -2,12 +2,14 @@
 //! box.
 
 use policert_engine_api::{Budget, EngineError};
+use policert_numeric::round::{add_up, sub_down};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 use policert_policy::activation::{Curve, Elu};
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
 use policert_policy::{Activation, Network, NodeId, Op, Policy, Scoring, Smooth};
 
 use crate::invariant::{ChoicesInBoxes, Competing};
+use crate::single;
 
 /// Refutes labels by bounds of the scores, computed by plain interval arithmetic.
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub struct IntervalChoices<'p> {
     policy: &'p Policy,
     /// By node.
     values: Vec<Vec<Interval>>,
+    /// Of scores in single precision: how far each may be from the exact one.
+    radii: Option<Vec<f64>>,
     /// The box that they belong to.
     computed: Option<IntBox>,
 }
@@ -23,7 +27,7 @@ impl<'p> IntervalChoices<'p> {
     /// For this policy.
     #[must_use]
     pub fn new(policy: &'p Policy) -> Self {
-        Self { policy, values: Vec::new(), computed: None }
+        Self { policy, values: Vec::new(), radii: None, computed: None }
     }
 
     fn compute(&mut self, network: &Network, sides: &IntBox) {
@@ -46,6 +50,7 @@ impl<'p> IntervalChoices<'p> {
             let value = evaluate(&node.op, &self.values, &inputs);
             self.values.push(value);
         }
+        self.radii = self.policy.single().map(|(single, _)| single::radii(single, &inputs));
         self.computed = Some(sides.clone());
     }
 }
@@ -78,8 +83,19 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
         }
         let rivals = (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
         for rival in rivals {
-            let lead = difference(network, &self.values, output, rival);
-            if policy.requires(output, rival).is_excluded_by(-lead.hi()) {
+            let lead = -difference(network, &self.values, output, rival).hi();
+            let is_excluded = match &self.radii {
+                None => policy.requires(output, rival).is_excluded_by(lead),
+                Some(radii) => {
+                    let slack = add_up(radii[output], radii[rival]);
+                    slack < f64::INFINITY
+                        && policy
+                            .semantics()
+                            .requires(output, rival)
+                            .is_excluded_by(sub_down(lead, slack))
+                }
+            };
+            if is_excluded {
                 return Ok(true);
             }
         }
@@ -138,7 +154,7 @@ fn difference(network: &Network, values: &[Vec<Interval>], a: usize, b: usize) -
     values[output][a] - values[output][b]
 }
 
-fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Interval> {
+pub(crate) fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -> Vec<Interval> {
     let of = |id: &NodeId| &values[id.index()];
     let each = |input: &NodeId, f: &dyn Fn(Interval) -> Interval| -> Vec<Interval> {
         of(input).iter().map(|&x| f(x)).collect()

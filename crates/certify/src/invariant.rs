@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::applicable::is_applicable;
 use crate::error::ReplayError;
-use crate::scores::{Contest, Scorer};
+use crate::scores::{Contest, Evaluations, Scorer};
 use crate::stuck::check_stuck;
 use cover::Cover;
 
@@ -110,7 +110,7 @@ pub fn check_invariant(
     }
     let operators = question.model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
     let semantics = ModelSemantics { model: question.model, rule: question.domain_rule };
-    let scored = policy.map(|policy| (policy, Scorer::new(policy)));
+    let scored = policy.map(|policy| (policy, Scorer::new(policy, Evaluations::All)));
     let cover = Cover::new(invariant);
     let mut check = Check { question, semantics, policy, scored, cover, operators: &operators };
     check.starts(budget)?;

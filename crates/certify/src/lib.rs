@@ -15,6 +15,7 @@ mod invariant;
 mod probability;
 mod replay;
 mod scores;
+mod single;
 mod stuck;
 
 pub use policert_engine_api::{OverStarts, ValuedState};

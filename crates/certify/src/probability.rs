@@ -18,7 +18,7 @@ use policert_numeric::Rational;
 use policert_policy::{ChoiceRule, Policy};
 use thiserror::Error;
 
-use crate::scores::Scorer;
+use crate::scores::{Evaluations, Scorer};
 use moves::{Move, Taken};
 
 pub use paths::{WitnessPath, WitnessStep};
@@ -176,7 +176,7 @@ impl<'a> Check<'a> {
         }
         let operators = model.operators(OPERATOR_LIMIT).map_err(EngineError::from)?;
         let semantics = ModelSemantics { model, rule: claim.question.domain_rule };
-        let scorer = claim.policy.map(Scorer::new);
+        let scorer = claim.policy.map(|policy| Scorer::new(policy, Evaluations::All));
         Ok(Self { claim, semantics, scorer, operators, values, exact, places })
     }
 

@@ -3,11 +3,11 @@
 use policert_engine_api::{Aim, Question, StartStates, Trace, TraceStep};
 use policert_model::{Composer, LabelId, ModelSemantics, ModellingError, Operator, State};
 use policert_numeric::Rational;
-use policert_policy::{Filter, Numbers, Policy};
+use policert_policy::{Filter, Policy};
 
 use crate::applicable::is_applicable;
 use crate::error::ReplayError;
-use crate::scores::{Contest, Scorer, StateScores};
+use crate::scores::{Contest, Evaluations, Scorer, StateScores};
 use crate::stuck::check_stuck;
 
 /// A trace that was checked: a run of the model under the policy from a start state that does not do
@@ -95,14 +95,10 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     fn new(question: &'a Question<'a>, policy: Option<&'a Policy>) -> Result<Self, ReplayError> {
-        if policy.is_some_and(|p| p.semantics().numbers != Numbers::Real) {
-            let message = "a trace of a policy whose numbers are not real";
-            return Err(ReplayError::Unsupported(message.to_owned()));
-        }
         Ok(Self {
             question,
             semantics: ModelSemantics { model: question.model, rule: question.domain_rule },
-            policy: policy.map(|policy| (policy, Scorer::new(policy))),
+            policy: policy.map(|policy| (policy, Scorer::new(policy, Evaluations::Plain))),
         })
     }
 

@@ -2,10 +2,14 @@
 
 use std::cmp::Ordering;
 
+use policert_numeric::round::add_up;
 use policert_numeric::{Enclosure, Rational};
 use policert_policy::{
-    ChoiceRule, ExactEvaluator, Law, Policy, PreciseScores, Scoring, precise_scores,
+    ChoiceRule, ExactEvaluator, Law, Policy, PreciseScores, Scoring, SinglePrecision,
+    precise_scores,
 };
+
+use crate::single;
 
 /// The scores of one state, one for each output.
 #[derive(Clone, PartialEq, Debug)]
@@ -25,6 +29,16 @@ const BITS: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 pub(crate) struct Scorer<'p> {
     policy: &'p Policy,
     exact: Option<ExactEvaluator>,
+    evaluations: Evaluations,
+}
+
+/// Which evaluations in single precision count, where these are asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Evaluations {
+    /// The plain one: what it chooses is chosen.
+    Plain,
+    /// Each: what may be chosen is open.
+    All,
 }
 
 /// A contender that has a better claim, or of which that is not known.
@@ -41,8 +55,8 @@ pub(crate) enum Contest {
 }
 
 impl<'p> Scorer<'p> {
-    pub(crate) fn new(policy: &'p Policy) -> Self {
-        Self { policy, exact: policy.network().and_then(ExactEvaluator::new) }
+    pub(crate) fn new(policy: &'p Policy, evaluations: Evaluations) -> Self {
+        Self { policy, exact: policy.network().and_then(ExactEvaluator::new), evaluations }
     }
 
     /// Returns whether `output` is chosen among the `competing` outputs, with the scores that say
@@ -53,6 +67,12 @@ impl<'p> Scorer<'p> {
         competing: &[usize],
         inputs: &[i64],
     ) -> (Contest, StateScores) {
+        if let Some((single, _)) = self.policy.single() {
+            return match self.evaluations {
+                Evaluations::Plain => self.plain_contest(output, competing, single, inputs),
+                Evaluations::All => self.contest_of_all(output, competing, single, inputs),
+            };
+        }
         let network = match (self.rationals(inputs), self.policy.scoring()) {
             (Some(scores), _) => {
                 return (
@@ -83,9 +103,65 @@ impl<'p> Scorer<'p> {
         last.unwrap_or((Contest::Open, StateScores::Enclosed(Vec::new())))
     }
 
+    /// The contest by the plain evaluation in single precision.
+    fn plain_contest(
+        &self,
+        output: usize,
+        competing: &[usize],
+        single: &SinglePrecision,
+        inputs: &[i64],
+    ) -> (Contest, StateScores) {
+        let scores = single::plain_scores(single, inputs);
+        let order = |other: usize| Some(scores[output].as_ref()?.cmp(scores[other].as_ref()?));
+        let contest = self.won(output, competing, order);
+        let finite: Option<Vec<Rational>> = scores.iter().cloned().collect();
+        (contest, StateScores::Exact(finite.unwrap_or_default()))
+    }
+
+    /// The contest by all evaluations in single precision: lost where none chooses the output, won where each
+    /// does.
+    fn contest_of_all(
+        &self,
+        output: usize,
+        competing: &[usize],
+        single: &SinglePrecision,
+        inputs: &[i64],
+    ) -> (Contest, StateScores) {
+        let radii = single::radii_in(single, inputs);
+        let scores = match (self.rationals(inputs), self.policy.ranking()) {
+            (Some(exact), _) => StateScores::Exact(exact),
+            (None, Some(network)) => match precise_scores(network, inputs, BITS[1]) {
+                Some(scores) => enclosed(&scores),
+                None => return (Contest::Open, StateScores::Enclosed(Vec::new())),
+            },
+            (None, None) => return (Contest::Open, StateScores::Exact(Vec::new())),
+        };
+        let bounds = |output: usize| match &scores {
+            StateScores::Exact(scores) => [&scores[output], &scores[output]],
+            StateScores::Enclosed(scores) => [&scores[output].0, &scores[output].1],
+        };
+        let order = |other: usize| {
+            let slack = Rational::from_f64(add_up(radii[output], radii[other]))?;
+            let ([lo, hi], [other_lo, other_hi]) = (bounds(output), bounds(other));
+            let (least, greatest) = (lo - other_hi, hi - other_lo);
+            let equal = slack.is_zero() && least.is_zero() && greatest.is_zero();
+            if equal {
+                Some(Ordering::Equal)
+            } else if least > slack {
+                Some(Ordering::Greater)
+            } else if greatest < -slack {
+                Some(Ordering::Less)
+            } else {
+                None
+            }
+        };
+        let contest = self.won(output, competing, order);
+        (contest, scores)
+    }
+
     /// For each of the `competing` outputs, whether it is chosen among them.
     pub(crate) fn contests(&self, competing: &[usize], inputs: &[i64]) -> Vec<(usize, Contest)> {
-        let rationals = self.rationals(inputs);
+        let rationals = self.rationals(inputs).filter(|_| self.policy.single().is_none());
         let contest = |&output: &usize| match &rationals {
             Some(scores) => (output, self.exact_contest(output, competing, scores)),
             None => (output, self.contest(output, competing, inputs).0),

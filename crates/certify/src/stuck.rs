@@ -36,28 +36,29 @@ pub(crate) fn check_stuck(
     let mut inputs = Vec::new();
     policy.read_inputs(state, &mut inputs);
     let contests = scorer.contests(&competing, &inputs);
-    let mut chosen = None;
+    // An operator that goes on with a label that is chosen, or may be.
+    let (mut chosen, mut possible) = (None, None);
     let mut is_open = false;
     for (output, contest) in contests {
-        match contest {
-            Contest::LostTo(_) | Contest::Unlikely => {}
-            Contest::Open => is_open = true,
-            Contest::Won => {
-                let label = policy.outputs()[output];
-                let found = successor(semantics, state, |l| l == Some(label), step)?;
-                match found {
-                    // Chosen, and nothing comes of it.
-                    None => return Ok(()),
-                    Some(operator) => chosen = Some(operator),
-                }
-            }
+        let is_won = match contest {
+            Contest::LostTo(_) | Contest::Unlikely => continue,
+            Contest::Open => false,
+            Contest::Won => true,
+        };
+        let label = policy.outputs()[output];
+        match (successor(semantics, state, |l| l == Some(label), step)?, is_won) {
+            // Chosen, and nothing comes of it.
+            (None, true) => return Ok(()),
+            (None, false) => is_open = true,
+            (Some(operator), true) => chosen = Some(operator),
+            (Some(operator), false) => possible = Some(operator),
         }
     }
-    match (chosen, is_open) {
-        (Some(operator), _) => Err(goes_on(operator)),
-        (None, true) => {
-            Err(ReplayError::UndecidedChoice { step, state: model.display_state(state) })
-        }
+    // One of those that may be chosen is, unless nothing may be chosen.
+    is_open |= possible.is_some() && chosen.is_none() && !policy.always_chooses();
+    match (chosen.or(possible), is_open) {
+        (_, true) => Err(ReplayError::UndecidedChoice { step, state: model.display_state(state) }),
+        (Some(operator), false) => Err(goes_on(operator)),
         (None, false) => Ok(()),
     }
 }

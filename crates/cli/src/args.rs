@@ -238,8 +238,8 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "P", help_heading = "Semantics")]
     pub at_least: Option<Share>,
 
-    /// Numbers of the policy: real arithmetic; 32-bit floating point is not supported yet
-    /// [default: real]
+    /// Numbers of the policy: real arithmetic, or every evaluation of its network in 32-bit floating
+    /// point, whatever the order of summation [default: real]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub numbers: Option<Numbers>,
 

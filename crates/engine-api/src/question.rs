@@ -6,9 +6,9 @@ use policert_model::{
     Condition, DomainRule, Model, SafetyProperty, Start, State, Visit, for_each_solution,
 };
 use policert_numeric::IntBox;
-use policert_policy::Policy;
+use policert_policy::{Filter, Policy};
 
-use crate::{Budget, EngineError, ProbabilityAim, point_of};
+use crate::{Budget, EngineError, ProbabilityAim, UnknownReason, point_of};
 
 /// Says what a question asks of the runs.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -91,6 +91,27 @@ impl<'m> Question<'m> {
             build_all: false,
             evidence: false,
         }
+    }
+
+    /// The reason for an open answer that lies in the policy's choice in a state.
+    #[must_use]
+    pub fn undecided_choice(&self, state: &[i64]) -> UnknownReason {
+        let text = self.model.display_state(state);
+        let Some(policy) = self.policy.filter(|policy| policy.single().is_some()) else {
+            return UnknownReason::UndecidedChoice { state: text };
+        };
+        // With a filter it depends on what is applicable.
+        let labels = match policy.semantics().filter {
+            Filter::Applicable => Vec::new(),
+            Filter::None => {
+                let mut inputs = Vec::new();
+                policy.read_inputs(state, &mut inputs);
+                let choice = policy.chooser().choose(&inputs, &[]);
+                let label = |&output: &usize| self.model.label_name(Some(policy.outputs()[output]));
+                choice.possible().iter().map(label).map(str::to_owned).collect()
+            }
+        };
+        UnknownReason::CloseScores { state: text, labels }
     }
 
     /// The sources of start states; a state may come from several.

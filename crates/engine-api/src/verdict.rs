@@ -35,6 +35,13 @@ pub enum UnknownReason {
         /// The state, as a person would write it.
         state: String,
     },
+    /// Scores in single precision may be in another order than the exact ones.
+    CloseScores {
+        /// The state, as a person would write it.
+        state: String,
+        /// The labels that some evaluation may choose, if they are known.
+        labels: Vec<String>,
+    },
     /// Every run that never reaches a goal state needs chance to go against it for ever.
     ChanceForEver {
         /// A state in which that is possible, as a person would write it.
@@ -87,6 +94,17 @@ impl fmt::Display for UnknownReason {
                 "no unsafe state among the {states} that the search met; it proves nothing safe"
             ),
             Self::SolverGaveUp(text) => write!(f, "a query was not decided: {text}"),
+            Self::CloseScores { state, labels } => {
+                let of = match labels[..] {
+                    [] => "the best scores".to_owned(),
+                    [_, ..] => format!("the scores of {}", labels.join(", ")),
+                };
+                write!(
+                    f,
+                    "in state {state} {of} are closer than the rounding errors of single precision, and \
+                     what the plain evaluation chooses does not decide"
+                )
+            }
             Self::UndecidedChoice { state } => write!(
                 f,
                 "the policy's choice cannot be decided at the highest precision in state {state}"

@@ -177,10 +177,12 @@ impl GoalSearch<'_> {
             return Ok(Verdict::Unknown(UnknownReason::Stopped(reason)));
         }
         if let Some(open) = self.graph.open_miss() {
-            let state = self.question.model.display_state(&self.state(open.state));
+            let state = self.state(open.state);
             return Ok(Verdict::Unknown(match open.is_chance {
-                true => UnknownReason::ChanceForEver { state },
-                false => UnknownReason::UndecidedChoice { state },
+                true => UnknownReason::ChanceForEver {
+                    state: self.question.model.display_state(&state),
+                },
+                false => self.question.undecided_choice(&state),
             }));
         }
         Ok(Verdict::Safe { vacuous: self.counts.start_states == 0 })

@@ -3,7 +3,7 @@
 
 use policert_model::{LabelId, Model};
 use policert_numeric::Rational;
-use policert_policy::{Choice, ChoiceRule, Chooser, Filter, Policy};
+use policert_policy::{Choice, ChoiceRule, Chooser, Filter, NarrowestLead, Policy};
 
 use crate::enabled_edges::EdgeId;
 use crate::label_set::{LabelSet, LabelSets};
@@ -159,6 +159,11 @@ impl<'p> PolicyLabels<'p> {
     /// Number of choices so far that were decided exactly.
     pub(crate) fn exact_decisions(&self) -> u64 {
         self.learned.as_ref().map_or(0, |learned| learned.chooser.exact_decisions())
+    }
+
+    /// The narrowest lead of a best score so far, where scores are in single precision.
+    pub(crate) fn narrowest_lead(&self) -> Option<NarrowestLead> {
+        self.learned.as_ref().and_then(|learned| learned.chooser.narrowest_lead().cloned())
     }
 
     /// The labels allowed in the state of this row; `None` allows all.

@@ -190,6 +190,11 @@ impl<'a> Simulation<'a> {
             Choice::Nothing => Some(None),
             Choice::One(output) => Some(Some(output)),
             Choice::Several(outputs) => Some(Some(outputs[random.below(outputs.len())])),
+            // In single precision runs follow the plain evaluation.
+            Choice::Undecided { certain, .. } if policy.single().is_some() => match certain.len() {
+                0 => None,
+                count => Some(Some(certain[random.below(count)])),
+            },
             Choice::Undecided { .. } => None,
         }
     }

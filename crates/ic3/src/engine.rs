@@ -93,10 +93,7 @@ fn answer(
         Ic3Outcome::Path(start, steps) => {
             let steps: Vec<PolicyStep> = steps.into_iter().map(|(step, _)| step).collect();
             match steps.iter().find_map(|step| step.undecided.as_ref()) {
-                Some(state) => {
-                    let state = question.model.display_state(state);
-                    (Verdict::Unknown(UnknownReason::UndecidedChoice { state }), None)
-                }
+                Some(state) => (Verdict::Unknown(question.undecided_choice(state)), None),
                 None => {
                     let steps = steps.into_iter().map(|step| step.step).collect();
                     (Verdict::Unsafe(Trace { start, steps }), None)

@@ -4,7 +4,8 @@
 //! first. If the best one leads by more than the bound of the rounding errors, or there is no
 //! rounding at all, that decides. Otherwise exact rational scores decide, and for networks with tanh
 //! or sigmoid enclosures of growing precision. Where even these do not tell, the choice is
-//! [`Choice::Undecided`]: never a guess. What a policy draws is in `sampling`.
+//! [`Choice::Undecided`]: never a guess. What a policy draws is in `sampling`, what it chooses in single
+//! precision in `single`.
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::evaluate::{Evaluator, LANES, Lanes};
 use crate::policy::{Function, NetworkFunction, Policy};
 use crate::precise::precise_scores;
 use crate::semantics::{ChoiceRule, Filter, PolicySemantics};
+use crate::single::{NarrowestLead, SingleErrors, SinglePrecision, rounded_choice};
 use crate::trees::IntegerTrees;
 
 /// Precision of the first enclosures, in fractional bits; it doubles up to the last.
@@ -96,7 +98,7 @@ impl Choice {
     }
 
     /// The choice among outputs whose scores are equal, and greater than those of all others.
-    fn among_best(best: &[usize], semantics: &PolicySemantics) -> Self {
+    pub(crate) fn among_best(best: &[usize], semantics: &PolicySemantics) -> Self {
         let wins = |chosen: usize| {
             let others = best.iter().filter(|&&other| other != chosen);
             others.into_iter().all(|&o| semantics.requires(chosen, o).holds(Ordering::Equal))
@@ -128,7 +130,11 @@ struct NetworkScorer<'a> {
     semantics: PolicySemantics,
     outputs: usize,
     evaluator: Evaluator,
-    /// Twice the rounding error: scores further apart than this are in their true order.
+    /// For scores in single precision.
+    single: Option<(&'a SinglePrecision, &'a SingleErrors)>,
+    narrowest: Option<NarrowestLead>,
+    /// Twice the rounding error: scores further apart than this are in their true order, in single
+    /// precision too if that is asked.
     margin: f64,
     exact_decisions: u64,
 }
@@ -148,11 +154,16 @@ impl<'a> Chooser<'a> {
             Function::Network(function) => {
                 let radii = function.bound.radii().iter().copied();
                 let radius = radii.fold(0.0, f64::max);
+                let single = policy.single();
+                let rounded = single.map_or(&[][..], |(_, errors)| errors.radii());
+                let radius = add_up(radius, rounded.iter().copied().fold(0.0, f64::max));
                 Scorer::Network(Box::new(NetworkScorer {
                     function,
                     semantics: policy.semantics(),
                     outputs: policy.outputs().len(),
                     evaluator: function.evaluator.clone(),
+                    single,
+                    narrowest: None,
                     margin: add_up(radius, radius),
                     exact_decisions: 0,
                 }))
@@ -229,6 +240,15 @@ impl<'a> Chooser<'a> {
         }
     }
 
+    /// The narrowest lead so far, where scores are in single precision and rounded.
+    #[must_use]
+    pub fn narrowest_lead(&self) -> Option<&NarrowestLead> {
+        match &self.scorer {
+            Scorer::Network(network) => network.narrowest.as_ref(),
+            Scorer::Trees(..) => None,
+        }
+    }
+
     /// The number of choices so far that scores in double precision left open.
     #[must_use]
     pub fn exact_decisions(&self) -> u64 {
@@ -272,6 +292,12 @@ impl NetworkScorer<'_> {
             self.evaluator.run(|k, lane| block.get(lane * width + k).map_or(0.0, |&x| x as f64));
             let leaders = Leaders::of(self.evaluator.outputs(), self.margin);
             for (lane, row) in block.chunks_exact(width).enumerate() {
+                if let Some((_, errors)) = self.single {
+                    let mask = mask(first + lane);
+                    let scores = self.evaluator.outputs().iter().map(|row| row[lane]).enumerate();
+                    let competing = scores.filter(|(o, _)| mask.is_none_or(|mask| mask[*o]));
+                    NarrowestLead::note(&mut self.narrowest, competing, errors, row);
+                }
                 choices.push(match mask(first + lane) {
                     Some(mask) => self.filtered(lane, row, mask),
                     None => self.unfiltered(lane, row, &leaders),
@@ -322,6 +348,10 @@ impl NetworkScorer<'_> {
         let semantics = self.semantics;
         if let [] | [_] = competing {
             return Choice::among_best(competing, &semantics);
+        }
+        if let Some((single, _)) = self.single {
+            self.exact_decisions += 1;
+            return rounded_choice(self.function, single, &semantics, inputs, competing);
         }
         if !self.within_bound(inputs) {
             return self.exactly(inputs, competing);

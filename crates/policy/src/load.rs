@@ -7,18 +7,20 @@ use policert_model::{LabelId, Model};
 use crate::error::PolicyError;
 use crate::format::Format;
 use crate::interface::{
-    FunctionSizes, GroupFeed, InputCount, Interface, NamedExpressions, VariablesOnly, attach,
+    FunctionSizes, InputCount, InputSource, Interface, NamedExpressions, VariablesOnly, attach,
     bind_by_order, computed,
 };
 use crate::meter::Meter;
+use crate::network::Network;
 use crate::onnx;
 use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::sampling::Law;
-use crate::scores_file::{ScoresFile, refuse_output_name};
+use crate::scores_file::{ScoresFile, refuse_graph_names, refuse_output_name};
 use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, Ties};
 use crate::share::Share;
+use crate::single::SinglePrecision;
 use crate::trees::{
     Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
     parse_trees, with_constant_leaves,
@@ -253,12 +255,31 @@ pub fn load_computing(
     let policy = match function {
         Function::Network(file) => {
             let masked = file.masked;
+            let before = |network: &Network| {
+                computed::before(network, sources, &domains)
+                    .map_err(|(input, why)| computed::refusal(input, &why, &name))
+            };
+            let single = match semantics.numbers {
+                Numbers::Real => None,
+                Numbers::F32 => {
+                    let features = match variables {
+                        Some(_) => None,
+                        None => Some(before(&Network::identity(sources.len())?)?.0),
+                    };
+                    let are_integral = sources.iter().map(InputSource::is_integral).collect();
+                    let features = features.map(|features| (features, are_integral));
+                    let named = read_interface.as_ref().and_then(|read| read.scores.as_deref());
+                    let scores = options.scores.as_deref().or(named);
+                    let file = (network_file.as_path(), &file.network);
+                    Some(SinglePrecision::of_file(file, scores, features, meter)?)
+                }
+            };
             let (network, inputs) = match variables {
                 Some(variables) => (file.network, variables),
-                None => computed::before(&file.network, sources, &domains)
-                    .map_err(|(input, why)| uncomputed(input, &why, &name))?,
+                None => before(&file.network)?,
             };
-            let policy = Policy::within(network, inputs, outputs, semantics, &domains, meter);
+            let policy =
+                Policy::within(network, inputs, outputs, semantics, &domains, single, meter);
             policy.and_then(|policy| match masked {
                 Some(least) if !policy.scores_exceed(least) => Err(too_low(least)),
                 _ => Ok(policy),
@@ -279,13 +300,14 @@ pub fn load_computing(
             let ensemble =
                 with_constant_leaves(ensemble, &sides).map_err(|error| error.in_file(&file))?;
             let questions = Questions::of_sources(sources, &inputs, &domains)
-                .map_err(|(input, why)| uncomputed(input, &why, &name))?;
+                .map_err(|(input, why)| computed::refusal(input, &why, &name))?;
             let trees =
                 IntegerTrees::asking(&ensemble, questions).map_err(|error| error.in_file(&file))?;
             Policy::of_trees(trees, inputs, outputs, semantics, &domains)
         }
     };
     let policy = policy.map_err(|error| error.in_file(&name))?.with_law(law);
+    notes.extend(policy.single().map(|(_, errors)| errors.remark()));
     if let Some(interface) = &read_interface {
         warnings.extend(interface.warnings.iter().cloned());
     }
@@ -313,18 +335,6 @@ pub fn load_computing(
     Ok(LoadedPolicy { policy, network_file, data_files, interface_file, never, warnings, notes })
 }
 
-/// Refuses an interface that says of a graph what only networks in ONNX have.
-fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
-    let masked = interface.groups.iter().any(|group| group.feed == GroupFeed::Applicable);
-    let (place, what) = match (masked, &interface.scores) {
-        (false, None) => return Ok(()),
-        (true, _) => ("/input", "read a mask; \"filter\": true says the same"),
-        (false, Some(_)) => ("/scores", "have outputs with names"),
-    };
-    let message = format!("only networks in ONNX {what}");
-    Err(PolicyError::unsupported(place, message).in_file(&interface.name))
-}
-
 /// The error for a mask whose number for labels that are not applicable may also be a score.
 fn too_low(least: f64) -> PolicyError {
     let message = format!(
@@ -332,15 +342,6 @@ fn too_low(least: f64) -> PolicyError {
          export the policy without a mask, and use the interface's `filter`"
     );
     PolicyError::unsupported("/input", message)
-}
-
-/// The error for an interface with an input that cannot be computed.
-fn uncomputed(input: usize, why: &str, interface: &str) -> PolicyError {
-    let message = format!(
-        "this input cannot be computed: {why}; supported are functions of one bounded variable, and \
-         sums, comparisons, conjunctions and choices of such"
-    );
-    PolicyError::unsupported(format!("/input/{input}"), message).in_file(interface)
 }
 
 /// The function that a policy file contains.

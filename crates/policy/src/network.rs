@@ -132,15 +132,32 @@ pub struct NetworkNode {
 /// A feed-forward network with one input vector and one output vector.
 ///
 /// Every constant is finite and every width fits, see [`NetworkBuilder`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Network {
     /// In topological order; the first is the input, and each one is needed for the output.
     nodes: Arc<[NetworkNode]>,
     output: NodeId,
     element_type: ElementType,
+    merges_constants: bool,
+}
+
+/// Networks are equal if they have the same operations, however their constants were written.
+impl PartialEq for Network {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { nodes, output, element_type, merges_constants: _ } = self;
+        (nodes, output, element_type) == (&other.nodes, &other.output, &other.element_type)
+    }
 }
 
 impl Network {
+    /// The network that gives its inputs.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub(crate) fn identity(width: usize) -> Result<Self, PolicyError> {
+        Ok(NetworkBuilder::new(width)?.finish(NodeId::INPUT, ElementType::F64))
+    }
+
     /// The nodes in topological order; the first one, and no other, is the input.
     #[must_use]
     pub fn nodes(&self) -> &[NetworkNode] {
@@ -178,6 +195,13 @@ impl Network {
     #[must_use]
     pub fn element_type(&self) -> ElementType {
         self.element_type
+    }
+
+    /// Returns whether a constant of it is made of several that were written, exactly: a library that
+    /// rounds computes with each of them. A bias that follows a product is not merged in this sense.
+    #[must_use]
+    pub fn merges_constants(&self) -> bool {
+        self.merges_constants
     }
 
     /// Returns whether the network is a piecewise linear function, so that rational inputs have
@@ -290,6 +314,6 @@ impl Network {
             return self.clone();
         }
         let nodes = self.nodes[..=output.0].to_vec();
-        fold::pruned(nodes, output, self.element_type)
+        fold::pruned(nodes, output, self.element_type, self.merges_constants)
     }
 }

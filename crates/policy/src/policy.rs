@@ -15,7 +15,12 @@ use crate::network::{Network, Op};
 use crate::requirement::Slack;
 use crate::sampling::Law;
 use crate::semantics::{ChoiceRule, Numbers, PolicySemantics};
+use crate::single::{SingleErrors, SinglePrecision};
 use crate::trees::IntegerTrees;
+
+/// The reason for which tree ensembles have no scores in single precision.
+const SINGLE_TREES: &str = "numbers f32 is not supported for tree ensembles: libraries add up the leaves in \
+                            single or in double precision, each in its own order; numbers real is";
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
 /// decided exactly.
@@ -29,7 +34,9 @@ pub struct Policy {
     outputs: Vec<LabelId>,
     semantics: PolicySemantics,
     law: Law,
-    slack: Slack,
+    /// Of one that draws.
+    slack: Option<Slack>,
+    single: Option<Box<(SinglePrecision, SingleErrors)>>,
 }
 
 /// The function that computes the scores.
@@ -82,21 +89,34 @@ impl Policy {
         semantics: PolicySemantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
-        Self::within(network, inputs, outputs, semantics, domains, &mut Meter::default())
+        let single = match semantics.numbers {
+            Numbers::Real => None,
+            Numbers::F32 => Some(SinglePrecision::new(&network)?),
+        };
+        Self::within(network, inputs, outputs, semantics, domains, single, &mut Meter::default())
     }
 
-    /// As [`Policy::new`], within limits.
+    /// As [`Policy::new`], within limits. Where the numbers are in single precision, `single` says how
+    /// the network is evaluated.
     pub(crate) fn within(
         network: Network,
         inputs: Vec<VarId>,
         outputs: Vec<LabelId>,
         semantics: PolicySemantics,
         domains: &IntBox,
+        single: Option<SinglePrecision>,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let widths = (network.input_width(), network.output_width());
         check(widths, "network", (&inputs, &outputs), semantics, domains)?;
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
+        let single = match single {
+            Some(single) => {
+                let errors = single.errors_over(&IntBox::new(sides.clone().collect()), meter)?;
+                Some(Box::new((single, errors)))
+            }
+            None => None,
+        };
         let narrowed = |side: IntInterval| {
             let narrow = side.intersect(WIDEST_INPUT);
             if narrow.is_empty() { side } else { narrow }
@@ -114,7 +134,7 @@ impl Policy {
         let exact = OnceLock::new();
         let function = NetworkFunction { evaluator, bound, exact, network, ranking };
         let function = Function::Network(Box::new(function));
-        Ok(Self::of_function(function, inputs, outputs, semantics))
+        Ok(Self { single, ..Self::of_function(function, inputs, outputs, semantics) })
     }
 
     /// The policy that chooses among `outputs` by the scores of a tree ensemble. `domains` are the
@@ -130,6 +150,9 @@ impl Policy {
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
         let widths = (trees.inputs(), trees.outputs());
+        if semantics.numbers == Numbers::F32 {
+            return Err(PolicyError::unsupported("", SINGLE_TREES));
+        }
         check(widths, "tree ensemble", (&inputs, &outputs), semantics, domains)?;
         Ok(Self::of_function(Function::Trees(trees), inputs, outputs, semantics))
     }
@@ -140,8 +163,9 @@ impl Policy {
         outputs: Vec<LabelId>,
         semantics: PolicySemantics,
     ) -> Self {
-        let (law, slack) = (Law::default(), Slack::NONE);
-        Self { function, inputs, outputs, semantics, law, slack }.with_law(law)
+        let law = Law::default();
+        let policy = Self { function, inputs, outputs, semantics, law, slack: None, single: None };
+        policy.with_law(law)
     }
 
     /// The policy whose scores become probabilities by this law; softmax otherwise.
@@ -149,7 +173,7 @@ impl Policy {
     pub fn with_law(mut self, law: Law) -> Self {
         self.law = law;
         let unit = self.trees().map(IntegerTrees::unit);
-        self.slack = Slack::of(self.semantics, law, unit.as_ref());
+        self.slack = Slack::drawn(self.semantics, law, unit.as_ref());
         self
     }
 
@@ -232,8 +256,15 @@ impl Policy {
         self.law
     }
 
-    pub(crate) fn slack(&self) -> Slack {
+    pub(crate) fn slack(&self) -> Option<Slack> {
         self.slack
+    }
+
+    /// Returns how its network is evaluated, and bounds of the errors over all states, where its numbers
+    /// are in single precision.
+    #[must_use]
+    pub fn single(&self) -> Option<(&SinglePrecision, &SingleErrors)> {
+        self.single.as_deref().map(|(single, errors)| (single, errors))
     }
 
     /// Appends the network inputs of a state.
@@ -275,10 +306,9 @@ fn check(
     semantics: PolicySemantics,
     domains: &IntBox,
 ) -> Result<(), PolicyError> {
-    if semantics.numbers == Numbers::F32 {
-        let message = "numbers f32 is not supported: single-precision sums differ between libraries \
-                       and machines, and a verdict must hold for all of them; numbers real (the \
-                       weights as stored, in real arithmetic) is";
+    if (semantics.numbers, semantics.choice) == (Numbers::F32, ChoiceRule::Sample) {
+        let message = "numbers f32 is not supported with choice sample: a probability that is positive \
+                       can be 0 in single precision; numbers real is";
         return Err(PolicyError::unsupported("", message));
     }
     let mut problems = Vec::new();

@@ -24,16 +24,22 @@ pub(crate) struct Slack {
 
 impl Slack {
     /// The scores themselves decide.
-    pub(crate) const NONE: Self = Self { score: 0.0, units: 0 };
+    const NOTHING: Self = Self { score: 0.0, units: 0 };
     /// Nothing is excluded.
     const INFINITE: Self = Self { score: f64::INFINITY, units: i128::MAX };
 
-    /// That of a policy whose scores have this unit, if it is a tree ensemble.
-    pub(crate) fn of(semantics: PolicySemantics, law: Law, unit: Option<&Rational>) -> Self {
+    /// That of a policy which draws; its scores have this unit, if it is a tree ensemble.
+    pub(crate) fn drawn(
+        semantics: PolicySemantics,
+        law: Law,
+        unit: Option<&Rational>,
+    ) -> Option<Self> {
         match (semantics.choice, law, semantics.at_least) {
-            (ChoiceRule::Argmax, _, _) => Self::NONE,
-            (ChoiceRule::Sample, Law::Softmax, Some(share)) => Self::new(log_odds(share), unit),
-            (ChoiceRule::Sample, Law::Softmax | Law::Shares, _) => Self::INFINITE,
+            (ChoiceRule::Argmax, _, _) => None,
+            (ChoiceRule::Sample, Law::Softmax, Some(share)) => {
+                Some(Self::new(log_odds(share), unit))
+            }
+            (ChoiceRule::Sample, Law::Softmax | Law::Shares, _) => Some(Self::INFINITE),
         }
     }
 
@@ -59,18 +65,18 @@ impl Requirement {
     /// negative one). A lead that is no number excludes nothing.
     #[must_use]
     pub fn is_excluded_by(self, lead: f64) -> bool {
-        match self.slack == Slack::NONE {
-            true => self.comparison.is_excluded_by(lead),
-            false => lead > self.slack.score,
+        match self.comparison {
+            ScoreComparison::Greater => lead >= self.slack.score,
+            ScoreComparison::GreaterEqual => lead > self.slack.score,
         }
     }
 
     /// As [`is_excluded_by`](Self::is_excluded_by), for a lead in units of a tree ensemble.
     #[must_use]
     pub fn is_excluded_by_units(self, lead: i128) -> bool {
-        match self.slack == Slack::NONE {
-            true => self.comparison.is_excluded_by(lead),
-            false => lead > self.slack.units,
+        match self.comparison {
+            ScoreComparison::Greater => lead >= self.slack.units,
+            ScoreComparison::GreaterEqual => lead > self.slack.units,
         }
     }
 
@@ -84,7 +90,7 @@ impl Requirement {
     /// Returns whether a rival must lead by less than [`greatest_lead`](Self::greatest_lead).
     #[must_use]
     pub fn is_strict(self) -> bool {
-        self.slack == Slack::NONE && self.comparison == ScoreComparison::Greater
+        self.comparison == ScoreComparison::Greater
     }
 }
 
@@ -92,7 +98,21 @@ impl Policy {
     /// Returns what output `chosen` needs against the competing output `other`, as far as bounds tell.
     #[must_use]
     pub fn requires(&self, chosen: usize, other: usize) -> Requirement {
-        Requirement { comparison: self.semantics().requires(chosen, other), slack: self.slack() }
+        let semantics = self.semantics();
+        let comparison = semantics.requires(chosen, other);
+        match (self.slack(), self.single()) {
+            // A policy that draws.
+            (Some(slack), _) => Requirement { comparison: ScoreComparison::GreaterEqual, slack },
+            (None, None) => Requirement { comparison, slack: Slack::NOTHING },
+            (None, Some((_, errors))) => {
+                let slack = Slack { score: errors.together(chosen, other), units: i128::MAX };
+                // What is infinite excludes nothing, whatever the rule for ties is.
+                match slack.score.is_finite() {
+                    true => Requirement { comparison, slack },
+                    false => Requirement { comparison: ScoreComparison::GreaterEqual, slack },
+                }
+            }
+        }
     }
 
     /// Returns whether each label is chosen wherever it competes.

@@ -131,7 +131,7 @@ impl Policy {
 }
 
 impl NetworkFunction {
-    fn exact_scores(&self, inputs: &[i64], bits: usize) -> Scores<'_> {
+    pub(crate) fn exact_scores(&self, inputs: &[i64], bits: usize) -> Scores<'_> {
         match self.exact() {
             Some(exact) => Scores::Exact(exact.scores(inputs).to_rationals()),
             None => precise_scores(&self.ranking, inputs, bits)
@@ -141,7 +141,7 @@ impl NetworkFunction {
 }
 
 /// The scores of all outputs in a state.
-enum Scores<'a> {
+pub(crate) enum Scores<'a> {
     Exact(Vec<Rational>),
     Enclosed(PreciseScores<'a>),
     /// The precision does not suffice.
@@ -149,6 +149,15 @@ enum Scores<'a> {
 }
 
 impl Scores<'_> {
+    /// A lower bound of the score of one output less that of another one, if one is known.
+    pub(crate) fn least_lead(&self, one: usize, other: usize) -> Option<Rational> {
+        match self {
+            Self::Exact(scores) => Some(&scores[one] - &scores[other]),
+            Self::Enclosed(scores) => Some(scores.difference(one, other).lower()),
+            Self::Unknown => None,
+        }
+    }
+
     /// The probability of each of the competing outputs, if their scores are known to be equal.
     fn equal(&self, competing: &[usize]) -> Option<Rational> {
         let (&first, others) = competing.split_first()?;

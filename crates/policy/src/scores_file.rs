@@ -6,7 +6,7 @@ use policert_numeric::{IntBox, IntInterval, Rational};
 
 use crate::error::PolicyError;
 use crate::format::Format;
-use crate::interface::{InputSource, Interface};
+use crate::interface::{GroupFeed, InputSource, Interface};
 use crate::meter::Meter;
 use crate::network::Network;
 use crate::network_file::NetworkFile;
@@ -48,6 +48,18 @@ pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile
         }
         Some(message) => Err(PolicyError::unsupported("", message).in_file(&name)),
     }
+}
+
+/// Refuses an interface that says of a graph what only networks in ONNX have.
+pub(crate) fn refuse_graph_names(interface: &Interface) -> Result<(), PolicyError> {
+    let masked = interface.groups.iter().any(|group| group.feed == GroupFeed::Applicable);
+    let (place, what) = match (masked, &interface.scores) {
+        (false, None) => return Ok(()),
+        (true, _) => ("/input", "read a mask; \"filter\": true says the same"),
+        (false, Some(_)) => ("/scores", "have outputs with names"),
+    };
+    let message = format!("only networks in ONNX {what}");
+    Err(PolicyError::unsupported(place, message).in_file(&interface.name))
 }
 
 /// Refuses the name of an output for a file that has none.

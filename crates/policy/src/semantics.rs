@@ -68,7 +68,7 @@ pub enum Numbers {
     /// The real-valued function of the weights exactly as stored.
     #[default]
     Real,
-    /// Every evaluation in single precision, whatever its order of summation: not supported.
+    /// Every evaluation of a network in single precision, whatever its order of summation.
     F32,
 }
 

@@ -218,8 +218,7 @@ impl Loop {
             match analyst.analyse()? {
                 PathAnalysis::Run(trace) => return Ok(Verdict::Unsafe(trace)),
                 PathAnalysis::Undecided(state) => {
-                    let state = abstraction.question.model.display_state(&state);
-                    return Ok(Verdict::Unknown(UnknownReason::UndecidedChoice { state }));
+                    return Ok(Verdict::Unknown(abstraction.question.undecided_choice(&state)));
                 }
                 PathAnalysis::Spurious(refinement) => self.refine(&path, refinement)?,
             }

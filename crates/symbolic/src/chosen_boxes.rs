@@ -20,6 +20,8 @@ pub struct ChosenBoxes<'p> {
     /// The output that competed last.
     rival: usize,
     undecided: Option<State>,
+    /// True if a label that is not excluded counts as chosen.
+    includes_undecided: bool,
 }
 
 impl<'p> ChosenBoxes<'p> {
@@ -33,7 +35,13 @@ impl<'p> ChosenBoxes<'p> {
         }
         reads.sort_unstable();
         reads.dedup();
-        Self { region, last: None, reads, rival: 0, undecided: None }
+        Self { region, last: None, reads, rival: 0, undecided: None, includes_undecided: false }
+    }
+
+    /// The same, where every label that may be chosen counts as chosen.
+    #[must_use]
+    pub fn including_undecided(self) -> Self {
+        Self { includes_undecided: true, ..self }
     }
 
     /// The next boxes lie in this one.
@@ -41,7 +49,7 @@ impl<'p> ChosenBoxes<'p> {
         self.region.enter(sides);
     }
 
-    /// A state that was met in which the choice is undecided.
+    /// A state that was met in which the choice is undecided, and labels were left out for that.
     #[must_use]
     pub fn undecided(&self) -> Option<&State> {
         self.undecided.as_ref()
@@ -78,6 +86,7 @@ impl<'p> ChosenBoxes<'p> {
                 match self.choice(&state).contains(output) {
                     Some(true) => chosen.push(sides),
                     Some(false) => {}
+                    None if self.includes_undecided => chosen.push(sides),
                     None => self.undecided = Some(state),
                 }
                 continue;

@@ -16,7 +16,7 @@ pub fn semantics(random: &mut Random) -> PolicySemantics {
 }
 
 /// A case with the meaning that it is given.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setting {
     pub case: Case,
     /// The way in which the policy chooses.

@@ -58,7 +58,8 @@ pub struct AnsweredQuestions {
     pub probability: bool,
     /// Standard properties that ask for other probabilities.
     pub standard: bool,
-    /// Questions about policies that draw their labels.
+    /// Questions about policies that draw their labels, or whose scores are in single precision: several
+    /// labels may be chosen in a state.
     pub drawn: bool,
 }
 
@@ -143,6 +144,34 @@ impl Registry {
 }
 
 impl Registry {
+    /// Refuses a question about a policy of which only the plain evaluation in single precision is known
+    /// in some states, where an engine or an option does not go with that.
+    pub(crate) fn refuse_rounded(
+        &self,
+        request: &Request,
+        engine: &Registration,
+        question: &Question<'_>,
+    ) -> Result<(), Failure> {
+        if question.policy.is_none_or(|policy| policy.single().is_none()) {
+            return Ok(());
+        }
+        let message = if !engine.questions.drawn {
+            let others = self.names(|engine| engine.questions.drawn).join(", ");
+            let name = engine.name;
+            format!("--numbers f32 is not supported by engine {name}; it goes with {others}")
+        } else if request.record_queries.is_some() {
+            "--record-queries does not go with --numbers f32: other solvers compute with real numbers"
+                .to_owned()
+        } else if matches!(question.aim, Aim::Probability(_)) && question.evidence {
+            "--evidence does not go with --numbers f32 for a question about a probability: without it \
+             the bounds are computed"
+                .to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(Failure::Usage(message))
+    }
+
     /// Refuses a question about a policy that draws, where an engine or an option does not go with
     /// that.
     pub(crate) fn refuse_drawn(

@@ -59,6 +59,7 @@ impl Request {
         }
         self.engines.refuse(engine, &question)?;
         if !asks_probability {
+            self.engines.refuse_rounded(self, engine, &question)?;
             self.engines.refuse_drawn(self, engine, &question)?;
             return Ok(question);
         }
@@ -68,6 +69,7 @@ impl Request {
             ..problem.probability_aim(self.bound.clone())?
         };
         let question = Question { aim: Aim::Probability(aim), ..question };
+        self.engines.refuse_rounded(self, engine, &question)?;
         self.engines.refuse_drawn(self, engine, &question)?;
         Ok(question)
     }

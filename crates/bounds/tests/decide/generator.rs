@@ -4,8 +4,8 @@ use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, TanhGate};
 use policert_policy::{
-    Activation, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Policy,
-    PolicySemantics, Smooth, Ties,
+    Activation, ChoiceRule, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers,
+    Policy, PolicySemantics, Smooth, Ties,
 };
 
 /// SplitMix64: the same numbers on every machine.
@@ -225,8 +225,24 @@ pub struct Instance {
     pub conditions: Vec<Condition>,
 }
 
+/// The rule by which labels are chosen that is tested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// One of the best labels.
+    Best,
+    /// Those of a least probability.
+    LeastProbability,
+    /// One of the best labels, in single precision.
+    SinglePrecision,
+}
+
 /// A random instance whose region has at most `points` points.
 pub fn instance(points: u128, random: &mut Random) -> Instance {
+    instance_by(Rule::Best, points, random).expect("it fits")
+}
+
+/// A random instance with this rule; `None` if its network does not go with that.
+pub fn instance_by(rule: Rule, points: u128, random: &mut Random) -> Option<Instance> {
     let inputs = 1 + random.below(6);
     let outputs = 1 + random.below(5);
     let variables = inputs + random.below(2);
@@ -240,9 +256,18 @@ pub fn instance(points: u128, random: &mut Random) -> Instance {
     let filter = if random.chance(50) { Filter::Applicable } else { Filter::None };
     let ties = [Ties::First, Ties::Any, Ties::Strict][random.below(3)];
     let semantics = PolicySemantics { ties, filter, ..PolicySemantics::default() };
+    let semantics = match rule {
+        Rule::Best => semantics,
+        Rule::LeastProbability => {
+            let share = ["0.01", "0.2", "1/3", "0.6"][random.below(4)];
+            let at_least = Some(share.parse().expect("a share"));
+            PolicySemantics { choice: ChoiceRule::Sample, at_least, ..semantics }
+        }
+        Rule::SinglePrecision => PolicySemantics { numbers: Numbers::F32, ..semantics },
+    };
     let domains = IntBox::new(vec![IntInterval::new(-20, 20); variables]);
     let network = network(inputs, outputs, random);
-    let policy = Policy::new(network, reads, labels, semantics, &domains).expect("it fits");
+    let policy = Policy::new(network, reads, labels, semantics, &domains).ok()?;
     let applicable = (0..outputs)
         .map(|_| match random.below(8) {
             0 => Condition::False,
@@ -264,5 +289,5 @@ pub fn instance(points: u128, random: &mut Random) -> Instance {
         region[0] = IntInterval::new(1, 0);
     }
     let conditions = (0..random.below(3)).map(|_| condition(dimensions, 1, random)).collect();
-    Instance { policy, applicable, region, conditions }
+    Some(Instance { policy, applicable, region, conditions })
 }

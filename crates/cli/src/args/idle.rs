@@ -27,12 +27,7 @@ const RULES: [Rule; 14] = [
         is_idle: no_policy,
         why: "there is no policy",
     },
-    Rule {
-        commands: &["verify"],
-        option: "numbers",
-        is_idle: no_policy,
-        why: "there is no policy",
-    },
+    Rule { commands: &DRAWS, option: "numbers", is_idle: no_policy, why: "there is no policy" },
     Rule {
         commands: &["simulate"],
         option: "terminal",
@@ -133,6 +128,7 @@ mod tests {
             ("verify m.jani --no-policy --choice sample", "--choice"),
             ("verify m.jani --no-policy --at-least 0.1", "--at-least"),
             ("simulate m.jani --no-policy --choice sample", "--choice"),
+            ("simulate m.jani --no-policy --numbers f32", "--numbers"),
             ("simulate m.jani --no-policy --ties any", "--ties"),
             ("simulate m.jani --terminal goal", "--terminal"),
             ("dataset m.jani --output t --rollouts 0 --seed 1", "--seed"),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use policert_problem::{ChoiceRule, Filter, Ties};
+use policert_problem::{ChoiceRule, Filter, Numbers, Ties};
 
 use super::{MemorySize, OutputArgs, TaskArgs, duration};
 
@@ -34,6 +34,11 @@ pub struct SimulateArgs {
     /// scores or its class probabilities (sample) [default: argmax]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub choice: Option<ChoiceRule>,
+
+    /// Numbers of the policy: real arithmetic, or 32-bit floating point by the plain evaluation
+    /// [default: real]
+    #[arg(long, value_enum, help_heading = "Semantics")]
+    pub numbers: Option<Numbers>,
 
     /// States in which runs end: the goal of the property, or a condition such as "x >= 3"
     #[arg(long, value_name = "goal|CONDITION", help_heading = "Semantics")]

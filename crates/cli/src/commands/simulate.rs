@@ -77,6 +77,7 @@ fn request(arguments: &SimulateArgs) -> SimulateRequest {
             filter: arguments.filter,
             ties: arguments.ties,
             choice: arguments.choice,
+            numbers: arguments.numbers,
             terminal: terminal(arguments.terminal.as_deref()),
             initial_states: initial_states(arguments.no_initial),
             ..task_options(&arguments.task)

@@ -27,6 +27,7 @@ mod results_keep_their_schema;
 mod second_checker;
 mod shell;
 mod simulate;
+mod single_precision;
 mod spoilt_inputs;
 mod support;
 mod train;

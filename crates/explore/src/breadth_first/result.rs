@@ -3,6 +3,7 @@
 use policert_engine_api::{Budget, Counts, EngineError, StopReason, Trace, UnknownReason, Verdict};
 use policert_model::State;
 use policert_numeric::IntBox;
+use policert_policy::NarrowestLead;
 
 use super::{BreadthFirstSearch, NO_PARENT};
 use crate::dropped_outcome::DroppedOutcome;
@@ -27,6 +28,9 @@ pub struct Explored {
     /// Of a safe verdict, if evidence is wanted: the states that it rests on as disjoint boxes, or why
     /// there are none.
     pub reached: Option<Result<Vec<IntBox>, String>>,
+    /// The narrowest lead of a best score in the states for which the policy was evaluated, where scores are
+    /// in single precision.
+    pub narrowest_lead: Option<NarrowestLead>,
     /// Counters and times.
     pub stats: Stats,
 }
@@ -48,12 +52,13 @@ impl BreadthFirstSearch<'_> {
         let is_wanted =
             self.frontier.question.evidence && self.counterexample.is_none() && open.is_none();
         let reached = is_wanted.then(|| self.reached(budget));
+        let narrowest_lead = self.frontier.labels.narrowest_lead();
         let verdict = match (self.counterexample, open) {
             (Some(id), _) => Verdict::Unsafe(self.trace(id)?),
             (None, Some(reason)) => Verdict::Unknown(reason),
             (None, None) => Verdict::Safe { vacuous: counts.start_states == 0 },
         };
-        Ok(Explored { verdict, counts, stopped, dropped, reached, stats })
+        Ok(Explored { verdict, counts, stopped, dropped, reached, narrowest_lead, stats })
     }
 
     /// The reason why it is open whether there is a counterexample where none was found.
@@ -65,8 +70,7 @@ impl BreadthFirstSearch<'_> {
             return Some(UnknownReason::Stopped(reason));
         }
         let id = self.open_choice()?;
-        let state = self.frontier.question.model.display_state(&self.frontier.state(id));
-        Some(UnknownReason::UndecidedChoice { state })
+        Some(self.frontier.question.undecided_choice(&self.frontier.state(id)))
     }
 
     /// A state whose undecided choice leaves the answer open.

@@ -55,6 +55,12 @@ impl Rational {
         self.to_big().to_f64().value()
     }
 
+    /// The nearest number in single precision (ties to even); values beyond the range become infinite.
+    #[must_use]
+    pub fn to_f32(&self) -> f32 {
+        self.to_big().to_f32().value()
+    }
+
     /// The tightest doubles around the number: `lo <= self <= hi`, equal if it is a double.
     #[must_use]
     pub fn to_f64_interval(&self) -> (f64, f64) {

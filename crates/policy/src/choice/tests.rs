@@ -186,20 +186,22 @@ fn filter_without_applicable_labels_chooses_nothing() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let build = |inputs: &[u32], outputs: &[u32], numbers| {
-        let semantics = PolicySemantics { numbers, ..PolicySemantics::default() };
+    let build = |inputs: &[u32], outputs: &[u32], semantics| {
         let inputs = inputs.iter().map(|&i| VarId(i)).collect();
         let outputs = outputs.iter().map(|&o| LabelId(o)).collect();
         let network = rows(&[[0.0, 2.0], [0.0, 1.0]]);
         Policy::new(network, inputs, outputs, semantics, &IntBox::new(vec![DOMAIN]))
     };
-    assert!(build(&[0], &[0, 1], Numbers::Real).is_ok());
-    assert!(matches!(build(&[0], &[0, 1], Numbers::F32), Err(PolicyError::Unsupported { .. })));
+    let real = PolicySemantics::default();
+    let single = PolicySemantics { numbers: Numbers::F32, ..real };
+    assert!(build(&[0], &[0, 1], real).is_ok() && build(&[0], &[0, 1], single).is_ok());
+    let drawn = PolicySemantics { choice: ChoiceRule::Sample, ..single };
+    assert!(matches!(build(&[0], &[0, 1], drawn), Err(PolicyError::Unsupported { .. })));
     for (inputs, outputs) in [(&[0, 0][..], &[0, 1][..]), (&[1], &[0, 1]), (&[0], &[0])] {
-        let error = build(inputs, outputs, Numbers::Real);
+        let error = build(inputs, outputs, real);
         assert!(matches!(error, Err(PolicyError::Mismatch { .. })));
     }
-    assert!(build(&[0], &[1, 1], Numbers::Real).is_err());
+    assert!(build(&[0], &[1, 1], real).is_err());
 }
 
 #[test]

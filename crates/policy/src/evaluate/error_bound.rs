@@ -14,6 +14,7 @@ use policert_numeric::round::{
 use policert_numeric::{IntBox, IntInterval, Interval, dyadic_parts, power_of_two};
 
 use crate::activation::Activation;
+use crate::grain::{finer, grain_of, is_countable, is_zero, product_grain};
 use crate::network::{Elements, Network};
 
 /// Integers up to this magnitude are doubles.
@@ -314,33 +315,7 @@ impl Element {
     }
 }
 
-/// Exponent of the lowest set bit. A zero is a multiple of everything.
-fn grain_of(value: f64) -> Option<i32> {
-    let (mantissa, exponent) = dyadic_parts(value)?;
-    Some(if mantissa == 0 { COARSEST_GRAIN } else { exponent })
-}
-
-/// The grain of 0: coarser than that of any other number.
-const COARSEST_GRAIN: i32 = 2048;
-
-/// The grain of which both are multiples.
-fn finer(a: Option<i32>, b: Option<i32>) -> Option<i32> {
-    Some(a?.min(b?))
-}
-
-/// The grain of a product.
-fn product_grain(a: Option<i32>, b: Option<i32>) -> Option<i32> {
-    let (a, b) = (a?, b?);
-    Some(if a == COARSEST_GRAIN || b == COARSEST_GRAIN { COARSEST_GRAIN } else { a + b })
-}
-
 /// Returns whether sums of multiples of the grain, of at most this magnitude, are exact.
 fn countable(magnitude: f64, grain: Option<i32>) -> bool {
-    let Some(grain) = grain else { return false };
-    let limit = power_of_two((grain + GRAINS).min(1000)).unwrap_or(0.0);
-    grain >= SMALLEST_GRAIN && magnitude <= limit
-}
-
-fn is_zero(value: f64) -> bool {
-    value.partial_cmp(&0.0) == Some(std::cmp::Ordering::Equal)
+    is_countable(magnitude, grain, GRAINS, SMALLEST_GRAIN)
 }

@@ -62,6 +62,15 @@ pub(crate) fn variables_of(inputs: &[InputSource]) -> Vec<VarId> {
     variables
 }
 
+/// The error for an interface with an input that cannot be computed.
+pub(crate) fn refusal(input: usize, why: &str, interface: &str) -> PolicyError {
+    let message = format!(
+        "this input cannot be computed: {why}; supported are functions of one bounded variable, and \
+         sums, comparisons, conjunctions and choices of such"
+    );
+    PolicyError::unsupported(format!("/input/{input}"), message).in_file(interface)
+}
+
 /// The node of the inputs, those normalised for which that is asked.
 fn normalised(
     builder: &mut NetworkBuilder,

@@ -16,15 +16,17 @@ pub(super) fn folded(
     for input in nodes.iter().flat_map(|node| node.op.inputs()) {
         uses[input.0] += 1;
     }
+    let mut merges_constants = false;
     // Each merge moves the work of `inner` into `outer` and leaves `inner` unused.
     for outer in 0..nodes.len() {
         while let Some(merged) = merged(&nodes, outer, &uses) {
             let inner = nodes[outer].op.inputs()[0];
+            merges_constants |= !is_bias(&nodes[inner.0].op, &nodes[outer].op);
             uses[inner.0] -= 1;
             nodes[outer].op = merged;
         }
     }
-    pruned(nodes, output, element_type)
+    pruned(nodes, output, element_type, merges_constants)
 }
 
 /// The network of the nodes that the output needs, and of the input.
@@ -32,6 +34,7 @@ pub(super) fn pruned(
     nodes: Vec<NetworkNode>,
     output: NodeId,
     element_type: ElementType,
+    merges_constants: bool,
 ) -> Network {
     let mut needed = vec![false; nodes.len()];
     needed[0] = true;
@@ -50,7 +53,8 @@ pub(super) fn pruned(
             kept.push(node);
         }
     }
-    Network { nodes: kept.into(), output: renumbered[output.0], element_type }
+    let output = renumbered[output.0];
+    Network { nodes: kept.into(), output, element_type, merges_constants }
 }
 
 /// The operation of `outer` with the one before it merged in, if that one has no other use and
@@ -75,6 +79,17 @@ fn merged(nodes: &[NetworkNode], outer: usize, uses: &[usize]) -> Option<Op> {
             scaled_twice(*input, &Scaling { mul, div, add }, &second)
         }
         _ => None,
+    }
+}
+
+/// Returns whether an operation adds the bias to a product that has none.
+fn is_bias(inner: &Op, outer: &Op) -> bool {
+    let all = |values: &[f64], value: f64| values.iter().all(|v| (v - value).abs() <= 0.0);
+    match (inner, outer) {
+        (Op::Affine { bias, .. }, Op::Scale { mul, div, .. }) => {
+            all(bias, 0.0) && all(mul, 1.0) && all(div, 1.0)
+        }
+        _ => false,
     }
 }
 

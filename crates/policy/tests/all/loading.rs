@@ -9,8 +9,8 @@ use policert_model::{
 use policert_numeric::IntInterval;
 use policert_policy::interface::{Interface, VariablesOnly};
 use policert_policy::{
-    Choice, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties, load_computing,
-    load_policy, read_network_within,
+    Choice, ChoiceRule, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties,
+    load_computing, load_policy, read_network_within,
 };
 
 use policert_testkit::cases_folder;
@@ -251,9 +251,16 @@ fn without_interface_the_order_decides() {
 }
 
 #[test]
-fn single_precision_is_not_supported() {
+fn scores_that_are_equal_in_single_precision_alone() {
     let model = model(&["M"], &["x", "k"], &["go", "wait"]);
+    let load = |options| load("tie-only-in-f32", None, Some("p.jani2nnet"), &model, options);
+    let real = load(PolicyOptions::default()).expect("fits").policy;
+    assert_eq!(real.chooser().choose(&[1, 1], &[]), Choice::One(1));
     let options = PolicyOptions { numbers: Numbers::F32, ..PolicyOptions::default() };
-    let loaded = load("tie-only-in-f32", None, Some("p.jani2nnet"), &model, options);
-    assert!(matches!(loaded, Err(PolicyError::Unsupported { .. })));
+    let rounded = load(options.clone()).expect("fits");
+    let choice = rounded.policy.chooser().choose(&[1, 1], &[]);
+    assert_eq!((choice.outputs(), choice.possible()), (&[0][..], &[0, 1][..]));
+    assert!(rounded.notes.iter().any(|note| note.contains("apart")), "{:?}", rounded.notes);
+    let drawn = PolicyOptions { choice: ChoiceRule::Sample, ..options };
+    assert!(matches!(load(drawn), Err(PolicyError::Unsupported { .. })));
 }

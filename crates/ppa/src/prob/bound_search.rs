@@ -327,8 +327,7 @@ impl<'r> BoundSearch<'r> {
             return Ok(None);
         }
         if let Some(state) = undecided {
-            let state = self.abstraction.question.model.display_state(&state);
-            return Ok(Some(UnknownReason::UndecidedChoice { state }));
+            return Ok(Some(self.abstraction.question.undecided_choice(&state)));
         }
         if !runs.divergences.is_empty() {
             return Err(EngineError::Internal(

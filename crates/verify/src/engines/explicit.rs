@@ -5,6 +5,8 @@ use policert_engine_api::{
     Invariant, Question, Verdict,
 };
 use policert_explore::{ExplicitConfig, Explored, explicit, reach_goal};
+use policert_model::{Model, VarId};
+use policert_policy::{NarrowestLead, Policy};
 use serde_json::{Value, json};
 
 use super::{AnsweredQuestions, Registration, configured, unusual};
@@ -51,7 +53,9 @@ impl Explicit {
         let (budget, observer, _) = context.parts();
         let Configured { name, config } = &self.0;
         let explored = explicit(question, question.policy, config, budget, observer)?;
-        let (warnings, notes) = remarks(&explored, config.drop_examples);
+        let (warnings, mut notes) = remarks(&explored, config.drop_examples);
+        let policy = question.policy.zip(explored.narrowest_lead.as_ref());
+        notes.extend(policy.map(|(policy, lead)| narrowest(question.model, policy, lead)));
         let numbers = numbers(&explored);
         let invariant = explored.reached.map(|reached| reached.map(Invariant::from));
         let answer = EngineAnswer::with_invariant(explored.verdict, invariant);
@@ -101,6 +105,20 @@ fn remarks(explored: &Explored, most_examples: usize) -> (Vec<String>, Vec<Strin
         ));
     }
     (warnings, notes)
+}
+
+/// Says how close single precision came to another choice.
+fn narrowest(model: &Model, policy: &Policy, narrowest: &NarrowestLead) -> String {
+    let NarrowestLead { inputs, lead, bound } = narrowest;
+    let name = |v: &VarId| model.variables[v.index()].name.as_str();
+    let values = policy.inputs().iter().zip(inputs);
+    let values: Vec<String> = values.map(|(v, value)| format!("{}={value}", name(v))).collect();
+    format!(
+        "the narrowest lead of a best score is {lead:.3e}, {:.3e} times the bound of the rounding errors \
+         of single precision, for {}",
+        lead / bound,
+        values.join(", ")
+    )
 }
 
 fn numbers(explored: &Explored) -> Value {

@@ -128,9 +128,7 @@ fn unknown(
     }
     Some(match (found.stopped, &found.undecided) {
         (Some(reason), _) => UnknownReason::Stopped(reason),
-        (None, Some(state)) => {
-            UnknownReason::UndecidedChoice { state: question.model.display_state(state) }
-        }
+        (None, Some(state)) => question.undecided_choice(state),
         (None, None) => {
             UnknownReason::BoundInside { hint: "--exact or a smaller --precision may decide" }
         }

@@ -4,6 +4,7 @@
 
 mod fragments;
 mod refinement;
+mod rounded;
 mod setting;
 mod unrolling;
 
