@@ -1,5 +1,6 @@
 //! The command line: commands, options and their values.
 
+mod asnet;
 mod bench;
 mod certify;
 mod check;
@@ -31,6 +32,7 @@ use policert_problem::{
 };
 use policert_verify::{EngineOption, Setting};
 
+pub use asnet::{ActivationArg, AsnetArgs, AsnetCommand, AsnetProblemArgs, AsnetTrainArgs};
 pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
@@ -90,6 +92,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Train a network: for the labels of a model, or for a control loop
     Train(Box<TrainArgs>),
+    /// Action schema networks, for all problems of a domain in PDDL: train, draw, export
+    Asnet(Box<AsnetArgs>),
     /// Run a policy at random: how often it reaches the goal or an unsafe state, and a run to look at
     Simulate(Box<SimulateArgs>),
     /// Write states and what a policy chooses in them as a table, to train other policies from
@@ -110,15 +114,28 @@ pub enum Command {
 /// Model, property and policy; shared by the commands.
 #[derive(Args, Debug)]
 pub struct TaskArgs {
-    /// The model: a JANI file
+    /// The model: a JANI file, or a domain in PDDL
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
+
+    /// The problem, where MODEL is a domain in PDDL
+    #[arg(value_name = "PROBLEM")]
+    pub pddl_problem: Option<PathBuf>,
 
     /// The property: a name, or a position in the model or in a file, counted from 0. A name goes
     /// before a position; #N is always a position
     /// [default: the model's first safety property]
     #[arg(long, value_name = "FILE:N|FILE|NAME|#N|N", help_heading = "Model and policy")]
     pub property: Option<String>,
+
+    /// Unsafe states: a condition such as "x >= 3" [default: those of the property]
+    #[arg(long = "unsafe", value_name = "CONDITION", help_heading = "Model and policy")]
+    pub unsafe_states: Option<String>,
+
+    /// Start states: a condition, or a file that holds one; the model's initial states are start
+    /// states besides [default: those of the property]
+    #[arg(long, value_name = "CONDITION|FILE", help_heading = "Model and policy")]
+    pub start: Option<String>,
 
     /// The policy: a network or a tree ensemble, in any format that is read [default: the interface's file]
     #[arg(long, value_name = "FILE", help_heading = "Model and policy")]

@@ -1,5 +1,6 @@
 //! What the commands do: turn arguments into a request, run it, print what comes back.
 
+mod asnet;
 mod bench;
 mod certify;
 mod check;
@@ -45,6 +46,7 @@ pub fn run(command_line: CommandLine, engines: Registry) -> ExitStatus {
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
+        Command::Asnet(arguments) => asnet::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Dataset(arguments) => dataset::run(&arguments),
         Command::Certify(arguments) => certify::run(&arguments),
@@ -59,7 +61,10 @@ pub fn run(command_line: CommandLine, engines: Registry) -> ExitStatus {
 fn task_options(arguments: &TaskArgs) -> ProblemOptions {
     let constants = arguments.constants.iter().flat_map(|constants| constants.0.clone());
     ProblemOptions {
+        pddl_problem: arguments.pddl_problem.clone(),
         property: arguments.property.clone(),
+        unsafe_states: arguments.unsafe_states.clone(),
+        start_states: arguments.start.clone(),
         constants: constants.collect(),
         scores: arguments.scores.clone(),
         probabilities: arguments.probabilities,
@@ -242,6 +247,8 @@ fn is_result(path: &Path) -> bool {
 /// The files that the question names.
 fn named_inputs(arguments: &TaskArgs) -> Vec<&Path> {
     let mut inputs = vec![arguments.model.as_path()];
+    inputs.extend(arguments.pddl_problem.as_deref());
+    inputs.extend(arguments.start.as_deref().map(Path::new));
     inputs.extend(arguments.policy.as_deref());
     inputs.extend(arguments.interface.as_deref());
     // What is something else is no file.

@@ -192,7 +192,10 @@ fn options(record: &ProblemRecord, semantics: &SemanticsRecord) -> ProblemOption
     });
     let path = |text: &Option<String>| text.as_ref().map(PathBuf::from);
     ProblemOptions {
+        pddl_problem: path(&record.pddl_problem),
         property: Some(property),
+        unsafe_states: record.unsafe_states.clone(),
+        start_states: record.start_states.clone(),
         constants: constants.collect(),
         policy: match &semantics.policy {
             None => PolicySource::None,

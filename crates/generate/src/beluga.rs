@@ -127,6 +127,7 @@ impl Beluga {
             goal: all((0..n).map(delivered).collect()),
             goal_potential: Some(sum((0..n).map(|i| worth(10, delivered(i))).collect())),
             step_reward: None,
+            planning: None,
         })
     }
 

@@ -13,6 +13,7 @@ use crate::instance::{DomainInstance, Edge, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, compare, differs, equal, name, plus, sum, times, worth,
 };
+use crate::planning::Planning;
 use crate::variable::Variable;
 
 /// Most blocks.
@@ -31,6 +32,10 @@ pub struct Blocksworld {
     pub cost_bound: i64,
     /// True if the policy reads the costs, and steps are rewarded by them.
     pub cost_aware: bool,
+    /// Number of random problems in PDDL of the same size.
+    pub problems: usize,
+    /// Seed of what is drawn.
+    pub seed: u64,
 }
 
 const HAND: &str = "hand-empty";
@@ -72,7 +77,8 @@ impl Blocksworld {
     #[must_use]
     pub fn new(blocks: i64) -> Self {
         let failing = Failing::default();
-        Self { blocks, table_limit: None, failing, cost_bound: 12, cost_aware: false }
+        let (table_limit, cost_bound, cost_aware) = (None, 12, false);
+        Self { blocks, table_limit, failing, cost_bound, cost_aware, problems: 0, seed: 1 }
     }
 
     /// The instance.
@@ -109,6 +115,7 @@ impl Blocksworld {
                 let scale = "-0.01".parse::<serde_json::Number>().map_or(Value::Null, Value::from);
                 times(scale, name(STEP_COST))
             }),
+            planning: Some(Planning::blocks(n, self.problems, self.seed)),
         })
     }
 

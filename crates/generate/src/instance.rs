@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::jani;
+use crate::planning::Planning;
 use crate::splits::predicate_sets;
 use crate::variable::Variable;
 
@@ -26,6 +27,8 @@ pub struct DomainInstance {
     pub(crate) goal: Value,
     pub(crate) goal_potential: Option<Value>,
     pub(crate) step_reward: Option<Value>,
+    /// The same task in PDDL.
+    pub(crate) planning: Option<Planning>,
 }
 
 /// An edge of the model's automaton.
@@ -120,6 +123,13 @@ impl DomainInstance {
         format!("{}.jani2nnet", self.policy_name(shape))
     }
 
+    /// The file of the translation between the model and the task in PDDL, relative to the instance's
+    /// folder.
+    #[must_use]
+    pub fn translation_path(&self) -> String {
+        format!("{}.translation.json", self.name)
+    }
+
     fn policy_name(&self, shape: &PolicyShape) -> String {
         shape.hidden.iter().fold(self.name.clone(), |name, size| format!("{name}_{size}"))
     }
@@ -162,8 +172,12 @@ impl DomainInstance {
         for set in &sets {
             files.push((format!("predicates/{}.jani", set.name), set.predicates.clone().into()));
         }
+        if let Some(planning) = &self.planning {
+            files.push((self.translation_path(), planning.translation.clone()));
+        }
         let file = |(path, value): (String, Value)| InstanceFile { path, text: jani::text(&value) };
-        files.into_iter().map(file).collect()
+        let texts = self.planning.iter().flat_map(Planning::files);
+        files.into_iter().map(file).chain(texts).collect()
     }
 
     fn model(&self) -> Value {

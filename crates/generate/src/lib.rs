@@ -10,6 +10,7 @@ mod error;
 mod failing;
 mod instance;
 mod npuzzle;
+mod planning;
 mod probability;
 mod race;
 mod racetrack;

@@ -9,6 +9,7 @@ use crate::error::in_range;
 use crate::failing::Failing;
 use crate::instance::{DomainInstance, Edge, StartSet};
 use crate::jani::{all, any, at_most, compare, equal, name, not, plus, sum, times, worth};
+use crate::planning::Planning;
 use crate::random::Random;
 use crate::variable::Variable;
 
@@ -33,6 +34,8 @@ pub struct NPuzzle {
     pub cost_bound: i64,
     /// True if the policy reads the costs, and steps are rewarded by them.
     pub cost_aware: bool,
+    /// Number of random problems in PDDL of the same size.
+    pub problems: usize,
     /// Seed of what is drawn.
     pub seed: u64,
 }
@@ -65,7 +68,7 @@ impl NPuzzle {
     pub fn new(rows: i64, columns: i64) -> Self {
         let (failing, unsafe_pairs) = (Failing::default(), Vec::new());
         let (cost_bound, cost_aware, seed) = (8, false, 1);
-        Self { rows, columns, unsafe_pairs, failing, cost_bound, cost_aware, seed }
+        Self { rows, columns, unsafe_pairs, failing, cost_bound, cost_aware, problems: 0, seed }
     }
 
     /// The instance.
@@ -116,6 +119,7 @@ impl NPuzzle {
             goal: all(goal.clone().collect()),
             goal_potential: Some(nearness(tiles, columns)),
             step_reward: self.cost_aware.then(|| times(scale, name(STEP_COST))),
+            planning: Some(Planning::tiles(rows, columns, self.problems, self.seed)),
         })
     }
 

@@ -107,6 +107,7 @@ impl Racetrack {
             goal: at_least(FINISHED, 1),
             goal_potential: Some(race::nearness(&self.track, X, Y)),
             step_reward: None,
+            planning: None,
         })
     }
 

@@ -78,6 +78,7 @@ impl RandomModel {
             goal: all(vec![at_least(&first, high), at_most(&other, side - 1)]),
             goal_potential: Some(name(&first)),
             step_reward: None,
+            planning: None,
         })
     }
 

@@ -115,15 +115,7 @@ mod tests {
     /// The names are those that the generators write.
     #[test]
     fn generated_models_are_recognised() {
-        let npuzzle = NPuzzle {
-            rows: 2,
-            columns: 3,
-            unsafe_pairs: Vec::new(),
-            failing: crate::Failing::default(),
-            cost_bound: 12,
-            cost_aware: false,
-            seed: 1,
-        };
+        let npuzzle = NPuzzle { cost_bound: 12, ..NPuzzle::new(2, 3) };
         let track = Track::built_in("barto-small").expect("built in");
         for instance in [
             Blocksworld::new(4).instance(),

@@ -152,6 +152,7 @@ impl Transport {
             goal: all(goal),
             goal_potential: Some(self.potential(last)),
             step_reward: None,
+            planning: None,
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`train_network()`] trains a network for a control loop, [`learn_policy()`] one that chooses the
 //!   labels of a model.
+//! - [`train_asnet()`] trains an action schema network for the problems of a domain in PDDL.
 //! - [`simulate()`] runs a policy at random.
 //! - [`dataset()`] writes states and what a policy chooses in them.
 //! - [`convert()`] writes a question for other model checkers.
@@ -21,6 +22,7 @@
 
 #![warn(missing_docs)]
 
+mod asnet;
 mod convert;
 mod dataset;
 mod learn;
@@ -30,8 +32,12 @@ mod train;
 
 pub use policert_convert::PolicyEncoding;
 pub use policert_explore::RunEnding;
-pub use policert_train::{DqnConfig, Rewards};
+pub use policert_train::{AsnetConfig, AsnetProgress, DqnConfig, Rewards};
 
+pub use asnet::{
+    Architecture, AsnetSizes, AsnetTrainReport, AsnetTrainRequest, Nonlinearity, draw_asnet,
+    export_asnet, train_asnet,
+};
 pub use convert::{ConvertFormat, ConvertReport, ConvertRequest, convert};
 pub use dataset::{DatasetReport, DatasetRequest, dataset};
 pub use learn::{LearnReport, LearnRequest, LearntFiles, RunsRecord, learn_policy};

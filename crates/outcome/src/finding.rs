@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use policert_jani::{Diagnostic, DiagnosticKind};
+use policert_pddl::PddlError;
 use policert_policy::PolicyError;
+use policert_sexpr::Place;
 use policert_vnnlib::VnnlibError;
 use serde::Serialize;
 
@@ -77,6 +79,17 @@ impl Finding {
         }
     }
 
+    /// A problem at a place of a text.
+    fn at(kind: FindingKind, place: &Place, message: String) -> Self {
+        let (line, column) = (Some(place.line), Some(place.column));
+        Self { file: path(&place.file), line, column, ..Self::new(kind, message) }
+    }
+
+    /// A problem with a file as a whole.
+    fn about(file: &str, message: String) -> Self {
+        Self { file: path(file), ..Self::new(FindingKind::Invalid, message) }
+    }
+
     /// One invalid input.
     #[must_use]
     pub fn invalid(message: impl Into<String>) -> Self {
@@ -105,17 +118,30 @@ impl From<&Diagnostic> for Finding {
 
 impl From<&VnnlibError> for Finding {
     fn from(error: &VnnlibError) -> Self {
-        let (kind, place) = match error {
-            VnnlibError::Invalid { place, .. } => (FindingKind::Invalid, Some(place)),
-            VnnlibError::Unsupported { place, .. } => (FindingKind::Unsupported, Some(place)),
-            _ => (FindingKind::Invalid, None),
-        };
-        let file = match (error, place) {
-            (VnnlibError::Io { file, .. }, _) => path(file),
-            (_, place) => place.and_then(|place| path(&place.file)),
-        };
-        let (line, column) = (place.map(|place| place.line), place.map(|place| place.column));
-        Self { file, line, column, ..Self::new(kind, error.to_string()) }
+        let message = error.to_string();
+        match error {
+            VnnlibError::Invalid { place, .. } => Self::at(FindingKind::Invalid, place, message),
+            VnnlibError::Unsupported { place, .. } => {
+                Self::at(FindingKind::Unsupported, place, message)
+            }
+            VnnlibError::Io { file, .. } => Self::about(file, message),
+            _ => Self::new(FindingKind::Invalid, message),
+        }
+    }
+}
+
+impl From<&PddlError> for Finding {
+    fn from(error: &PddlError) -> Self {
+        let message = error.to_string();
+        match error {
+            PddlError::Invalid { place, .. } => Self::at(FindingKind::Invalid, place, message),
+            PddlError::Unsupported { place, .. } => {
+                Self::at(FindingKind::Unsupported, place, message)
+            }
+            PddlError::Io { file, .. } => Self::about(file, message),
+            PddlError::TooLarge(_) => Self::new(FindingKind::Unsupported, message),
+            _ => Self::new(FindingKind::Invalid, message),
+        }
     }
 }
 

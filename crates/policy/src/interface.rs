@@ -44,8 +44,12 @@ mod tests;
 use std::fmt;
 use std::path::Path;
 
+use policert_model::{Expr, VarId};
+use policert_numeric::IntBox;
+
 use crate::error::PolicyError;
 use crate::json::{self, Lines};
+use crate::network::Network;
 use crate::read::read_file;
 use crate::semantics::{Filter, Ties};
 use crate::trees::Rounds;
@@ -55,6 +59,20 @@ pub(crate) use classes::attach;
 pub use groups::{GroupFeed, InputGroup};
 pub use skeleton::Skeleton;
 pub use sources::{InputSource, NamedExpressions, Normalised, VariablesOnly};
+
+/// The network that reads state variables, where `network` reads the values of expressions over them;
+/// with the variables. `domains` are the domains of all variables of the model, by id.
+///
+/// # Errors
+/// Position of an expression that no layers compute, and why.
+pub fn reading_expressions(
+    network: &Network,
+    expressions: Vec<Expr>,
+    domains: &IntBox,
+) -> Result<(Network, Vec<VarId>), (usize, String)> {
+    let sources: Vec<InputSource> = expressions.into_iter().map(InputSource::of).collect();
+    computed::before(network, &sources, domains)
+}
 
 /// An interface file.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,11 +21,13 @@
 
 #![warn(missing_docs)]
 
+mod asnet;
 pub mod control_loop;
 mod files;
 mod hollow_facts;
 pub mod load;
 mod options;
+mod pddl;
 pub mod policy;
 mod probability_question;
 mod problem;

@@ -1,6 +1,6 @@
 //! Loading a problem: model, then property, then policy, and what they say about each other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use policert_engine_api::{Budget, StopReason};
@@ -9,7 +9,7 @@ use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewa
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
 };
-use policert_model::{Condition, Expr, InitialValue, Model, Observable, SafetyProperty};
+use policert_model::{Condition, Expr, InitialValue, Model, Observable, SafetyProperty, Start};
 use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
 use policert_policy::LoadedPolicy;
 use policert_policy::interface::NamedExpressions;
@@ -19,7 +19,7 @@ use crate::files::Files;
 use crate::semantics::semantics;
 use crate::{
     InitialStates, PolicySource, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
-    QuestionAim, TerminalChoice, is_reachability, policy, reaching, without_effect,
+    QuestionAim, TerminalChoice, is_reachability, pddl, policy, reaching, without_effect,
 };
 
 impl Problem {
@@ -50,7 +50,7 @@ impl Problem {
         budget: &Budget,
         remarks: &mut Remarks,
     ) -> Result<Self, Failure> {
-        let mut files = vec![(InputRole::Model, options.model.clone())];
+        let mut files = model_files(options);
         let result = load(options, budget, remarks, &mut files);
         if let Err(failure @ Failure::Stopped(_)) = result {
             return Err(failure);
@@ -81,7 +81,7 @@ fn load(
     let source = model(options, budget, remarks)?;
     let selector = selector(options, &source)?;
     let (mut property, rewards, standard) =
-        any_property(&source, &selector, budget, remarks, files)?;
+        any_property(options, &source, &selector, budget, remarks, files)?;
     choose_predicates(options, &source, &mut property)?;
     choose_goal(options, &source, &mut property)?;
     let terminal = terminal(options, &source, &property)?;
@@ -146,6 +146,13 @@ impl NamedExpressions for ModelExpressions<'_> {
     }
 }
 
+/// The files that a model is in.
+#[must_use]
+pub fn model_files(options: &ProblemOptions) -> Files {
+    let files = std::iter::once(&options.model).chain(&options.pddl_problem);
+    files.map(|path| (InputRole::Model, path.clone())).collect()
+}
+
 fn no_model() -> Failure {
     Failure::Internal("a model without diagnostics is missing".to_owned())
 }
@@ -163,9 +170,15 @@ pub fn model(
         exact_probabilities: options.probabilities == Probabilities::Exact,
         stop: StopCheck::new(stop),
     };
-    let source = load_model(&options.model, &jani);
+    let source = match &options.pddl_problem {
+        Some(problem) => pddl::load(options, problem, &jani, budget)?,
+        None => load_model(&options.model, &jani),
+    };
     if source.was_stopped() {
         return Err(stopped(budget));
+    }
+    if source.model().is_none() && pddl::is_domain(options) {
+        return Err(pddl::no_problem(&options.model));
     }
     accept(source.diagnostics(), remarks)?;
     if source.model().is_none() { Err(no_model()) } else { Ok(source) }
@@ -173,7 +186,7 @@ pub fn model(
 
 /// Returns why loading was stopped: what the budget says, or a limit on memory that it was beyond
 /// for a moment.
-fn stopped(budget: &Budget) -> Failure {
+pub(crate) fn stopped(budget: &Budget) -> Failure {
     let reason = budget.fork().poll_clock().err();
     Failure::Stopped(reason.unwrap_or(StopReason::Memory))
 }
@@ -245,8 +258,10 @@ fn no_safety_property(name: &str) -> Failure {
     ))
 }
 
-/// Loads a property; a standard one comes with the safety property that stands for it.
+/// Loads a property, with the unsafe and start states that are given in place of its own; a standard
+/// one comes with the safety property that stands for it.
 pub fn any_property(
+    options: &ProblemOptions,
     source: &Loaded,
     selector: &Selector,
     budget: &Budget,
@@ -260,8 +275,19 @@ pub fn any_property(
     files.extend(found.files.into_iter().map(|path| (InputRole::Property, path)));
     accept(&found.diagnostics, remarks)?;
     match found.property {
-        Some(Property::Safety(safety)) => Ok((safety, found.rewards, None)),
+        Some(Property::Safety(mut safety)) => {
+            choose_unsafe(options, source, &mut safety)?;
+            choose_start(options, source, &mut safety, files)?;
+            Ok((safety, found.rewards, None))
+        }
         Some(Property::Standard(standard)) => {
+            let given = [("--unsafe", &options.unsafe_states), ("--start", &options.start_states)];
+            if let Some((option, _)) = given.iter().find(|(_, text)| text.is_some()) {
+                let name = &standard.name;
+                let what = "a standard property, which says itself what is reached from where";
+                let message = format!("{option} has no effect: property `{name}` is {what}");
+                return Err(Failure::Usage(message));
+            }
             let safety = reaching(&standard);
             let one = source.model().is_some_and(has_one_initial_state);
             if is_reachability(&standard, one) {
@@ -314,6 +340,39 @@ fn choose_predicates(
             })?;
         }
     }
+    Ok(())
+}
+
+/// Replaces the unsafe states of the property by those that are given.
+fn choose_unsafe(
+    options: &ProblemOptions,
+    source: &Loaded,
+    property: &mut SafetyProperty,
+) -> Result<(), Failure> {
+    if let Some(text) = &options.unsafe_states {
+        property.unsafe_condition = condition(source, "--unsafe", text)?;
+    }
+    Ok(())
+}
+
+/// Replaces the start states of the property by those that are given.
+fn choose_start(
+    options: &ProblemOptions,
+    source: &Loaded,
+    property: &mut SafetyProperty,
+    files: &mut Files,
+) -> Result<(), Failure> {
+    let Some(text) = &options.start_states else { return Ok(()) };
+    let path = Path::new(text);
+    let start = if path.is_file() {
+        files.push((InputRole::Property, path.to_owned()));
+        let text = policert_files::read_text(path)
+            .map_err(|error| Failure::invalid(format!("{}: {error}", path.display())))?;
+        condition(source, "--start", text.trim())?
+    } else {
+        condition(source, "--start", text)?
+    };
+    property.start = Some(Start::Condition(start));
     Ok(())
 }
 
@@ -377,6 +436,9 @@ fn record(
     ProblemRecord {
         model: text(&options.model),
         property: property.name.clone(),
+        pddl_problem: options.pddl_problem.as_ref().map(text),
+        unsafe_states: options.unsafe_states.clone(),
+        start_states: options.start_states.clone(),
         property_file: file.map(text),
         property_index: match key {
             PropertyKey::Index(index) => Some(*index),

@@ -12,9 +12,16 @@ use crate::{DomainSetting, QuestionAim, StuckStates};
 pub struct ProblemOptions {
     /// The model file.
     pub model: PathBuf,
+    /// The problem, where the model is a domain in PDDL. [default: the model is in JANI]
+    pub pddl_problem: Option<PathBuf>,
     /// The property: `FILE:N`, `FILE` (its first), a position in the model, or a name. [default:
     /// the model's first safety property]
     pub property: Option<String>,
+    /// Unsafe states: a condition instead of the property's. [default: the property's]
+    pub unsafe_states: Option<String>,
+    /// Start states: a condition instead of the property's, or a file that holds one. [default: the
+    /// property's]
+    pub start_states: Option<String>,
     /// Values for constants; they also replace values of the file. [default: none]
     pub constants: Vec<(String, String)>,
     /// The policy. [default: the property's]
@@ -63,7 +70,10 @@ impl ProblemOptions {
     pub fn new(model: &Path) -> Self {
         Self {
             model: model.to_owned(),
+            pddl_problem: None,
             property: None,
+            unsafe_states: None,
+            start_states: None,
             constants: Vec::new(),
             policy: PolicySource::default(),
             scores: None,

@@ -8,6 +8,7 @@ use policert_outcome::{Failure, InputRole, metered};
 use policert_policy::interface::NamedExpressions;
 use policert_policy::{ChoiceRule, LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
+use crate::asnet;
 use crate::files::Files;
 use crate::{PolicySource, ProblemOptions};
 
@@ -47,6 +48,13 @@ pub fn load(
         // Without effect otherwise, which is said later.
         at_least: options.at_least.filter(|_| options.choice == Some(ChoiceRule::Sample)),
     };
+    if let Some(loaded) =
+        asnet::load(options, model, expressions, (network, interface), &rules, budget)?
+    {
+        files.push((InputRole::Policy, loaded.network_file.clone()));
+        files.extend(loaded.data_files.iter().map(|path| (InputRole::Interface, path.clone())));
+        return Ok(Some(loaded));
+    }
     let loaded = metered(budget, |meter| {
         load_computing(model, expressions, network, interface, &rules, meter)
     })?;

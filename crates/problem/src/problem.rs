@@ -111,12 +111,21 @@ impl Problem {
 pub struct ProblemRecord {
     /// The model file.
     pub model: String,
+    /// The file of the problem, where the model is a domain in PDDL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pddl_problem: Option<String>,
     /// Name of the property.
     pub property: String,
     /// The file of the property; `null` for a property of the model.
     pub property_file: Option<String>,
     /// Position of the property in its file or in the model.
     pub property_index: Option<usize>,
+    /// The condition of unsafe states as it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsafe_states: Option<String>,
+    /// The condition of start states, or its file, as it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_states: Option<String>,
     /// Values given for constants.
     pub constants: Map<String, Value>,
     /// The interface file.

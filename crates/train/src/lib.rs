@@ -3,6 +3,9 @@
 //! [`train_dqn`] trains a network that chooses labels by deep Q-learning, in random runs through the
 //! compiled model.
 //!
+//! [`AsnetTraining`] trains an action schema network for the problems of a domain in PDDL, by imitation of
+//! a teacher that knows all distances to the goal.
+//!
 //! [`train`] trains a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
 //! network reads the state, or the cell that contains it ([`Observation`]): then all states of a
 //! cell get one action, and reachable boxes can be computed without looking into the network. The
@@ -20,6 +23,7 @@
 
 mod actor;
 mod adam;
+mod asnet;
 mod config;
 mod ddpg;
 mod dqn;
@@ -34,6 +38,10 @@ mod training;
 
 pub use actor::Actor;
 pub use adam::Adam;
+pub use asnet::{
+    AsnetConfig, AsnetProgress, AsnetRun, AsnetTrained, AsnetTraining, Lesson, Lessons, MAX_STATES,
+    asnet_run,
+};
 pub use config::DdpgConfig;
 pub use dqn::{
     DqnConfig, DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained, LabelNetwork, Objective,

@@ -8,9 +8,7 @@ use policert_engine_api::{Budget, CancelFlag, Limits};
 use policert_jani::Loaded;
 use policert_jani::property::StandardProperty;
 use policert_model::SafetyProperty;
-use policert_outcome::{
-    ExitStatus, Failure, Finding, InputRole, Outcome, Remarks, digests_if_readable,
-};
+use policert_outcome::{ExitStatus, Failure, Finding, Outcome, Remarks, digests_if_readable};
 use policert_problem::{Files, ProblemOptions, direction, load, policy};
 use serde::Serialize;
 
@@ -62,7 +60,7 @@ struct Check<'a> {
 impl Check<'_> {
     /// Fills the report. Property and policy are looked at both, even if one is wrong.
     fn fill(&mut self, report: &mut CheckReport) -> Result<(), Failure> {
-        self.files.push((InputRole::Model, self.options.model.clone()));
+        self.files.extend(load::model_files(self.options));
         let source = load::model(self.options, self.budget, self.remarks)?;
         let (Some(model), Some(written)) = (source.model(), source.summary()) else {
             return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
@@ -105,6 +103,7 @@ impl Check<'_> {
         match load::selector(self.options, source) {
             Ok(selector) => {
                 let found = load::any_property(
+                    self.options,
                     source,
                     &selector,
                     self.budget,

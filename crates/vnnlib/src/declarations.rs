@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::Fault;
+use policert_sexpr::Fault;
+
 use crate::variable::Variable;
 
 /// The variables that are declared, and where.

@@ -1,6 +1,6 @@
 //! What can be wrong with a property file.
 
-use std::fmt;
+use policert_sexpr::{Fault, FaultKind, Place};
 
 /// Says why a property cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -32,53 +32,14 @@ pub enum VnnlibError {
     },
 }
 
-/// A place in a file.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
-    pub file: String,
-    /// Line, from 1.
-    pub line: usize,
-    /// Column in characters, from 1.
-    pub column: usize,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
-
-/// Says what is wrong at a position of a text whose name is not known yet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Fault {
-    /// Offset in bytes.
-    at: usize,
-    message: String,
-    supported: bool,
-}
-
-impl Fault {
-    pub fn invalid(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into(), supported: true }
-    }
-
-    pub fn unsupported(at: usize, message: impl Into<String>) -> Self {
-        Self { at, message: message.into(), supported: false }
-    }
-
-    pub fn in_file(self, file: &str, bytes: &[u8]) -> VnnlibError {
-        let before = &bytes[..self.at.min(bytes.len())];
-        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        let place = Place {
-            file: file.to_owned(),
-            line: 1 + before.iter().filter(|&&byte| byte == b'\n').count(),
-            column: 1 + String::from_utf8_lossy(&before[start..]).chars().count(),
-        };
-        let message = self.message;
-        if self.supported {
-            VnnlibError::Invalid { place, message }
-        } else {
-            VnnlibError::Unsupported { place, message }
+impl VnnlibError {
+    /// The error that a fault is in the file of this name with these bytes.
+    pub(crate) fn of(fault: Fault, file: &str, bytes: &[u8]) -> Self {
+        let place = Place::of(file, bytes, fault.at);
+        let message = fault.message;
+        match fault.kind {
+            FaultKind::Invalid => Self::Invalid { place, message },
+            FaultKind::Unsupported => Self::Unsupported { place, message },
         }
     }
 }

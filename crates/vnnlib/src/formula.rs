@@ -1,10 +1,9 @@
 //! Conditions in negation normal form.
 
 use policert_numeric::{LinearInequality, Rational};
+use policert_sexpr::{Fault, Sexpr, quoted};
 
 use crate::declarations::Declarations;
-use crate::error::Fault;
-use crate::sexpr::{Sexpr, quoted};
 use crate::term::LinearTerm;
 use crate::variable::Variable;
 

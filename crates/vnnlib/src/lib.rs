@@ -7,7 +7,6 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `sexpr` | text to S-expressions, with places |
 //! | `script` | commands: declarations and assertions |
 //! | `term` | linear terms |
 //! | `formula` | conditions in negation normal form |
@@ -18,7 +17,6 @@ mod error;
 mod formula;
 mod property;
 mod script;
-mod sexpr;
 mod term;
 mod variable;
 
@@ -27,11 +25,10 @@ mod tests;
 
 use std::path::Path;
 
-pub use error::{Place, VnnlibError};
-pub use property::{MAX_INEQUALITIES, NetworkProperty};
-pub use sexpr::MAX_DEPTH;
+use policert_sexpr::text;
 
-use error::Fault;
+pub use error::VnnlibError;
+pub use property::{MAX_INEQUALITIES, NetworkProperty};
 
 /// Reads a property from a file.
 ///
@@ -50,12 +47,6 @@ pub fn read_property(path: &Path) -> Result<NetworkProperty, VnnlibError> {
 /// # Errors
 /// If the text breaks the format, or has something that is not supported. The message says where.
 pub fn parse_property(name: &str, bytes: &[u8]) -> Result<NetworkProperty, VnnlibError> {
-    let found = match std::str::from_utf8(bytes) {
-        Ok(text) => script::read(text).and_then(NetworkProperty::new),
-        Err(_) if bytes.starts_with(&[0x1f, 0x8b]) => {
-            Err(Fault::unsupported(0, "the file is compressed with gzip; unpack it first"))
-        }
-        Err(error) => Err(Fault::invalid(error.valid_up_to(), "not UTF-8 text")),
-    };
-    found.map_err(|fault| fault.in_file(name, bytes))
+    let found = text(bytes).and_then(script::read).and_then(NetworkProperty::new);
+    found.map_err(|fault| VnnlibError::of(fault, name, bytes))
 }

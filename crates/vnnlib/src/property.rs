@@ -1,8 +1,8 @@
 //! A property in disjunctive normal form.
 
 use policert_numeric::{LinearInequality, Rational};
+use policert_sexpr::Fault;
 
-use crate::error::Fault;
 use crate::formula::{Formula, inequality};
 use crate::script::Script;
 use crate::term::LinearTerm;

@@ -1,9 +1,9 @@
 //! The commands of a file: declarations and assertions.
 
+use policert_sexpr::{Fault, Reader, Sexpr, quoted};
+
 use crate::declarations::Declarations;
-use crate::error::Fault;
 use crate::formula::Formula;
-use crate::sexpr::{Reader, Sexpr, quoted};
 use crate::variable::Variable;
 
 /// Holds what a file says.

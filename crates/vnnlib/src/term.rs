@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use policert_sexpr::{Fault, Sexpr, quoted};
+
 use policert_numeric::Rational;
 
 use crate::declarations::Declarations;
-use crate::error::Fault;
-use crate::sexpr::{Sexpr, quoted};
 use crate::variable::Variable;
 
 /// Numbers with more machine words than this are refused: sums and products of a file could need

@@ -2,6 +2,8 @@
 
 use policert_numeric::{LinearInequality, Rational};
 
+use policert_sexpr::MAX_DEPTH;
+
 use super::*;
 
 fn rational(text: &str) -> Rational {

@@ -91,6 +91,20 @@ pub struct BlocksworldArgs {
     #[arg(long, value_name = "N", help_heading = "Domain")]
     pub table_limit: Option<i64>,
 
+    /// Write this many random problems in PDDL of the same size, too, to train policies on
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        value_parser = problems,
+        help_heading = "Domain"
+    )]
+    pub problems: usize,
+
+    /// Seed of what is drawn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
+    pub seed: u64,
+
     /// Options for moves that may fail.
     #[command(flatten)]
     pub failing: FailingArgs,
@@ -121,6 +135,16 @@ pub struct NPuzzleArgs {
     )]
     pub unsafe_pairs: Vec<(i64, i64)>,
 
+    /// Write this many random problems in PDDL of the same size, too, to train policies on
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        value_parser = problems,
+        help_heading = "Domain"
+    )]
+    pub problems: usize,
+
     /// Seed of what is drawn
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
     pub seed: u64,
@@ -132,6 +156,17 @@ pub struct NPuzzleArgs {
     /// The files.
     #[command(flatten)]
     pub files: InstanceArgs,
+}
+
+/// The greatest number of problems that are drawn.
+const MOST_PROBLEMS: usize = 10_000;
+
+/// A number of problems.
+fn problems(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number <= MOST_PROBLEMS => Ok(number),
+        _ => Err(format!("a number from 0 to {MOST_PROBLEMS} is expected")),
+    }
 }
 
 fn tile_at_position(text: &str) -> Result<(i64, i64), String> {

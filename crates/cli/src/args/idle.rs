@@ -17,7 +17,7 @@ struct Rule {
     why: &'static str,
 }
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 15] = [
     Rule { commands: &POLICY, option: "filter", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &TIES, option: "ties", is_idle: no_policy, why: "there is no policy" },
     Rule { commands: &DRAWS, option: "choice", is_idle: no_policy, why: "there is no policy" },
@@ -43,8 +43,17 @@ const RULES: [Rule; 14] = [
     Rule {
         commands: &["generate npuzzle"],
         option: "seed",
-        is_idle: |matches| matches.value_source("unsafe_pairs") == Some(ValueSource::CommandLine),
-        why: "nothing is drawn where --unsafe is given",
+        is_idle: |matches| {
+            matches.value_source("unsafe_pairs") == Some(ValueSource::CommandLine)
+                && no_problems(matches)
+        },
+        why: "nothing is drawn where --unsafe is given, without --problems N",
+    },
+    Rule {
+        commands: &["generate blocksworld"],
+        option: "seed",
+        is_idle: no_problems,
+        why: "nothing is drawn without --problems N",
     },
     Rule {
         commands: &["generate racetrack", "generate transport"],
@@ -75,6 +84,10 @@ fn no_policy(matches: &ArgMatches) -> bool {
 
 fn no_rollouts(matches: &ArgMatches) -> bool {
     matches.get_one::<u64>("rollouts") == Some(&0)
+}
+
+fn no_problems(matches: &ArgMatches) -> bool {
+    matches.get_one::<usize>("problems") == Some(&0)
 }
 
 fn nothing_drawn(matches: &ArgMatches) -> bool {

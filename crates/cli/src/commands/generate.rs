@@ -180,6 +180,8 @@ fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
                 failing,
                 cost_bound: arguments.failing.cost_bound,
                 cost_aware: arguments.failing.cost_aware,
+                problems: arguments.problems,
+                seed: arguments.seed,
             };
             domain.instance()
         }),
@@ -191,6 +193,7 @@ fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
                 failing,
                 cost_bound: arguments.failing.cost_bound,
                 cost_aware: arguments.failing.cost_aware,
+                problems: arguments.problems,
                 seed: arguments.seed,
             };
             domain.instance()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
-use policert_problem::{Predicates, ProblemOptions, QuestionAim, Splits, StateSpace};
+use policert_problem::{Predicates, ProblemOptions, QuestionAim, Splits, StateSpace, StuckStates};
 use policert_verify::{Registry, Report, Request, verify};
 
 use super::{
@@ -41,6 +41,17 @@ fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
     let files = [&arguments.output.json, &arguments.evidence, &arguments.start_states];
     if files.into_iter().filter(|file| is_standard_output(file.as_deref())).count() > 1 {
         return Some("of --json, --evidence and --start-states one can go to standard output");
+    }
+    let VerifyArgs { task, reach_goal, stuck, .. } = arguments;
+    let has_aim = *reach_goal || *stuck == StuckStates::Unsafe || task.unsafe_states.is_some();
+    if task.pddl_problem.is_some() && !has_aim {
+        return Some(
+            "a problem in PDDL has no unsafe states: name them with --unsafe CONDITION, or ask for \
+             the goal with --reach-goal",
+        );
+    }
+    if *reach_goal && task.unsafe_states.is_some() {
+        return Some("--unsafe has no effect: with --reach-goal only the goal matters");
     }
     if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
         return Some("--last goes with --predicates splits:N");

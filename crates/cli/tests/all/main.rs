@@ -16,6 +16,7 @@ mod output_files;
 #[cfg(unix)]
 mod own_engine;
 mod pictures;
+mod planning;
 mod probabilities;
 mod qcomp;
 mod query;

@@ -6,6 +6,7 @@ use policert_bench::{StudyJournal, Suite};
 use policert_engine_api::{CancelFlag, Limits, Silent};
 use policert_evidence::{CertifyRequest, certify};
 use policert_jani::{LoadOptions, load_bytes, load_model};
+use policert_pddl::{parse_domain, parse_problem};
 use policert_reach::{ReachJournal, Task};
 use policert_vnnlib::parse_property;
 
@@ -50,6 +51,28 @@ fn properties() {
 fn vnnlib() {
     fuzz(seeds("examples", &[".vnnlib"]), |bytes| {
         let _ = parse_property("property.vnnlib", bytes);
+    });
+}
+
+#[test]
+fn pddl() {
+    let domain = std::fs::read(root().join("examples/blocks/domain.pddl")).expect("a domain");
+    let problem = std::fs::read(root().join("examples/blocks/four.pddl")).expect("a problem");
+    fuzz(seeds("examples/blocks", &[".pddl"]), |bytes| {
+        for (domain, problem) in [(bytes, &problem[..]), (&domain[..], bytes)] {
+            let Ok(domain) = parse_domain("domain.pddl", domain) else { continue };
+            let Ok(problem) = parse_problem("problem.pddl", problem, &domain) else { continue };
+            let mut polls = 0;
+            let grounded = policert_pddl::Task::ground(domain, problem, &mut || {
+                polls += 1;
+                polls > 20
+            });
+            if let Ok(task) = grounded {
+                let text = task.jani().into_bytes();
+                let loaded = load_bytes(Path::new("task.jani"), text, &LoadOptions::default());
+                assert!(loaded.model().is_some(), "{:?}", loaded.diagnostics());
+            }
+        }
     });
 }
 

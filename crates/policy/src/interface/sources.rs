@@ -62,7 +62,7 @@ pub struct Normalised {
 
 impl InputSource {
     /// The source that is the value of an expression.
-    fn of(expr: Expr) -> Self {
+    pub(super) fn of(expr: Expr) -> Self {
         match expr {
             Expr::Var(variable) => Self::Variable(variable),
             expr => Self::Computed(expr),

@@ -8,6 +8,7 @@ mod conversions;
 mod corpus;
 mod engines_agree;
 mod ic3_agrees;
+mod planning;
 mod prob_ppa;
 mod probabilities;
 mod probability_evidence;

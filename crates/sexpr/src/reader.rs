@@ -1,6 +1,6 @@
 //! Text to S-expressions, with places.
 
-use crate::error::Fault;
+use crate::Fault;
 
 /// Lists may be nested this deeply.
 pub const MAX_DEPTH: usize = 500;
@@ -10,22 +10,27 @@ const SHOWN: usize = 40;
 
 /// An S-expression of a text.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Sexpr<'a> {
+pub struct Sexpr<'a> {
     /// Offset in bytes of its first character.
     pub at: usize,
+    /// What it is.
     pub kind: Kind<'a>,
 }
 
+/// Says what an S-expression is.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Kind<'a> {
+pub enum Kind<'a> {
     /// A symbol, number or keyword; of a symbol between bars what is between them.
     Atom(&'a str),
     /// A string: what is between the quotation marks.
     Text(&'a str),
+    /// A list.
     List(Vec<Sexpr<'a>>),
 }
 
 impl<'a> Sexpr<'a> {
+    /// The atom that it is, if it is one.
+    #[must_use]
     pub fn atom(&self) -> Option<&'a str> {
         match self.kind {
             Kind::Atom(atom) => Some(atom),
@@ -33,6 +38,8 @@ impl<'a> Sexpr<'a> {
         }
     }
 
+    /// The items of the list that it is, if it is one.
+    #[must_use]
     pub fn list(&self) -> Option<&[Sexpr<'a>]> {
         match &self.kind {
             Kind::List(items) => Some(items),
@@ -41,6 +48,7 @@ impl<'a> Sexpr<'a> {
     }
 
     /// For messages: an atom itself, or what else it is.
+    #[must_use]
     pub fn described(&self) -> String {
         match &self.kind {
             Kind::Atom(atom) => quoted(atom),
@@ -54,7 +62,8 @@ impl<'a> Sexpr<'a> {
 }
 
 /// An atom in a message.
-pub(crate) fn quoted(atom: &str) -> String {
+#[must_use]
+pub fn quoted(atom: &str) -> String {
     format!("`{}`", shortened(atom))
 }
 
@@ -66,7 +75,8 @@ fn shortened(atom: &str) -> String {
 }
 
 /// Reads one expression after the other.
-pub(crate) struct Reader<'a> {
+#[derive(Debug)]
+pub struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
@@ -78,11 +88,16 @@ enum Token<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// A reader at the start of a text.
+    #[must_use]
     pub fn new(text: &'a str) -> Self {
         Self { text, at: if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 } }
     }
 
     /// The next expression that is in no list; `None` at the end of the text.
+    ///
+    /// # Errors
+    /// A text that is no such expression, or one that is nested too deeply.
     pub fn next_expression(&mut self) -> Result<Option<Sexpr<'a>>, Fault> {
         // Lists that are open: where each began, and what it has so far.
         let mut open: Vec<(usize, Vec<Sexpr<'a>>)> = Vec::new();

@@ -1,0 +1,5 @@
+(define (problem blocks-6)
+  (:domain blocks)
+  (:objects b0 b1 b2 b3 b4 b5 - block)
+  (:init (on b0 b1) (on b1 b2) (on b2 b3) (on b3 b4) (on b4 b5) (on-table b5) (clear b0) (hand-empty))
+  (:goal (and (on-table b0) (on b1 b0) (on b2 b1) (on b3 b2) (on b4 b3) (on b5 b4))))

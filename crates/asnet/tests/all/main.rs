@@ -1,0 +1,7 @@
+//! Tests of the crate from outside.
+
+mod definition;
+mod files;
+mod instantiation;
+mod random_network;
+mod translations;

@@ -1,0 +1,186 @@
+//! The same task in PDDL: domain, problems, and the translation between them and the model.
+
+use serde_json::{Map, Value, json};
+
+use crate::instance::InstanceFile;
+use crate::random::Random;
+
+/// The file of the domain, relative to the instance's folder.
+const DOMAIN: &str = "domain.pddl";
+/// The file of the problem, relative to the instance's folder.
+const PROBLEM: &str = "problem.pddl";
+
+/// A domain and problems of it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Planning {
+    pub domain: &'static str,
+    /// The problem that the model is.
+    pub problem: String,
+    /// Other problems of the same size.
+    pub others: Vec<String>,
+    pub translation: Value,
+}
+
+impl Planning {
+    /// The files, relative to the instance's folder.
+    pub fn files(&self) -> Vec<InstanceFile> {
+        let file = |path: String, text: &str| InstanceFile { path, text: text.to_owned() };
+        let mut files =
+            vec![file(DOMAIN.to_owned(), self.domain), file(PROBLEM.to_owned(), &self.problem)];
+        let others = self.others.iter().enumerate();
+        files.extend(others.map(|(i, text)| file(format!("problems/{i}.pddl"), text)));
+        files
+    }
+
+    /// The members of a translation that all have.
+    fn translation(values: Map<String, Value>, propositions: Value, labels: Value) -> Value {
+        json!({
+            "asnet": null,
+            "domain": DOMAIN,
+            "problem": PROBLEM,
+            "values": values,
+            "propositions": propositions,
+            "labels": labels,
+        })
+    }
+
+    /// Blocks: each lies on one of smaller index in the goal, and on one of larger index at first.
+    pub fn blocks(blocks: i64, others: usize, seed: u64) -> Self {
+        let n = usize::try_from(blocks).unwrap_or(0);
+        let ascending: Vec<Option<usize>> = (0..n).map(|i| i.checked_sub(1)).collect();
+        let descending: Vec<Option<usize>> =
+            (0..n).map(|i| Some(i + 1).filter(|&below| below < n)).collect();
+        let mut random = Random::new(seed);
+        let drawn = |number| {
+            let (start, goal) = (towers(n, &mut random), towers(n, &mut random));
+            blocks_problem(&format!("blocks-{n}-{number}"), &start, &goal)
+        };
+        let others = (0..others).map(drawn).collect();
+        let values = (0..n).map(|i| (format!("b{i}"), Value::from(i))).collect();
+        Self {
+            domain: include_str!("../../../examples/blocks/domain.pddl"),
+            problem: blocks_problem(&format!("blocks-{n}"), &descending, &ascending),
+            others,
+            translation: Self::translation(
+                values,
+                json!({
+                    "on(?x,?y)": "block_{x} = ite({y} < {x}, {y} + 2, {y} + 1)",
+                    "on-table(?x)": "block_{x} = 1",
+                    "holding(?x)": "block_{x} = 0",
+                    "clear(?x)": "clear_{x} = 1",
+                    "hand-empty": "`hand-empty` = 1",
+                }),
+                json!({
+                    "choose_table": ["put-down(?x)"],
+                    "choose_block_{x}": ["pick-up(?x)", "unstack(?x,?y)", "stack(?y,?x)"],
+                }),
+            ),
+        }
+    }
+
+    /// Sliding tiles. The last two tiles are free in the goal.
+    pub fn tiles(rows: i64, columns: i64, others: usize, seed: u64) -> Self {
+        let tiles = rows * columns - 1;
+        // The tile of each position, 0 for none.
+        let first: Vec<i64> = (0..=tiles).collect();
+        let mut random = Random::new(seed);
+        let mut drawn = |number: usize| {
+            let mut at = first.clone();
+            for i in (1..at.len()).rev() {
+                at.swap(i, random.index(i + 1));
+            }
+            tiles_problem(&format!("tiles-{rows}-{columns}-{number}"), rows, columns, &at)
+        };
+        let others = (0..others).map(&mut drawn).collect();
+        let tile = |k: i64| (format!("t{k}"), Value::from(k));
+        let position = |p: i64| (format!("p{p}"), Value::from(p));
+        Self {
+            domain: include_str!("../../../examples/tiles/domain.pddl"),
+            problem: tiles_problem(&format!("tiles-{rows}-{columns}"), rows, columns, &first),
+            others,
+            translation: Self::translation(
+                (1..=tiles).map(tile).chain((0..=tiles).map(position)).collect(),
+                json!({"at(?t,?p)": "tile_{t} = {p}", "empty(?p)": "empty = {p}"}),
+                json!({"move_{d}": ["slide(?t,?from,?to,?d)"]}),
+            ),
+        }
+    }
+}
+
+/// What each block lies on, drawn: in any order each one comes on the table, or on a tower.
+fn towers(n: usize, random: &mut Random) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..n).collect();
+    for i in (1..n).rev() {
+        order.swap(i, random.index(i + 1));
+    }
+    let mut beneath = vec![None; n];
+    let mut tops: Vec<usize> = Vec::new();
+    for block in order {
+        let place = random.index(tops.len() + 1);
+        match tops.get_mut(place) {
+            Some(top) => beneath[block] = Some(std::mem::replace(top, block)),
+            None => tops.push(block),
+        }
+    }
+    beneath
+}
+
+fn blocks_problem(name: &str, start: &[Option<usize>], goal: &[Option<usize>]) -> String {
+    let lies = |beneath: &[Option<usize>]| {
+        let lies = |(i, below): (usize, &Option<usize>)| match below {
+            Some(below) => format!("(on b{i} b{below})"),
+            None => format!("(on-table b{i})"),
+        };
+        beneath.iter().enumerate().map(lies).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = (0..start.len()).map(|i| format!("b{i}")).collect();
+    let mut facts = lies(start);
+    let clear = (0..start.len()).filter(|&i| !start.contains(&Some(i)));
+    facts.extend(clear.map(|i| format!("(clear b{i})")));
+    facts.push("(hand-empty)".to_owned());
+    format!(
+        "(define (problem {name})\n  (:domain blocks)\n  (:objects {} - block)\n  (:init {})\n  \
+         (:goal (and {})))\n",
+        names.join(" "),
+        facts.join(" "),
+        lies(goal).join(" ")
+    )
+}
+
+/// `at` has the tile of each position, 0 for none.
+fn tiles_problem(name: &str, rows: i64, columns: i64, at: &[i64]) -> String {
+    let tiles = rows * columns - 1;
+    let names = |letter: &str, from: i64| {
+        (from..=tiles).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(" ")
+    };
+    let facts: Vec<String> = at
+        .iter()
+        .enumerate()
+        .map(
+            |(p, tile)| {
+                if *tile == 0 { format!("(empty p{p})") } else { format!("(at t{tile} p{p})") }
+            },
+        )
+        .collect();
+    let mut beside = Vec::new();
+    for p in 0..=tiles {
+        for (to, dr, dc) in [("left", 0, -1), ("right", 0, 1), ("up", -1, 0), ("down", 1, 0)] {
+            let (r, c) = (p / columns + dr, p % columns + dc);
+            if (0..rows).contains(&r) && (0..columns).contains(&c) {
+                beside.push(format!("(beside p{p} p{} {to})", r * columns + c));
+            }
+        }
+    }
+    let goal: Vec<String> = std::iter::once(format!("(empty p{tiles})"))
+        .chain((1..=tiles - 2).map(|k| format!("(at t{k} p{})", tiles - k)))
+        .collect();
+    format!(
+        "(define (problem {name})\n  (:domain tiles)\n  (:objects {} - tile {} - position)\n  (:init {}\n    \
+         {})\n  (:goal (and {})))\n",
+        names("t", 1),
+        names("p", 0),
+        facts.join(" "),
+        beside.join(" "),
+        goal.join(" ")
+    )
+}

@@ -1,0 +1,57 @@
+//! Policies that are action schema networks.
+
+use std::path::Path;
+
+use policert_asnet::{FileKind, Translation, load_for_task, load_translated};
+use policert_engine_api::Budget;
+use policert_model::Model;
+use policert_outcome::{Failure, metered};
+use policert_policy::interface::NamedExpressions;
+use policert_policy::{LoadedPolicy, PolicyOptions};
+
+use crate::{ProblemOptions, pddl};
+
+/// Loads the policy if the files are an action schema network, or its translation to the model.
+pub(crate) fn load(
+    options: &ProblemOptions,
+    model: &Model,
+    expressions: &dyn NamedExpressions,
+    (network, interface): (Option<&Path>, Option<&Path>),
+    rules: &PolicyOptions,
+    budget: &Budget,
+) -> Result<Option<LoadedPolicy>, Failure> {
+    let kind = |path: Option<&Path>| {
+        let bytes = path.and_then(|path| policert_files::read(path).ok());
+        bytes.and_then(|bytes| FileKind::of(&bytes))
+    };
+    let is_network = kind(network) == Some(FileKind::Weights);
+    if kind(interface) == Some(FileKind::Translation)
+        && let Some(interface) = interface
+    {
+        let translation = metered(budget, |_| Translation::read(interface))?;
+        let domain = translation.resolved(&translation.domain);
+        let task = pddl::task(&domain, &translation.resolved(&translation.problem), budget)?;
+        let loaded = metered(budget, |_| {
+            load_translated(model, expressions, &translation, &task, network, rules)
+        })?;
+        return Ok(Some(loaded));
+    }
+    let Some(path) = network.filter(|_| is_network) else { return Ok(None) };
+    match (&options.pddl_problem, interface) {
+        (Some(problem), None) => {
+            let task = pddl::task(&options.model, problem, budget)?;
+            metered(budget, |_| load_for_task(model, &task, path, rules)).map(Some)
+        }
+        (_, Some(interface)) => Err(Failure::Usage(format!(
+            "--interface {}: {} is an action schema network, which needs a translation to the model \
+             (docs/asnets.md), not an interface",
+            interface.display(),
+            path.display()
+        ))),
+        (None, None) => Err(Failure::Usage(format!(
+            "{} is an action schema network: give it the domain and the problem in PDDL in place of \
+             the model, or a translation to the model with --interface (docs/asnets.md)",
+            path.display()
+        ))),
+    }
+}

@@ -1,0 +1,48 @@
+//! Models that are a domain and a problem in PDDL.
+
+use std::path::Path;
+
+use policert_engine_api::Budget;
+use policert_jani::{LoadOptions, Loaded, load_bytes};
+use policert_outcome::{Failure, Finding};
+use policert_pddl::{PddlError, Task, is_pddl, read_task};
+
+use crate::ProblemOptions;
+use crate::load::stopped;
+
+/// Grounds the problem, and loads the model that it is.
+pub(crate) fn load(
+    options: &ProblemOptions,
+    problem: &Path,
+    jani: &LoadOptions,
+    budget: &Budget,
+) -> Result<Loaded, Failure> {
+    if !options.constants.is_empty() {
+        let what = "--const has no effect: a problem in PDDL has no constants without value";
+        return Err(Failure::Usage(what.to_owned()));
+    }
+    let task = task(&options.model, problem, budget)?;
+    Ok(load_bytes(&options.model, task.jani().into_bytes(), jani))
+}
+
+/// Grounds a problem of a domain.
+pub(crate) fn task(domain: &Path, problem: &Path, budget: &Budget) -> Result<Task, Failure> {
+    let mut polled = budget.fork();
+    read_task(domain, problem, &mut || polled.poll_clock().is_err()).map_err(|error| match error {
+        PddlError::Stopped => stopped(budget),
+        error => Failure::Findings(vec![Finding::from(&error)]),
+    })
+}
+
+/// Returns whether a model file that is not in JANI is a domain in PDDL.
+pub(crate) fn is_domain(options: &ProblemOptions) -> bool {
+    policert_files::read(&options.model).is_ok_and(|bytes| is_pddl(&bytes))
+}
+
+/// Returns what to say where a domain stands alone.
+pub(crate) fn no_problem(domain: &Path) -> Failure {
+    Failure::Usage(format!(
+        "{} is in PDDL: name the domain and a problem of it, DOMAIN.pddl PROBLEM.pddl",
+        domain.display()
+    ))
+}
