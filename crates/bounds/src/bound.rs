@@ -13,6 +13,7 @@ use crate::interval::SlotBounds;
 use crate::program::{LANES, Lanes, Program};
 use crate::relaxation::{self, Lines};
 use crate::symbolic::{Form, FormBlock, FormTerm, Relaxations};
+pub(crate) use bends::Convex;
 
 /// Computes bounds of score differences of one network.
 #[derive(Debug)]
@@ -218,6 +219,30 @@ impl Bounder {
         Ok(())
     }
 
+    /// A lower bound of a form of the scores and multiples of other elements, by their slots, over
+    /// the part that was entered last, with its plane.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn mixed_plane<T>(
+        &mut self,
+        frame: &RegionFrame,
+        form: &Form,
+        elements: &[(usize, f64)],
+        budget: &mut Budget,
+        visit: impl FnOnce(Plane<'_>) -> T,
+    ) -> Result<T, StopReason> {
+        self.poll(budget)?;
+        self.forms_done += 1;
+        let forms = std::slice::from_ref(form);
+        self.forms.start(&self.program, frame, self.program.output, forms);
+        for &(slot, by) in elements {
+            self.forms.add_element(&self.program, frame, slot, by);
+        }
+        self.carry_back(frame);
+        Ok(visit(Plane { bounder: &*self, frame, lane: 0 }))
+    }
+
     /// Draws the lines of a function over the bounds of its argument.
     fn relax(&mut self, node: usize, source: usize, activation: Activation) {
         let (range, sources) = (self.program.range(node), self.program.range(source));
@@ -295,16 +320,25 @@ impl Bounder {
         forms: &[Form],
         budget: &mut Budget,
     ) -> Result<Lanes, StopReason> {
-        if self.is_large {
-            budget.poll_clock()?
-        } else {
-            budget.poll()?
-        }
+        self.poll(budget)?;
         self.forms_done += forms.len() as u64;
         self.forms.start(&self.program, frame, node, forms);
+        Ok(self.carry_back(frame))
+    }
+
+    /// Looks at the budget before a pass through the network.
+    ///
+    /// # Errors
+    /// A stop of the budget.
+    pub fn poll(&self, budget: &mut Budget) -> Result<(), StopReason> {
+        if self.is_large { budget.poll_clock() } else { budget.poll() }
+    }
+
+    /// Lower bounds of the forms that were started.
+    fn carry_back(&mut self, frame: &RegionFrame) -> Lanes {
         let relaxations =
             Relaxations { lines: &self.lines, bounds: &self.bounds, active: &self.active };
-        Ok(self.forms.lower_bounds(&self.program, frame, relaxations))
+        self.forms.lower_bounds(&self.program, frame, relaxations)
     }
 
     /// Lower bounds of score differences over the box that was entered last: for each pair

@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 
 use policert_engine_api::{Budget, StopReason};
-use policert_policy::{Activation, Elements, Matrix, Network, NodeId, Op};
+use policert_policy::{Activation, Matrix, Network, NodeId, Op};
 
 /// Rows of a backward substitution, or neurons of an interval pass, that run side by side.
 pub(crate) const LANES: usize = 8;
@@ -171,14 +171,6 @@ impl Program {
         &self.network.nodes()[node].op
     }
 
-    /// The values of all slots for some inputs, rounded.
-    pub fn values(&self, inputs: &[f64]) -> Vec<f64> {
-        match self.network.fold(&mut Rounded, inputs.to_vec()) {
-            Ok(values) => values.concat(),
-            Err(never) => match never {},
-        }
-    }
-
     /// Number of weights.
     pub fn weights(&self) -> usize {
         let of = |node: &policert_policy::NetworkNode| match &node.op {
@@ -209,32 +201,4 @@ impl Program {
 pub(crate) fn factor(mul: f64, div: f64) -> f64 {
     let factor = mul / div;
     if factor.is_normal() || mul.abs() < f64::from_bits(1) { factor } else { f64::NAN }
-}
-
-/// Double precision, rounded to nearest.
-struct Rounded;
-
-impl Elements for Rounded {
-    type Element = f64;
-    type Error = Infallible;
-
-    fn row(&mut self, weights: &[f64], bias: f64, x: &[f64]) -> Result<f64, Infallible> {
-        Ok(weights.iter().zip(x).map(|(w, x)| w * x).sum::<f64>() + bias)
-    }
-
-    fn scale(&mut self, x: &f64, mul: f64, div: f64, add: f64) -> Result<f64, Infallible> {
-        Ok(x * factor(mul, div) + add)
-    }
-
-    fn apply(&mut self, activation: Activation, x: &f64) -> Result<f64, Infallible> {
-        Ok(activation.image(*x, *x).0)
-    }
-
-    fn sum(&mut self, terms: &[f64]) -> Result<f64, Infallible> {
-        Ok(terms.iter().sum())
-    }
-
-    fn max(&mut self, terms: &[f64]) -> Result<f64, Infallible> {
-        Ok(terms.iter().copied().fold(f64::NEG_INFINITY, f64::max))
-    }
 }

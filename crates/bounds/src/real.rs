@@ -8,8 +8,10 @@
 //! [polytope] and decided exactly. Points at [random](sample) find witnesses that are not rare. For networks of linear pieces the search is complete, with
 //! tolerance zero.
 
+mod ascent;
 mod check;
 mod descend;
+mod mixed_row;
 mod polytope;
 mod problem;
 mod queue;
@@ -181,6 +183,7 @@ impl RealOracle {
         budget: &mut Budget,
     ) -> Result<RealAnswer, StopReason> {
         let mut searches = self.searches(disjuncts, budget)?;
+        searches.open.iter_mut().for_each(|search| search.looks_first = true);
         loop {
             if let Some(answer) = searches.advance(self, u64::MAX, budget)? {
                 return Ok(answer);

@@ -160,7 +160,7 @@ fn bound_alone(
             network
         }
         (ScoreBounds::Trees(trees), _) => {
-            trees.enter(&ranges);
+            trees.enter(ranges);
             best.refuted |= pairs.iter().any(|&(rival, output)| {
                 policy.requires(output, rival).is_excluded_by_units(trees.lower(rival, output))
             });

@@ -23,7 +23,7 @@ pub(crate) fn bound_trees(
     let outputs = asked.prepared.applicable.len();
     asked.prepared.statistics.bounds += 1;
     let ScoreBounds::Trees(trees) = &mut asked.prepared.function else { return Ok(()) };
-    trees.enter(&inputs);
+    trees.enter(inputs);
     let axes = asked.prepared.axes.variables.len();
     for lesser in 0..outputs {
         let is_asked = lesser == asked.output;
@@ -58,7 +58,7 @@ pub(crate) fn tree_cut(asked: &mut Asked<'_, '_>, leaf: &MapNode) -> Option<Cut>
     let outputs = asked.prepared.applicable.len();
     let output = asked.output;
     let ScoreBounds::Trees(trees) = &mut asked.prepared.function else { return None };
-    trees.enter(&inputs);
+    trees.enter(inputs);
     // Rivals that surely compete first.
     let rank = |rival: usize| match leaf.truths.get(rival) {
         None => 2,

@@ -329,7 +329,10 @@ impl<'q> QuerySearch<'_, '_, 'q> {
 
     /// Asks the query over the reals for a while, if its time has come.
     fn over_reals(&mut self, whole: &Restriction<'q>) -> Result<OverReals, StopReason> {
-        if !RELAXED.contains(&self.open_boxes) || self.open_boxes == self.asked_at {
+        // Trees are cut at their thresholds here as there.
+        let is_network = matches!(self.asked.prepared.function, ScoreBounds::Network(_));
+        let is_time = RELAXED.contains(&self.open_boxes) && self.open_boxes != self.asked_at;
+        if !is_network || !is_time {
             return Ok(OverReals::Open);
         }
         self.asked_at = self.open_boxes;

@@ -28,8 +28,8 @@ pub(crate) struct FormBlock {
     plane: Lanes,
     /// T of the error model.
     terms: Lanes,
-    /// The node that the forms started at.
-    started: usize,
+    /// The nodes that the forms started at.
+    started: SmallVec<[usize; 4]>,
     /// The numbers of all neurons of any layer.
     neurons: Vec<usize>,
     arch: Arch,
@@ -54,7 +54,7 @@ impl FormBlock {
             constant: [0.0; LANES],
             plane: [0.0; LANES],
             terms: [0.0; LANES],
-            started: 0,
+            started: SmallVec::new(),
             neurons: (0..program.nodes.iter().map(|node| node.width).max().unwrap_or(0)).collect(),
             arch: Arch::new(),
         }
@@ -64,7 +64,8 @@ impl FormBlock {
     /// its rows.
     pub fn start(&mut self, program: &Program, frame: &RegionFrame, node: usize, forms: &[Form]) {
         self.live.fill(false);
-        self.started = node;
+        self.started.clear();
+        self.started.push(node);
         self.constant = [0.0; LANES];
         self.terms = [0.0; LANES];
         let at = program.nodes[node].at;
@@ -94,6 +95,22 @@ impl FormBlock {
                 }
             }
         }
+    }
+
+    /// Adds a multiple of an element, by its slot, to the form of the first lane, which starts at a
+    /// later node. The others only start anew.
+    pub fn add_element(&mut self, program: &Program, frame: &RegionFrame, slot: usize, by: f64) {
+        let node = program.node_of(slot);
+        if !self.live[node] {
+            self.live[node] = true;
+            self.coefficients[program.range(node)].fill([0.0; LANES]);
+        }
+        if !self.started.contains(&node) {
+            self.started.push(node);
+        }
+        self.coefficients[slot][0] += by;
+        // What is added to it later is rounded together with it.
+        self.terms[0] += by.abs() * frame.flow[slot];
     }
 
     /// Carries the forms back to the input and writes a lower bound of each over the box.
@@ -200,8 +217,8 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
             }
         }
         store::<S, N>(&mut forms.terms, terms);
-        let FormBlock { live, constant, plane, neurons, .. } = forms;
-        let started = (forms.started == node).then_some(&neurons[..range.len()]);
+        let FormBlock { live, constant, plane, neurons, started, .. } = forms;
+        let started = started.contains(&node).then_some(&neurons[..range.len()]);
         Self { simd, program, frame, node, before, live, own, constant, plane, started }
     }
 

@@ -17,17 +17,32 @@ pub(crate) struct TreeBounds<'p> {
     base: &'p [i128],
     /// The approximate value of one unit of a score: for measures, not for decisions.
     unit: f64,
+    /// Those that wait on a way through a tree.
+    steps: Vec<Step>,
+}
+
+/// A step of a way through a tree.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// To a node.
+    Visit(usize),
+    /// To the part of the box where an input has this range.
+    Turn(usize, IntInterval),
 }
 
 #[derive(Debug)]
 struct PreparedTree<'p> {
     tree: &'p IntegerTree,
-    /// By leaf the values of all outputs.
+    /// The outputs that its leaves name, ascending; mostly one.
+    outputs: Vec<usize>,
+    /// By leaf the values of these.
     values: Vec<i128>,
     /// By node the row of `values`; of leaves only.
     rows: Vec<usize>,
     /// The rows of the leaves that the box of the last [`TreeBounds::enter`] reaches.
     reached: Vec<usize>,
+    /// For each of the outputs the least and the greatest value among these.
+    extremes: Vec<(i128, i128)>,
     /// The first question that the box leaves open, and how many of the reached leaves are on its
     /// left.
     open: Option<Open>,
@@ -43,26 +58,21 @@ struct Open {
 
 impl<'p> TreeBounds<'p> {
     pub fn new(ensemble: &'p IntegerTrees) -> Self {
-        let outputs = ensemble.outputs();
-        let trees = ensemble.trees().iter().map(|tree| PreparedTree::new(tree, outputs)).collect();
-        Self { trees, base: ensemble.base(), unit: ensemble.unit().to_f64() }
+        let trees = ensemble.trees().iter().map(PreparedTree::new).collect();
+        Self { trees, base: ensemble.base(), unit: ensemble.unit().to_f64(), steps: Vec::new() }
     }
 
     /// Turns to a box, given by the ranges of the inputs.
-    pub fn enter(&mut self, inputs: &[IntInterval]) {
+    pub fn enter(&mut self, mut inputs: Vec<IntInterval>) {
         for tree in &mut self.trees {
-            tree.enter(inputs);
+            tree.enter(&mut inputs, &mut self.steps);
         }
     }
 
     /// A lower bound of the score of `greater` minus that of `lesser` over the box, in units.
     pub fn lower(&self, greater: usize, lesser: usize) -> i128 {
-        let outputs = self.base.len();
         let base = self.base[greater] - self.base[lesser];
-        let least = |tree: &PreparedTree<'_>| {
-            tree.least(&tree.reached, outputs, greater, lesser).unwrap_or_default()
-        };
-        base + self.trees.iter().map(least).sum::<i128>()
+        base + self.trees.iter().map(|tree| tree.least(greater, lesser)).sum::<i128>()
     }
 
     /// A number of units as a score, rounded.
@@ -72,15 +82,17 @@ impl<'p> TreeBounds<'p> {
     }
 
     /// The question, `input ≤ at`, that the box leaves open and whose answers raise the lower bound
-    /// most; `None` if each tree has one leaf left.
+    /// most; `None` if each tree that the difference depends on has one leaf left.
     pub fn cut(&self, greater: usize, lesser: usize) -> Option<(usize, i64)> {
-        let outputs = self.base.len();
         let mut gains: BTreeMap<(usize, i64), (u128, usize)> = BTreeMap::new();
         for tree in &self.trees {
             let Some(Open { input, at, left }) = tree.open else { continue };
+            if tree.place(greater).is_none() && tree.place(lesser).is_none() {
+                continue;
+            }
             let (low, high) = tree.reached.split_at(left);
-            let low = tree.least(low, outputs, greater, lesser).unwrap_or_default();
-            let high = tree.least(high, outputs, greater, lesser).unwrap_or_default();
+            let (low, high) =
+                (tree.least_of(low, greater, lesser), tree.least_of(high, greater, lesser));
             let gain = gains.entry((input, at)).or_default();
             gain.0 = gain.0.saturating_add(low.abs_diff(high));
             gain.1 += 1;
@@ -90,93 +102,118 @@ impl<'p> TreeBounds<'p> {
 }
 
 impl<'p> PreparedTree<'p> {
-    fn new(tree: &'p IntegerTree, outputs: usize) -> Self {
-        let mut values = Vec::new();
-        let mut rows = vec![0; tree.nodes.len()];
-        for (row, node) in rows.iter_mut().zip(&tree.nodes) {
+    fn new(tree: &'p IntegerTree) -> Self {
+        let leaves = || {
+            tree.nodes.iter().filter_map(|node| match node {
+                IntegerNode::Leaf(leaf) => Some(leaf),
+                IntegerNode::Split { .. } => None,
+            })
+        };
+        let mut outputs: Vec<usize> = leaves().flatten().map(|value| value.output).collect();
+        outputs.sort_unstable();
+        outputs.dedup();
+        let (mut values, mut rows) = (Vec::new(), Vec::with_capacity(tree.nodes.len()));
+        let mut row = 0;
+        for node in &tree.nodes {
+            rows.push(row);
             if let IntegerNode::Leaf(leaf) = node {
-                *row = values.len() / outputs;
-                let begin = values.len();
-                values.resize(begin + outputs, 0);
-                for value in leaf {
-                    values[begin + value.output] = value.value;
-                }
+                let of = |output| leaf.iter().find(|value| value.output == output);
+                values.extend(outputs.iter().map(|&output| of(output).map_or(0, |v| v.value)));
+                row += 1;
             }
         }
-        Self { tree, values, rows, reached: Vec::new(), open: None }
+        Self { tree, outputs, values, rows, reached: Vec::new(), extremes: Vec::new(), open: None }
     }
 
-    fn enter(&mut self, inputs: &[IntInterval]) {
+    fn enter(&mut self, inputs: &mut [IntInterval], steps: &mut Vec<Step>) {
         self.reached.clear();
         self.open = None;
         let mut k = 0;
-        loop {
-            match &self.tree.nodes[k] {
-                IntegerNode::Leaf(_) => {
-                    self.reached.push(self.rows[k]);
-                    return;
-                }
-                &IntegerNode::Split { input, at, left, right } => {
-                    let side = inputs[input];
-                    if side.hi <= at {
-                        k = left;
-                    } else if side.lo > at {
-                        k = right;
-                    } else {
-                        self.collect(left, inputs);
-                        let count = self.reached.len();
-                        self.collect(right, inputs);
-                        self.open = Some(Open { input, at, left: count });
-                        return;
-                    }
-                }
+        while let &IntegerNode::Split { input, at, left, right } = &self.tree.nodes[k] {
+            let side = inputs[input];
+            if side.hi <= at {
+                k = left;
+            } else if side.lo > at {
+                k = right;
+            } else {
+                inputs[input].hi = at;
+                self.collect(left, inputs, steps);
+                let count = self.reached.len();
+                inputs[input] = IntInterval::new(at.saturating_add(1), side.hi);
+                self.collect(right, inputs, steps);
+                inputs[input] = side;
+                self.open = Some(Open { input, at, left: count });
+                break;
             }
+        }
+        if self.open.is_none() {
+            self.reached.push(self.rows[k]);
+        }
+        self.extremes.clear();
+        for place in 0..self.outputs.len() {
+            let values =
+                self.reached.iter().map(|row| self.values[row * self.outputs.len() + place]);
+            let extremes = values.fold((i128::MAX, i128::MIN), |(least, greatest), value| {
+                (least.min(value), greatest.max(value))
+            });
+            self.extremes.push(extremes);
         }
     }
 
     /// Adds the leaves below a node that the box reaches. Questions on the way down narrow it.
-    fn collect(&mut self, node: usize, inputs: &[IntInterval]) {
-        let mut waiting = vec![(node, Vec::new())];
-        while let Some((k, bounds)) = waiting.pop() {
-            match &self.tree.nodes[k] {
-                IntegerNode::Leaf(_) => self.reached.push(self.rows[k]),
+    fn collect(&mut self, node: usize, inputs: &mut [IntInterval], steps: &mut Vec<Step>) {
+        steps.push(Step::Visit(node));
+        while let Some(step) = steps.pop() {
+            let node = match step {
+                Step::Turn(input, side) => {
+                    inputs[input] = side;
+                    continue;
+                }
+                Step::Visit(node) => node,
+            };
+            match &self.tree.nodes[node] {
+                IntegerNode::Leaf(_) => self.reached.push(self.rows[node]),
                 &IntegerNode::Split { input, at, left, right } => {
-                    let side = narrowed(inputs[input], input, &bounds);
-                    if side.lo <= at {
-                        waiting.push((left, below(&bounds, input, IntInterval::new(side.lo, at))));
-                    }
-                    if side.hi > at {
-                        let rest = IntInterval::new(at.saturating_add(1), side.hi);
-                        waiting.push((right, below(&bounds, input, rest)));
+                    let side = inputs[input];
+                    if side.hi <= at {
+                        steps.push(Step::Visit(left));
+                    } else if side.lo > at {
+                        steps.push(Step::Visit(right));
+                    } else {
+                        let above = IntInterval::new(at.saturating_add(1), side.hi);
+                        steps.push(Step::Turn(input, side));
+                        steps.push(Step::Visit(right));
+                        steps.push(Step::Turn(input, above));
+                        steps.push(Step::Visit(left));
+                        inputs[input].hi = at;
                     }
                 }
             }
         }
     }
 
-    /// The least difference of two outputs' values among leaves.
-    fn least(&self, rows: &[usize], outputs: usize, greater: usize, lesser: usize) -> Option<i128> {
-        let difference = |&row: &usize| {
-            let values = &self.values[row * outputs..(row + 1) * outputs];
-            values[greater] - values[lesser]
-        };
-        rows.iter().map(difference).min()
+    /// The place of an output among those that the leaves name.
+    fn place(&self, output: usize) -> Option<usize> {
+        self.outputs.binary_search(&output).ok()
     }
-}
 
-/// The range of an input after the questions on the way down, the last of which counts.
-fn narrowed(side: IntInterval, input: usize, bounds: &[(usize, IntInterval)]) -> IntInterval {
-    let last = bounds.iter().rev().find(|(narrowed, _)| *narrowed == input);
-    last.map_or(side, |&(_, range)| range)
-}
+    /// The least difference of two outputs' values among the leaves that are reached.
+    fn least(&self, greater: usize, lesser: usize) -> i128 {
+        match (self.place(greater), self.place(lesser)) {
+            (None, None) => 0,
+            (Some(greater), None) => self.extremes[greater].0,
+            (None, Some(lesser)) => -self.extremes[lesser].1,
+            (Some(_), Some(_)) => self.least_of(&self.reached, greater, lesser),
+        }
+    }
 
-fn below(
-    bounds: &[(usize, IntInterval)],
-    input: usize,
-    range: IntInterval,
-) -> Vec<(usize, IntInterval)> {
-    let mut bounds: Vec<(usize, IntInterval)> =
-        bounds.iter().copied().filter(|(narrowed, _)| *narrowed != input).collect();
-    bounds.push((input, range));
-    bounds
+    /// The least difference of two outputs' values among leaves.
+    fn least_of(&self, rows: &[usize], greater: usize, lesser: usize) -> i128 {
+        let (greater, lesser) = (self.place(greater), self.place(lesser));
+        let difference = |&row: &usize| {
+            let values = &self.values[row * self.outputs.len()..];
+            greater.map_or(0, |at| values[at]) - lesser.map_or(0, |at| values[at])
+        };
+        rows.iter().map(difference).min().unwrap_or_default()
+    }
 }

@@ -1,16 +1,27 @@
 //! The bends of the functions in the part that was entered last: where they are, which of them
-//! matter, and planes that touch them.
+//! matter, and which lines are below them.
 
 use policert_policy::{Activation, NodeId, Op};
 
 use super::Bounder;
+use crate::linearised::Line;
 use crate::program::ProgramNode;
 
+/// An element of a function's node that is convex, with one bend at 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convex {
+    pub slot: usize,
+    /// The slot of its argument.
+    pub source: usize,
+    /// The slope below 0; that above is 1.
+    pub alpha: f64,
+}
+
 impl Bounder {
-    /// Draws the lower lines of the functions that bend such that they touch at a point: planes
-    /// that follow are tighter there.
-    pub fn touch(&mut self, inputs: &[f64]) {
-        let values = self.program.values(inputs);
+    /// The functions that bend in the part that was entered last and are convex: lines of any slope
+    /// between `alpha` and 1 through the origin are below.
+    pub fn convex(&self) -> Vec<Convex> {
+        let mut convex = Vec::new();
         for node in 0..self.program.nodes.len() {
             let Op::Pointwise { input, activation: Activation::Leaky { alpha } } =
                 *self.program.op(node)
@@ -20,12 +31,28 @@ impl Bounder {
             let sources = self.program.range(input.index());
             for (slot, source) in self.program.range(node).zip(sources) {
                 let (lo, hi) = self.range(source);
-                // Both lines through the origin are below where it is convex.
                 if lo < 0.0 && hi > 0.0 && alpha <= 1.0 {
-                    self.lines[slot].lower_slope = if values[source] > 0.0 { 1.0 } else { alpha };
-                    self.lines[slot].lower_offset = 0.0;
+                    convex.push(Convex { slot, source, alpha });
                 }
             }
+        }
+        convex
+    }
+
+    /// Draws the lower line of such a function with another slope: planes that follow have it.
+    pub fn slope_below(&mut self, function: &Convex, slope: f64) {
+        let line = &mut self.lines[function.slot];
+        (line.lower_slope, line.lower_offset) = (slope.clamp(function.alpha, 1.0), 0.0);
+    }
+
+    /// The line below an element of a function's node for a coefficient of at least 0, above it
+    /// for one below 0, in the part that was entered last.
+    pub fn line(&self, slot: usize, coefficient: f64) -> Line {
+        let lines = &self.lines[slot];
+        if coefficient < 0.0 {
+            Line { slope: lines.upper_slope, offset: lines.upper_offset }
+        } else {
+            Line { slope: lines.lower_slope, offset: lines.lower_offset }
         }
     }
 

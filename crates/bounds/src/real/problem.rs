@@ -1,6 +1,8 @@
 //! A question over the reals, made ready: the box of the variables, and each inequality in double
 //! precision with an upper side that is loosened by what the conversion loses.
 
+use std::iter::zip;
+
 use policert_numeric::round::{add_up, mul_up, sub_up};
 use policert_numeric::{LinearInequality, Rational};
 
@@ -27,6 +29,23 @@ pub(super) struct Constraint {
     pub slopes: Vec<f64>,
     pub upper: f64,
     pub strict: bool,
+}
+
+impl Constraint {
+    /// The size of its left side and upper side, for magnitudes of the scores and the variables.
+    pub fn size(&self, scores: &[f64], variables: &[f64]) -> f64 {
+        let of_scores = self.scores.iter().map(|term| term.factor.abs() * scores[term.element]);
+        let of_variables = zip(&self.slopes, variables).map(|(slope, size)| slope.abs() * size);
+        let size = of_scores.chain(of_variables).sum::<f64>() + self.upper.abs();
+        if size.is_normal() { size } else { 1.0 }
+    }
+
+    /// By how much it does not hold at a point with these scores, in double precision.
+    pub fn excess(&self, point: &[f64], scores: &[f64]) -> f64 {
+        let of_scores = self.scores.iter().map(|term| term.factor * scores[term.element]);
+        let of_point = zip(&self.slopes, point).map(|(slope, x)| slope * x);
+        of_scores.chain(of_point).sum::<f64>() - self.upper
+    }
 }
 
 /// A question that was read: decided already, or open.

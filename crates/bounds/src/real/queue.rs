@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
+use super::ascent::Multipliers;
 use crate::bound::Bend;
 
 /// A box of the variables, where the arguments of some functions are on one side of a bend.
@@ -13,9 +15,16 @@ pub(super) struct RealPart {
     pub bends: Vec<Bend>,
     /// The number of times that planes alone made it smaller since it was split last.
     pub trims: u32,
+    /// Those with which the bound was best before it was split.
+    pub multipliers: Option<Arc<Multipliers>>,
 }
 
 impl RealPart {
+    /// A box.
+    pub fn of(lo: Vec<f64>, hi: Vec<f64>) -> Self {
+        Self { lo, hi, bends: Vec::new(), trims: 0, multipliers: None }
+    }
+
     /// Returns whether no point is in it.
     pub fn is_empty(&self) -> bool {
         self.lo.iter().zip(&self.hi).any(|(lo, hi)| lo > hi)

@@ -15,8 +15,9 @@ use crate::symbolic::{Form, FormTerm};
 const FEW_FUNCTIONS: usize = 32;
 
 impl RealSearch {
-    /// The planes of all inequalities and bends over the part that was entered last, and how far
-    /// the farthest of them is from being satisfied; `None` if one is satisfied nowhere.
+    /// The planes of all inequalities, and with `bends` those of the bends, over the part that was
+    /// entered last, and how far the farthest of them is from being satisfied; `None` if one is
+    /// satisfied nowhere.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -24,6 +25,7 @@ impl RealSearch {
         &mut self,
         oracle: &mut RealOracle,
         part: &RealPart,
+        bends: bool,
         budget: &mut Budget,
     ) -> Result<Option<(Vec<PlaneRow>, f64)>, StopReason> {
         let Self { constraints, frame, sizes, influence, effects, .. } = self;
@@ -31,7 +33,7 @@ impl RealSearch {
         let program = bounder.program();
         let output = program.output;
         let mut groups: Vec<(usize, Vec<Form>)> = Vec::new();
-        for bend in part.bends.iter().filter(|bend| !bend.implied) {
+        for bend in part.bends.iter().filter(|bend| bends && !bend.implied) {
             let node = program.node_of(bend.slot);
             let element = bend.slot - program.nodes[node].at;
             let factor = if bend.above { -1.0 } else { 1.0 };

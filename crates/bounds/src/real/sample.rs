@@ -1,4 +1,5 @@
-//! Points at random: where witnesses are not rare, they are found without any bounds.
+//! Points at random, and descents from the best: where witnesses are not rare, they are found
+//! without any bounds.
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
@@ -10,6 +11,9 @@ use super::search::RealSearch;
 const POINTS_PER_PART: u64 = 16;
 /// At most so many at once.
 const MANY_POINTS: u64 = 1 << 14;
+/// Points before the first split, and how many of them a descent starts from.
+const FIRST_POINTS: u64 = 64;
+const FIRST_DESCENTS: usize = 1;
 /// The best points are checked exactly.
 const CHECKED: usize = 4;
 
@@ -43,9 +47,19 @@ impl Draws {
 }
 
 impl RealSearch {
-    /// After 4, 16, 64, … parts that were not refuted: looks at as many random points of the whole
-    /// box as these parts are worth, and descends from the best. A point that satisfies
-    /// everything, exactly.
+    /// Before anything is split: looks at a few points of the whole box, and descends from the
+    /// best. A point that satisfies everything, exactly.
+    pub fn first_look(
+        &mut self,
+        oracle: &mut RealOracle,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<Rational>>, StopReason> {
+        self.look_at_points(oracle, FIRST_POINTS, FIRST_DESCENTS, budget)
+    }
+
+    /// After 4, 16, 64, … parts that were not refuted: looks at as many points of the whole box as
+    /// these parts are worth, and descends from the best, from one more each time. A point that
+    /// satisfies everything, exactly.
     pub fn sample(
         &mut self,
         oracle: &mut RealOracle,
@@ -56,6 +70,18 @@ impl RealSearch {
             return Ok(None);
         }
         let count = (parts * POINTS_PER_PART).min(MANY_POINTS);
+        self.look_at_points(oracle, count, parts.trailing_zeros() as usize / 2, budget)
+    }
+
+    /// Looks at points at random, every second one a corner in most of its coordinates, and
+    /// descends from the best.
+    fn look_at_points(
+        &mut self,
+        oracle: &mut RealOracle,
+        count: u64,
+        descents: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<Rational>>, StopReason> {
         let mut points = Vec::new();
         for number in 0..count {
             let ends = number % 2 == 1;
@@ -74,8 +100,12 @@ impl RealSearch {
                 return Ok(Some(found));
             }
         }
-        let Some(&best) = order.first() else { return Ok(None) };
-        let end = self.descend(oracle, point(best), budget)?;
-        self.check(oracle, &end, budget)
+        for &at in order.iter().take(descents) {
+            let end = self.descend(oracle, point(at), budget)?;
+            if let Some(found) = self.check(oracle, &end, budget)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 }

@@ -11,6 +11,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 use policert_numeric::simplex::Feasibility;
 
+use super::ascent::Ascended;
 use super::polytope::Polytope;
 use super::problem::{Constraint, RealProblem};
 use super::queue::{Queue, RealPart, Strategy};
@@ -33,8 +34,16 @@ enum PartResult {
     Stuck,
 }
 
-/// All planes of a part, and likely points.
-type Meeting = (Vec<PlaneRow>, [Vec<f64>; 2]);
+/// What all planes of a part leave.
+struct Meeting {
+    rows: Vec<PlaneRow>,
+    /// Likely points.
+    likely: [Vec<f64>; 2],
+    /// How far the whole is from satisfying the inequalities.
+    distance: f64,
+    /// By slot how much each function is relaxed, where that is known.
+    gaps: Option<Vec<f64>>,
+}
 
 /// The search for one question.
 #[derive(Debug)]
@@ -57,8 +66,13 @@ pub(super) struct RealSearch {
     pub draws: Draws,
     /// Parts that were not refuted.
     pub looked_at: u64,
-    /// The number of times that planes are drawn anew where the ones before leave room.
-    rounds: usize,
+    /// Sizes of the constraints.
+    pub scales: Vec<f64>,
+    /// True if multipliers are improved in each part: worth its time where few parts can be cut
+    /// small.
+    ascends: bool,
+    /// True if points are looked at as soon as the bounds of the whole leave it open.
+    pub looks_first: bool,
     /// Exact work of the part at hand, in linear forms.
     exact_work: u64,
 }
@@ -74,6 +88,8 @@ const SMALL_NETWORK: usize = 20;
 const SHARE: u64 = 12;
 /// It begins anew where it can look so often at all that is left before the next time.
 const OFTEN: usize = 16;
+/// With at most so many open functions the simplex method follows an ascent.
+const FEW_OPEN: usize = 6;
 /// A part is not split where planes leave at most this share of it.
 const TRIMMED: f64 = 0.25;
 /// So often, one after the other.
@@ -101,13 +117,17 @@ impl RealSearch {
             Some(other) if other.whole.lo == lo && other.whole.hi == hi => Arc::clone(&other.frame),
             _ => Arc::new(RegionFrame::new(program, inputs(&lo), inputs(&hi))),
         };
-        let sizes = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
+        let sizes: Vec<f64> = zip(&lo, &hi).map(|(lo, hi)| lo.abs().max(hi.abs())).collect();
         let constraints = problem.constraints(&frame.magnitude[program.range(program.output)]);
+        let scores = &frame.magnitude[program.range(program.output)];
+        let scales = constraints.iter().map(|constraint| constraint.size(scores, &sizes)).collect();
+        let ascends = oracle.reads.len() > MANY_VARIABLES;
+        let strategy = if ascends { Strategy::Bends } else { Strategy::Sides };
         let influence = vec![0.0; lo.len()];
-        let whole = RealPart { lo, hi, bends: Vec::new(), trims: 0 };
+        let whole = RealPart::of(lo, hi);
         Ok(Self {
             problem,
-            queues: vec![Queue::of(whole.clone(), Strategy::Sides)],
+            queues: vec![Queue::of(whole.clone(), strategy)],
             forked: false,
             constraints,
             frame,
@@ -116,8 +136,9 @@ impl RealSearch {
             effects: vec![0.0; program.slots],
             draws: Draws::new(),
             looked_at: 0,
-            // Worth its time where few parts can be cut small.
-            rounds: usize::from(oracle.reads.len() > MANY_VARIABLES),
+            scales,
+            ascends,
+            looks_first: false,
             exact_work: 0,
             whole,
         })
@@ -220,11 +241,15 @@ impl RealSearch {
         }
         self.influence.fill(0.0);
         self.effects.fill(0.0);
-        let Some((rows, distance)) = self.rows(oracle, &part, budget)? else {
+        let bends = !self.ascends;
+        let Some((rows, distance)) = self.rows(oracle, &part, bends, budget)? else {
             oracle.statistics.by_plane += 1;
             return Ok(PartResult::Refuted);
         };
-        let Some((rows, likely)) = self.meet(oracle, &part, rows, budget)? else {
+        let Some(Meeting { rows, likely, distance, gaps }) =
+            self.meet(oracle, &mut part, rows, distance, budget)?
+        else {
+            oracle.statistics.jointly += 1;
             return Ok(PartResult::Refuted);
         };
         if let Some(point) = self.check(oracle, &likely.concat(), budget)? {
@@ -237,6 +262,12 @@ impl RealSearch {
             if let Some(point) = self.check(oracle, &end, budget)? {
                 return Ok(PartResult::Satisfied(point));
             }
+        }
+        if self.looks_first
+            && self.looked_at == 1
+            && let Some(point) = self.first_look(oracle, budget)?
+        {
+            return Ok(PartResult::Satisfied(point));
         }
         if let Some(point) = self.sample(oracle, budget)? {
             return Ok(PartResult::Satisfied(point));
@@ -254,46 +285,55 @@ impl RealSearch {
         }
         let bending = self.bending(oracle, &open);
         let strategy = self.fork(&part, strategy, bending);
-        Ok(match self.split(oracle, &part, &open, strategy) {
+        Ok(match self.split(oracle, &part, &open, gaps.as_deref(), strategy) {
             Some(split) => PartResult::Split(part, split, distance),
             None => PartResult::Stuck,
         })
     }
 
-    /// All planes of the part that was entered last, and likely points; `None` if the planes
-    /// contradict each other.
+    /// What all planes of the part that was entered last say together; `None` if they contradict
+    /// each other. Keeps multipliers that were improved with the part.
     fn meet(
         &mut self,
         oracle: &mut RealOracle,
-        part: &RealPart,
+        part: &mut RealPart,
         mut rows: Vec<PlaneRow>,
+        distance: f64,
         budget: &mut Budget,
     ) -> Result<Option<Meeting>, StopReason> {
         let centre: Vec<f64> =
             zip(&part.lo, &part.hi).map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
-        let mut rounds = 0;
-        loop {
-            let point = match planes::joint(&part.lo, &part.hi, &rows, budget)? {
-                Joint::Contradictory => {
-                    oracle.statistics.jointly += 1;
+        if self.ascends {
+            let Ascended { bound, multipliers, point, gaps } = self.ascend(oracle, part, budget)?;
+            if let Some(row) = self.mixed_row(oracle, part, &multipliers, budget)? {
+                if row.is_refuted(&part.lo, &part.hi) {
                     return Ok(None);
                 }
-                Joint::Point(point) => point,
-                Joint::Unclear => return Ok(Some((rows, [centre.clone(), centre]))),
-            };
-            if rounds == self.rounds {
-                return Ok(Some((rows, [point, centre])));
+                rows.push(row);
             }
-            rounds += 1;
-            // Planes that touch the functions where the ones so far leave room.
-            let at: Vec<f64> = oracle.reads.iter().map(|&variable| point[variable]).collect();
-            oracle.bounder.touch(&at);
-            let Some((more, _)) = self.rows(oracle, part, budget)? else {
-                oracle.statistics.by_plane += 1;
-                return Ok(None);
-            };
-            rows.extend(more);
+            part.multipliers = Some(Arc::new(multipliers));
+            let mut meeting =
+                Meeting { rows, likely: [point, centre], distance: bound, gaps: Some(gaps) };
+            if oracle.bounder.relaxed().len() <= FEW_OPEN {
+                // The best multipliers, where there is hardly a slope to choose.
+                let Some((more, _)) = self.rows(oracle, part, true, budget)? else {
+                    return Ok(None);
+                };
+                meeting.rows.extend(more);
+                match planes::joint(&part.lo, &part.hi, &meeting.rows, budget)? {
+                    Joint::Contradictory => return Ok(None),
+                    Joint::Point(point) => meeting.likely[0] = point,
+                    Joint::Unclear => {}
+                }
+            }
+            return Ok(Some(meeting));
         }
+        let likely = match planes::joint(&part.lo, &part.hi, &rows, budget)? {
+            Joint::Contradictory => return Ok(None),
+            Joint::Point(point) => [point, centre],
+            Joint::Unclear => [centre.clone(), centre],
+        };
+        Ok(Some(Meeting { rows, likely, distance, gaps: None }))
     }
 
     /// Decides a part in which no function that matters bends.
@@ -336,7 +376,7 @@ impl RealSearch {
     fn fork(&mut self, part: &RealPart, strategy: Strategy, bending: usize) -> Strategy {
         let [first] = self.queues.as_mut_slice() else { return strategy };
         let is_all = first.len() == 0 && first.stuck == 0;
-        if self.forked || !is_all || bending == 0 {
+        if self.forked || !is_all || bending == 0 || strategy == Strategy::Bends {
             return strategy;
         }
         self.forked = true;

@@ -44,12 +44,14 @@ const SMALL_SIDE: f64 = 1.0 / 16_777_216.0;
 
 impl RealSearch {
     /// The split of the part that was entered last, and of which `part` is what is left, in which
-    /// these functions are not linear; `None` if it cannot be split.
+    /// these functions are not linear; `None` if it cannot be split. `gaps` says by slot how much
+    /// a function matters, where that is known.
     pub fn split(
         &self,
         oracle: &RealOracle,
         part: &RealPart,
         open: &[(usize, usize, usize)],
+        gaps: Option<&[f64]>,
         strategy: Strategy,
     ) -> Option<Split> {
         let by_bend = open
@@ -58,9 +60,11 @@ impl RealSearch {
                 let (source, at) = self.bend(oracle, node, element)?;
                 let (lo, hi) = oracle.bounder.range(source);
                 let gap = (hi - at) * (at - lo) / (hi - lo);
-                Some((self.at_bend(oracle, source, at), self.effects[slot] * gap))
+                let known = gaps.map_or(0.0, |gaps| gaps[slot]);
+                Some((self.at_bend(oracle, source, at), known, self.effects[slot] * gap))
             })
-            .max_by(|(_, a), (_, b)| a.total_cmp(b));
+            .max_by(|(_, a, b), (_, c, d)| a.total_cmp(c).then(b.total_cmp(d)))
+            .map(|(split, ..)| split);
         let is_wide = |&variable: &usize| {
             let (lo, hi) = (part.lo[variable], part.hi[variable]);
             let middle = lo / 2.0 + hi / 2.0;
@@ -78,8 +82,8 @@ impl RealSearch {
             }
         };
         match (by_bend, by_side) {
-            (Some((bend, _)), None) => Some(bend),
-            (Some((bend, _)), Some(_)) if bends_first => Some(bend),
+            (Some(bend), None) => Some(bend),
+            (Some(bend), Some(_)) if bends_first => Some(bend),
             (_, Some(variable)) => {
                 let at = part.lo[variable] / 2.0 + part.hi[variable] / 2.0;
                 Some(Split::Side { variable, at })

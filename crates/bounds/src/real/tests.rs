@@ -8,7 +8,10 @@ use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
 use policert_policy::{Activation, Network, NetworkBuilder, Op};
 use policert_testkit::slow_tests;
 
+use super::search::RealSearch;
+use super::split::MANY_VARIABLES;
 use super::*;
+use crate::bound::Bend;
 use crate::generator::{Random, network};
 
 fn exactly(value: f64) -> Rational {
@@ -45,8 +48,7 @@ impl Question {
     }
 
     /// A small box, and inequalities many of which hold with equality at some point.
-    fn random(random: &mut Random) -> Self {
-        let dimensions = 1 + random.below(4);
+    fn random(random: &mut Random, dimensions: usize) -> Self {
         let outputs = 1 + random.below(4);
         let network = network(dimensions, outputs, random);
         let mut inequalities = Vec::new();
@@ -91,10 +93,10 @@ impl Question {
     }
 
     /// Returns whether there is a point, by all combinations of linear pieces; `None` if there are
-    /// too many.
-    fn by_pieces(&self) -> Option<bool> {
+    /// more than `most`.
+    fn by_pieces(&self, most: usize) -> Option<bool> {
         let exact = ExactEvaluator::new(&self.network)?;
-        let pieces: Vec<Pieces> = self.pieces()?;
+        let pieces: Vec<Pieces> = self.pieces(most)?;
         let combinations: usize = pieces.iter().map(|(.., pieces)| pieces.len()).product();
         (0..combinations)
             .map(|mut number| {
@@ -111,8 +113,8 @@ impl Question {
             .reduce(|a, b| a || b)
     }
 
-    /// The pieces of all elements; none if there are too many combinations.
-    fn pieces(&self) -> Option<Vec<Pieces>> {
+    /// The pieces of all elements; none if there are more than `most` combinations.
+    fn pieces(&self, most: usize) -> Option<Vec<Pieces>> {
         let mut all = Vec::new();
         let mut combinations = 1usize;
         for (at, node) in self.network.nodes().iter().enumerate() {
@@ -131,7 +133,7 @@ impl Question {
                 all.push((at, element, pieces.clone()));
             }
         }
-        (combinations <= 128).then_some(all)
+        (combinations <= most).then_some(all)
     }
 
     fn satisfiable_on(&self, exact: &ExactEvaluator, pieces: &[Pieces], chosen: &[usize]) -> bool {
@@ -197,13 +199,29 @@ impl Question {
 #[test]
 fn agrees_with_all_combinations_of_pieces() {
     let cases = if slow_tests() { 30_000 } else { 2_000 };
-    let (mut sat, mut unsat, mut open, mut compared) = (0, 0, 0, 0);
     // The last one has a bend before functions that the scores do not depend on any more.
-    for seed in (0..cases).chain([43_427]) {
-        let mut random = Random::new(seed);
-        let question = Question::random(&mut random);
+    compare_with_pieces((0..cases).chain([43_427]), 128, |random| 1 + random.below(4));
+}
 
-        let dimensions = question.dimensions();
+#[test]
+fn agrees_with_all_combinations_of_pieces_of_many_inputs() {
+    // Exact arithmetic is slow there.
+    let cases = if slow_tests() { 1_000 } else { 60 };
+    compare_with_pieces(0..cases, 8, |random| MANY_VARIABLES + 1 + random.below(3));
+}
+
+fn compare_with_pieces(
+    seeds: impl Iterator<Item = u64>,
+    most: usize,
+    dimensions: impl Fn(&mut Random) -> usize,
+) {
+    let mut cases = 0;
+    let (mut sat, mut unsat, mut open, mut compared) = (0, 0, 0, 0);
+    for seed in seeds {
+        cases += 1;
+        let mut random = Random::new(seed);
+        let dimensions = dimensions(&mut random);
+        let question = Question::random(&mut random, dimensions);
         let mut oracle = RealOracle::new(
             &question.network,
             (0..dimensions).collect(),
@@ -218,7 +236,7 @@ fn agrees_with_all_combinations_of_pieces() {
             open += 1;
             continue;
         };
-        let expected = question.by_pieces();
+        let expected = question.by_pieces(most);
         match &answer {
             RealAnswer::Sat(point) => {
                 sat += 1;
@@ -418,5 +436,180 @@ fn bends_before_a_smooth_function_are_split() {
     for sides in [[(-3, 1), (-1, 2), (0, 1)], [(-3, 4), (-1, 4), (0, 1)]] {
         let (_, parts) = greatest(&network, &sides, 2);
         assert!(parts < 1000, "{sides:?}: {parts}");
+    }
+}
+
+/// A search for `score 0 ≥ least` over the box [−1, 1]ⁿ.
+fn search_for(network: &Network, least: Rational) -> (RealOracle, RealSearch) {
+    let dimensions = network.input_width();
+    let mut oracle =
+        RealOracle::new(network, (0..dimensions).collect(), dimensions, &mut Budget::unlimited())
+            .expect("a network");
+    let mut inequalities: Vec<LinearInequality> = (0..dimensions)
+        .flat_map(|variable| [(variable, 1), (variable, -1)])
+        .map(|(variable, sign)| {
+            LinearInequality::new([(variable, ratio(sign, 1))], Rational::ONE, false)
+        })
+        .collect();
+    inequalities.push(LinearInequality::new([(dimensions, -Rational::ONE)], -least, false));
+    let searches = oracle.searches(&[inequalities], &mut Budget::unlimited()).expect("no limits");
+    let search = searches.open.into_iter().next().expect("open");
+    (oracle, search)
+}
+
+#[test]
+fn gradients_lead_where_no_random_point_is() {
+    // Each of 40 inputs must be near the end that its weights say: Σ |x − end| small.
+    let inputs = 40;
+    let mut random = Random::new(3);
+    let signs: Vec<f64> = (0..inputs).map(|_| if random.chance(50) { 1.0 } else { -1.0 }).collect();
+    let diagonal = (0..inputs * inputs)
+        .map(|at| if at / inputs == at % inputs { signs[at / inputs] * 0.75 } else { 0.0 });
+    let mut builder = NetworkBuilder::new(inputs).expect("inputs");
+    let matrix = policert_policy::Matrix::new(inputs, inputs, diagonal.collect()).expect("fits");
+    // Flat for half of the points, and on one side of the centre.
+    let sums = builder.affine(builder.input(), matrix, vec![-0.25; inputs]).expect("finite");
+    let hidden = builder.relu(sums);
+    let ones = policert_policy::Matrix::new(1, inputs, vec![1.0; inputs]).expect("fits");
+    let output = builder.affine(hidden, ones, vec![0.0]).expect("finite");
+    let network = finished(builder, output);
+    let (mut oracle, search) = search_for(&network, ratio(399, 20));
+    let budget = &mut Budget::unlimited();
+    let at_random: Vec<f64> = (0..5_000 * inputs).map(|_| random.unit()).collect();
+    let best = search.excesses(&mut oracle, &at_random, budget).expect("no limits");
+    assert!(best.iter().all(|&excess| excess > 5.0), "none is near");
+    for start in [vec![0.0; inputs], at_random[..inputs].to_vec()] {
+        let end = search.descend(&mut oracle, &start, budget).expect("no limits");
+        assert!(search.exactly(&mut oracle, &end).is_some(), "{end:?}");
+    }
+    // Nothing is split.
+    let (answer, parts) = asked(&network, -1, -ratio(399, 20), false);
+    assert!(matches!(answer, RealAnswer::Sat(_)));
+    assert_eq!(parts, 1);
+}
+
+#[test]
+fn gradients_are_differences() {
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let inputs = 1 + random.below(5);
+        let network = network(inputs, 2, &mut random).without_maxima().expect("a network");
+        let program = Program::new(&network);
+        let output = program.range(program.output);
+        let point: Vec<f64> = (0..inputs).map(|_| 2.0 * random.unit()).collect();
+        let values = program.values(&point);
+        let mut gradient = vec![0.0; program.slots];
+        gradient[output.start] = 1.0;
+        program.gradient(&values, 0.0, &mut gradient);
+        for input in 0..inputs {
+            let step = 1e-6;
+            let near = |step: f64| {
+                let mut near = point.clone();
+                near[input] += step;
+                program.values(&near)[output.start]
+            };
+            let slope = (near(step) - near(-step)) / (2.0 * step);
+            let sizes = values.iter().fold(1.0f64, |size, value| size.max(value.abs()));
+            // Not where differences are lost, and not beside a bend.
+            let one_sided = (near(step) - values[output.start]) / step;
+            if sizes < 1e3 && (slope - one_sided).abs() < 1e-4 {
+                let difference = (gradient[input] - slope).abs();
+                assert!(difference < 1e-3 * (1.0 + slope.abs()), "seed {seed}: {slope}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bounds_of_multipliers_are_below_all_points() {
+    let mut refuted = 0;
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let dimensions = MANY_VARIABLES + 1;
+        let network = network(dimensions, 1, &mut random);
+        let (mut oracle, search) = search_for(&network, ratio(random.int(-8, 8), 2));
+        let budget = &mut Budget::unlimited();
+        let mut part = search.whole.clone();
+        let (frame, none) = (search.frame.clone(), []);
+        oracle.bounder.enter_part(&frame, &part.lo, &part.hi, &none, budget).expect("no limits");
+        for (.., slot) in oracle.bounder.relaxed().into_iter().take(3) {
+            let program = oracle.bounder.program();
+            let node = program.node_of(slot);
+            let element = slot - program.nodes[node].at;
+            let (Some(at), Some(slot)) =
+                (oracle.bounder.bend(node, element), oracle.bounder.argument(node, element))
+            else {
+                continue;
+            };
+            part.bends.push(Bend { slot, at, above: random.chance(50), implied: false });
+        }
+        let bends = part.bends.clone();
+        let entered = oracle.bounder.enter_part(&frame, &part.lo, &part.hi, &bends, budget);
+        if !entered.expect("no limits") {
+            continue;
+        }
+        let ascended = search.ascend(&oracle, &part, budget).expect("no limits");
+        let row = search.mixed_row(&mut oracle, &part, &ascended.multipliers, budget);
+        let Some(row) = row.expect("no limits") else { continue };
+        refuted += usize::from(row.is_refuted(&part.lo, &part.hi));
+        for _ in 0..50 {
+            let point: Vec<f64> = (0..dimensions).map(|_| random.unit()).collect();
+            let values = oracle.bounder.program().values(&point);
+            let inside = bends.iter().all(|bend| {
+                if bend.above { values[bend.slot] >= bend.at } else { values[bend.slot] <= bend.at }
+            });
+            let excess = search.excesses(&mut oracle, &point, budget).expect("no limits")[0];
+            if inside && excess <= 0.0 {
+                let left: f64 = zip(&row.slopes, &point).map(|(slope, x)| slope * x).sum();
+                assert!(left <= row.upper + 1e-6 * (1.0 + row.upper.abs()), "seed {seed}");
+            }
+        }
+    }
+    assert!(refuted > 20, "{refuted}");
+}
+
+#[test]
+fn small_networks_of_many_inputs_need_few_polytopes() {
+    for seed in [0, 3, 7] {
+        let mut random = Random::new(seed);
+        let mut layer = |builder: &mut NetworkBuilder, node, rows: usize| {
+            let columns = builder.width(node);
+            let weights = (0..rows * columns).map(|_| random.unit()).collect();
+            let matrix = policert_policy::Matrix::new(rows, columns, weights).expect("fits");
+            let bias = (0..rows).map(|_| random.unit()).collect();
+            builder.affine(node, matrix, bias).expect("finite")
+        };
+        let mut builder = NetworkBuilder::new(16).expect("inputs");
+        let mut node = builder.input();
+        for width in [6, 8] {
+            let sums = layer(&mut builder, node, width);
+            node = builder.relu(sums);
+        }
+        let output = layer(&mut builder, node, 1);
+        let network = finished(builder, output);
+        // The greatest value that a descent finds, and more.
+        let (mut oracle, search) = search_for(&network, ratio(1000, 1));
+        let budget = &mut Budget::unlimited();
+        let greatest = (0..40).fold(f64::NEG_INFINITY, |greatest, _| {
+            let start: Vec<f64> = (0..16).map(|_| random.unit()).collect();
+            let end = search.descend(&mut oracle, &start, budget).expect("no limits");
+            let excess = search.excesses(&mut oracle, &end, budget).expect("no limits")[0];
+            greatest.max(1000.0 - excess)
+        });
+        let mut unsat = 0;
+        for more in [0.01, 0.1, 0.5, 2.0] {
+            let (mut oracle, mut search) = search_for(&network, exactly(greatest + more));
+            let answer = loop {
+                let answer = search.advance(&mut oracle, 16, budget).expect("no limits");
+                if let Some(answer) = answer {
+                    break answer;
+                }
+            };
+            unsat += usize::from(answer == RealAnswer::Unsat);
+            let RealStatistics { parts, polytopes, .. } = *oracle.statistics();
+            let is_few = parts < 5_000 && polytopes * 20 <= parts + 40;
+            assert!(is_few, "seed {seed}, {more}: {parts}, {polytopes}");
+        }
+        assert!(unsat > 0, "seed {seed}");
     }
 }

@@ -65,7 +65,7 @@ mod tests {
 
     fn part(sides: &[(f64, f64)]) -> RealPart {
         let (lo, hi) = sides.iter().copied().unzip();
-        RealPart { lo, hi, bends: Vec::new(), trims: 0 }
+        RealPart::of(lo, hi)
     }
 
     fn row(slopes: &[f64], upper: f64) -> PlaneRow {

@@ -1,8 +1,11 @@
-//! Random networks, regions and conditions, small enough to try all points.
+//! Random networks, trees, regions and conditions, small enough to try all points.
 
 use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, TanhGate};
+use policert_policy::trees::{
+    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
+};
 use policert_policy::{
     Activation, ChoiceRule, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers,
     Policy, PolicySemantics, Smooth, Ties,
@@ -225,9 +228,60 @@ pub struct Instance {
     pub conditions: Vec<Condition>,
 }
 
+/// Up to seven trees of depth 4 at most, with thresholds in the domain of the inputs and many ties.
+fn ensemble(inputs: usize, outputs: usize, random: &mut Random) -> IntegerTrees {
+    let mut trees = Vec::new();
+    for _ in 0..1 + random.below(7) {
+        let class = random.chance(60).then(|| random.below(outputs));
+        let mut nodes = Vec::new();
+        subtree(inputs, class.map_or(0..outputs, |class| class..class + 1), 4, random, &mut nodes);
+        trees.push(Tree { nodes });
+    }
+    let base = (0..outputs).map(|_| Weights::Quarters.draw(random)).collect();
+    let ensemble = Ensemble::new(inputs, base, trees).expect("it is right");
+    IntegerTrees::new(&ensemble).expect("small values")
+}
+
+fn subtree(
+    inputs: usize,
+    classes: std::ops::Range<usize>,
+    depth: usize,
+    random: &mut Random,
+    nodes: &mut Vec<TreeNode>,
+) {
+    let place = nodes.len();
+    nodes.push(TreeNode::Leaf(Vec::new()));
+    if depth == 0 || random.chance(15) {
+        let values = classes.map(|class| (class, Weights::Quarters.draw(random))).collect();
+        nodes[place] = TreeNode::Leaf(values);
+        return;
+    }
+    let input = random.below(inputs);
+    #[expect(clippy::cast_precision_loss, reason = "small")]
+    let threshold = random.int(-14, 18) as f64 / 2.0;
+    let rule = Rule {
+        comparison: RuleComparison::LessEqual,
+        threshold,
+        precision: Precision::Double,
+        missing: Missing::NotANumber(false),
+    };
+    let left = nodes.len();
+    subtree(inputs, classes.clone(), depth - 1, random, nodes);
+    let right = nodes.len();
+    subtree(inputs, classes, depth - 1, random, nodes);
+    nodes[place] = TreeNode::Split { input, rule, left, right };
+}
+
+/// The kind of policy of an instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyKind {
+    Network,
+    Trees,
+}
+
 /// The rule by which labels are chosen that is tested.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
+pub enum ChosenLabels {
     /// One of the best labels.
     Best,
     /// Those of a least probability.
@@ -237,12 +291,17 @@ pub enum Rule {
 }
 
 /// A random instance whose region has at most `points` points.
-pub fn instance(points: u128, random: &mut Random) -> Instance {
-    instance_by(Rule::Best, points, random).expect("it fits")
+pub fn instance(points: u128, kind: PolicyKind, random: &mut Random) -> Instance {
+    instance_by(ChosenLabels::Best, points, kind, random).expect("it fits")
 }
 
-/// A random instance with this rule; `None` if its network does not go with that.
-pub fn instance_by(rule: Rule, points: u128, random: &mut Random) -> Option<Instance> {
+/// A random instance with this rule; `None` if its policy does not go with that.
+pub fn instance_by(
+    rule: ChosenLabels,
+    points: u128,
+    kind: PolicyKind,
+    random: &mut Random,
+) -> Option<Instance> {
     let inputs = 1 + random.below(6);
     let outputs = 1 + random.below(5);
     let variables = inputs + random.below(2);
@@ -257,17 +316,24 @@ pub fn instance_by(rule: Rule, points: u128, random: &mut Random) -> Option<Inst
     let ties = [Ties::First, Ties::Any, Ties::Strict][random.below(3)];
     let semantics = PolicySemantics { ties, filter, ..PolicySemantics::default() };
     let semantics = match rule {
-        Rule::Best => semantics,
-        Rule::LeastProbability => {
+        ChosenLabels::Best => semantics,
+        ChosenLabels::LeastProbability => {
             let share = ["0.01", "0.2", "1/3", "0.6"][random.below(4)];
             let at_least = Some(share.parse().expect("a share"));
             PolicySemantics { choice: ChoiceRule::Sample, at_least, ..semantics }
         }
-        Rule::SinglePrecision => PolicySemantics { numbers: Numbers::F32, ..semantics },
+        ChosenLabels::SinglePrecision => PolicySemantics { numbers: Numbers::F32, ..semantics },
     };
     let domains = IntBox::new(vec![IntInterval::new(-20, 20); variables]);
-    let network = network(inputs, outputs, random);
-    let policy = Policy::new(network, reads, labels, semantics, &domains).ok()?;
+    let policy = match kind {
+        PolicyKind::Network => {
+            Policy::new(network(inputs, outputs, random), reads, labels, semantics, &domains)
+        }
+        PolicyKind::Trees => {
+            Policy::of_trees(ensemble(inputs, outputs, random), reads, labels, semantics, &domains)
+        }
+    };
+    let policy = policy.ok()?;
     let applicable = (0..outputs)
         .map(|_| match random.below(8) {
             0 => Condition::False,

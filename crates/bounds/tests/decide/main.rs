@@ -6,7 +6,7 @@ mod generator;
 use std::cmp::Ordering;
 use std::time::Duration;
 
-use generator::{Instance, Random, Rule, instance, instance_by};
+use generator::{ChosenLabels, Instance, PolicyKind, Random, instance, instance_by};
 use policert_bounds::{DecisionMap, Oracle, OracleConfig, SelectionQuery};
 use policert_engine_api::{Answer, Budget, CancelFlag, Limits};
 use policert_model::Condition;
@@ -122,6 +122,12 @@ fn check_relaxed(
         let inputs: Vec<Rational> =
             policy.inputs().iter().map(|variable| point[variable.index()].clone()).collect();
         let filtered = policy.semantics().filter == Filter::Applicable;
+        // A question `x ≤ at` about integers has the same answer for x rounded up.
+        let above: Vec<i64> = inputs.iter().map(|x| x.ceil().to_i64().expect("small")).collect();
+        let of_trees = policy.trees().is_none_or(|_| {
+            let mask = vec![true; policy.outputs().len()];
+            policy.chooser().choose(&above, &mask).contains(query.output) == Some(true)
+        });
         let chosen = policy.ranking().and_then(ExactEvaluator::new).is_none_or(|exact| {
             let scores = exact.scores_at(&inputs);
             let wins = |other: usize| {
@@ -132,6 +138,7 @@ fn check_relaxed(
             // What is applicable at a point that is no state is no question for a model.
             filtered || !chooses_the_best(instance) || others.all(wins)
         });
+        let chosen = chosen && (filtered || of_trees);
         assert!(within && chosen, "seed {seed}: {point:?}");
     }
     answer.refuted()
@@ -175,12 +182,18 @@ fn check(instance: &Instance, config: OracleConfig, tally: &mut Tally, seed: u64
     }
 }
 
-fn run(cases: usize, points: u128, config: OracleConfig, first_seed: u64) -> Tally {
+fn run(
+    kind: PolicyKind,
+    cases: usize,
+    points: u128,
+    config: OracleConfig,
+    first_seed: u64,
+) -> Tally {
     let mut tally = Tally::default();
     let mut seed = first_seed;
     while tally.chosen + tally.never + tally.undecided < cases {
         seed += 1;
-        check(&instance(points, &mut Random::new(seed)), config, &mut tally, seed);
+        check(&instance(points, kind, &mut Random::new(seed)), config, &mut tally, seed);
     }
     tally
 }
@@ -197,27 +210,37 @@ fn assert_balanced(tally: &Tally) {
 #[test]
 fn agrees_with_brute_force() {
     let cases = if slow_tests() { 50_000 } else { 2_600 };
-    assert_balanced(&run(cases, 600, OracleConfig::default(), 0));
+    assert_balanced(&run(PolicyKind::Network, cases, 600, OracleConfig::default(), 0));
 }
 
 #[test]
 fn agrees_with_brute_force_by_bounds_alone() {
     let cases = if slow_tests() { 50_000 } else { 2_600 };
     let config = OracleConfig { enumerated_points: 1 };
-    assert_balanced(&run(cases, 300, config, 1 << 32));
+    assert_balanced(&run(PolicyKind::Network, cases, 300, config, 1 << 32));
+}
+
+#[test]
+fn trees_agree_with_brute_force() {
+    let cases = if slow_tests() { 50_000 } else { 2_600 };
+    for (points, enumerated_points) in [(600, 64), (300, 1)] {
+        let config = OracleConfig { enumerated_points };
+        assert_balanced(&run(PolicyKind::Trees, cases, points, config, 1 << 33));
+    }
 }
 
 #[test]
 fn agrees_with_brute_force_where_several_labels_may_be_chosen() {
     let cases = if slow_tests() { 40_000 } else { 1_500 };
-    for rule in [Rule::LeastProbability, Rule::SinglePrecision] {
+    for rule in [ChosenLabels::LeastProbability, ChosenLabels::SinglePrecision] {
         for points in [1, 600] {
             let config = OracleConfig { enumerated_points: points };
             let mut tally = Tally::default();
             let mut seed = 1 << 36;
             while tally.chosen + tally.never + tally.undecided < cases {
                 seed += 1;
-                if let Some(instance) = instance_by(rule, 300, &mut Random::new(seed)) {
+                let random = &mut Random::new(seed);
+                if let Some(instance) = instance_by(rule, 300, PolicyKind::Network, random) {
                     check(&instance, config, &mut tally, seed);
                 }
             }
@@ -231,7 +254,7 @@ fn widened_refutations_hold_everywhere() {
     let cases = if slow_tests() { 20_000 } else { 1_000 };
     let (mut refuted, mut wider) = (0, 0);
     for seed in 0..cases {
-        let mut instance = instance(400, &mut Random::new((1 << 40) + seed));
+        let mut instance = instance(400, PolicyKind::Network, &mut Random::new((1 << 40) + seed));
         instance.conditions.clear();
         let truths = brute_force(&instance, &[]);
         let mut oracle = Oracle::new(&instance.policy, instance.applicable.clone());
