@@ -11,17 +11,18 @@ use policert_sexpr::{Fault, Reader, Sexpr, text};
 
 use crate::{Domain, PddlError, Problem};
 
-/// Returns whether the bytes of a file are PDDL, or meant to be: its first character, but for blanks
-/// and comments, is a parenthesis.
+/// The beginning of domains and problems, without blanks.
+const DEFINE: &[u8] = b"(define";
+
+/// Returns whether the bytes of a file are PDDL, or meant to be: its first characters, but for blanks
+/// and comments, are those of `(define`.
 #[must_use]
 pub fn is_pddl(bytes: &[u8]) -> bool {
-    let mut lines = bytes.split(|&byte| byte == b'\n').map(|line| {
-        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
-        line.trim_ascii_start()
-    });
-    lines
-        .find(|line| !line.is_empty() && !line.starts_with(b";"))
-        .is_some_and(|line| line[0] == b'(')
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let lines = bytes.split(|&byte| byte == b'\n');
+    let code = lines.flat_map(|line| line.iter().take_while(|&&byte| byte != b';'));
+    let code = code.filter(|byte| !byte.is_ascii_whitespace()).map(u8::to_ascii_lowercase);
+    code.take(DEFINE.len()).eq(DEFINE.iter().copied())
 }
 
 /// Reads a domain from the bytes of a file; `name` is used in messages.

@@ -60,6 +60,13 @@ const TABLE: &[(&str, &str)] = &[
     ("--filter applicable", "+++++++++"),
     ("--ties any", "+++++++++"),
     ("--numbers real", "+++++++++"),
+    ("--numbers f32", "+++++++--"),
+    ("--numbers f32 --choice sample", "uuuuuuuuu"),
+    ("--unsafe x>=4", "+++++++++"),
+    ("--start x<=1", "+++++++++"),
+    // The policy is no ONNX graph.
+    ("--scores s", "uuuuuuuuu"),
+    ("--no-policy --scores s", "---------"),
     ("--choice argmax", "+++++++++"),
     ("--choice sample", "+++++++--"),
     ("--choice sample --at-least 0.01", "++++++---"),

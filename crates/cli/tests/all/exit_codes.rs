@@ -134,7 +134,7 @@ fn inputs() {
     expect(&example, "verify model.jani --policy nothing.nnet", 40);
     let text = expect(&example, "verify model.jani --engine cegar --preset mar", 41);
     assert!(text.contains("preset mar"), "{text}");
-    let text = expect(&example, "verify model.jani --numbers f32", 41);
+    let text = expect(&example, "verify model.jani --numbers f32 --choice sample", 41);
     assert!(text.contains("f32"), "{text}");
     let with_z3 = outcome(&example, "verify model.jani --engine ppa --preset base");
     if cfg!(feature = "z3") {

@@ -32,7 +32,7 @@ fn results_of_all_kinds_keep_the_schema() {
         ("verify model.jani --no-policy --state-limit 2", "unknown"),
         ("verify model.jani --ties strict --filter applicable", "safe"),
         ("verify model.jani --property 9", "invalid"),
-        ("verify model.jani --numbers f32", "unsupported"),
+        ("verify model.jani --numbers f32 --choice sample", "unsupported"),
         ("verify model.jani --preset magic", "error"),
     ] {
         let result = result(&example, arguments);

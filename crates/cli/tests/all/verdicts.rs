@@ -94,7 +94,7 @@ fn no_older_evidence_is_left_in_place() {
         ("--property 2 --no-policy --state-limit 2", "unknown"),
         ("--engine prob --property 1 --state-limit 2 --no-policy", "unknown"),
         ("--property 9", "invalid"),
-        ("--numbers f32", "unsupported"),
+        ("--numbers f32 --choice sample", "unsupported"),
     ] {
         older();
         let (text, result) = verify(&example, &format!("{options} -q --evidence evidence.json"));
