@@ -34,6 +34,23 @@ pub(super) fn above(least: f64, x: f64) -> f64 {
     if x < least { least } else { x }
 }
 
+/// The slope at `x` of a function that is constant below `least` and has this slope beyond it; at `least` it
+/// has both.
+pub(super) fn slope_above(least: f64, x: f64, slope: Interval) -> Interval {
+    if x < least {
+        Interval::ZERO
+    } else if x > least {
+        slope
+    } else {
+        slope.hull(Interval::ZERO)
+    }
+}
+
+/// The curvature of a function that is constant below `least` and curved so beyond it.
+pub(super) fn curvature_above(least: f64, (lo, hi): (f64, f64), beyond: Curvature) -> Curvature {
+    if lo >= least || hi <= least { beyond } else { Curvature::Mixed }
+}
+
 /// A continuous function.
 ///
 /// A function that has no values at some arguments, such as the logarithm, has one that its arguments
@@ -73,8 +90,8 @@ pub trait Curve {
     fn steepness(&self, lo: f64, hi: f64) -> f64;
 
     /// Returns whether the function is linear over [lo, hi].
-    fn is_linear(&self, _lo: f64, _hi: f64) -> bool {
-        false
+    fn is_linear(&self, _lo: f64, hi: f64) -> bool {
+        hi <= self.least()
     }
 
     /// The curvature between two arguments.

@@ -4,7 +4,7 @@ use policert_numeric::activation::{LOG_ERROR, log};
 use policert_numeric::round::{add_up, div_up, mul_up};
 use policert_numeric::{Enclosure, Interval};
 
-use super::curve::{Curvature, Curve, LEAST_ARGUMENT, above};
+use super::curve::{Curvature, Curve, LEAST_ARGUMENT, above, curvature_above, slope_above};
 
 /// ln max(x, `least`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,13 +54,7 @@ impl Curve for Logarithm {
     fn slope(&self, x: f64) -> Interval {
         let at = Interval::point(above(self.least, x));
         let slope = Interval::point(1.0).checked_div(at).unwrap_or(Interval::EVERYTHING);
-        if x < self.least {
-            Interval::ZERO
-        } else if x > self.least {
-            slope
-        } else {
-            slope.hull(Interval::ZERO)
-        }
+        slope_above(self.least, x, slope)
     }
 
     fn extreme_slopes(&self) -> Interval {
@@ -71,12 +65,8 @@ impl Curve for Logarithm {
         div_up(1.0, above(self.least, lo))
     }
 
-    fn is_linear(&self, _lo: f64, hi: f64) -> bool {
-        hi <= self.least
-    }
-
     fn curvature(&self, lo: f64, hi: f64) -> Curvature {
-        if lo >= self.least || hi <= self.least { Curvature::Concave } else { Curvature::Mixed }
+        curvature_above(self.least, (lo, hi), Curvature::Concave)
     }
 
     /// Where the tangent is parallel to the chord.

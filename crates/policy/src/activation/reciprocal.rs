@@ -3,7 +3,7 @@
 use policert_numeric::round::{LEAST_POSITIVE, UNIT_ROUNDOFF, add_up, div_up, mul_up};
 use policert_numeric::{Enclosure, Interval};
 
-use super::curve::{Curvature, Curve, LEAST_ARGUMENT, above};
+use super::curve::{Curvature, Curve, LEAST_ARGUMENT, above, curvature_above, slope_above};
 
 /// 1 / max(x, `least`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +51,7 @@ impl Curve for Reciprocal {
 
     /// −1/x².
     fn slope(&self, x: f64) -> Interval {
-        let slope = -self.point(x).square();
-        if x < self.least {
-            Interval::ZERO
-        } else if x > self.least {
-            slope
-        } else {
-            slope.hull(Interval::ZERO)
-        }
+        slope_above(self.least, x, -self.point(x).square())
     }
 
     fn extreme_slopes(&self) -> Interval {
@@ -69,12 +62,8 @@ impl Curve for Reciprocal {
         self.slope(above(self.least, lo)).magnitude()
     }
 
-    fn is_linear(&self, _lo: f64, hi: f64) -> bool {
-        hi <= self.least
-    }
-
     fn curvature(&self, lo: f64, hi: f64) -> Curvature {
-        if lo >= self.least || hi <= self.least { Curvature::Convex } else { Curvature::Mixed }
+        curvature_above(self.least, (lo, hi), Curvature::Convex)
     }
 
     /// Where the tangent is parallel to the chord.

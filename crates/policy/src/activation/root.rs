@@ -3,7 +3,7 @@
 use policert_numeric::round::{LEAST_POSITIVE, UNIT_ROUNDOFF, add_up, mul_up};
 use policert_numeric::{Enclosure, Interval};
 
-use super::curve::{Curvature, Curve, above};
+use super::curve::{Curvature, Curve, above, curvature_above, slope_above};
 
 /// The square root of max(x, `least`).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,13 +53,7 @@ impl Curve for Root {
         let twice = Interval::point(2.0) * self.point(x);
         let unbounded = Interval::EVERYTHING.max(Interval::ZERO);
         let slope = Interval::point(1.0).checked_div(twice).unwrap_or(unbounded);
-        if x < self.least {
-            Interval::ZERO
-        } else if x > self.least {
-            slope
-        } else {
-            slope.hull(Interval::ZERO)
-        }
+        slope_above(self.least, x, slope)
     }
 
     fn extreme_slopes(&self) -> Interval {
@@ -70,12 +64,8 @@ impl Curve for Root {
         self.slope(above(self.least, lo)).hi()
     }
 
-    fn is_linear(&self, _lo: f64, hi: f64) -> bool {
-        hi <= self.least
-    }
-
     fn curvature(&self, lo: f64, hi: f64) -> Curvature {
-        if lo >= self.least || hi <= self.least { Curvature::Concave } else { Curvature::Mixed }
+        curvature_above(self.least, (lo, hi), Curvature::Concave)
     }
 
     /// Where the tangent is parallel to the chord.
