@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use policert_jani::{Diagnostic, DiagnosticKind};
 use policert_pddl::PddlError;
 use policert_policy::PolicyError;
-use policert_sexpr::Place;
-use policert_vnnlib::VnnlibError;
+use policert_sexpr::{Place, SexprError};
 use serde::Serialize;
 
 use crate::ExitStatus;
@@ -116,31 +115,25 @@ impl From<&Diagnostic> for Finding {
     }
 }
 
-impl From<&VnnlibError> for Finding {
-    fn from(error: &VnnlibError) -> Self {
+impl From<&SexprError> for Finding {
+    fn from(error: &SexprError) -> Self {
         let message = error.to_string();
         match error {
-            VnnlibError::Invalid { place, .. } => Self::at(FindingKind::Invalid, place, message),
-            VnnlibError::Unsupported { place, .. } => {
+            SexprError::Invalid { place, .. } => Self::at(FindingKind::Invalid, place, message),
+            SexprError::Unsupported { place, .. } => {
                 Self::at(FindingKind::Unsupported, place, message)
             }
-            VnnlibError::Io { file, .. } => Self::about(file, message),
-            _ => Self::new(FindingKind::Invalid, message),
+            SexprError::Io { file, .. } => Self::about(file, message),
         }
     }
 }
 
 impl From<&PddlError> for Finding {
     fn from(error: &PddlError) -> Self {
-        let message = error.to_string();
         match error {
-            PddlError::Invalid { place, .. } => Self::at(FindingKind::Invalid, place, message),
-            PddlError::Unsupported { place, .. } => {
-                Self::at(FindingKind::Unsupported, place, message)
-            }
-            PddlError::Io { file, .. } => Self::about(file, message),
-            PddlError::TooLarge(_) => Self::new(FindingKind::Unsupported, message),
-            _ => Self::new(FindingKind::Invalid, message),
+            PddlError::File(error) => Self::from(error),
+            PddlError::TooLarge(_) => Self::new(FindingKind::Unsupported, error.to_string()),
+            _ => Self::new(FindingKind::Invalid, error.to_string()),
         }
     }
 }

@@ -27,9 +27,11 @@ pub use error::PddlError;
 pub use parse::{is_pddl, parse_domain, parse_problem};
 pub use problem::Problem;
 pub use reachable::MAX_ACTIONS;
-pub use task::{GroundAction, GroundAtom, GroundEffect, GroundLiteral, Outcome, Task};
+pub use task::{GroundAction, GroundAtom, GroundEffect, GroundLiteral, GroundOutcome, Task};
 
 use std::path::Path;
+
+use policert_sexpr::SexprError;
 
 /// Reads a domain and a problem of it, and grounds them. Stops where `stop` says so.
 ///
@@ -57,5 +59,5 @@ pub fn read_domain(path: &Path) -> Result<Domain, PddlError> {
 
 fn read(path: &Path) -> Result<Vec<u8>, PddlError> {
     policert_files::read(path)
-        .map_err(|source| PddlError::Io { file: path.display().to_string(), source })
+        .map_err(|source| SexprError::Io { file: path.display().to_string(), source }.into())
 }

@@ -6,7 +6,7 @@ use policert_jani::write::{all, any, binary, name, not, text};
 use policert_numeric::Rational;
 use serde_json::{Number, Value, json};
 
-use crate::task::{GroundAction, GroundEffect, GroundLiteral, Outcome, Task};
+use crate::task::{GroundAction, GroundEffect, GroundLiteral, GroundOutcome, Task};
 
 impl Task {
     /// The text of its JANI model. Its property has the goal, and no unsafe states.
@@ -70,7 +70,7 @@ fn edge(action: &GroundAction, label: &str, names: &[String]) -> Value {
     })
 }
 
-fn destination(outcome: &Outcome, names: &[String]) -> Value {
+fn destination(outcome: &GroundOutcome, names: &[String]) -> Value {
     let mut changes: BTreeMap<usize, Vec<&GroundEffect>> = BTreeMap::new();
     for effect in &outcome.effects {
         changes.entry(effect.change.0).or_default().push(effect);

@@ -7,7 +7,7 @@ mod names;
 mod problem;
 mod typed_list;
 
-use policert_sexpr::{Fault, Reader, Sexpr, text};
+use policert_sexpr::{Fault, Reader, Sexpr, SexprError, text};
 
 use crate::{Domain, PddlError, Problem};
 
@@ -31,7 +31,7 @@ pub fn is_pddl(bytes: &[u8]) -> bool {
 /// If the text breaks the format, or has something that is not supported. The message says where.
 pub fn parse_domain(name: &str, bytes: &[u8]) -> Result<Domain, PddlError> {
     let found = definition(bytes, "domain").and_then(|define| domain::read(&define));
-    found.map_err(|fault| PddlError::of(fault, name, bytes))
+    found.map_err(|fault| SexprError::of(fault, name, bytes).into())
 }
 
 /// Reads a problem of a domain from the bytes of a file; `name` is used in messages.
@@ -41,7 +41,7 @@ pub fn parse_domain(name: &str, bytes: &[u8]) -> Result<Domain, PddlError> {
 /// supported. The message says where.
 pub fn parse_problem(name: &str, bytes: &[u8], domain: &Domain) -> Result<Problem, PddlError> {
     let found = definition(bytes, "problem").and_then(|define| problem::read(&define, domain));
-    found.map_err(|fault| PddlError::of(fault, name, bytes))
+    found.map_err(|fault| SexprError::of(fault, name, bytes).into())
 }
 
 /// `(define (KIND NAME) SECTION…)`.

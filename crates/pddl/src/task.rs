@@ -54,12 +54,12 @@ pub struct GroundAction {
     /// What has to hold.
     pub precondition: Vec<GroundLiteral>,
     /// What may happen; the probabilities are positive and sum to 1.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<GroundOutcome>,
 }
 
 /// One outcome of an action.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct GroundOutcome {
     /// Its probability.
     pub probability: Rational,
     /// The changes, at once; where a proposition is set to both truths, it holds afterwards.
@@ -77,7 +77,7 @@ pub struct GroundEffect {
     pub change: GroundLiteral,
 }
 
-impl Outcome {
+impl GroundOutcome {
     /// The state after it.
     #[must_use]
     pub fn after(&self, state: &[bool]) -> Vec<bool> {
@@ -212,9 +212,13 @@ impl Grounder<'_> {
     }
 
     /// The outcomes of an effect.
-    fn outcomes(&self, effect: &Effect, problem: &Problem) -> Result<Vec<Outcome>, PddlError> {
+    fn outcomes(
+        &self,
+        effect: &Effect,
+        problem: &Problem,
+    ) -> Result<Vec<GroundOutcome>, PddlError> {
         let nothing =
-            Outcome { probability: Rational::ONE, effects: Vec::new(), cost: Rational::ZERO };
+            GroundOutcome { probability: Rational::ONE, effects: Vec::new(), cost: Rational::ZERO };
         Ok(match effect {
             Effect::Set(atom, truth) => {
                 let mut outcome = nothing;
@@ -225,8 +229,8 @@ impl Grounder<'_> {
                 let mut product = vec![nothing];
                 for effect in effects {
                     let outcomes = self.outcomes(effect, problem)?;
-                    let both = |first: &Outcome| {
-                        let both = |second: &Outcome| first.and(second);
+                    let both = |first: &GroundOutcome| {
+                        let both = |second: &GroundOutcome| first.and(second);
                         outcomes.iter().map(both).collect::<Vec<_>>()
                     };
                     if product.len().saturating_mul(outcomes.len()) > MAX_OUTCOMES {
@@ -259,10 +263,10 @@ impl Grounder<'_> {
                         outcomes.push(outcome);
                     }
                 }
-                outcomes.push(Outcome { probability: rest, ..nothing });
+                outcomes.push(GroundOutcome { probability: rest, ..nothing });
                 outcomes
             }
-            Effect::Cost(cost) => vec![Outcome { cost: cost.clone(), ..nothing }],
+            Effect::Cost(cost) => vec![GroundOutcome { cost: cost.clone(), ..nothing }],
             Effect::CostOf(atom) => {
                 let atom = atom.ground(self.objects);
                 let Some(cost) = problem.values.get(&atom) else {
@@ -277,7 +281,7 @@ impl Grounder<'_> {
                     );
                     return Err(PddlError::NoCost(message));
                 };
-                vec![Outcome { cost: cost.clone(), ..nothing }]
+                vec![GroundOutcome { cost: cost.clone(), ..nothing }]
             }
         })
     }
@@ -289,7 +293,7 @@ impl Grounder<'_> {
     }
 }
 
-impl Outcome {
+impl GroundOutcome {
     /// Both outcomes, where they are independent.
     fn and(&self, other: &Self) -> Self {
         let mut effects = self.effects.clone();

@@ -5,11 +5,13 @@
 
 #![warn(missing_docs)]
 
+mod error;
 mod fault;
 mod place;
 mod reader;
 mod text;
 
+pub use error::SexprError;
 pub use fault::{Fault, FaultKind};
 pub use place::Place;
 pub use reader::{Kind, MAX_DEPTH, Reader, Sexpr, quoted};

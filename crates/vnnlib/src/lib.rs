@@ -13,7 +13,6 @@
 //! | `property` | their disjunctive normal form |
 
 mod declarations;
-mod error;
 mod formula;
 mod property;
 mod script;
@@ -27,7 +26,8 @@ use std::path::Path;
 
 use policert_sexpr::text;
 
-pub use error::VnnlibError;
+pub use policert_sexpr::SexprError as VnnlibError;
+
 pub use property::{MAX_INEQUALITIES, NetworkProperty};
 
 /// Reads a property from a file.

@@ -1,6 +1,7 @@
 //! What is wrong, and where.
 
 use policert_pddl::{PddlError, parse_domain, parse_problem};
+use policert_sexpr::SexprError;
 
 const DOMAIN: &str = "(define (domain d)
   (:requirements :strips :typing)
@@ -21,8 +22,12 @@ const PROBLEM: &str = "(define (problem p) (:domain d)
 /// The kind of an error, with its place and its first words.
 fn shown(error: &PddlError) -> String {
     match error {
-        PddlError::Invalid { place, message } => format!("invalid {place} {message}"),
-        PddlError::Unsupported { place, message } => format!("unsupported {place} {message}"),
+        PddlError::File(SexprError::Invalid { place, message }) => {
+            format!("invalid {place} {message}")
+        }
+        PddlError::File(SexprError::Unsupported { place, message }) => {
+            format!("unsupported {place} {message}")
+        }
         other => other.to_string(),
     }
 }

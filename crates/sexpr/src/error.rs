@@ -1,14 +1,14 @@
-//! What can be wrong with a property file.
+//! What can be wrong with a file of S-expressions, whatever they mean.
 
-use policert_sexpr::{Fault, FaultKind, Place};
+use crate::{Fault, FaultKind, Place};
 
-/// Says why a property cannot be used.
+/// Says why a file of S-expressions cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VnnlibError {
+pub enum SexprError {
     /// The file cannot be read.
     #[error("{file}: {source}")]
     Io {
+        /// The file.
         file: String,
         /// The error of the operating system.
         #[source]
@@ -32,9 +32,10 @@ pub enum VnnlibError {
     },
 }
 
-impl VnnlibError {
+impl SexprError {
     /// The error that a fault is in the file of this name with these bytes.
-    pub(crate) fn of(fault: Fault, file: &str, bytes: &[u8]) -> Self {
+    #[must_use]
+    pub fn of(fault: Fault, file: &str, bytes: &[u8]) -> Self {
         let place = Place::of(file, bytes, fault.at);
         let message = fault.message;
         match fault.kind {
