@@ -89,15 +89,13 @@ fn shared(modules: &[Module]) -> Result<Vec<Shared>, PolicyError> {
         let weights = (module.inputs > 0)
             .then(|| Matrix::new(module.bias.len(), module.inputs, module.weights.clone()));
         match weights {
-            Some(None) => Err(invalid("the weights of a module do not fit its size")),
+            Some(None) => {
+                Err(PolicyError::invalid("", "the weights of a module do not fit its size"))
+            }
             weights => Ok(Shared { weights: weights.flatten(), bias: module.bias.clone() }),
         }
     };
     modules.iter().map(shared).collect()
-}
-
-fn invalid(message: &str) -> PolicyError {
-    PolicyError::Invalid { file: String::new(), place: String::new(), message: message.to_owned() }
 }
 
 struct Graph<'b> {
@@ -124,7 +122,8 @@ impl Graph<'_> {
     /// A sum of products and a number.
     fn row(&mut self, input: NodeId, row: Vec<f64>, bias: f64) -> Result<NodeId, PolicyError> {
         let columns = row.len();
-        let weights = Matrix::new(1, columns, row).ok_or_else(|| invalid("a row of no width"))?;
+        let weights = Matrix::new(1, columns, row)
+            .ok_or_else(|| PolicyError::invalid("", "a row of no width"))?;
         self.builder.affine(input, weights, vec![bias])
     }
 
@@ -138,7 +137,7 @@ impl Graph<'_> {
         }
         let columns = self.builder.width(self.truth);
         let weights = Matrix::new(values.len(), columns, vec![0.0; values.len() * columns]);
-        let weights = weights.ok_or_else(|| invalid("a constant of no width"))?;
+        let weights = weights.ok_or_else(|| PolicyError::invalid("", "a constant of no width"))?;
         let node = self.builder.affine(self.truth, weights, values.to_vec())?;
         self.constants.push((values.to_vec(), node));
         Ok(node)

@@ -31,7 +31,8 @@ pub fn load_for_task(
     let shape = DomainShape::of(&task.domain);
     let asnet = read_asnet(path, &shape)?;
     let instance = Instance::of(&shape, task);
-    let network = network(&asnet, &instance).map_err(|error| in_file(error, path))?;
+    let network =
+        network(&asnet, &instance).map_err(|error| error.in_file(&path.display().to_string()))?;
     let missing = |name: &str| PolicyError::Mismatch {
         file: path.display().to_string(),
         problems: vec![format!("the model has no `{name}`")],
@@ -70,11 +71,7 @@ pub fn load_translated(
         (None, Some(path)) => translation.resolved(path),
         (None, None) => {
             let message = "the translation names no network, and no policy is given";
-            return Err(PolicyError::Invalid {
-                file,
-                place: "/asnet".to_owned(),
-                message: message.to_owned(),
-            });
+            return Err(PolicyError::invalid("/asnet", message).in_file(&file));
         }
     };
     let mut problems = Vec::new();
@@ -119,7 +116,8 @@ pub fn load_translated(
     let instance = Instance::of(&shape, task);
     let groups: Vec<&[usize]> =
         translated.labels.iter().map(|(_, actions)| actions.as_slice()).collect();
-    let inner = of_labels(&asnet, &instance, &groups).map_err(|error| in_file(error, &path))?;
+    let inner = of_labels(&asnet, &instance, &groups)
+        .map_err(|error| error.in_file(&path.display().to_string()))?;
     let domains = model.domains();
     let (network, inputs) =
         reading_expressions(&inner, conditions, &domains).map_err(|(proposition, why)| {
@@ -166,7 +164,8 @@ pub(crate) fn of_labels(
             let both = vec![nodes.scores[action], nodes.applicable[action]];
             let both = builder.concat(both)?;
             let weights = Matrix::new(1, 2, vec![1.0, penalty]);
-            let weights = weights.ok_or_else(|| no_network("a row of two weights"))?;
+            let weights =
+                weights.ok_or_else(|| PolicyError::invalid("", "a row of two weights"))?;
             builder.affine(both, weights, vec![-penalty])
         };
         outputs.push(match group[..] {
@@ -192,14 +191,10 @@ fn above_all_scores(network: &Network) -> Result<f64, PolicyError> {
     while power <= greatest {
         power *= 2.0;
         if power > f64::MAX / 8.0 {
-            return Err(no_network("the weights are too large: scores may overflow"));
+            return Err(PolicyError::invalid("", "the weights are too large: scores may overflow"));
         }
     }
     Ok(power)
-}
-
-fn no_network(message: &str) -> PolicyError {
-    PolicyError::Invalid { file: String::new(), place: String::new(), message: message.to_owned() }
 }
 
 /// Returns whether the value of an expression is 0 or 1 in every state.
@@ -233,7 +228,7 @@ fn loaded(
     semantics: PolicySemantics,
 ) -> Result<LoadedPolicy, PolicyError> {
     let policy = Policy::new(network, inputs, outputs, semantics, &model.domains())
-        .map_err(|error| in_file(error, path))?;
+        .map_err(|error| error.in_file(&path.display().to_string()))?;
     Ok(LoadedPolicy {
         policy,
         network_file: path.to_owned(),
@@ -243,16 +238,4 @@ fn loaded(
         warnings: semantics.warnings(),
         notes: Vec::new(),
     })
-}
-
-/// The same error, in this file if none is named yet.
-fn in_file(mut error: PolicyError, path: &Path) -> PolicyError {
-    if let PolicyError::Invalid { file, .. }
-    | PolicyError::Unsupported { file, .. }
-    | PolicyError::Mismatch { file, .. } = &mut error
-        && file.is_empty()
-    {
-        *file = path.display().to_string();
-    }
-    error
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use policert_asnet::{AsnetFile, DomainShape, Instance, network, picture, read_asnet};
 use policert_engine_api::Budget;
-use policert_outcome::{Failure, Finding, metered, write_file, write_text};
-use policert_pddl::{PddlError, Task, read_task};
+use policert_outcome::{Failure, metered, write_file, write_text};
 use policert_policy::{ElementType, PolicyError, onnx};
+use policert_problem::planning_task;
 use policert_train::{AsnetConfig, AsnetProgress, AsnetTraining, Random, asnet_run};
 
 pub use policert_asnet::{Architecture, Nonlinearity};
@@ -46,17 +46,11 @@ pub fn train_asnet(
     budget: &Budget,
     observe: &mut dyn FnMut(&AsnetProgress),
 ) -> Result<AsnetTrainReport, Failure> {
+    let read = |problem: &PathBuf| planning_task(&request.domain, problem, budget);
+    let tasks = request.problems.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let unseen = request.unseen.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut polled = budget.fork();
     let mut stop = || polled.poll_clock().is_err();
-    let read = |path: &PathBuf, stop: &mut dyn FnMut() -> bool| task(&request.domain, path, stop);
-    let mut tasks = Vec::with_capacity(request.problems.len());
-    for problem in &request.problems {
-        tasks.push(read(problem, &mut stop)?);
-    }
-    let mut unseen = Vec::with_capacity(request.unseen.len());
-    for problem in &request.unseen {
-        unseen.push(read(problem, &mut stop)?);
-    }
     let training = AsnetTraining::new(request.config.clone(), tasks, &mut stop)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let trained = training.run(observe, &mut stop);
@@ -82,7 +76,7 @@ pub fn draw_asnet(
     asnet: &Path,
     output: &Path,
 ) -> Result<(), Failure> {
-    let task = task(domain, problem, &mut || false)?;
+    let task = planning_task(domain, problem, &Budget::unlimited())?;
     let shape = DomainShape::of(&task.domain);
     let asnet = metered(&Budget::unlimited(), |_| read_asnet(asnet, &shape))?;
     write_text(output, &picture(&Instance::of(&shape, &task), &asnet.architecture))
@@ -110,7 +104,7 @@ pub fn export_asnet(
     asnet: &Path,
     output: &Path,
 ) -> Result<AsnetSizes, Failure> {
-    let task = task(domain, problem, &mut || false)?;
+    let task = planning_task(domain, problem, &Budget::unlimited())?;
     let shape = DomainShape::of(&task.domain);
     let instance = Instance::of(&shape, &task);
     let (network, bytes) = metered(&Budget::unlimited(), |_| {
@@ -125,12 +119,5 @@ pub fn export_asnet(
         inputs: network.input_width(),
         outputs: network.output_width(),
         neurons: network.hidden_widths().iter().sum(),
-    })
-}
-
-fn task(domain: &Path, problem: &Path, stop: &mut dyn FnMut() -> bool) -> Result<Task, Failure> {
-    read_task(domain, problem, stop).map_err(|error| match error {
-        PddlError::Stopped => Failure::Stopped(policert_engine_api::StopReason::Time),
-        error => Failure::Findings(vec![Finding::from(&error)]),
     })
 }

@@ -61,7 +61,8 @@ fn prefix(file: &str, place: &str) -> String {
 
 impl PolicyError {
     /// An [`Invalid`](Self::Invalid) whose file is not known yet.
-    pub(crate) fn invalid(place: impl Into<String>, message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn invalid(place: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid { file: String::new(), place: place.into(), message: message.into() }
     }
 
@@ -72,7 +73,7 @@ impl PolicyError {
 
     /// The same error, in this file if none is named yet.
     #[must_use]
-    pub(crate) fn in_file(mut self, name: &str) -> Self {
+    pub fn in_file(mut self, name: &str) -> Self {
         match &mut self {
             Self::Invalid { file, .. }
             | Self::Unsupported { file, .. }

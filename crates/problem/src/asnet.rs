@@ -1,5 +1,6 @@
 //! Policies that are action schema networks.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use policert_asnet::{FileKind, Translation, load_for_task, load_translated};
@@ -9,7 +10,11 @@ use policert_outcome::{Failure, metered};
 use policert_policy::interface::NamedExpressions;
 use policert_policy::{LoadedPolicy, PolicyOptions};
 
-use crate::{ProblemOptions, pddl};
+use crate::ProblemOptions;
+use crate::pddl::planning_task;
+
+/// The number of bytes of a file that are looked at to tell what it is.
+const BEGINNING: u64 = 4096;
 
 /// Loads the policy if the files are an action schema network, or its translation to the model.
 pub(crate) fn load(
@@ -21,8 +26,10 @@ pub(crate) fn load(
     budget: &Budget,
 ) -> Result<Option<LoadedPolicy>, Failure> {
     let kind = |path: Option<&Path>| {
-        let bytes = path.and_then(|path| policert_files::read(path).ok());
-        bytes.and_then(|bytes| FileKind::of(&bytes))
+        let mut beginning = Vec::new();
+        let file = policert_files::open(path?).ok()?;
+        file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+        FileKind::of(&beginning)
     };
     let is_network = kind(network) == Some(FileKind::Weights);
     if kind(interface) == Some(FileKind::Translation)
@@ -30,7 +37,7 @@ pub(crate) fn load(
     {
         let translation = metered(budget, |_| Translation::read(interface))?;
         let domain = translation.resolved(&translation.domain);
-        let task = pddl::task(&domain, &translation.resolved(&translation.problem), budget)?;
+        let task = planning_task(&domain, &translation.resolved(&translation.problem), budget)?;
         let loaded = metered(budget, |_| {
             load_translated(model, expressions, &translation, &task, network, rules)
         })?;
@@ -39,7 +46,7 @@ pub(crate) fn load(
     let Some(path) = network.filter(|_| is_network) else { return Ok(None) };
     match (&options.pddl_problem, interface) {
         (Some(problem), None) => {
-            let task = pddl::task(&options.model, problem, budget)?;
+            let task = planning_task(&options.model, problem, budget)?;
             metered(budget, |_| load_for_task(model, &task, path, rules)).map(Some)
         }
         (_, Some(interface)) => Err(Failure::Usage(format!(

@@ -45,6 +45,7 @@ pub use options::{
     InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,
 };
+pub use pddl::planning_task;
 pub use probability_question::{direction, is_reachability, reaching};
 pub use problem::{Problem, ProblemRecord};
 pub use semantics_record::{

@@ -21,12 +21,15 @@ pub(crate) fn load(
         let what = "--const has no effect: a problem in PDDL has no constants without value";
         return Err(Failure::Usage(what.to_owned()));
     }
-    let task = task(&options.model, problem, budget)?;
+    let task = planning_task(&options.model, problem, budget)?;
     Ok(load_bytes(&options.model, task.jani().into_bytes(), jani))
 }
 
-/// Grounds a problem of a domain.
-pub(crate) fn task(domain: &Path, problem: &Path, budget: &Budget) -> Result<Task, Failure> {
+/// Grounds a problem of a domain in PDDL.
+///
+/// # Errors
+/// Files that are wrong, and a stop of the budget.
+pub fn planning_task(domain: &Path, problem: &Path, budget: &Budget) -> Result<Task, Failure> {
     let mut polled = budget.fork();
     read_task(domain, problem, &mut || polled.poll_clock().is_err()).map_err(|error| match error {
         PddlError::Stopped => stopped(budget),
