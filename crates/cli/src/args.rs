@@ -28,7 +28,7 @@ use std::time::Duration;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgAction, Args, Parser, Subcommand};
 use policert_problem::{
-    ChoiceRule, DomainSetting, Filter, Numbers, Probabilities, Share, StuckStates, Ties,
+    ChoiceRule, DomainSetting, Filter, Numbers, Predicates, Probabilities, Share, StuckStates, Ties,
 };
 use policert_verify::{EngineOption, Setting};
 
@@ -48,7 +48,7 @@ pub use reach::ReachArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::TrainArgs;
-pub use values::{Constants, MemorySize, PredicatesArg, duration, exact_number, policy_encoding};
+pub use values::{Constants, MemorySize, duration, exact_number};
 
 /// Is my learned action policy safe in this environment? Verdict with evidence.
 #[derive(Parser, Debug)]
@@ -217,13 +217,8 @@ pub struct VerifyArgs {
     /// Predicates of ppa and cegar instead of the property's: none, or thresholds of every variable
     /// by binary search, this percentage of all. The atoms of the unsafe condition are added in any
     /// case [default: those of the property]
-    #[arg(
-        long,
-        value_name = "none|splits:N",
-        value_parser = PredicatesArg::read,
-        help_heading = "Engine"
-    )]
-    pub predicates: Option<PredicatesArg>,
+    #[arg(long, value_name = "none|splits:N", help_heading = "Engine")]
+    pub predicates: Option<Predicates>,
 
     /// With splits: variables that get their thresholds after all others are full, by name; `*`
     /// stands for any text, `?` for one character; may be repeated

@@ -92,11 +92,7 @@ fn initial_states(no_initial: bool) -> InitialStates {
 
 /// The value of `--terminal`.
 fn terminal(text: Option<&str>) -> TerminalChoice {
-    match text {
-        None => TerminalChoice::Nothing,
-        Some("goal") => TerminalChoice::Goal,
-        Some(condition) => TerminalChoice::Condition(condition.to_owned()),
-    }
+    text.map(TerminalChoice::from).unwrap_or_default()
 }
 
 /// The options for showing the outcome of a command.

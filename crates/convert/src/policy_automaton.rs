@@ -1,5 +1,7 @@
 //! The policy as an automaton: one layer a step, then the choice.
 
+use std::str::FromStr;
+
 use policert_model::{BinaryOp, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::Rational;
 use policert_policy::{ChoiceRule, Filter, Numbers, Policy, ScoreComparison};
@@ -32,6 +34,20 @@ pub enum PolicyEncoding {
     Real,
     /// With integers: numerators for the denominator 10ⁿ, rounded down.
     Discrete(u32),
+}
+
+impl FromStr for PolicyEncoding {
+    type Err = String;
+
+    /// Reads `real` or `discrete:N`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.strip_prefix("discrete:").and_then(|digits| digits.parse().ok());
+        match (text, digits) {
+            ("real", _) => Ok(Self::Real),
+            (_, Some(digits @ 0..=15)) => Ok(Self::Discrete(digits)),
+            _ => Err(format!("`{text}` is neither `real` nor `discrete:N` with N from 0 to 15")),
+        }
+    }
 }
 
 /// Adds the automaton of the policy; `labels` are those of the actions.

@@ -1,6 +1,7 @@
 //! What a user can choose about a question.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 use policert_ppa::Splits;
@@ -128,6 +129,16 @@ pub enum TerminalChoice {
     Condition(String),
 }
 
+impl From<&str> for TerminalChoice {
+    /// `goal`, or a condition.
+    fn from(text: &str) -> Self {
+        match text {
+            "goal" => Self::Goal,
+            condition => Self::Condition(condition.to_owned()),
+        }
+    }
+}
+
 /// Says whether the model's own initial states are start states besides those of the property.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum InitialStates {
@@ -174,4 +185,47 @@ pub enum Predicates {
     None,
     /// Thresholds of the variables by binary search, instead of those of the property.
     Splits(Splits),
+}
+
+impl Predicates {
+    /// The same, where variables that fit these patterns get their thresholds after all others are full.
+    #[must_use]
+    pub fn with_last(self, last: Vec<String>) -> Self {
+        match self {
+            Self::OfProperty | Self::None => self,
+            Self::Splits(splits) => Self::Splits(Splits { last, ..splits }),
+        }
+    }
+}
+
+impl FromStr for Predicates {
+    type Err = String;
+
+    /// Reads `none` or `splits:N`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let percent = |text: &str| text.parse().ok().filter(|percent| *percent <= 100);
+        match text.split_once(':') {
+            None if text == "none" => Ok(Self::None),
+            Some(("splits", number)) => percent(number)
+                .map(|percent| Self::Splits(Splits { percent, last: Vec::new() }))
+                .ok_or_else(|| format!("`{number}` is no whole number of percent from 0 to 100")),
+            _ => Err(format!("`{text}` is neither `none` nor of the form splits:N")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predicates() {
+        let splits = |percent| Predicates::Splits(Splits { percent, last: Vec::new() });
+        assert_eq!("none".parse(), Ok(Predicates::None));
+        assert_eq!("splits:0".parse(), Ok(splits(0)));
+        assert_eq!("splits:100".parse(), Ok(splits(100)));
+        for text in ["", "all", "splits", "splits:", "splits:101", "splits:-1", "none:5"] {
+            assert!(text.parse::<Predicates>().is_err(), "{text}");
+        }
+    }
 }

@@ -146,19 +146,8 @@ pub fn convert(
     let known = ConvertFormat::from_str(format, false);
     let format =
         known.map_err(|_| usage(format!("format: `{format}` is none of jani, prism and drn")))?;
-    let policy = match encoding {
-        None => None,
-        Some("real") => Some(PolicyEncoding::Real),
-        Some(other) => match other.strip_prefix("discrete:").and_then(|n| n.parse().ok()) {
-            Some(digits @ 0..=15) => Some(PolicyEncoding::Discrete(digits)),
-            _ => {
-                let message = format!(
-                    "encoding: `{other}` is neither `real` nor `discrete:N` with N from 0 to 15"
-                );
-                return Err(usage(message));
-            }
-        },
-    };
+    let policy = encoding.map(str::parse::<PolicyEncoding>).transpose();
+    let policy = policy.map_err(|error| usage(format!("policy_as_automaton: {error}")))?;
     let (problem, limits) = (task.options()?, bounds.limits()?);
     let request = ConvertRequest { problem, format, policy, limits, output };
     let outcome =

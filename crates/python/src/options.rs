@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use policert_engine_api::{Limits, Setting};
 use policert_numeric::Rational;
 use policert_problem::{
-    InitialStates, PolicySource, Predicates, ProblemOptions, QuestionAim, Share, Splits,
-    StateSpace, TerminalChoice,
+    InitialStates, PolicySource, Predicates, ProblemOptions, QuestionAim, Share, StateSpace,
+    TerminalChoice,
 };
 use policert_verify::{EngineOption, Request};
 use pyo3::prelude::*;
@@ -91,11 +91,7 @@ impl Task {
         if let Some(probabilities) = named("probabilities", self.probabilities.as_deref())? {
             options.probabilities = probabilities;
         }
-        options.terminal = match self.terminal.as_deref() {
-            None => TerminalChoice::Nothing,
-            Some("goal") => TerminalChoice::Goal,
-            Some(condition) => TerminalChoice::Condition(condition.to_owned()),
-        };
+        options.terminal = self.terminal.as_deref().map(TerminalChoice::from).unwrap_or_default();
         options.goal.clone_from(&self.goal);
         if self.reach_goal {
             options.aim = QuestionAim::ReachGoal;
@@ -119,22 +115,15 @@ impl Task {
     }
 
     fn predicates(&self) -> PyResult<Predicates> {
-        let percent = |text: &str| text.parse().ok().filter(|percent: &u8| *percent <= 100);
-        match self.predicates.as_deref() {
-            None if self.last.is_empty() => Ok(Predicates::OfProperty),
-            Some("none") if self.last.is_empty() => Ok(Predicates::None),
-            None | Some("none") => {
-                Err(usage("last has no effect: it goes with predicates=\"splits:N\"".to_owned()))
-            }
-            Some(text) => match text.strip_prefix("splits:").and_then(percent) {
-                Some(percent) => {
-                    Ok(Predicates::Splits(Splits { percent, last: self.last.clone() }))
-                }
-                None => Err(usage(format!(
-                    "predicates: `{text}` is neither `none` nor of the form splits:N"
-                ))),
-            },
+        let predicates = self.predicates.as_deref().map(str::parse).transpose();
+        let predicates: Predicates = predicates
+            .map_err(|error: String| usage(format!("predicates: {error}")))?
+            .unwrap_or_default();
+        if !self.last.is_empty() && !matches!(predicates, Predicates::Splits(_)) {
+            let message = "last has no effect: it goes with predicates=\"splits:N\"";
+            return Err(usage(message.to_owned()));
         }
+        Ok(predicates.with_last(self.last.clone()))
     }
 
     /// The options of engines that are named here.

@@ -7,7 +7,7 @@ use clap::Args;
 use policert_lab::{ConvertFormat, PolicyEncoding};
 use policert_problem::{DomainSetting, Filter, Ties};
 
-use super::{EXIT_CODES, MemorySize, OutputArgs, TaskArgs, duration, policy_encoding};
+use super::{EXIT_CODES, MemorySize, OutputArgs, TaskArgs, duration};
 
 /// Arguments of `policert convert`.
 #[derive(Args, Debug)]
@@ -24,12 +24,7 @@ pub struct ConvertArgs {
 
     /// In JANI and PRISM, write the policy as an automaton: with real-valued variables, or with
     /// integers that are N decimal places
-    #[arg(
-        long,
-        value_name = "real|discrete:N",
-        value_parser = policy_encoding,
-        help_heading = "Format"
-    )]
+    #[arg(long, value_name = "real|discrete:N", help_heading = "Format")]
     pub policy_as_automaton: Option<PolicyEncoding>,
 
     /// Labels among which the policy chooses: all of its labels (none), or the applicable ones

@@ -91,19 +91,9 @@ pub struct BlocksworldArgs {
     #[arg(long, value_name = "N", help_heading = "Domain")]
     pub table_limit: Option<i64>,
 
-    /// Write this many random problems in PDDL of the same size, too, to train policies on
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        value_parser = problems,
-        help_heading = "Domain"
-    )]
-    pub problems: usize,
-
-    /// Seed of what is drawn
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
-    pub seed: u64,
+    /// Options for what is drawn.
+    #[command(flatten)]
+    pub drawn: DrawnArgs,
 
     /// Options for moves that may fail.
     #[command(flatten)]
@@ -135,6 +125,22 @@ pub struct NPuzzleArgs {
     )]
     pub unsafe_pairs: Vec<(i64, i64)>,
 
+    /// Options for what is drawn.
+    #[command(flatten)]
+    pub drawn: DrawnArgs,
+
+    /// Options for moves that may fail.
+    #[command(flatten)]
+    pub failing: FailingArgs,
+
+    /// The files.
+    #[command(flatten)]
+    pub files: InstanceArgs,
+}
+
+/// Options for what is drawn.
+#[derive(Args, Debug)]
+pub struct DrawnArgs {
     /// Write this many random problems in PDDL of the same size, too, to train policies on
     #[arg(
         long,
@@ -148,14 +154,6 @@ pub struct NPuzzleArgs {
     /// Seed of what is drawn
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Domain")]
     pub seed: u64,
-
-    /// Options for moves that may fail.
-    #[command(flatten)]
-    pub failing: FailingArgs,
-
-    /// The files.
-    #[command(flatten)]
-    pub files: InstanceArgs,
 }
 
 /// The greatest number of problems that are drawn.

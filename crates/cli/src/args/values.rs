@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use policert_lab::PolicyEncoding;
 use policert_numeric::Rational;
 use policert_outcome::decimal;
 
@@ -54,19 +53,6 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     if text.is_empty() { Err(wrong()) } else { Ok(total) }
 }
 
-/// Reads `real` or `discrete:N`.
-///
-/// # Errors
-/// The fault of the text, for the user.
-pub fn policy_encoding(text: &str) -> Result<PolicyEncoding, String> {
-    let digits = text.strip_prefix("discrete:").and_then(|digits| digits.parse().ok());
-    match (text, digits) {
-        ("real", _) => Ok(PolicyEncoding::Real),
-        (_, Some(digits @ 0..=15)) => Ok(PolicyEncoding::Discrete(digits)),
-        _ => Err(format!("`{text}` is neither `real` nor `discrete:N` with N from 0 to 15")),
-    }
-}
-
 /// Reads a decimal number or a fraction such as `1/3`, exactly.
 ///
 /// # Errors
@@ -102,32 +88,6 @@ fn number_and_unit(text: &str) -> Option<(f64, &str, &str)> {
     let unit = text.find(|c| !digits(c))?;
     let after = text[unit..].find(digits).map_or(text.len(), |at| unit + at);
     Some((text[..unit].parse().ok()?, &text[unit..after], &text[after..]))
-}
-
-/// Values of `--predicates`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PredicatesArg {
-    /// No predicates.
-    None,
-    /// Thresholds of every variable, in percent of all.
-    Splits(u8),
-}
-
-impl PredicatesArg {
-    /// Reads `none` or `splits:N`.
-    ///
-    /// # Errors
-    /// The fault of the text, for the user.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let percent = |text: &str| text.parse().ok().filter(|percent| *percent <= 100);
-        match text.split_once(':') {
-            None if text == "none" => Ok(Self::None),
-            Some(("splits", number)) => percent(number)
-                .map(Self::Splits)
-                .ok_or_else(|| format!("`{number}` is no whole number of percent from 0 to 100")),
-            _ => Err(format!("`{text}` is neither `none` nor of the form splits:N")),
-        }
-    }
 }
 
 /// An amount of memory in bytes.
@@ -200,16 +160,6 @@ mod tests {
         assert_eq!(bytes("1.5 GiB"), Ok(3 << 29));
         for text in ["", "4", "GB", "4TB4", "0MB", "-1MB", "99999999999GB"] {
             assert!(MemorySize::read(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn predicates() {
-        assert_eq!(PredicatesArg::read("none"), Ok(PredicatesArg::None));
-        assert_eq!(PredicatesArg::read("splits:0"), Ok(PredicatesArg::Splits(0)));
-        assert_eq!(PredicatesArg::read("splits:100"), Ok(PredicatesArg::Splits(100)));
-        for text in ["", "all", "splits", "splits:", "splits:101", "splits:-1", "none:5"] {
-            assert!(PredicatesArg::read(text).is_err(), "{text}");
         }
     }
 

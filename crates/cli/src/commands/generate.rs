@@ -180,8 +180,8 @@ fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
                 failing,
                 cost_bound: arguments.failing.cost_bound,
                 cost_aware: arguments.failing.cost_aware,
-                problems: arguments.problems,
-                seed: arguments.seed,
+                problems: arguments.drawn.problems,
+                seed: arguments.drawn.seed,
             };
             domain.instance()
         }),
@@ -193,8 +193,8 @@ fn instance(domain: &DomainArgs) -> Result<DomainInstance, Failure> {
                 failing,
                 cost_bound: arguments.failing.cost_bound,
                 cost_aware: arguments.failing.cost_aware,
-                problems: arguments.problems,
-                seed: arguments.seed,
+                problems: arguments.drawn.problems,
+                seed: arguments.drawn.seed,
             };
             domain.instance()
         }),

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
-use policert_problem::{Predicates, ProblemOptions, QuestionAim, Splits, StateSpace, StuckStates};
+use policert_problem::{Predicates, ProblemOptions, QuestionAim, StateSpace, StuckStates};
 use policert_verify::{Registry, Report, Request, verify};
 
 use super::{
     Showing, fail, initial_states, is_standard_output, named_inputs, run_within, task_options,
     terminal,
 };
-use crate::args::{PredicatesArg, VerifyArgs};
+use crate::args::VerifyArgs;
 use crate::render;
 use crate::style::Style;
 
@@ -53,7 +53,7 @@ fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
     if *reach_goal && task.unsafe_states.is_some() {
         return Some("--unsafe has no effect: with --reach-goal only the goal matters");
     }
-    if arguments.predicates == Some(PredicatesArg::None) && !arguments.last.is_empty() {
+    if arguments.predicates == Some(Predicates::None) && !arguments.last.is_empty() {
         return Some("--last goes with --predicates splits:N");
     }
     None
@@ -111,13 +111,11 @@ fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
         },
         stuck: arguments.stuck,
         initial_states: initial_states(arguments.no_initial),
-        predicates: match arguments.predicates {
-            None => Predicates::OfProperty,
-            Some(PredicatesArg::None) => Predicates::None,
-            Some(PredicatesArg::Splits(percent)) => {
-                Predicates::Splits(Splits { percent, last: arguments.last.clone() })
-            }
-        },
+        predicates: arguments
+            .predicates
+            .clone()
+            .unwrap_or_default()
+            .with_last(arguments.last.clone()),
         state_space: match arguments {
             VerifyArgs { build_all: true, .. } => StateSpace::All,
             VerifyArgs { keep_going: true, .. } => StateSpace::Reachable,
