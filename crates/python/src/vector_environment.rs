@@ -49,6 +49,11 @@ impl VectorEnvironment {
         Ok(Self { spaces, episodes, over: vec![true; count], rewards, max_steps })
     }
 
+    /// Least and greatest values of the observation of one.
+    fn bounds(&self) -> Vec<(f64, f64)> {
+        self.spaces.bounds.clone()
+    }
+
     /// Begins all episodes anew.
     #[pyo3(signature = (seed=None))]
     fn reset<'py>(

@@ -106,12 +106,10 @@ def verify(
     bounds = {"timeout": timeout, "memory": memory, "state_limit": state_limit}
     task, held = _task(model, property, policy, no_policy, question)
     with failures(), _Shown(progress) as shown:
-        verdict = Verdict(json.loads(_policert.verify(task, answering, bounds, shown)))
+        report = json.loads(_policert.verify(task, answering, bounds, shown))
     if isinstance(policy, Policy):
-        verdict.report["notes"] += policy.notes
-    # The files that the evidence names live as long as the verdict.
-    verdict._held = held  # type: ignore[attr-defined]
-    return verdict
+        report["notes"] += policy.notes
+    return Verdict(report, held)
 
 
 def probability(
@@ -176,9 +174,9 @@ def query(
     progress: Progress = None,
 ) -> QueryAnswer:
     """Decides a property of a network in VNN-LIB: is there an input whose outputs satisfy it?"""
-    folder = Folder()
-    text = str(property)
+    text, folder = str(property), None
     if text.lstrip().startswith(("(", ";")):
+        folder = Folder()
         property = folder.write("property.vnnlib", text)
     path = network.path if isinstance(network, Policy) else network
     bounds = {"timeout": timeout, "memory": memory}
@@ -198,12 +196,15 @@ def certify(
 
     :raises Rejected: never: :attr:`Certificate.is_confirmed` says whether it holds.
     """
-    folder = Folder()
+    folder = None
     path: PathLike
-    if isinstance(evidence, Verdict):
-        path = evidence.save_evidence(folder.path / "evidence.json")
-    elif isinstance(evidence, Mapping):
-        path = folder.write("evidence.json", json.dumps(evidence))
+    if isinstance(evidence, Verdict | Mapping):
+        folder = Folder()
+        path = folder.path / "evidence.json"
+        if isinstance(evidence, Verdict):
+            evidence.save_evidence(path)
+        else:
+            folder.write(path.name, json.dumps(evidence))
     else:
         path = evidence
     bounds = {"timeout": timeout, "memory": memory}

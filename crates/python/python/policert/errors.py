@@ -17,6 +17,7 @@ __all__ = [
     "Unsupported",
     "UsageError",
     "failures",
+    "translated",
 ]
 
 
@@ -68,9 +69,10 @@ _KINDS: dict[int, type[PolicertError]] = {
 }
 
 
-def error(code: int, message: str, findings: list[dict[str, Any]] | None = None) -> PolicertError:
-    """The exception of an exit code."""
-    return _KINDS.get(code, PolicertError)(message, code, findings)
+def translated(failed: Failed) -> PolicertError:
+    """The exception of a failure of the native half."""
+    code, message, findings = failed.args
+    return _KINDS.get(code, PolicertError)(message, code, json.loads(findings))
 
 
 @contextmanager
@@ -79,5 +81,4 @@ def failures() -> Iterator[None]:
     try:
         yield
     except Failed as failed:
-        code, message, findings = failed.args
-        raise error(code, message, json.loads(findings)) from None
+        raise translated(failed) from None

@@ -59,18 +59,15 @@ class Study:
         found: dict[str, Verdict | PolicertError] = {}
         if not self.journal.exists():
             return found
+        digests = {name: _digest(question) for name, question in self._questions.items()}
         for line in self.journal.read_text(encoding="utf-8").splitlines():
             try:
                 entry = json.loads(line)
             except json.JSONDecodeError:
                 continue
-            question = self._questions.get(entry.get("name"))
-            if question is None or entry.get("question") != _digest(question):
-                continue
-            if "error" in entry:
-                found[entry["name"]] = PolicertError(entry["error"], entry["code"])
-            else:
-                found[entry["name"]] = Verdict(entry["report"])
+            name = entry.get("name")
+            if name in digests and entry.get("question") == digests[name]:
+                found[name] = _of_entry(entry)
         return found
 
     def run(
@@ -103,16 +100,15 @@ class Study:
         while waiting:
             (done, *_), _rest = ray.wait(list(waiting), num_returns=1)
             name = waiting.pop(done)
-            try:
-                entry = ray.get(done)
-            except ray.exceptions.RayError as error:
-                entry = {"error": f"the worker failed: {error}", "code": 50}
-            entry = {"name": name, "question": _digest(self._questions[name]), **entry}
+            entry = {
+                "name": name,
+                "question": _digest(self._questions[name]),
+                **_result(done),
+            }
             self._write(entry)
-            answer = self.answers()[name]
+            answers[name] = _of_entry(entry)
             if told is not None:
-                told(name, answer)
-        answers = self.answers()
+                told(name, answers[name])
         return {name: answers[name] for name in self._questions}
 
     def _write(self, entry: dict[str, Any]) -> None:
@@ -151,10 +147,7 @@ def portfolio(
     undecided: list[dict[str, Any]] = []
     while waiting:
         (done, *_), waiting = ray.wait(waiting, num_returns=1)
-        try:
-            entry = ray.get(done)
-        except ray.exceptions.RayError as error:
-            entry = {"error": f"the worker failed: {error}", "code": 50}
+        entry = _result(done)
         if "report" in entry and entry["report"]["verdict"] != "unknown":
             for other in waiting:
                 ray.cancel(other, force=True)
@@ -164,6 +157,22 @@ def portfolio(
         if "report" in entry:
             return Verdict(entry["report"])
     raise PolicertError(undecided[0]["error"], undecided[0]["code"])
+
+
+def _result(done: Any) -> dict[str, Any]:
+    """What a task came to, also if its worker died too often."""
+    try:
+        entry: dict[str, Any] = ray.get(done)
+    except ray.exceptions.RayError as error:
+        entry = {"error": f"the worker failed: {error}", "code": 50}
+    return entry
+
+
+def _of_entry(entry: dict[str, Any]) -> Verdict | PolicertError:
+    """The answer that a line of the journal is."""
+    if "error" in entry:
+        return PolicertError(entry["error"], entry["code"])
+    return Verdict(entry["report"])
 
 
 def _answer(question: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,11 @@ class Verdict(Outcome):
 
     It has no truth value of its own: *unknown* is neither. Ask :attr:`is_safe` or :attr:`is_unsafe`.
     """
+
+    def __init__(self, report: dict[str, Any], held: Sequence[object] = ()) -> None:
+        super().__init__(report)
+        # The files that the evidence names live as long as the verdict.
+        self._held = held
 
     @property
     def verdict(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _policert
-from ..errors import UsageError, failures
+from ..errors import UsageError, failures, translated
 from ..model import Model
 from .spaces import Spaces
 
@@ -117,9 +117,8 @@ class JaniEnv(gymnasium.Env[Any, Any]):
         """Takes an action, and lets the environment run until the agent has a choice again."""
         try:
             row, reward, terminated, truncated, ending = self._native.step(int(action))
-        except _policert.Failed:
-            with failures():
-                raise
+        except _policert.Failed as failed:
+            raise translated(failed) from None
         observation = row if self._is_box else self.spaces.shaped(row)
         return observation, reward, terminated, truncated, {"ending": ending} if ending else {}
 

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from .. import _policert
-from ..errors import UsageError, failures
+from ..errors import UsageError, failures, translated
 from ..model import Model
 from .spaces import ENDINGS, Spaces
 
@@ -45,10 +45,9 @@ class JaniVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             model, property, observation, actions, "box", rewards, reward, max_steps, question
         )
         with failures():
-            single = _policert.Environment(*self.spaces.arguments())
             self._native = _policert.VectorEnvironment(num_envs, *self.spaces.arguments())
         self.num_envs = num_envs
-        spaces = self.spaces.spaces(single.bounds())
+        spaces = self.spaces.spaces(self._native.bounds())
         self.single_observation_space, self.single_action_space = spaces
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -93,9 +92,8 @@ class JaniVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             observations, rewards, terminated, truncated, endings = self._native.step(
                 np.ascontiguousarray(actions, dtype=np.int64)
             )
-        except _policert.Failed:
-            with failures():
-                raise
+        except _policert.Failed as failed:
+            raise translated(failed) from None
         info: dict[str, Any] = {}
         if terminated.any():
             names = np.array(ENDINGS, dtype=object)
