@@ -166,15 +166,22 @@ impl Check<'_> {
                     open.extend(cut);
                     continue;
                 }
-                let parts = self.cover.open_variables(&sides);
-                let wide = parts.iter().map(|v| v.index()).filter(|&d| !sides[d].is_point());
-                if let Some(d) = wide.max_by_key(|&d| sides[d].lo.abs_diff(sides[d].hi)) {
+                let undecided = self.cover.open_variables(&sides);
+                let undecided: Vec<usize> = undecided.iter().map(|v| v.index()).collect();
+                let mut widest = widest_side(&sides, undecided);
+                if widest.is_none() {
+                    match point_of(&condition, &sides, budget)? {
+                        None => continue,
+                        Some(state) if !self.cover.contains(&state) => {
+                            return Err(self.start_outside(&state));
+                        }
+                        // It lies inside, which the ranges of the conditions do not show.
+                        Some(_) => widest = widest_side(&sides, 0..sides.dimensions()),
+                    }
+                }
+                if let Some(d) = widest {
                     let at = sides[d].midpoint();
                     open.extend(sides.cut(d, at));
-                    continue;
-                }
-                if let Some(state) = point_of(&condition, &sides, budget)? {
-                    return Err(self.start_outside(&state));
                 }
             }
         }
@@ -431,12 +438,16 @@ impl Check<'_> {
             }
         }
         let inputs = self.policy.map_or(&[][..], Policy::inputs);
-        let widest = |variables: &[VarId]| {
-            let open = variables.iter().map(|v| v.index()).filter(|&d| !piece[d].is_point());
-            open.max_by_key(|&d| piece[d].lo.abs_diff(piece[d].hi))
-        };
+        let widest =
+            |variables: &[VarId]| widest_side(piece, variables.iter().map(|v| v.index()));
         let all: Vec<VarId> = (0..piece.dimensions()).map(VarId::new).collect();
         let d = widest(&reads).or_else(|| widest(inputs)).or_else(|| widest(&all)).unwrap_or(0);
         piece.clone().cut(d, piece[d].midpoint())
     }
+}
+
+/// The widest of some sides that are no points.
+fn widest_side(sides: &IntBox, among: impl IntoIterator<Item = usize>) -> Option<usize> {
+    let open = among.into_iter().filter(|&d| !sides[d].is_point());
+    open.max_by_key(|&d| sides[d].lo.abs_diff(sides[d].hi))
 }

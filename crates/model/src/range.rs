@@ -253,6 +253,9 @@ fn product(a: &Range, b: &Range, partial: bool) -> Range {
 
 /// The range of the mathematical modulus; of integers, it stays below the divisor by 1.
 fn modulus(a: &Range, b: &Range, integral: bool) -> Range {
+    if let Some(range) = modulus_between_multiples(a, b) {
+        return range;
+    }
     let sizes = unary(UnaryOp::Abs, b);
     let zero_possible = sizes.lo.as_ref().is_none_or(|r| r.signum() <= 0);
     let hi = sizes.hi.map(|size| if integral { &size - &Rational::ONE } else { size });
@@ -261,6 +264,18 @@ fn modulus(a: &Range, b: &Range, integral: bool) -> Range {
         hi: hi.map(|hi| Ord::max(hi, Rational::ZERO)),
         partial: a.partial || b.partial || zero_possible,
     }
+}
+
+/// The range of the modulus if the divisor is one number, and no multiple of it lies within `a` but at its lower end:
+/// there the modulus only moves its argument.
+fn modulus_between_multiples(a: &Range, b: &Range) -> Option<Range> {
+    let (lo, hi, divisor) = (a.lo.as_ref()?, a.hi.as_ref()?, b.lo.as_ref()?);
+    if b.hi.as_ref() != Some(divisor) {
+        return None;
+    }
+    let (low, high) = (lo.modulus(divisor)?, hi.modulus(divisor)?);
+    let moved = &high - &low == hi - lo;
+    moved.then(|| Range { lo: Some(low), hi: Some(high), partial: a.partial || b.partial })
 }
 
 /// The range of 1/b, if 0 does not lie in b.
@@ -365,5 +380,22 @@ mod tests {
         let half = Expr::binary(BinaryOp::Div, x(), Expr::int(2));
         let range = Expr::binary(BinaryOp::Mod, half, Expr::int(3)).range(&x_from(0, 9));
         assert_eq!(range.hi, Some(Rational::from(3)));
+    }
+    #[test]
+    fn a_modulus_between_two_multiples_is_exact() {
+        let wrapped = Expr::binary(BinaryOp::Mod, x(), Expr::int(3));
+        let ends = |lo, hi| {
+            let range = wrapped.range(&x_from(lo, hi));
+            assert!(!range.partial);
+            (range.lo, range.hi)
+        };
+        let integers = |lo: i64, hi: i64| (Some(Rational::from(lo)), Some(Rational::from(hi)));
+        assert_eq!(ends(4, 4), integers(1, 1));
+        assert_eq!(ends(3, 5), integers(0, 2));
+        assert_eq!(ends(-2, -1), integers(1, 2));
+        assert_eq!(ends(5, 6), integers(0, 2));
+        let negative = Expr::binary(BinaryOp::Mod, x(), Expr::int(-3));
+        let range = negative.range(&x_from(4, 5));
+        assert_eq!((range.lo, range.hi), integers(1, 2));
     }
 }

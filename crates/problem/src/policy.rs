@@ -4,7 +4,7 @@ use std::path::Path;
 
 use policert_engine_api::Budget;
 use policert_model::Model;
-use policert_outcome::{Failure, InputRole, metered};
+use policert_outcome::{Failure, Finding, InputRole, metered};
 use policert_policy::interface::NamedExpressions;
 use policert_policy::{ChoiceRule, LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
@@ -31,6 +31,9 @@ pub fn load(
         // Some properties name the policy itself.
         match metered(budget, |meter| is_policy_file(path, meter))? {
             true => network = network.or(Some(path)),
+            false if interface.is_none() && matches!(path.try_exists(), Ok(false)) => {
+                return Err(missing_interface(path));
+            }
             false => interface = interface.or(Some(path)),
         }
     }
@@ -61,4 +64,14 @@ pub fn load(
     files.push((InputRole::Policy, loaded.network_file.clone()));
     files.extend(loaded.data_files.iter().map(|path| (InputRole::Policy, path.clone())));
     Ok(Some(loaded))
+}
+
+/// The property names an interface that is not there.
+fn missing_interface(path: &Path) -> Failure {
+    let message = format!(
+        "{}: no such file; the property names it as the policy's interface: --interface FILE names another one, and \
+         `policert interface MODEL POLICY` writes a first one",
+        path.display()
+    );
+    Failure::Findings(vec![Finding { file: Some(path.to_owned()), ..Finding::invalid(message) }])
 }

@@ -130,3 +130,14 @@ fn files_of_other_programs_are_refused_by_their_content() {
     std::fs::copy(example.path("policy.nnet"), example.path("policy.txt")).expect("a copy");
     assert_eq!(verdict(&example, "--policy policy.txt"), verdict(&example, ""));
 }
+
+#[test]
+fn an_interface_that_only_the_property_knows_is_said_to_be_missing() {
+    let example = Example::new();
+    std::fs::remove_file(example.path("policy.jani2nnet")).expect("the file is there");
+    let run = example.run("verify model.jani --policy policy.nnet");
+    assert_eq!(code(&run), 40, "{}", text(&run));
+    let shown = words(&text(&run));
+    assert!(shown.contains("the property names it as the policy's interface"), "{shown}");
+    assert!(shown.contains("`policert interface MODEL POLICY` writes a first one"), "{shown}");
+}
