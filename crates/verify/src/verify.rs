@@ -53,6 +53,10 @@ impl Request {
                 others.join(", ")
             )));
         }
+        if self.exact && self.precision.is_some() {
+            let why = "--precision has no effect: --exact computes the value itself";
+            return Err(Failure::Usage(why.to_owned()));
+        }
         let asks_probability = is_standard || self.bound.is_some() || !engine.questions.safety;
         if asks_probability {
             remarks::refuse_probability(problem, &question, engine.questions.safety)?;

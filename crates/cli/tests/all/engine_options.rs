@@ -189,6 +189,10 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
         "verify model.jani --reach-goal --goal x>=4 --set cegar.scope=local",
         "one search through the states",
     ),
+    (
+        "verify model.jani --engine prob --exact --precision 0.1",
+        "--precision has no effect: --exact computes the value itself",
+    ),
     ("verify model.jani --stuck unsafe --set cegar=base", "without an abstraction"),
     ("verify model.jani --domain error --predicates none", "without an abstraction"),
     ("verify model.jani --threads 2 --record-queries q", "queries are recorded on one thread"),
