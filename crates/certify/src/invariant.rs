@@ -438,8 +438,7 @@ impl Check<'_> {
             }
         }
         let inputs = self.policy.map_or(&[][..], Policy::inputs);
-        let widest =
-            |variables: &[VarId]| widest_side(piece, variables.iter().map(|v| v.index()));
+        let widest = |variables: &[VarId]| widest_side(piece, variables.iter().map(|v| v.index()));
         let all: Vec<VarId> = (0..piece.dimensions()).map(VarId::new).collect();
         let d = widest(&reads).or_else(|| widest(inputs)).or_else(|| widest(&all)).unwrap_or(0);
         piece.clone().cut(d, piece[d].midpoint())
