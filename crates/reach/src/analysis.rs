@@ -17,6 +17,7 @@ use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
 use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::{ReachOptions, ReachableSets};
+use crate::state_sets::StateSetKind;
 use crate::task::{Controller, DynamicsKind, Task};
 use crate::trajectory::ViolationKind;
 
@@ -38,6 +39,9 @@ pub struct ReachConfig {
     pub samples: u32,
     /// The relations by which boxes are merged. [default: as meant]
     pub relations: Relations,
+    /// What sets of states are made of where the network reads the state. [default: what suits the
+    /// dynamics]
+    pub sets: StateSetKind,
 }
 
 impl Default for ReachConfig {
@@ -50,6 +54,7 @@ impl Default for ReachConfig {
             record: false,
             samples: 0,
             relations: Relations::default(),
+            sets: StateSetKind::default(),
         }
     }
 }
@@ -224,6 +229,7 @@ fn run<R: ClosedRange>(
         record: config.record,
         between_samples: config.between_samples,
         relations: config.relations,
+        sets: config.sets,
         box_limit: budget.limits().states,
     };
     let sets = ReachableSets::new(task, controls, post, options)?;

@@ -22,7 +22,7 @@ pub use tape::Tape;
 pub struct ExpressionId(u32);
 
 impl ExpressionId {
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -335,6 +335,38 @@ impl ExpressionGraph {
             own.push(id);
         }
         roots.iter().map(|root| own[root.index()]).collect()
+    }
+
+    /// A graph of the nodes that some expressions need, and these expressions in it. Nodes stay as they are.
+    pub(crate) fn needed_part(&self, roots: &[ExpressionId]) -> (Self, Vec<ExpressionId>) {
+        let needed = self.needed(roots);
+        let mut part = Self::new();
+        let mut own = vec![ExpressionId(0); self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate().filter(|(i, _)| needed[*i]) {
+            let at = |a: ExpressionId| own[a.index()];
+            own[i] = part.intern(match node.clone() {
+                node @ (ExpressionNode::Constant(_) | ExpressionNode::Variable(_)) => node,
+                ExpressionNode::Neg(a) => ExpressionNode::Neg(at(a)),
+                ExpressionNode::Add(a, b) => ExpressionNode::Add(at(a), at(b)),
+                ExpressionNode::Sub(a, b) => ExpressionNode::Sub(at(a), at(b)),
+                ExpressionNode::Mul(a, b) => ExpressionNode::Mul(at(a), at(b)),
+                ExpressionNode::Div(a, b) => ExpressionNode::Div(at(a), at(b)),
+                ExpressionNode::Power(a, exponent) => ExpressionNode::Power(at(a), exponent),
+                ExpressionNode::Apply(function, a) => ExpressionNode::Apply(function, at(a)),
+                ExpressionNode::Min(a, b) => ExpressionNode::Min(at(a), at(b)),
+                ExpressionNode::Max(a, b) => ExpressionNode::Max(at(a), at(b)),
+                ExpressionNode::Choose { strict, a, b, then, otherwise } => {
+                    let (a, b, then, otherwise) = (at(a), at(b), at(then), at(otherwise));
+                    ExpressionNode::Choose { strict, a, b, then, otherwise }
+                }
+            });
+        }
+        (part, roots.iter().map(|root| own[root.index()]).collect())
+    }
+
+    /// All nodes, each after its operands.
+    pub(crate) fn nodes(&self) -> &[ExpressionNode] {
+        &self.nodes
     }
 
     /// Returns how often a variable is read when the expression is written out as text (equal parts

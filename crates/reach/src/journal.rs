@@ -58,6 +58,8 @@ struct PartRecord {
     cut_off: Option<ObstacleRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     obstacle: Option<ObstacleRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decisive: Option<usize>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -121,6 +123,7 @@ impl ReachJournal {
         outcome.absorbed_at = record.absorbed_at;
         outcome.cut_off = record.cut_off.as_ref().map(ObstacleRecord::read);
         outcome.obstacle = record.obstacle.as_ref().map(ObstacleRecord::read);
+        outcome.decisive = record.decisive;
         Some(outcome)
     }
 
@@ -133,6 +136,7 @@ impl ReachJournal {
             absorbed_at: outcome.absorbed_at,
             cut_off: outcome.cut_off.as_ref().map(ObstacleRecord::new),
             obstacle: outcome.obstacle.as_ref().map(ObstacleRecord::new),
+            decisive: outcome.decisive,
         };
         let written = record
             .check(&self.run)

@@ -8,8 +8,8 @@
 //!
 //! - **Algorithm 1**: [`ReachableSets`]; its steps are [`segment()`], [`Post`] and [`aggregate()`]
 //!   (Algorithm 2).
-//! - **Networks that read the state**: affine forms (`policy/state.rs`) and zonotopes through the
-//!   linearised loop (`linearised.rs`).
+//! - **Networks that read the state**: Taylor models (`taylor.rs`), or affine forms
+//!   (`policy/state.rs`) and zonotopes through the linearised loop (`linearised.rs`).
 //! - **Arithmetic**: [`ClosedRange`], outward-rounded or exact.
 //! - **Expressions**: [`ExpressionGraph`], with derivatives; [`Tape`] evaluates them over ranges.
 //!
@@ -35,7 +35,9 @@ mod range;
 mod reachable_sets;
 mod region;
 mod segment;
+mod state_sets;
 mod task;
+mod taylor;
 mod trajectory;
 mod zonotope;
 
@@ -61,6 +63,7 @@ pub use range::{ClosedRange, ExactRange};
 pub use reachable_sets::{Boxes, Part, ReachOptions, ReachableSets};
 pub use region::{Border, LoopRegion, RegionSide};
 pub use segment::segment;
+pub use state_sets::StateSetKind;
 pub use task::{
     ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, LoopQuestion, Task,
 };

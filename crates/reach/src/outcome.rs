@@ -57,6 +57,8 @@ pub struct PartOutcome<R> {
     pub cut_off: Option<Obstacle<R>>,
     /// The box that stands against a verdict *safe*.
     pub obstacle: Option<Obstacle<R>>,
+    /// The variable across which the part is halved best, if that is known.
+    pub decisive: Option<usize>,
     /// The boxes of every step, if they are wanted: ranges one after the other.
     pub recorded: Vec<Vec<R>>,
 }
@@ -69,6 +71,7 @@ impl<R: ClosedRange> PartOutcome<R> {
             absorbed_at: None,
             cut_off: None,
             obstacle: None,
+            decisive: None,
             recorded: Vec::new(),
         }
     }

@@ -21,11 +21,11 @@ use policert_numeric::Rational;
 
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
 use crate::error::ReachError;
-use crate::linearised::Linearised;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ClosedRange, ExactRange};
+use crate::state_sets::{StateSetKind, StateSets};
 use crate::task::{GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
@@ -56,6 +56,8 @@ pub struct ReachOptions {
     pub between_samples: bool,
     /// The relations by which boxes are merged.
     pub relations: Relations,
+    /// What sets are made of where the network reads the state.
+    pub sets: StateSetKind,
     /// Stop with memory as the reason beyond this many boxes of one part at one step.
     pub box_limit: Option<u64>,
 }
@@ -69,7 +71,7 @@ pub struct ReachableSets<'a, R> {
     /// The dynamics.
     pub post: Post<R>,
     /// Takes the place of all that where the network reads the state.
-    linearised: Option<Linearised>,
+    state_sets: Option<StateSets>,
     options: ReachOptions,
 }
 
@@ -124,9 +126,10 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         options: ReachOptions,
     ) -> Result<Self, ReachError> {
         let reads_state = controls.state_controller().is_some();
-        let linearised =
-            reads_state.then(|| Linearised::new(&task.dynamics, task.inputs.len())).transpose()?;
-        Ok(Self { task, controls, post, linearised, options })
+        let state_sets = reads_state
+            .then(|| StateSets::new(options.sets, &task.dynamics, task.inputs.len()))
+            .transpose()?;
+        Ok(Self { task, controls, post, state_sets, options })
     }
 
     /// The verdict on one part of the initial box.
@@ -164,13 +167,12 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                 break;
             }
             let exact = (step == 0).then_some(initial.as_slice());
-            let obstacle = if self.linearised.is_some() {
-                // A step takes long with many variables and substeps.
-                budget.poll_clock()?;
-                self.advance(&mut current, step, &mut work)
+            let obstacle = if self.state_sets.is_some() {
+                self.advance(&mut current, step, &mut work, budget)?
             } else {
                 self.move_all(&mut current, (step, exact), &mut work, budget)?
             };
+            outcome.decisive = self.state_sets.as_ref().and_then(StateSets::widest_influence);
             if let Some(obstacle) = obstacle {
                 outcome.end(self.task, obstacle);
                 return Ok(outcome);
@@ -312,32 +314,33 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         open
     }
 
-    /// Replaces the only box there is by that of the next step, by the linearised loop, unless
-    /// something stands against that.
+    /// Replaces the only box there is by that of the next step, where the network reads the state,
+    /// unless something stands against that.
     fn advance(
         &mut self,
         current: &mut Boxes<R>,
         step: u32,
         work: &mut Work<R>,
-    ) -> Option<Obstacle<R>> {
+        budget: &mut Budget,
+    ) -> Result<Option<Obstacle<R>>, StopReason> {
         let no_value = Obstacle::new(ObstacleKind::NoValue, step, &current.sides);
-        let Some((linearised, controller)) =
-            self.linearised.as_mut().zip(self.controls.state_controller())
+        let Some((sets, controller)) =
+            self.state_sets.as_mut().zip(self.controls.state_controller())
         else {
-            return Some(no_value);
+            return Ok(Some(no_value));
         };
         if step == 0 {
-            linearised.begin(current.sides.iter().map(ClosedRange::to_interval).collect());
+            sets.begin(current.sides.iter().map(ClosedRange::to_interval).collect());
         }
         let mut boxes = Vec::new();
         let wanted = self.options.between_samples.then_some(&mut boxes);
-        if linearised.advance(controller, wanted).is_none() {
-            return Some(no_value);
+        if !sets.advance(controller, wanted, budget)? {
+            return Ok(Some(no_value));
         }
-        current.sides = linearised.hull().iter().map(|&side| R::from_interval(side)).collect();
+        current.sides = sets.hull().iter().map(|&side| R::from_interval(side)).collect();
         work.between.extend(boxes.into_iter().map(R::from_interval));
         let reached = current.reached.first() == Some(&true);
-        self.look_between(&mut work.between, reached, step)
+        Ok(self.look_between(&mut work.between, reached, step))
     }
 
     /// Looks at the boxes between samples, unless all that they stand for `reached` the goal and

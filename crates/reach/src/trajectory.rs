@@ -137,7 +137,7 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
         let mut outside = vec![false; horizon + 1];
         let mut used: Vec<Trajectory<R>> = Vec::new();
         for start in starts {
-            if self.task.question.goal == GoalRule::Each
+            if self.task.counts_each()
                 && let Some(rough) = self.follow_roughly(start)?
                 && self.violates_each(&rough).is_none()
             {

@@ -19,7 +19,9 @@ use policert_reach::{
 
 use without_effect::refuse_without_effect;
 
-pub use policert_reach::{AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding};
+pub use policert_reach::{
+    AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding, StateSetKind,
+};
 
 pub use report::{
     BoundRecord, CounterexampleRecord, ObstacleRecord, PathRecord, ReachReport, ReachSemantics,
@@ -43,6 +45,8 @@ pub struct ReachRequest {
     pub between_samples: bool,
     /// The way in which boxes are merged.
     pub aggregation: AggregationChoice,
+    /// What sets of states are made of where the network reads the state.
+    pub sets: StateSetKind,
     /// The greatest number of times that a part that is not verified is halved; `None` leaves it to
     /// the limits.
     pub refinements: Option<u32>,
@@ -75,6 +79,7 @@ impl ReachRequest {
             arithmetic: NetworkArithmetic::default(),
             between_samples: false,
             aggregation: AggregationChoice::OfTask,
+            sets: StateSetKind::Auto,
             refinements: None,
             threads: 1,
             limits: Limits::default(),
@@ -187,6 +192,7 @@ fn run(
             AggregationChoice::AsWritten => Relations::AsWritten,
             AggregationChoice::OfTask | AggregationChoice::Nothing => Relations::Meant,
         },
+        sets: request.sets,
     };
     let mut journal = match &request.journal {
         Some(path) => Some(ReachJournal::open(path, &key).map_err(failure)?),
@@ -260,13 +266,14 @@ fn inputs(request: &ReachRequest, task: &Task, budget: &Budget) -> Result<Vec<In
 fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
     let files: Vec<&str> = inputs.iter().map(|input| input.sha256.as_str()).collect();
     format!(
-        "{} {} {:?} {:?} {} {:?} {:?} {}",
+        "{} {} {:?} {:?} {} {:?} {:?} {:?} {}",
         VERSION,
         task.name,
         task.question,
         request.arithmetic,
         request.between_samples,
         request.aggregation,
+        request.sets,
         request.granularity,
         files.join(" ")
     )

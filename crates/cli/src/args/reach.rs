@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use policert_numeric::Rational;
-use policert_verify::reach::{AfterGoal, AggregationChoice, Evaluation, GoalRule};
+use policert_verify::reach::{AfterGoal, AggregationChoice, Evaluation, GoalRule, StateSetKind};
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 
@@ -46,6 +46,10 @@ pub struct ReachArgs {
     /// them, or not at all
     #[arg(long, value_enum, default_value_t = AggregationChoice::OfTask, help_heading = "Engine")]
     pub aggregation: AggregationChoice,
+
+    /// What sets of states are made of where the network reads the state
+    #[arg(long, value_enum, default_value_t = StateSetKind::Auto, help_heading = "Engine")]
+    pub sets: StateSetKind,
 
     /// Widths of the cells, one for each variable or one for all; the network is the same, though
     /// it was trained for the task's cells [default: as the task says]

@@ -63,6 +63,7 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
             rounding: if arguments.any_order { Rounding::AnyOrder } else { Rounding::AsComputed },
         },
         between_samples: arguments.between_samples,
+        sets: arguments.sets,
         aggregation: arguments.aggregation,
         refinements: arguments.refinements,
         threads: arguments.threads,

@@ -26,20 +26,19 @@ pub(super) struct Finished<R> {
     pub outcome: PartOutcome<R>,
 }
 
-/// A part cut in two across the variable in which it is widest, measured in cells.
-pub(super) fn halves(task: &Task, part: &Part) -> [Part; 2] {
+/// A part cut in two across the variable that is `decisive`, else the one in which it is widest,
+/// measured in cells.
+pub(super) fn halves(task: &Task, part: &Part, decisive: Option<usize>) -> [Part; 2] {
     let width = |i: usize| {
         let (lo, hi) = &part[i];
         let axis = task.grid.as_ref().and_then(|grid| grid.axes().get(i));
         let cell = axis.map(|axis| axis.edge(1).exact() - axis.edge(0).exact());
         (hi - lo).checked_div(&cell.unwrap_or(Rational::ONE)).unwrap_or_default()
     };
-    let mut widest = 0;
-    for i in 1..part.len() {
-        if width(i) > width(widest) {
-            widest = i;
-        }
-    }
+    let decisive = decisive.filter(|&i| part.get(i).is_some_and(|(lo, hi)| lo < hi));
+    let widest = decisive.unwrap_or_else(|| {
+        (1..part.len()).fold(0, |widest, i| if width(i) > width(widest) { i } else { widest })
+    });
     let middle = (&part[widest].0 + &part[widest].1) * Rational::new(1, 2).unwrap_or_default();
     let (mut left, mut right) = (part.clone(), part.clone());
     left[widest].1 = middle.clone();

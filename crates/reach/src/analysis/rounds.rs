@@ -75,8 +75,11 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
     ) -> Result<ReachVerdict, StopReason> {
         self.budget.poll_clock()?;
         observer.event(Event::Phase("trajectories"));
-        let mut first = start_states(self.task, &self.task.initial, 0);
-        first.truncate(FIRST_STARTS);
+        let mut first = start_states(self.task, &self.task.initial, RANDOM_STARTS);
+        // Those of networks that read the state are followed roughly first, which costs little.
+        if self.sets.controls.state_controller().is_none() || !self.task.counts_each() {
+            first.truncate(FIRST_STARTS);
+        }
         // Boxes that are wanted are computed, whatever a trajectory shows.
         if !self.config.record
             && let Some(violation) = self.simulator().violation(&first)?
@@ -108,11 +111,10 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
                 return Ok(verdict);
             }
             self.statistics.parts_refined += failed.len() as u64;
-            for Finished { open: OpenPart { part, depth }, .. } in failed {
+            for Finished { open: OpenPart { part, depth }, outcome } in failed {
                 self.budget.poll()?;
-                open.extend(
-                    halves(self.task, &part).map(|part| OpenPart { part, depth: depth + 1 }),
-                );
+                let halves = halves(self.task, &part, outcome.decisive);
+                open.extend(halves.map(|part| OpenPart { part, depth: depth + 1 }));
             }
         }
     }

@@ -42,6 +42,16 @@ impl StateController {
         Self { double: Evaluator::new(&network), network, action }
     }
 
+    /// The network.
+    pub(crate) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// From the network's outputs to actions.
+    pub(crate) fn map(&self) -> &ActionMap {
+        &self.action
+    }
+
     /// Appends the range of each action over a box.
     pub(crate) fn append_ranges(&self, state: &[Interval], ranges: &mut Vec<Interval>) {
         let (middle, offsets) = centred(state);

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, in one program.
 
+mod arch;
 mod benchmarks;
 mod questions;
 mod random_loops;

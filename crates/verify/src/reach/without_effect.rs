@@ -1,7 +1,7 @@
 //! Options that would change nothing for a task are refused.
 
 use policert_outcome::Failure;
-use policert_reach::{Controller, DynamicsKind, NetworkArithmetic, Task};
+use policert_reach::{Controller, DynamicsKind, NetworkArithmetic, StateSetKind, Task};
 
 use super::{AggregationChoice, ReachRequest};
 
@@ -21,6 +21,9 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
             Some("the network reads the state itself, so that a part has one box at each step"),
         ),
     };
+    let boxes =
+        matches!(&task.controller, Controller::CellNetwork(_) | Controller::CellFormula { .. })
+            .then_some("the controller reads cells, so that sets are made of boxes");
     let never = task.never_avoids().then_some("no state is unsafe");
     let between = match (task.dynamics.kind, task.dynamics.substeps) {
         (DynamicsKind::Difference, 0 | 1) => Some("the update is applied once in a step"),
@@ -46,6 +49,7 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
             "--aggregation as-written",
             merging.or(one_box),
         ),
+        (request.sets != StateSetKind::Auto, "--sets", boxes),
         (request.limits.states.is_some(), "--box-limit", one_box),
         (request.threads > 1, "--threads", one_part),
     ];

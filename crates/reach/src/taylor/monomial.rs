@@ -1,0 +1,97 @@
+//! Monomials: products of powers of symbols and of time, in one number.
+//!
+//! A symbol is a number between −1 and 1, time one between 0 and 1. Each exponent has four bits, and so
+//! has the sum of those of the symbols; products add the numbers up. No exponent of a product reaches 16,
+//! since those of the monomials that are kept are at most 7.
+
+/// The number of symbols that there are.
+pub(super) const SYMBOLS: usize = 30;
+
+const TIME: usize = 4 * SYMBOLS;
+const DEGREE: usize = TIME + 4;
+/// The lowest bit of every symbol's exponent.
+const ODD: u128 = 0x0011_1111_1111_1111_1111_1111_1111_1111;
+
+/// A monomial. They are ordered by degree first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Monomial(u128);
+
+impl std::hash::Hash for Monomial {
+    #[inline]
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        #[expect(clippy::cast_possible_truncation, reason = "the other half follows")]
+        let low = self.0 as u64;
+        let high = (self.0 >> 64) as u64;
+        state.write_u64(low ^ high.rotate_left(29));
+    }
+}
+
+impl Monomial {
+    /// The empty product.
+    pub(super) const ONE: Self = Self(0);
+    /// Time.
+    pub(super) const TIME: Self = Self(1 << TIME);
+
+    /// A symbol.
+    pub(super) fn symbol(i: usize) -> Self {
+        Self(1 << (4 * i) | 1 << DEGREE)
+    }
+
+    /// The product.
+    #[inline]
+    pub(super) fn times(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    /// The sum of the exponents of all symbols.
+    #[inline]
+    pub(super) fn degree(self) -> u32 {
+        self.bits(DEGREE)
+    }
+
+    /// The exponent of time.
+    #[inline]
+    pub(super) fn time(self) -> u32 {
+        self.bits(TIME)
+    }
+
+    #[inline]
+    fn bits(self, at: usize) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "four bits")]
+        let exponent = (self.0 >> at) as u32 & 15;
+        exponent
+    }
+
+    /// The monomial with time 1.
+    pub(super) fn without_time(self) -> Self {
+        Self(self.0 & !(15 << TIME))
+    }
+
+    /// The monomial divided by time, which is one of its factors.
+    pub(super) fn over_time(self) -> Self {
+        Self(self.0 - Self::TIME.0)
+    }
+
+    /// Returns whether a symbol is one of its factors.
+    #[inline]
+    pub(super) fn has(self, symbol: usize) -> bool {
+        self.exponent(symbol) > 0
+    }
+
+    /// The exponent of a symbol.
+    #[inline]
+    pub(super) fn exponent(self, symbol: usize) -> u32 {
+        self.bits(4 * symbol)
+    }
+
+    /// Returns whether it is a symbol itself.
+    pub(super) fn is_symbol(self) -> bool {
+        self.degree() == 1 && self.time() == 0
+    }
+
+    /// Returns whether it is never negative.
+    #[inline]
+    pub(super) fn is_even(self) -> bool {
+        self.0 & ODD == 0
+    }
+}

@@ -1,0 +1,365 @@
+//! Values of random expressions and trajectories of random loops lie in their enclosures.
+
+use policert_engine_api::Budget;
+use policert_numeric::{Interval, Rational};
+use policert_policy::{Activation, ElementType, Matrix, NetworkBuilder, Smooth};
+use policert_testkit::{case_numbers, shared_folder};
+
+use super::*;
+use crate::expression::{ExpressionGraph, Tape};
+use crate::policy::{Controls, NetworkArithmetic};
+use crate::post::Post;
+use crate::task::Task;
+
+/// Random bits (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 11
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % (count as u64)).expect("small")
+    }
+
+    /// A number from −1 to 1, with few digits.
+    fn unit(&mut self) -> f64 {
+        f64::from(u32::try_from(self.next() % 2001).expect("small")) / 1000.0 - 1.0
+    }
+
+    fn text(&mut self) -> String {
+        format!("({:.3})", self.unit())
+    }
+
+    fn one_of(&mut self, names: &[&'static str]) -> &'static str {
+        names[self.below(names.len())]
+    }
+
+    /// An expression over some variables.
+    fn expression(&mut self, names: &[&'static str], depth: u32) -> String {
+        if depth == 0 || self.below(4) == 0 {
+            return if self.below(3) == 0 { self.text() } else { self.one_of(names).to_owned() };
+        }
+        let mut part = || self.expression(names, depth - 1);
+        let (a, b) = (part(), part());
+        match self.below(16) {
+            0 | 1 => format!("({a} + {b})"),
+            2 | 3 => format!("({a} - {b})"),
+            4..=6 => format!("({a} * {b})"),
+            7 => format!("({a} / (2.5 + sin({b})))"),
+            8 => format!("sin({a})"),
+            9 => format!("cos({a})"),
+            10 => format!("exp(0.3*{a})"),
+            11 => format!("tanh({a})"),
+            12 => format!("log(3 + cos({a}))"),
+            13 => format!("sqrt(1 + ({a})^2)"),
+            14 => format!("max({a}, abs({b}))"),
+            _ => format!("({a})^{}", 2 + self.below(3)),
+        }
+    }
+}
+
+const NAMES: [&str; 4] = ["x", "y", "z", "u"];
+
+fn parsed(graph: &mut ExpressionGraph, text: &str) -> crate::expression::ExpressionId {
+    let names = |name: &str, graph: &mut ExpressionGraph| {
+        let position = NAMES.iter().position(|known| *known == name)?;
+        Some(graph.variable(position))
+    };
+    graph.parse(text, names).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+/// The value of a model at a place of the symbols.
+fn value_at(model: &Model, place: &[f64]) -> Interval {
+    model.terms.iter().fold(model.rest, |sum, &(monomial, c)| {
+        let mut term = Interval::point(c);
+        for (i, &x) in place.iter().enumerate() {
+            for _ in 0..monomial.exponent(i) {
+                term = term * Interval::point(x);
+            }
+        }
+        sum + term
+    })
+}
+
+#[test]
+fn expressions_stay_inside_their_models() {
+    let (mut cases, mut compared) = (0, 0);
+    for seed in case_numbers(4_000) {
+        cases += 1;
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        random.next();
+        let mut graph = ExpressionGraph::new();
+        let text = random.expression(&NAMES[..3], 4);
+        let root = parsed(&mut graph, &text);
+        let order = Order {
+            degree: 1 + u32::try_from(random.below(4)).expect("small"),
+            time: 0,
+            cutoff: [0.0, 1e-9, 1e-2][random.below(3)],
+        };
+        let radius = [0.0, 1e-3, 0.1, 1.0][random.below(4)];
+        let centres: Vec<f64> = (0..3).map(|_| 2.0 * random.unit()).collect();
+        let variables: Vec<Model> = (0..3).map(|i| Model::symbol(centres[i], radius, i)).collect();
+        let program = Program::new(&graph, &[root]);
+        let references: Vec<&Model> = variables.iter().collect();
+        let mut algebra = Algebra::new(order);
+        let Some(models) = program.run(&mut algebra, &references) else { continue };
+        let tape: Tape<Interval> = Tape::new(&graph, &[root], 3);
+        for _ in 0..6 {
+            let place: Vec<f64> =
+                (0..3).map(|_| if random.below(3) == 0 { 1.0 } else { random.unit() }).collect();
+            let state: Vec<Interval> =
+                variables.iter().map(|variable| value_at(variable, &place)).collect();
+            let exact = tape.evaluate(&state).expect("a value")[0];
+            let found = value_at(&models[0], &place);
+            assert!(found.intersection(exact).is_some(), "{text}: {found:?} {exact:?} {order:?}");
+            assert!(models[0].range().intersection(exact).is_some(), "{text}");
+            compared += usize::from(models[0].is_bounded());
+        }
+    }
+    assert!(compared > cases, "{compared} of {cases}");
+}
+
+/// A network of two layers between the variables and one action.
+fn controller(random: &mut Random, inputs: usize) -> StateController {
+    let mut builder = NetworkBuilder::new(inputs).expect("some inputs");
+    let mut node = builder.input();
+    let activation = [
+        Activation::RELU,
+        Activation::Smooth(Smooth::Tanh),
+        Activation::Smooth(Smooth::Sigmoid),
+        Activation::Leaky { alpha: 0.125 },
+        Activation::Clip { lo: -0.5, hi: 0.75 },
+    ][random.below(5)];
+    let mut width = inputs;
+    for layer in 0..3 {
+        let next = if layer == 2 { 1 } else { 2 + random.below(5) };
+        let weights: Vec<f64> = (0..next * width).map(|_| random.unit()).collect();
+        let bias: Vec<f64> = (0..next).map(|_| random.unit()).collect();
+        let matrix = Matrix::new(next, width, weights).expect("the shape fits");
+        node = builder.affine(node, matrix, bias).expect("fits");
+        if layer < 2 {
+            node = builder.activation(node, activation).expect("fits");
+        }
+        width = next;
+    }
+    let clamp = (random.below(3) == 0).then(|| {
+        let edge = |x: i64| BoxEdge::new(Rational::new(x, 4).expect("not 0"));
+        (edge(-3), edge(2))
+    });
+    StateController::new(
+        builder.finish(node, ElementType::F64),
+        ActionMap { clamp, ..ActionMap::default() },
+    )
+}
+
+fn dynamics(random: &mut Random, dimension: usize) -> (Dynamics, Vec<String>) {
+    let mut graph = ExpressionGraph::new();
+    let mut names: Vec<&'static str> = NAMES[..dimension].to_vec();
+    names.push("u");
+    let texts: Vec<String> = (0..dimension)
+        .map(|_| {
+            let (a, b) = (random.expression(&names, 2), random.expression(&names, 2));
+            format!("0.5*({a}) - {}*({b}) + {}*u", random.text(), random.text())
+        })
+        .collect();
+    let mut components = Vec::new();
+    for text in &texts {
+        // The action is the variable after those of the state.
+        let at = |name: &str, graph: &mut ExpressionGraph| {
+            let position = names.iter().position(|known| *known == name)?;
+            Some(graph.variable(position))
+        };
+        components.push(graph.parse(text, at).expect("an expression"));
+    }
+    let kind = if random.below(4) == 0 { DynamicsKind::Difference } else { DynamicsKind::Ode };
+    let period = Rational::new(1, 1 + i64::try_from(random.below(8)).expect("small"));
+    let clamp = (random.below(6) == 0).then(|| {
+        let edge = |x: i64| BoxEdge::new(Rational::integer(x));
+        vec![(edge(-1), edge(1)); dimension]
+    });
+    let twice = kind == DynamicsKind::Difference && random.below(2) == 0;
+    let substeps = if twice { 2 } else { 1 };
+    let dynamics =
+        Dynamics { kind, graph, components, substeps, period: period.expect("not 0"), clamp };
+    (dynamics, texts)
+}
+
+/// One loop: from some states of a box, with narrow boxes in many short parts of each step.
+fn check(seed: u64) -> usize {
+    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    random.next();
+    let dimension = 1 + random.below(3);
+    let (dynamics, texts) = dynamics(&mut random, dimension);
+    let controller = controller(&mut random, dimension);
+    let radius = [0.0, 1e-4, 0.02, 0.2][random.below(4)];
+    let sides: Vec<Interval> = (0..dimension)
+        .map(|_| Interval::ball(random.unit(), radius * f64::from(u8::from(random.below(4) > 0))))
+        .collect();
+    let fine = Dynamics {
+        substeps: if dynamics.kind == DynamicsKind::Ode { 24 } else { dynamics.substeps },
+        ..dynamics.clone()
+    };
+    let mut post: Post<Interval> = Post::new(&fine, 1).expect("smooth");
+    let mut sets = TaylorSets::new(&dynamics, 1).expect("smooth");
+    let mut budget = Budget::unlimited();
+    sets.begin(sides.clone());
+    let mut states: Vec<Vec<Interval>> = (0..4)
+        .map(|k| {
+            let corner = |side: &Interval| match (k, random.below(3)) {
+                (0, _) => Interval::point(side.midpoint()),
+                (_, 0) => Interval::point(side.lo()),
+                (_, 1) => Interval::point(side.hi()),
+                _ => {
+                    let x = side.midpoint() + 0.4 * random.unit() * side.width();
+                    Interval::point(x.clamp(side.lo(), side.hi()))
+                }
+            };
+            sides.iter().map(corner).collect()
+        })
+        .collect();
+    let mut compared = 0;
+    for step in 0..5 {
+        let mut between = Vec::new();
+        if !sets.advance(&controller, Some(&mut between), &mut budget).expect("no limit") {
+            break;
+        }
+        between.extend_from_slice(sets.hull());
+        for state in &mut states {
+            let (mut actions, mut image, mut way) = (Vec::new(), Vec::new(), Vec::new());
+            controller.append_ranges(state, &mut actions);
+            if post.post(state, &actions, &mut image, Some(&mut way)).is_none() {
+                return compared;
+            }
+            *state = image;
+            for (side, x) in sets.hull().iter().zip(state.iter()) {
+                let apart = side.intersection(*x).is_none();
+                assert!(!apart, "seed {seed}, step {step}: {side:?} {x:?} {texts:?}");
+            }
+            for state in way.chunks_exact(dimension) {
+                let met = between.chunks_exact(dimension).any(|hull| {
+                    hull.iter().zip(state).all(|(hull, x)| hull.intersection(*x).is_some())
+                });
+                assert!(met, "seed {seed}, before step {step}: {state:?} {texts:?}");
+            }
+            compared += usize::from(state.iter().all(|x| x.width() < 1e-3));
+        }
+    }
+    compared
+}
+
+#[test]
+fn trajectories_of_random_loops_stay_inside() {
+    let (mut cases, mut compared) = (0, 0);
+    for seed in case_numbers(1_000) {
+        cases += 1;
+        compared += check(seed);
+    }
+    assert!(compared > 2 * cases, "{compared} of {cases}");
+}
+
+/// Loops of the ARCH competition whose networks are there.
+const LOOPS: [&str; 7] = [
+    "single-pendulum-hi",
+    "acc",
+    "tora-relu-1hi",
+    "tora-sigmoid",
+    "unicycle",
+    "nav-set",
+    "dp-less-1hi",
+];
+
+#[test]
+fn trajectories_of_known_loops_stay_inside() {
+    let Some(folder) = shared_folder("benchmarks/arch") else { return };
+    let mut compared = 0;
+    for name in LOOPS {
+        let task = Task::read(&folder.join(format!("{name}.toml")), None).expect("well-formed");
+        let mut budget = Budget::unlimited();
+        let arithmetic = NetworkArithmetic::default();
+        let controls: Controls<'_, Interval> =
+            Controls::new(&task, arithmetic, &budget).expect("the network fits");
+        let controller = controls.state_controller().expect("it reads the state");
+        let inputs = task.inputs.len();
+        let sides: Vec<Interval> =
+            task.initial.iter().map(|(lo, hi)| Interval::between(lo, hi)).collect();
+        let mut sets = TaylorSets::new(&task.dynamics, inputs).expect("smooth");
+        sets.begin(sides.clone());
+        let mut tube = Vec::new();
+        // Enclosures that blow up say nothing any more.
+        for _ in 0..task.steps {
+            let mut between = Vec::new();
+            let moved =
+                sets.advance(controller, Some(&mut between), &mut budget).expect("no limit");
+            if !moved || sets.hull().iter().any(|side| side.width() > 100.0) {
+                break;
+            }
+            tube.push((between, sets.hull().to_vec()));
+        }
+        assert!(tube.len() >= 3, "{name}: {}", tube.len());
+        let fine = Dynamics { substeps: 4 * task.dynamics.substeps, ..task.dynamics.clone() };
+        let mut post: Post<Interval> = Post::new(&fine, inputs).expect("smooth");
+        for seed in case_numbers(8) {
+            let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+            random.next();
+            let place = |side: &Interval| {
+                let x = match random.below(3) {
+                    0 => side.lo(),
+                    1 => side.hi(),
+                    _ => side.midpoint() + 0.5 * random.unit() * side.width(),
+                };
+                Interval::point(x.clamp(side.lo(), side.hi()))
+            };
+            let mut state: Vec<Interval> = sides.iter().map(place).collect();
+            for (step, (between, hull)) in tube.iter().enumerate() {
+                let (mut actions, mut image, mut way) = (Vec::new(), Vec::new(), Vec::new());
+                controller.append_ranges(&state, &mut actions);
+                if post.post(&state, &actions, &mut image, Some(&mut way)).is_none() {
+                    break;
+                }
+                state = image;
+                let meet = |hull: &[Interval], state: &[Interval]| {
+                    hull.iter().zip(state).all(|(hull, x)| hull.intersection(*x).is_some())
+                };
+                assert!(meet(hull, &state), "{name}, seed {seed}, step {step}: {hull:?} {state:?}");
+                for state in way.chunks_exact(state.len()) {
+                    let met = between.chunks_exact(state.len()).any(|hull| meet(hull, state));
+                    assert!(met, "{name}, seed {seed}, before step {step}: {state:?}");
+                }
+                if state.iter().any(|x| x.width() > 1e-3) {
+                    break;
+                }
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn an_oscillator_keeps_its_width() {
+    // x″ = −x for 100 periods of 0.3: a box around it alone would grow without bounds.
+    let mut graph = ExpressionGraph::new();
+    let components = vec![parsed(&mut graph, "y"), parsed(&mut graph, "-x + 0*z")];
+    let dynamics = Dynamics {
+        kind: DynamicsKind::Ode,
+        graph,
+        components,
+        substeps: 1,
+        period: Rational::new(3, 10).expect("not 0"),
+        clamp: None,
+    };
+    let mut random = Random(7);
+    let mut sets = TaylorSets::new(&dynamics, 1).expect("smooth");
+    sets.begin(vec![Interval::ball(1.0, 0.1), Interval::ball(0.0, 0.1)]);
+    let mut budget = Budget::unlimited();
+    let controller = controller(&mut random, 2);
+    for _ in 0..100 {
+        assert!(sets.advance(&controller, None, &mut budget).expect("no limit"));
+    }
+    assert!(sets.hull().iter().all(|side| side.width() < 0.3), "{:?}", sets.hull());
+}
