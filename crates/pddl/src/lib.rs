@@ -16,6 +16,7 @@
 
 mod domain;
 mod error;
+mod instances;
 mod model;
 mod parse;
 mod problem;

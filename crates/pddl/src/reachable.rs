@@ -6,19 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Domain, Effect, Object, Schema, Term, Test};
+use crate::domain::{Atom, Domain, Effect, Term, Test};
 use crate::error::PddlError;
+use crate::instances::for_each_instance;
 use crate::problem::Problem;
 use crate::task::GroundAtom;
 
 /// Most ground actions of a task.
 pub const MAX_ACTIONS: usize = 1_000_000;
-
-/// Assignments of parameters between two looks at the clock.
-const BETWEEN_POLLS: u32 = 4096;
-
-/// Takes the arguments of an action that may be applicable.
-type Found<'f, 'a> = &'f mut dyn FnMut(&Reachable<'a>, &[usize]) -> Result<(), PddlError>;
 
 /// The facts that may be true, and those that may be false.
 pub(crate) struct Reachable<'a> {
@@ -29,7 +24,6 @@ pub(crate) struct Reachable<'a> {
     true_somewhere: BTreeSet<GroundAtom>,
     /// Of the initial facts, those that may become false.
     deleted: BTreeSet<GroundAtom>,
-    polls: u32,
 }
 
 impl<'a> Reachable<'a> {
@@ -49,12 +43,11 @@ impl<'a> Reachable<'a> {
             objects: (0..domain.types.len()).map(of_type).collect(),
             true_somewhere: problem.initial.clone(),
             deleted: BTreeSet::new(),
-            polls: 0,
         };
         loop {
             let (mut added, mut deleted) = (BTreeSet::new(), BTreeSet::new());
             for schema in &domain.schemas {
-                reachable.instances(schema, stop, &mut |reachable, arguments| {
+                for_each_instance(&reachable, schema, stop, &mut |arguments| {
                     reachable.changes(&schema.effect, arguments, &mut |atom, truth| {
                         let (known, new) = match truth {
                             true => (&reachable.true_somewhere, &mut added),
@@ -89,49 +82,38 @@ impl<'a> Reachable<'a> {
         self.true_somewhere.iter().filter(|atom| self.may_be(atom, false)).cloned().collect()
     }
 
-    /// Calls `found` for the arguments of each action of a schema that may be applicable.
-    pub fn instances(
-        &mut self,
-        schema: &Schema,
-        stop: &mut dyn FnMut() -> bool,
-        found: Found<'_, 'a>,
-    ) -> Result<(), PddlError> {
-        // The tests by the last parameter that they need.
-        let mut tests: Vec<Vec<&Test>> = vec![Vec::new(); schema.parameters.len() + 1];
-        for test in &schema.precondition {
-            let last = terms(test).into_iter().filter_map(|term| match term {
-                Term::Parameter(position) => Some(position + 1),
-                Term::Object(_) => None,
-            });
-            tests[last.max().unwrap_or(0)].push(test);
-        }
-        let mut arguments = Vec::with_capacity(schema.parameters.len());
-        self.extend(&schema.parameters, &tests, &mut arguments, stop, found)
+    /// The objects of a type.
+    pub fn objects_of(&self, of: usize) -> &[usize] {
+        &self.objects[of]
     }
 
-    fn extend(
-        &mut self,
-        parameters: &[Object],
-        tests: &[Vec<&Test>],
-        arguments: &mut Vec<usize>,
-        stop: &mut dyn FnMut() -> bool,
-        found: Found<'_, 'a>,
-    ) -> Result<(), PddlError> {
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(BETWEEN_POLLS) && stop() {
-            return Err(PddlError::Stopped);
-        }
-        let depth = arguments.len();
-        if !tests[depth].iter().all(|test| self.may_pass(test, arguments)) {
-            return Ok(());
-        }
-        let Some(parameter) = parameters.get(depth) else { return found(self, arguments) };
-        for i in 0..self.objects[parameter.of].len() {
-            arguments.push(self.objects[parameter.of][i]);
-            self.extend(parameters, tests, arguments, stop, found)?;
-            arguments.pop();
-        }
-        Ok(())
+    /// Returns whether an object is of a type.
+    pub fn is_of(&self, object: usize, of: usize) -> bool {
+        self.domain.is_a(self.problem.objects[object].of, of)
+    }
+
+    /// The atoms of a predicate that may be true and begin with these objects.
+    pub fn facts<'s>(
+        &'s self,
+        predicate: usize,
+        first: &'s [usize],
+    ) -> impl Iterator<Item = &'s GroundAtom> {
+        let from = GroundAtom { predicate, objects: first.to_vec() };
+        let begins = move |atom: &&GroundAtom| {
+            atom.predicate == predicate && atom.objects.starts_with(first)
+        };
+        self.true_somewhere.range(from..).take_while(begins)
+    }
+
+    /// About how many facts an atom has where some parameters are known: as if every object occurred as often.
+    pub fn expected_facts(&self, atom: &Atom, is_known: &[bool]) -> usize {
+        let is_given = |term: &&Term| match term {
+            Term::Parameter(p) => is_known[*p],
+            Term::Object(_) => true,
+        };
+        let all = self.facts(atom.predicate, &[]).count();
+        let given = atom.terms.iter().filter(is_given);
+        given.fold(all, |count, _| count / self.problem.objects.len().max(1))
     }
 
     /// Returns whether a test may pass.
@@ -166,12 +148,5 @@ impl<'a> Reachable<'a> {
     /// The domain.
     pub fn domain(&self) -> &'a Domain {
         self.domain
-    }
-}
-
-fn terms(test: &Test) -> Vec<Term> {
-    match test {
-        Test::Holds(atom, _) => atom.terms.clone(),
-        Test::Equal(left, right, _) => vec![*left, *right],
     }
 }

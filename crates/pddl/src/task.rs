@@ -6,6 +6,7 @@ use policert_numeric::Rational;
 
 use crate::domain::{Atom, Domain, Effect, Test};
 use crate::error::PddlError;
+use crate::instances::for_each_instance;
 use crate::problem::Problem;
 use crate::reachable::{MAX_ACTIONS, Reachable};
 
@@ -116,20 +117,21 @@ impl Task {
         problem: Problem,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Self, PddlError> {
-        let mut reachable = Reachable::of(&domain, &problem, stop)?;
+        let reachable = Reachable::of(&domain, &problem, stop)?;
         let propositions = reachable.propositions();
         let positions: BTreeMap<&GroundAtom, usize> =
             propositions.iter().enumerate().map(|(i, atom)| (atom, i)).collect();
         let initial = propositions.iter().map(|atom| problem.initial.contains(atom)).collect();
-        let mut actions = Vec::new();
+        let mut actions: Vec<GroundAction> = Vec::new();
         for (position, schema) in reachable.domain().schemas.iter().enumerate() {
-            reachable.instances(schema, stop, &mut |reachable, objects| {
+            let begin = actions.len();
+            for_each_instance(&reachable, schema, stop, &mut |objects| {
                 if actions.len() == MAX_ACTIONS {
                     let message =
                         format!("more than {MAX_ACTIONS} ground actions are not supported");
                     return Err(PddlError::TooLarge(message));
                 }
-                let grounder = Grounder { reachable, positions: &positions, objects };
+                let grounder = Grounder { reachable: &reachable, positions: &positions, objects };
                 // It may be applicable, so no test fails in all states.
                 let precondition = grounder.literals(&schema.precondition).unwrap_or_default();
                 let mut outcomes = grounder.outcomes(&schema.effect, &problem)?;
@@ -143,6 +145,7 @@ impl Task {
                 });
                 Ok(())
             })?;
+            actions[begin..].sort_by(|a, b| a.objects.cmp(&b.objects));
         }
         let mut goal = (!problem.is_goal_contradictory).then(Vec::new);
         for (atom, truth) in &problem.goal {

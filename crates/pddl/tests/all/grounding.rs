@@ -138,3 +138,34 @@ fn what_never_changes_is_left_out() {
     assert_eq!(actions, ["go(a,b)", "go(b,a)"]);
     assert_eq!(task.goal, Some(vec![(1, true)]));
 }
+
+/// The number of actions, and how often the clock was looked at.
+fn grounded(domain: &str, problem: &str) -> (usize, u32) {
+    let domain = parse_domain("domain.pddl", domain.as_bytes()).expect("a domain");
+    let problem = parse_problem("problem.pddl", problem.as_bytes(), &domain).expect("a problem");
+    let mut looks = 0;
+    let mut stop = || {
+        looks += 1;
+        looks > 1000
+    };
+    let task = Task::ground(domain, problem, &mut stop).expect("grounded in time");
+    (task.actions.len(), looks)
+}
+
+#[test]
+fn arguments_are_found_through_the_facts_of_the_precondition() {
+    let objects: Vec<String> = (0..60).map(|i| format!("o{i}")).collect();
+    let facts: String = objects.iter().map(|object| format!("(q {object}) ")).collect();
+    let domain = "(define (domain d) (:predicates (q ?a) (p ?a ?b ?c) (r ?a) (done ?a ?b))
+      (:action join :parameters (?a ?b ?c ?d ?e)
+        :precondition (and (q ?a) (q ?b) (p ?c ?d ?e) (not (= ?a ?b))) :effect (done ?a ?b))
+      (:action never :parameters (?a ?b ?c ?d ?e ?f ?g ?h ?i ?j)
+        :precondition (r ?j) :effect (done ?a ?b)))";
+    let problem = format!(
+        "(define (problem p) (:domain d) (:objects {}) (:init (p o1 o2 o3) {facts}) (:goal (done o1 o2)))",
+        objects.join(" ")
+    );
+    let (actions, looks) = grounded(domain, &problem);
+    assert_eq!(actions, 60 * 59);
+    assert!(looks < 10, "{looks}");
+}
