@@ -168,6 +168,18 @@ fn run_within<T>(
     show: impl Fn(T, Style) -> ExitStatus + Sync,
 ) -> ExitStatus {
     let error_style = Style::new(output.color.when, &io::stderr());
+    let progress = ProgressLine::new(detail(output) != Detail::Quiet);
+    run_showing(progress, error_style, limits, work, show)
+}
+
+/// The same with this line of progress, and this style of what goes to standard error.
+fn run_showing<T>(
+    mut progress: ProgressLine,
+    error_style: Style,
+    limits: &Limits,
+    work: impl Fn(&CancelFlag, &mut dyn Observer) -> T + Sync,
+    show: impl Fn(T, Style) -> ExitStatus + Sync,
+) -> ExitStatus {
     let begin = Instant::now();
     let cancel = CancelFlag::default();
     // Where no thread can be started, memory is what is missing.
@@ -175,7 +187,6 @@ fn run_within<T>(
     if stop_on_interrupt(cancel.clone()).is_err() {
         return failed();
     }
-    let mut progress = ProgressLine::new(detail(output) != Detail::Quiet);
     let abandon = || {
         IS_ABANDONED.store(true, Ordering::Relaxed);
         show(work(&cancel, &mut Silent), error_style)

@@ -2,13 +2,13 @@
 
 mod files;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
 use policert_explore::StartSampler;
 use policert_model::VarId;
-use policert_outcome::{ExitStatus, Failure, Input, Outcome, ReasonCode, VERSION, write_file};
+use policert_outcome::{ExitStatus, Failure, Input, Outcome, ReasonCode, VERSION};
 use policert_policy::Filter;
 use policert_policy::interface::{Binding, InputSource, Interface, VariablesOnly};
 use policert_problem::{PolicySource, Problem, ProblemOptions};
@@ -18,6 +18,7 @@ use policert_train::{
 };
 use serde::Serialize;
 
+use crate::checkpoint::{self, CheckpointFile};
 use crate::train;
 
 pub use files::LearntFiles;
@@ -187,11 +188,11 @@ fn run(
         .map_err(|error| start_failure(error, &problem))?;
     report.start_states = starts.listed().map(<[_]>::len);
     let fingerprint = fingerprint(request, &problem.inputs);
-    let resumed = request.resume.as_deref().map(read_checkpoint).transpose()?;
+    let resumed = request.resume.as_deref().map(checkpoint::read).transpose()?;
     observer.event(Event::Phase("training"));
     let begin = Instant::now();
-    let checkpoint = request.checkpoint.as_deref();
-    let mut events = Events { observer, checkpoint, unwritten: None };
+    let checkpoint = CheckpointFile::new(request.checkpoint.as_deref());
+    let mut events = Events { observer, checkpoint };
     let dqn = DqnTask {
         question: &question,
         objective: &objective,
@@ -199,14 +200,14 @@ fn run(
         fingerprint: &fingerprint,
     };
     let trained = train_dqn(dqn, &config, resumed.as_deref(), &mut budget, &mut events)
-        .map_err(|error| train_failure(error, request))?;
+        .map_err(|error| checkpoint::failure(error, request.resume.as_deref()))?;
     report.training_s = begin.elapsed().as_secs_f64();
     report.seed = trained.seed;
     report.score = RunsRecord::from(&trained.score);
     report.steps = trained.steps;
     report.updates = trained.updates;
     // Of a network that was stopped before it learnt anything there are no files.
-    let unwritten = events.unwritten.take();
+    let unwritten = events.checkpoint.unwritten.take();
     if trained.steps > 0 {
         let written =
             files::write(&out, &problem, (&interface, &objective), &config, &trained, report)?;
@@ -306,11 +307,6 @@ fn fingerprint(request: &LearnRequest, inputs: &[Input]) -> String {
     format!("{VERSION} {digests:?} {property:?} {rules:?}")
 }
 
-fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Failure> {
-    policert_files::read(path)
-        .map_err(|error| Failure::invalid(format!("--resume {}: {error}", path.display())))
-}
-
 fn start_failure(error: EngineError, problem: &Problem) -> Failure {
     match error {
         EngineError::Unsupported(what) => {
@@ -320,21 +316,10 @@ fn start_failure(error: EngineError, problem: &Problem) -> Failure {
     }
 }
 
-fn train_failure(error: TrainError, request: &LearnRequest) -> Failure {
-    match (error, &request.resume) {
-        (TrainError::Checkpoint(what), Some(path)) => {
-            Failure::invalid(format!("--resume {}: {what}", path.display()))
-        }
-        (error, _) => train::failure(error),
-    }
-}
-
 /// Passes on what training tells.
 struct Events<'a> {
     observer: &'a mut dyn Observer,
-    checkpoint: Option<&'a Path>,
-    /// The reason why the last checkpoint is missing, if it is: training goes on without.
-    unwritten: Option<Failure>,
+    checkpoint: CheckpointFile<'a>,
 }
 
 impl DqnObserver for Events<'_> {
@@ -351,14 +336,11 @@ impl DqnObserver for Events<'_> {
     }
 
     fn wants_checkpoints(&self) -> bool {
-        self.checkpoint.is_some()
+        self.checkpoint.is_wanted()
     }
 
     fn checkpoint(&mut self, bytes: Vec<u8>) -> Result<(), TrainError> {
-        let Some(path) = self.checkpoint else { return Ok(()) };
-        let what = || format!("--checkpoint {}", path.display());
-        let written = write_file(path, &bytes);
-        self.unwritten = written.err().map(|source| Failure::Output { what: what(), source });
+        self.checkpoint.write(&bytes);
         Ok(())
     }
 }

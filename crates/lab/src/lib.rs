@@ -23,6 +23,7 @@
 #![warn(missing_docs)]
 
 mod asnet;
+mod checkpoint;
 mod convert;
 mod dataset;
 mod learn;

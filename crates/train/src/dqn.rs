@@ -10,7 +10,6 @@
 //!    a checkpoint: training that is continued from it gives the same bytes as one that was never
 //!    stopped.
 
-mod archive;
 mod config;
 mod environment;
 mod experience;

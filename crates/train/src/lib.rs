@@ -4,7 +4,7 @@
 //! compiled model.
 //!
 //! [`AsnetTraining`] trains an action schema network for the problems of a domain in PDDL, by imitation of
-//! a teacher that knows all distances to the goal.
+//! a teacher that knows shortest ways to the goal.
 //!
 //! [`train`] trains a network for a [`Plant`] by deep deterministic policy gradient (DDPG). The
 //! network reads the state, or the cell that contains it ([`Observation`]): then all states of a
@@ -23,11 +23,13 @@
 
 mod actor;
 mod adam;
+mod archive;
 mod asnet;
 mod config;
 mod ddpg;
 mod dqn;
 mod error;
+mod kernel;
 mod noise;
 mod observation;
 mod perceptron;
@@ -39,8 +41,7 @@ mod training;
 pub use actor::Actor;
 pub use adam::Adam;
 pub use asnet::{
-    AsnetConfig, AsnetProgress, AsnetRun, AsnetTrained, AsnetTraining, Lesson, Lessons, MAX_STATES,
-    asnet_run,
+    AsnetConfig, AsnetObserver, AsnetProgress, AsnetRun, AsnetTrained, AsnetTraining, asnet_run,
 };
 pub use config::DdpgConfig;
 pub use dqn::{

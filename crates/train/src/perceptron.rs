@@ -1,12 +1,10 @@
 //! Multi-layer perceptrons in double precision: values and gradients of batches.
 
-mod kernel;
-
 use policert_policy::{Matrix, NetworkBuilder, NodeId};
 
-use self::kernel::{Affine, ByWeights};
 use crate::Random;
 use crate::error::TrainError;
+use crate::kernel::{Affine, ByWeights};
 
 /// Says what a layer applies to its sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

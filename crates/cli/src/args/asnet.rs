@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ColorArgs, duration};
+use super::{ColorArgs, MemorySize, duration};
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 written; 40 invalid input, 41 unsupported, 42 usage; 50 internal error.";
+Exit codes: 0 written; 30 time, 31 memory, 33 interrupted; 40 invalid input, 41 unsupported,
+42 usage; 50 internal error.";
 
 /// Arguments of `policert asnet`.
 #[derive(Args, Debug)]
@@ -40,7 +41,7 @@ pub struct AsnetTrainArgs {
     #[arg(value_name = "DOMAIN")]
     pub domain: PathBuf,
 
-    /// The problems to train on: small ones, whose states can all be visited
+    /// The problems to train on
     #[arg(value_name = "PROBLEM", required = true)]
     pub problems: Vec<PathBuf>,
 
@@ -90,7 +91,7 @@ pub struct AsnetTrainArgs {
     )]
     pub rounds: u16,
 
-    /// Steps of each round, on 64 states each
+    /// Steps of each round
     #[arg(
         long,
         value_name = "N",
@@ -100,9 +101,58 @@ pub struct AsnetTrainArgs {
     )]
     pub batches: u16,
 
-    /// Stop training after this time, for instance 90s or 10m
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
-    pub timeout: Option<Duration>,
+    /// States of a step
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 64,
+        value_parser = clap::value_parser!(u16).range(1..),
+        help_heading = "Training"
+    )]
+    pub batch: u16,
+
+    /// The length of steps at first; it falls with the root of the rounds
+    #[arg(long, value_name = "X", default_value_t = 0.003, help_heading = "Training")]
+    pub rate: f64,
+
+    /// The factor of the squares of the weights in what is minimised, halved
+    #[arg(long, value_name = "X", default_value_t = 2e-4, help_heading = "Training")]
+    pub weight_decay: f64,
+
+    /// The factor of the magnitudes of the weights in what is minimised
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Training")]
+    pub l1: f64,
+
+    /// The probability with which a step leaves out an output of a module
+    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Training")]
+    pub dropout: f64,
+
+    /// Most actions of a run of the network
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Training"
+    )]
+    pub horizon: u32,
+
+    /// Most states of a problem in which the teacher computes all distances; in larger problems it
+    /// searches for shortest ways
+    #[arg(long, value_name = "N", default_value_t = 400_000, help_heading = "Training")]
+    pub exact_states: u32,
+
+    /// Limits.
+    #[command(flatten)]
+    pub limits: AsnetLimits,
+
+    /// After each round, write a file from which training can be continued
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Continue from such a file, with the same problems and options; --rounds may be more
+    #[arg(long, value_name = "FILE", help_heading = "Training")]
+    pub resume: Option<PathBuf>,
 
     /// The file to write
     #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]
@@ -111,6 +161,18 @@ pub struct AsnetTrainArgs {
     /// Colours.
     #[command(flatten)]
     pub color: ColorArgs,
+}
+
+/// Limits of what may be used.
+#[derive(Args, Debug)]
+pub struct AsnetLimits {
+    /// Stop after this time, for instance 90s or 10m; a network that was trained so far is written
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Limits")]
+    pub timeout: Option<Duration>,
+
+    /// Stop beyond this much memory, for instance 500MB or 4GB
+    #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
+    pub memory: Option<MemorySize>,
 }
 
 /// The functions after a module.
@@ -137,6 +199,10 @@ pub struct AsnetProblemArgs {
     /// The network
     #[arg(long, value_name = "FILE", required = true, help_heading = "Policy")]
     pub policy: PathBuf,
+
+    /// Limits.
+    #[command(flatten)]
+    pub limits: AsnetLimits,
 
     /// The file to write
     #[arg(long, value_name = "FILE", required = true, help_heading = "Output")]

@@ -134,6 +134,60 @@ fn a_network_is_trained_drawn_exported_and_verified() {
 }
 
 #[test]
+fn training_is_continued_and_stopped() {
+    let example = with_blocks();
+    let train = "asnet train domain.pddl four.pddl --dimension 4 --batches 5";
+    let run = example.run(&format!("{train} --rounds 4 --output whole.json"));
+    assert_eq!(code(&run), 0, "{}", text(&run));
+    for arguments in [
+        "--rounds 2 --checkpoint c.bin --output part.json",
+        "--rounds 4 --resume c.bin --checkpoint c.bin --output part.json",
+    ] {
+        let run = example.run(&format!("{train} {arguments}"));
+        assert_eq!(code(&run), 0, "{}", text(&run));
+    }
+    assert_eq!(example.read("part.json"), example.read("whole.json"));
+    for (arguments, status, words) in [
+        (
+            "asnet train domain.pddl four.pddl --seed 2 --resume c.bin --output o",
+            40,
+            "other options",
+        ),
+        (
+            "asnet train domain.pddl four.pddl --resume four.pddl --output o",
+            40,
+            "--resume four.pddl",
+        ),
+        ("asnet train domain.pddl four.pddl --resume c.bin --output c.bin", 42, "c.bin"),
+        ("asnet train domain.pddl four.pddl --timeout 0s --output o", 30, "time limit"),
+        ("asnet train domain.pddl four.pddl --memory 1MB --output o", 31, "memory limit"),
+        ("asnet train domain.pddl four.pddl --dropout 1 --output o", 42, "dropout is 1"),
+        (
+            "asnet show domain.pddl four.pddl --policy whole.json --timeout 0s --output o",
+            30,
+            "time limit",
+        ),
+        (
+            "asnet export domain.pddl four.pddl --policy whole.json --timeout 0s --output o",
+            30,
+            "time limit",
+        ),
+    ] {
+        let run = example.run(arguments);
+        assert_eq!(code(&run), status, "{arguments}: {}", text(&run));
+        assert!(text(&run).contains(words), "{arguments}: {}", text(&run));
+    }
+    // What was learnt before a stop is written.
+    let endless = "asnet train domain.pddl four.pddl --dimension 4 --batches 5 --rounds 60000 \
+                   --rate 1e-9 --timeout 2s --output part.json";
+    std::fs::remove_file(example.path("part.json")).expect("removed");
+    let run = example.run(endless);
+    assert_eq!(code(&run), 30, "{}", text(&run));
+    assert!(text(&run).contains("the time limit was reached; no proof"), "{}", text(&run));
+    assert!(example.read("part.json").starts_with("{\"asnet\": 1"));
+}
+
+#[test]
 fn a_network_is_the_policy_of_a_model_in_jani() {
     let example = with_blocks();
     for arguments in [

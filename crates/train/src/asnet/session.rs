@@ -1,55 +1,21 @@
 //! The loop of training.
 
-use std::collections::BTreeSet;
-
-use policert_asnet::{Architecture, Asnet, DomainShape, Instance};
+use policert_asnet::{Asnet, DomainShape};
+use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_explore::Random;
 use policert_pddl::Task;
 
-use super::gradient::Pass;
-use super::run::{AsnetRun, asnet_run};
-use super::teacher::{Lesson, Lessons};
+use super::config::AsnetConfig;
+use super::pass::{Dropout, Pass, Weighted};
+use super::problem::Problem;
+use super::teacher::Lesson;
+use super::weights::{Weights, flat, put};
 use crate::adam::Adam;
+use crate::archive::{Archive, Mark, broken, checksum};
 use crate::error::TrainError;
 
-/// Settings of training. The defaults are those of POLIC3's Table 2, but for dropout, which there is none
-/// of here, and fewer and longer rounds.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AsnetConfig {
-    /// The sizes of the network.
-    pub architecture: Architecture,
-    /// The seed of all that is drawn.
-    pub seed: u64,
-    /// Most rounds.
-    pub rounds: usize,
-    /// Batches in each round.
-    pub batches: usize,
-    /// States in a batch.
-    pub batch: usize,
-    /// The length of steps of Adam.
-    pub rate: f64,
-    /// The factor of the squares of the weights in the loss, halved.
-    pub weight_decay: f64,
-    /// Most actions of a run.
-    pub horizon: usize,
-}
-
-impl AsnetConfig {
-    /// The default settings for a network of these sizes.
-    #[must_use]
-    pub fn new(architecture: Architecture) -> Self {
-        Self {
-            architecture,
-            seed: 1,
-            rounds: 60,
-            batches: 100,
-            batch: 64,
-            rate: 0.003,
-            weight_decay: 2e-4,
-            horizon: 1000,
-        }
-    }
-}
+/// The mark of checkpoints of these trainings.
+const MARK: &Mark = b"PCASN\0\0\x01";
 
 /// What a round came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,6 +32,20 @@ pub struct AsnetProgress {
     pub problems: usize,
 }
 
+/// Hears how training goes.
+pub trait AsnetObserver {
+    /// A round ended.
+    fn progress(&mut self, progress: &AsnetProgress);
+
+    /// Returns whether [`checkpoint`](Self::checkpoint) is to be called.
+    fn wants_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// What training can be continued from, after each round.
+    fn checkpoint(&mut self, _bytes: Vec<u8>) {}
+}
+
 /// A network that was trained.
 #[derive(Clone, Debug)]
 pub struct AsnetTrained {
@@ -73,17 +53,8 @@ pub struct AsnetTrained {
     pub asnet: Asnet,
     /// What that round came to.
     pub best: AsnetProgress,
-    /// True if training ended before all problems were solved, at the last round or at a stop.
-    pub is_incomplete: bool,
-}
-
-/// A problem to train on.
-struct Problem {
-    task: Task,
-    instance: Instance,
-    lessons: Lessons,
-    known: BTreeSet<Vec<bool>>,
-    states: Vec<Lesson>,
+    /// Why training was stopped, if it was.
+    pub stopped: Option<StopReason>,
 }
 
 /// In so many rounds one after the other all problems are solved before training ends.
@@ -92,49 +63,37 @@ const ENOUGH: usize = 5;
 /// A training.
 pub struct AsnetTraining {
     config: AsnetConfig,
+    /// Names problems and settings.
+    fingerprint: String,
     problems: Vec<Problem>,
     asnet: Asnet,
     adam: Adam,
     random: Random,
+    /// Rounds that are over.
+    round: usize,
+    /// The last of them in which all problems were solved.
+    in_a_row: usize,
+    best: Option<(Asnet, AsnetProgress)>,
 }
 
 impl AsnetTraining {
     /// Prepares a training. The problems are of one domain.
     ///
     /// # Errors
-    /// Problems of several domains, without way to the goal, or with too many states; no problems.
+    /// Settings that make no sense, no problems, problems of several domains or without way to the goal, and
+    /// a stop.
     pub fn new(
         config: AsnetConfig,
         tasks: Vec<Task>,
-        stop: &mut dyn FnMut() -> bool,
+        budget: &mut Budget,
     ) -> Result<Self, TrainError> {
+        config.check()?;
         let Some(first) = tasks.first() else {
             return Err(TrainError::Setting("there are no problems to train on".to_owned()));
         };
         let shape = DomainShape::of(&first.domain);
-        let mut problems = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let name = task.problem.name.clone();
-            if DomainShape::of(&task.domain) != shape {
-                let message = format!("problem `{name}` is of another domain");
-                return Err(TrainError::Setting(message));
-            }
-            let Some(lessons) = Lessons::of(&task, stop) else {
-                let message = format!(
-                    "problem `{name}` has more than {} states, or its search was stopped: networks \
-                     are trained on small problems",
-                    super::MAX_STATES
-                );
-                return Err(TrainError::Setting(message));
-            };
-            if lessons.distance(&task.initial).is_none() {
-                let message = format!("problem `{name}` has no way to its goal");
-                return Err(TrainError::Setting(message));
-            }
-            let instance = Instance::of(&shape, &task);
-            let (known, states) = (BTreeSet::new(), Vec::new());
-            problems.push(Problem { task, instance, lessons, known, states });
-        }
+        let fingerprint = fingerprint(&config, &shape, &tasks);
+        let problems = Problem::all(tasks, &shape, config.exact_states, budget)?;
         let mut random = Random::new(config.seed);
         let mut asnet = Asnet::zeros(shape, config.architecture);
         let mut parameters = 0;
@@ -146,158 +105,172 @@ impl AsnetTraining {
             parameters += module.weights.len() + module.bias.len();
         }
         let adam = Adam::new(parameters, config.rate);
-        Ok(Self { config, problems, asnet, adam, random })
+        let (round, in_a_row, best) = (0, 0, None);
+        Ok(Self { config, fingerprint, problems, asnet, adam, random, round, in_a_row, best })
     }
 
     /// Trains until all problems are solved in several rounds one after the other, to the last round,
-    /// or until `stop` says so. Weights of the result are multiples of 2⁻¹², and so are those of the
-    /// runs that decide which round is the best.
+    /// or to a stop. Weights of the result are multiples of 2⁻¹², and so are those of the runs that decide
+    /// which round is the best.
+    ///
+    /// # Errors
+    /// A stop before the first round was over.
     pub fn run(
         mut self,
-        observe: &mut dyn FnMut(&AsnetProgress),
-        stop: &mut dyn FnMut() -> bool,
-    ) -> AsnetTrained {
-        let mut best: Option<AsnetTrained> = None;
-        let mut in_a_row = 0;
-        self.explore();
-        for round in 1..=self.config.rounds {
-            let Some(loss) = self.learn(stop) else { break };
-            let rounded = rounded(&self.asnet);
-            let precise = std::mem::replace(&mut self.asnet, rounded);
-            let solved = self.explore();
-            let problems = self.problems.len();
-            let states = self.problems.iter().map(|problem| problem.states.len()).sum();
-            let progress = AsnetProgress { round, loss, states, solved, problems };
-            observe(&progress);
-            let is_better =
-                |known: &AsnetTrained| (solved, -loss) > (known.best.solved, -known.best.loss);
-            if best.as_ref().is_none_or(is_better) {
-                let is_incomplete = solved < problems;
-                best =
-                    Some(AsnetTrained { asnet: self.asnet.clone(), best: progress, is_incomplete });
+        observer: &mut dyn AsnetObserver,
+        budget: &mut Budget,
+    ) -> Result<AsnetTrained, TrainError> {
+        let mut stopped = None;
+        while self.round < self.config.rounds && self.in_a_row < ENOUGH {
+            match self.next_round(budget) {
+                Ok(progress) => observer.progress(&progress),
+                Err(reason) => {
+                    stopped = Some(reason);
+                    break;
+                }
             }
-            in_a_row = if solved == problems { in_a_row + 1 } else { 0 };
-            if in_a_row == ENOUGH {
-                break;
+            if observer.wants_checkpoints() {
+                let mut archive = Archive::writer(MARK);
+                self.describe(&mut archive)?;
+                observer.checkpoint(archive.finish());
             }
-            self.asnet = precise;
         }
-        best.unwrap_or(AsnetTrained {
-            best: AsnetProgress {
-                round: 0,
-                loss: f64::INFINITY,
-                states: 0,
-                solved: 0,
-                problems: self.problems.len(),
-            },
-            asnet: self.asnet,
-            is_incomplete: true,
-        })
+        match (self.best, stopped) {
+            (Some((asnet, best)), stopped) => Ok(AsnetTrained { asnet, best, stopped }),
+            (None, Some(reason)) => Err(EngineError::from(reason).into()),
+            (None, None) => Err(TrainError::Setting("rounds are 1 at least".to_owned())),
+        }
     }
 
-    /// Runs the network in every problem, and a shortest way from where it ends; notes the states.
-    /// Returns how many problems it solves.
-    fn explore(&mut self) -> usize {
+    /// Continues where a checkpoint was written.
+    ///
+    /// # Errors
+    /// One of other problems or settings, or a damaged one.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), TrainError> {
+        let mut archive = Archive::reader(bytes, MARK)?;
+        self.describe(&mut archive)?;
+        if archive.is_at_end() { Ok(()) } else { Err(broken()) }
+    }
+
+    fn next_round(&mut self, budget: &mut Budget) -> Result<AsnetProgress, StopReason> {
+        if self.round == 0 {
+            self.explore(&self.asnet.clone(), budget)?;
+        }
+        let mut losses = 0.0;
+        self.adam.set_rate(self.config.rate_in(self.round));
+        for _ in 0..self.config.batches {
+            budget.poll_clock()?;
+            losses += self.batch();
+        }
+        let rounded = rounded(&self.asnet);
+        let solved = self.explore(&rounded, budget)?;
+        self.round += 1;
+        let problems = self.problems.len();
+        #[expect(clippy::cast_precision_loss, reason = "a small number")]
+        let progress = AsnetProgress {
+            round: self.round,
+            loss: losses / self.config.batches as f64,
+            states: self.problems.iter().map(|problem| problem.lessons.len()).sum(),
+            solved,
+            problems,
+        };
+        let rank = |progress: &AsnetProgress| (progress.solved, -progress.loss);
+        if self.best.as_ref().is_none_or(|(_, best)| rank(&progress) > rank(best)) {
+            self.best = Some((rounded, progress.clone()));
+        }
+        self.in_a_row = if solved == problems { self.in_a_row + 1 } else { 0 };
+        Ok(progress)
+    }
+
+    /// Runs a network in every problem, and notes states. Returns how many problems it solves.
+    fn explore(&mut self, asnet: &Asnet, budget: &mut Budget) -> Result<usize, StopReason> {
         let mut solved = 0;
         for problem in &mut self.problems {
             let horizon = self.config.horizon;
-            let AsnetRun { states, reaches_goal } =
-                asnet_run(&self.asnet, &problem.task, &problem.instance, horizon, &mut self.random);
-            solved += usize::from(reaches_goal);
-            let mut last = problem.task.initial.clone();
-            for state in states {
-                problem.note(&state);
-                last = state;
-            }
-            // From the start, from where the run ended, and from anywhere.
-            let anywhere = problem.wander(&mut self.random);
-            for mut state in [problem.task.initial.clone(), last, anywhere] {
-                while let Some(lesson) = problem.note(&state) {
-                    let action = lesson.best[self.random.below(lesson.best.len())];
-                    let outcomes = &problem.task.actions[action].outcomes;
-                    let next = outcomes.iter().map(|outcome| outcome.after(&state));
-                    let nearest =
-                        next.min_by_key(|next| problem.lessons.distance(next).unwrap_or(u32::MAX));
-                    match nearest {
-                        Some(next) => state = next,
-                        None => break,
-                    }
-                }
-            }
+            let is_solved = problem.explore(asnet, horizon, &mut self.random, budget)?;
+            solved += usize::from(is_solved);
         }
-        solved
+        Ok(solved)
     }
 
-    /// One round of batches; the mean loss, or none after a stop.
-    fn learn(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
-        let mut losses = 0.0;
-        for _ in 0..self.config.batches {
-            if stop() {
-                return None;
-            }
-            losses += self.batch();
-        }
-        #[expect(clippy::cast_precision_loss, reason = "a small number")]
-        Some(losses / self.config.batches as f64)
-    }
-
+    /// One step of Adam; returns the mean loss.
     fn batch(&mut self) -> f64 {
-        let mut gradient = Asnet::zeros(self.asnet.shape.clone(), self.config.architecture);
+        let mut gradient = Weights::zeros(&self.asnet);
+        let network = Weighted::new(&self.asnet);
         #[expect(clippy::cast_precision_loss, reason = "a small number")]
         let share = 1.0 / self.config.batch as f64;
         let mut loss = 0.0;
         for _ in 0..self.config.batch {
             let problem = &self.problems[self.random.below(self.problems.len())];
-            if problem.states.is_empty() {
+            if problem.lessons.is_empty() {
                 continue;
             }
-            let lesson = &problem.states[self.random.below(problem.states.len())];
+            let lesson = &problem.lessons[self.random.below(problem.lessons.len())];
             let mut applicable = vec![false; problem.instance.actions.len()];
             lesson.applicable.iter().for_each(|&action| applicable[action] = true);
-            let pass = Pass::new(&self.asnet, &problem.instance, &lesson.state, &applicable);
+            let (probability, random) = (self.config.dropout, &mut self.random);
+            let dropout = (probability > 0.0).then_some(Dropout { probability, random });
+            let pass = Pass::new(&network, &problem.instance, &lesson.state, &applicable, dropout);
             let (of_lesson, mut by_scores) = loss_of(pass.scores(), lesson);
             loss += share * of_lesson;
             by_scores.iter_mut().for_each(|by| *by *= share);
             pass.add_gradient(&by_scores, &mut gradient);
         }
-        let mut slopes = flat(&mut gradient);
+        let mut slopes = gradient.flat();
         let mut parameters = flat(&mut self.asnet);
-        let decay = self.config.weight_decay;
-        slopes.iter_mut().zip(&parameters).for_each(|(slope, weight)| *slope += decay * weight);
+        let AsnetConfig { weight_decay, l1, .. } = self.config;
+        for (slope, &weight) in slopes.iter_mut().zip(&parameters) {
+            let sign = if weight.abs() > 0.0 { weight.signum() } else { 0.0 };
+            *slope += weight_decay * weight + l1 * sign;
+        }
         self.adam.descend(&mut parameters, &slopes);
         put(&mut self.asnet, &parameters);
         loss
     }
+
+    /// All values, in their order in a checkpoint.
+    fn describe(&mut self, archive: &mut Archive<'_>) -> Result<(), TrainError> {
+        archive.same_text(&self.fingerprint)?;
+        archive.usize(&mut self.round)?;
+        archive.usize(&mut self.in_a_row)?;
+        let mut state = self.random.state();
+        archive.u64(&mut state)?;
+        self.random = Random::new(state);
+        let mut parameters = flat(&mut self.asnet);
+        archive.f64s(&mut parameters)?;
+        put(&mut self.asnet, &parameters);
+        let mut result = Ok(());
+        self.adam.visit(&mut |values| {
+            if result.is_ok() {
+                result = archive.f64s(values);
+            }
+        });
+        result?;
+        self.problems.iter_mut().try_for_each(|problem| problem.describe(archive))?;
+        // After a round there is always a best one.
+        let (asnet, best) = self.best.get_or_insert_with(|| {
+            let (loss, problems) = (f64::INFINITY, self.problems.len());
+            (self.asnet.clone(), AsnetProgress { round: 0, loss, states: 0, solved: 0, problems })
+        });
+        let mut parameters = flat(asnet);
+        archive.f64s(&mut parameters)?;
+        put(asnet, &parameters);
+        archive.usize(&mut best.round)?;
+        archive.f64(&mut best.loss)?;
+        archive.usize(&mut best.states)?;
+        archive.usize(&mut best.solved)
+    }
 }
 
-/// Most actions at random before a way to the goal is looked at.
-const WANDER: usize = 60;
-
-impl Problem {
-    /// A state that actions drawn at random lead to from the start.
-    fn wander(&self, random: &mut Random) -> Vec<bool> {
-        let mut state = self.task.initial.clone();
-        for _ in 0..random.below(WANDER) {
-            let actions = self.task.actions.iter();
-            let applicable: Vec<_> =
-                actions.filter(|action| action.is_applicable(&state)).collect();
-            if applicable.is_empty() {
-                break;
-            }
-            let outcomes = &applicable[random.below(applicable.len())].outcomes;
-            state = outcomes[random.below(outcomes.len())].after(&state);
-        }
-        state
-    }
-
-    /// Adds a state to those that are learnt from.
-    fn note(&mut self, state: &[bool]) -> Option<Lesson> {
-        let lesson = self.lessons.lesson(state)?;
-        if self.known.insert(state.to_vec()) {
-            self.states.push(lesson.clone());
-        }
-        Some(lesson)
-    }
+/// Names what training depends on, but for the number of rounds, which may be raised.
+fn fingerprint(config: &AsnetConfig, shape: &DomainShape, tasks: &[Task]) -> String {
+    let settings = AsnetConfig { rounds: 0, ..config.clone() };
+    let sum = |task: &Task| {
+        let Task { propositions, initial, actions, goal, .. } = task;
+        checksum(format!("{propositions:?} {initial:?} {actions:?} {goal:?}").as_bytes())
+    };
+    let sums: Vec<u64> = tasks.iter().map(sum).collect();
+    format!("{} {settings:?} {} {sums:?}", env!("CARGO_PKG_VERSION"), shape.hash)
 }
 
 /// −ln of the probability of the best actions, and its derivatives by the scores.
@@ -326,16 +299,4 @@ fn rounded(asnet: &Asnet) -> Asnet {
         flat(&mut rounded).iter().map(|parameter| (parameter * UNIT).round() / UNIT).collect();
     put(&mut rounded, &parameters);
     rounded
-}
-
-/// All weights and biases in one list.
-pub(crate) fn flat(asnet: &mut Asnet) -> Vec<f64> {
-    let modules = asnet.modules_mut();
-    modules.flat_map(|module| module.weights.iter().chain(&module.bias).copied()).collect()
-}
-
-/// Puts weights and biases back.
-pub(crate) fn put(asnet: &mut Asnet, parameters: &[f64]) {
-    let places = asnet.modules_mut().flat_map(|m| m.weights.iter_mut().chain(&mut m.bias));
-    places.zip(parameters).for_each(|(place, parameter)| *place = *parameter);
 }

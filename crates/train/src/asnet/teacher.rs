@@ -1,14 +1,23 @@
-//! The teacher: exact distances to the goal, by search in the whole space of states.
+//! The teacher: which actions begin a shortest way to the goal.
+//!
+//! Where the space of states is small all distances are known. Elsewhere shortest ways are looked for from
+//! the states that are asked about.
 
-use std::collections::{BTreeMap, VecDeque};
+mod landmarks;
+mod lengths;
+mod packed;
+mod search;
+mod space;
 
+use std::rc::Rc;
+
+use policert_engine_api::{Budget, StopReason};
 use policert_pddl::Task;
 
-/// Most states of a problem to train on.
-pub const MAX_STATES: usize = 400_000;
-
-/// States between two looks at the clock.
-const BETWEEN_POLLS: usize = 1024;
+pub(crate) use self::lengths::{Lengths, lengths};
+pub(crate) use self::packed::{packed, unpacked};
+use self::search::Search;
+pub(crate) use self::space::Space;
 
 /// A state of a problem, and what is best there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,123 +30,123 @@ pub struct Lesson {
     pub best: Vec<usize>,
 }
 
-/// The distances of all states that are reachable in a problem.
-#[derive(Clone, Debug)]
-pub struct Lessons {
-    states: Vec<Vec<u64>>,
-    positions: BTreeMap<Vec<u64>, usize>,
-    /// By state the actions and the states that they may lead to.
-    steps: Vec<Vec<(usize, Vec<usize>)>>,
-    /// Number of actions to the goal, where chance does what is wanted; none if it is out of reach.
-    distances: Vec<Option<u32>>,
-    propositions: usize,
+impl Lesson {
+    /// A state in which these actions are the best.
+    pub(crate) fn new(task: &Task, state: Vec<bool>, best: Vec<usize>) -> Self {
+        let applicable = (0..task.actions.len())
+            .filter(|&action| task.actions[action].is_applicable(&state))
+            .collect();
+        Self { state, applicable, best }
+    }
 }
 
-impl Lessons {
-    /// Searches the space of states; `None` where it has more than [`MAX_STATES`], or `stop` says so.
-    pub fn of(task: &Task, stop: &mut dyn FnMut() -> bool) -> Option<Self> {
-        let mut lessons = Self {
-            states: Vec::new(),
-            positions: BTreeMap::new(),
-            steps: Vec::new(),
-            distances: Vec::new(),
-            propositions: task.propositions.len(),
-        };
-        lessons.position(&task.initial);
-        let mut at = 0;
-        while at < lessons.states.len() {
-            if lessons.states.len() > MAX_STATES || (at.is_multiple_of(BETWEEN_POLLS) && stop()) {
-                return None;
+/// What knows shortest ways in one problem. Lengths are costs, where those are equal numbers of actions, and
+/// chance does what is wanted.
+#[derive(Clone, Debug)]
+pub(crate) enum Teacher {
+    /// All distances.
+    Space(Rc<Space>),
+    /// Search from each state, with what is known already.
+    Search(Box<Search>),
+}
+
+impl Teacher {
+    /// The teacher of a problem: of one of the earlier problems, where that knows this one too; the whole
+    /// space up to this many states.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn of<'a>(
+        task: &Task,
+        lengths: &Lengths,
+        mut earlier: impl Iterator<Item = (&'a Task, &'a Self)>,
+        states: usize,
+        budget: &mut Budget,
+    ) -> Result<Self, StopReason> {
+        let known = earlier.find_map(|(other, teacher)| match teacher {
+            Self::Space(space) if is_same_space(task, other) && space.knows(&task.initial) => {
+                Some(Rc::clone(space))
             }
-            let state = lessons.state(at);
-            let mut steps = Vec::new();
-            for (action, ground) in task.actions.iter().enumerate() {
-                if ground.is_applicable(&state) {
-                    let outcomes = ground.outcomes.iter();
-                    let next = outcomes.map(|outcome| lessons.position(&outcome.after(&state)));
-                    steps.push((action, next.collect()));
-                }
-            }
-            lessons.steps.push(steps);
-            at += 1;
+            Self::Space(_) | Self::Search(_) => None,
+        });
+        if let Some(space) = known {
+            return Ok(Self::Space(space));
         }
-        lessons.measure(task);
-        Some(lessons)
-    }
-
-    /// The distances, by search backwards from the goal.
-    fn measure(&mut self, task: &Task) {
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
-        for (state, steps) in self.steps.iter().enumerate() {
-            for &next in steps.iter().flat_map(|(_, next)| next) {
-                before[next].push(state);
-            }
-        }
-        self.distances = (0..self.states.len())
-            .map(|position| task.is_goal(&self.state(position)).then_some(0))
-            .collect();
-        let mut queue: VecDeque<usize> =
-            (0..self.states.len()).filter(|&state| self.distances[state].is_some()).collect();
-        while let Some(state) = queue.pop_front() {
-            let distance = self.distances[state].unwrap_or(0) + 1;
-            for &earlier in &before[state] {
-                if self.distances[earlier].is_none() {
-                    self.distances[earlier] = Some(distance);
-                    queue.push_back(earlier);
-                }
-            }
-        }
-    }
-
-    fn position(&mut self, state: &[bool]) -> usize {
-        let packed = packed(state);
-        let new = self.states.len();
-        let position = *self.positions.entry(packed.clone()).or_insert(new);
-        if position == new {
-            self.states.push(packed);
-        }
-        position
-    }
-
-    fn state(&self, position: usize) -> Vec<bool> {
-        let words = &self.states[position];
-        (0..self.propositions).map(|bit| words[bit / 64] >> (bit % 64) & 1 == 1).collect()
-    }
-
-    /// Number of states.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.states.len()
-    }
-
-    /// The distance of a state; `None` if it is not reachable, or the goal is not from there.
-    #[must_use]
-    pub fn distance(&self, state: &[bool]) -> Option<u32> {
-        self.distances[*self.positions.get(&packed(state))?]
-    }
-
-    /// What is to be learnt in a state; `None` in goal states, and where there is no way.
-    #[must_use]
-    pub fn lesson(&self, state: &[bool]) -> Option<Lesson> {
-        let position = *self.positions.get(&packed(state))?;
-        let distance = self.distances[position].filter(|&distance| distance > 0)?;
-        let steps = &self.steps[position];
-        let leads_on = |next: &[usize]| {
-            let distances = next.iter().map(|&next| self.distances[next]);
-            distances.flatten().min() == Some(distance - 1)
-        };
-        let best = steps.iter().filter(|(_, next)| leads_on(next)).map(|(action, _)| *action);
-        Some(Lesson {
-            state: state.to_vec(),
-            applicable: steps.iter().map(|(action, _)| *action).collect(),
-            best: best.collect(),
+        Ok(match Space::of(task, lengths, states, budget)? {
+            Some(space) => Self::Space(Rc::new(space)),
+            None => Self::Search(Box::new(Search::of(task, Rc::clone(lengths)))),
         })
     }
+
+    /// Forgets what it searched for: what it says depends on the question alone.
+    pub fn forget(&mut self) {
+        match self {
+            Self::Space(_) => {}
+            Self::Search(search) => search.forget(),
+        }
+    }
+
+    /// The length of a shortest way from a state to the goal; `None` if there is no way, or none was found.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn distance(
+        &mut self,
+        task: &Task,
+        state: &[bool],
+        budget: &mut Budget,
+    ) -> Result<Option<u32>, StopReason> {
+        match self {
+            Self::Space(space) => Ok(space.distance(state)),
+            Self::Search(search) => search.distance(task, state, budget),
+        }
+    }
+
+    /// What is to be learnt in a state; `None` in goal states, and where no way is known.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn lesson(
+        &mut self,
+        task: &Task,
+        state: &[bool],
+        budget: &mut Budget,
+    ) -> Result<Option<Lesson>, StopReason> {
+        let best = match self {
+            Self::Space(space) => space.best(state),
+            Self::Search(search) => search.best(task, state, budget)?,
+        };
+        Ok(best.map(|best| Lesson::new(task, state.to_vec(), best)))
+    }
+
+    /// The state that a best action leads to on a shortest way.
+    ///
+    /// # Errors
+    /// The reason to stop.
+    pub fn after(
+        &mut self,
+        task: &Task,
+        state: &[bool],
+        action: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<bool>>, StopReason> {
+        if let [outcome] = &task.actions[action].outcomes[..] {
+            return Ok(Some(outcome.after(state)));
+        }
+        let mut nearest: Option<(u32, Vec<bool>)> = None;
+        for outcome in &task.actions[action].outcomes {
+            let next = outcome.after(state);
+            if let Some(distance) = self.distance(task, &next, budget)?
+                && nearest.as_ref().is_none_or(|(least, _)| distance < *least)
+            {
+                nearest = Some((distance, next));
+            }
+        }
+        Ok(nearest.map(|(_, next)| next))
+    }
 }
 
-fn packed(state: &[bool]) -> Vec<u64> {
-    let word = |bits: &[bool]| {
-        bits.iter().enumerate().fold(0, |word, (i, &bit)| word | u64::from(bit) << i)
-    };
-    state.chunks(64).map(word).collect()
+/// Returns whether two problems differ in their initial states alone.
+fn is_same_space(a: &Task, b: &Task) -> bool {
+    a.propositions == b.propositions && a.actions == b.actions && a.goal == b.goal
 }

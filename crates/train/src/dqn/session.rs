@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use policert_engine_api::{Budget, StopReason};
 use policert_explore::Random;
 
-use super::archive::{Archive, broken};
 use super::config::{DqnConfig, Rewards};
 use super::environment::{End, Environment};
 use super::experience::{Experience, StepOutcome};
@@ -14,7 +13,11 @@ use super::label_network::LabelNetwork;
 use super::learner::{Learner, best};
 use super::score::{TrainingScore, evaluate};
 use super::{DqnEnding, DqnObserver, DqnProgress, DqnTask, DqnTrained};
+use crate::archive::{Archive, Mark, broken};
 use crate::error::TrainError;
+
+/// The mark of checkpoints of deep Q-learning.
+const MARK: &Mark = b"PCDQN\0\0\x01";
 
 /// Everything that training consists of between two steps.
 pub(crate) struct Session<'m> {
@@ -308,14 +311,14 @@ impl<'m> Session<'m> {
 
     /// Returns what training can be continued from.
     fn checkpoint(&mut self) -> Result<Vec<u8>, TrainError> {
-        let mut archive = Archive::writer();
+        let mut archive = Archive::writer(MARK);
         self.describe(&mut archive)?;
         Ok(archive.finish())
     }
 
     /// Continues where a checkpoint was written.
     pub(crate) fn restore(&mut self, bytes: &[u8]) -> Result<(), TrainError> {
-        let mut archive = Archive::reader(bytes)?;
+        let mut archive = Archive::reader(bytes, MARK)?;
         self.describe(&mut archive)?;
         let is_whole = archive.is_at_end()
             && self.seed < self.config.seeds

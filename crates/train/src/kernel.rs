@@ -9,7 +9,7 @@ const WIDE: usize = 16;
 
 /// `sums` (rows × outputs) becomes `biases` + `inputs` (rows × inputs) · `weights` (inputs × outputs).
 /// Without biases they are 0.
-pub(super) struct Affine<'a> {
+pub(crate) struct Affine<'a> {
     pub inputs: &'a [f64],
     pub weights: &'a [f64],
     pub biases: Option<&'a [f64]>,
@@ -19,7 +19,7 @@ pub(super) struct Affine<'a> {
 }
 
 impl Affine<'_> {
-    pub(super) fn run(self) {
+    pub(crate) fn run(self) {
         Arch::new().dispatch(self);
     }
 
@@ -59,7 +59,7 @@ impl NullaryFnOnce for Affine<'_> {
 
 /// Adds to `gradient` (inputs × outputs) the products of `inputs` (rows × inputs) and `by_sums` (rows ×
 /// outputs), summed over rows.
-pub(super) struct ByWeights<'a> {
+pub(crate) struct ByWeights<'a> {
     pub inputs: &'a [f64],
     pub by_sums: &'a [f64],
     /// Numbers of inputs and outputs.
@@ -68,7 +68,7 @@ pub(super) struct ByWeights<'a> {
 }
 
 impl ByWeights<'_> {
-    pub(super) fn run(self) {
+    pub(crate) fn run(self) {
         Arch::new().dispatch(self);
     }
 

@@ -5,8 +5,8 @@
 
 use crate::error::TrainError;
 
-/// The first bytes of a checkpoint; the last of them is the version.
-const MARK: &[u8; 8] = b"PCDQN\0\0\x01";
+/// The first bytes of a checkpoint: of what training it is. The last of them is the version.
+pub(crate) type Mark = [u8; 8];
 
 /// Values that are written, or read, one after the other.
 #[derive(Debug)]
@@ -17,14 +17,14 @@ pub(crate) enum Archive<'b> {
 
 impl<'b> Archive<'b> {
     /// Starts writing.
-    pub(crate) fn writer() -> Self {
-        Self::Writer(MARK.to_vec())
+    pub(crate) fn writer(mark: &Mark) -> Self {
+        Self::Writer(mark.to_vec())
     }
 
     /// Starts reading.
-    pub(crate) fn reader(bytes: &'b [u8]) -> Result<Self, TrainError> {
+    pub(crate) fn reader(bytes: &'b [u8], mark: &Mark) -> Result<Self, TrainError> {
         let Some((content, sum)) = bytes.split_last_chunk::<8>() else { return Err(broken()) };
-        let Some(rest) = content.strip_prefix(MARK) else {
+        let Some(rest) = content.strip_prefix(mark) else {
             return Err(TrainError::Checkpoint("it has another format".to_owned()));
         };
         if checksum(content) != u64::from_le_bytes(*sum) {
@@ -129,7 +129,7 @@ impl<'b> Archive<'b> {
         if bytes == text.as_bytes() {
             return Ok(());
         }
-        let message = "it belongs to another model, property, interface or other options";
+        let message = "it belongs to other files or other options";
         Err(TrainError::Checkpoint(message.to_owned()))
     }
 }
@@ -140,7 +140,7 @@ pub(crate) fn broken() -> TrainError {
 }
 
 /// FNV-1a, over eight bytes at once.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(5);
     let (words, rest) = bytes.as_chunks::<8>();
     let sum = words.iter().fold(0xcbf2_9ce4_8422_2325, |sum, w| mix(sum, u64::from_le_bytes(*w)));
@@ -150,6 +150,8 @@ fn checksum(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MARK: &Mark = b"TEST\0\0\0\x01";
 
     fn describe(
         archive: &mut Archive<'_>,
@@ -163,19 +165,19 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let mut archive = Archive::writer();
+        let mut archive = Archive::writer(MARK);
         describe(&mut archive, &mut 7, &mut vec![0.5, f64::MIN_POSITIVE]).expect("written");
         let bytes = archive.finish();
         let (mut a, mut b) = (0, Vec::new());
-        let mut archive = Archive::reader(&bytes).expect("a checkpoint");
+        let mut archive = Archive::reader(&bytes, MARK).expect("a checkpoint");
         describe(&mut archive, &mut a, &mut b).expect("read");
         assert!(archive.is_at_end());
         assert_eq!((a, b), (7, vec![0.5, f64::MIN_POSITIVE]));
         for at in 0..bytes.len() {
             let mut spoilt = bytes.clone();
             spoilt[at] ^= 4;
-            assert!(Archive::reader(&spoilt).is_err());
-            assert!(Archive::reader(&bytes[..at]).is_err());
+            assert!(Archive::reader(&spoilt, MARK).is_err());
+            assert!(Archive::reader(&bytes[..at], MARK).is_err());
         }
     }
 }
