@@ -48,6 +48,9 @@ pub struct AsnetFile {
     dimension: usize,
     activation: Nonlinearity,
     skip: bool,
+    /// All weights are multiples of its reciprocal, and the file has the multiples: a power of two.
+    #[serde(default = "one")]
+    unit: f64,
     actions: Vec<Vec<NamedModule>>,
     propositions: Vec<Vec<NamedModule>>,
 }
@@ -61,10 +64,34 @@ struct NamedModule {
     bias: Vec<f64>,
 }
 
+fn one() -> f64 {
+    1.0
+}
+
+/// The greatest unit: products with it are exact, but for numbers that are hardly there.
+const MOST_PARTS: f64 = 65_536.0;
+
+/// The least power of two of whose reciprocal all weights are multiples; 1 if there is none.
+fn unit(asnet: &Asnet) -> f64 {
+    let modules = asnet.actions.iter().chain(&asnet.propositions).flatten();
+    let mut unit = 1.0;
+    for weight in modules.flat_map(|module| module.weights.iter().chain(&module.bias)) {
+        while unit <= MOST_PARTS && !is_whole(weight * unit) {
+            unit *= 2.0;
+        }
+    }
+    if unit > MOST_PARTS { 1.0 } else { unit }
+}
+
+fn is_whole(number: f64) -> bool {
+    number.fract().abs() <= 0.0
+}
+
 impl AsnetFile {
     /// The file of a network.
     #[must_use]
     pub fn new(asnet: &Asnet) -> Self {
+        let unit = unit(asnet);
         let Asnet { architecture, shape, actions, propositions } = asnet;
         let schemas: Vec<&str> = shape.schemas.iter().map(|schema| schema.name.as_str()).collect();
         let predicates: Vec<&str> =
@@ -77,8 +104,12 @@ impl AsnetFile {
             dimension: architecture.dimension,
             activation: architecture.nonlinearity,
             skip: architecture.skip,
-            actions: actions.iter().map(|layer| named(layer, &schemas)).collect(),
-            propositions: propositions.iter().map(|layer| named(layer, &predicates)).collect(),
+            unit,
+            actions: actions.iter().map(|layer| named(layer, &schemas, unit)).collect(),
+            propositions: propositions
+                .iter()
+                .map(|layer| named(layer, &predicates, unit))
+                .collect(),
         }
     }
 
@@ -87,20 +118,21 @@ impl AsnetFile {
     pub fn text(&self) -> String {
         let mut text = format!(
             "{{\"asnet\": {}, \"domain\": {}, \"sha256\": {},\n \"layers\": {}, \"dimension\": {}, \
-             \"activation\": {}, \"skip\": {}",
+             \"activation\": {}, \"skip\": {}, \"unit\": {}",
             self.asnet,
             json(&self.domain),
             json(&self.sha256),
             self.layers,
             self.dimension,
             json(&self.activation),
-            self.skip
+            self.skip,
+            number(self.unit)
         );
         for (key, layers) in [("actions", &self.actions), ("propositions", &self.propositions)] {
             text += &format!(",\n \"{key}\": [");
             for (i, layer) in layers.iter().enumerate() {
                 text += if i == 0 { "[" } else { ",\n  [" };
-                let modules: Vec<String> = layer.iter().map(json).collect();
+                let modules: Vec<String> = layer.iter().map(NamedModule::text).collect();
                 text += &modules.join(",\n   ");
                 text += "]";
             }
@@ -115,11 +147,33 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-fn named(layer: &[Module], names: &[&str]) -> Vec<NamedModule> {
+/// A number in JSON, without a point if it is whole.
+fn number(value: f64) -> String {
+    if is_whole(value) && value.abs() < 1e15 { value.to_string() } else { json(&value) }
+}
+
+impl NamedModule {
+    fn text(&self) -> String {
+        let list = |numbers: &Vec<f64>| {
+            let numbers: Vec<String> = numbers.iter().copied().map(number).collect();
+            format!("[{}]", numbers.join(","))
+        };
+        let rows: Vec<String> = self.weights.iter().map(list).collect();
+        format!(
+            "{{\"of\":{},\"weights\":[{}],\"bias\":{}}}",
+            json(&self.of),
+            rows.join(","),
+            list(&self.bias)
+        )
+    }
+}
+
+fn named(layer: &[Module], names: &[&str], unit: f64) -> Vec<NamedModule> {
+    let times = |numbers: &[f64]| numbers.iter().map(|number| number * unit).collect();
     let named = |(module, name): (&Module, &&str)| NamedModule {
         of: (*name).to_owned(),
-        weights: (0..module.bias.len()).map(|output| module.row(output).to_vec()).collect(),
-        bias: module.bias.clone(),
+        weights: (0..module.bias.len()).map(|output| times(module.row(output))).collect(),
+        bias: times(&module.bias),
     };
     layer.iter().zip(names).map(named).collect()
 }
@@ -165,6 +219,10 @@ pub(crate) fn parse(file: &str, bytes: &[u8], shape: &DomainShape) -> Result<Asn
         let message = format!("layers are 0 to {MOST}, and the dimension is 1 to {MOST}");
         return Err(invalid(at("layers"), message));
     }
+    if !(1.0..=MOST_PARTS).contains(&read.unit) || !is_power_of_two(read.unit) {
+        let message = format!("the unit is a power of two from 1 to {MOST_PARTS}");
+        return Err(invalid(at("unit"), message));
+    }
     let architecture = Architecture {
         layers: read.layers,
         dimension: read.dimension,
@@ -179,10 +237,18 @@ pub(crate) fn parse(file: &str, bytes: &[u8], shape: &DomainShape) -> Result<Asn
         ("actions", &mut asnet.actions, read.actions, schemas),
         ("propositions", &mut asnet.propositions, read.propositions, predicates),
     ] {
-        fill(layers, given, &names)
+        fill(layers, given, &names, read.unit)
             .map_err(|(pointer, message)| invalid(format!("/{key}{pointer}"), message))?;
     }
     Ok(asnet)
+}
+
+fn is_power_of_two(number: f64) -> bool {
+    let mut power = 1.0;
+    while power < number {
+        power *= 2.0;
+    }
+    power <= number
 }
 
 /// Puts the weights of a file in their places; else the place in the file and what is wrong.
@@ -190,6 +256,7 @@ fn fill(
     layers: &mut [Vec<Module>],
     given: Vec<Vec<NamedModule>>,
     names: &[&str],
+    unit: f64,
 ) -> Result<(), (String, String)> {
     if given.len() != layers.len() {
         let message = format!("{} layers are given, and there are {}", given.len(), layers.len());
@@ -217,6 +284,8 @@ fn fill(
             }
             module.weights = given.weights.concat();
             module.bias = given.bias;
+            let numbers = module.weights.iter_mut().chain(&mut module.bias);
+            numbers.for_each(|number| *number /= unit);
         }
     }
     Ok(())

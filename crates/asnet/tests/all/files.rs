@@ -15,7 +15,9 @@ fn files_hold_what_is_shared() {
         let shape = DomainShape::of(&task(&text).domain);
         let nonlinearity = if random.percent(50) { Nonlinearity::Relu } else { Nonlinearity::Elu };
         let mut asnet = asnet(&mut random, shape.clone(), nonlinearity);
-        if let Some(weight) = asnet.modules_mut().find_map(|module| module.bias.first_mut()) {
+        if random.percent(50)
+            && let Some(weight) = asnet.modules_mut().find_map(|module| module.bias.first_mut())
+        {
             *weight = 0.1 + 0.2;
         }
         let text = AsnetFile::new(&asnet).text();
@@ -41,6 +43,8 @@ fn wrong_files_are_refused_at_the_place() {
         ("\"skip\"", "\"jump\"", "line 2, column"),
         ("\"asnet\": 1", "\"asnet\": 2", "line 1, column 2: action schema networks of version 1"),
         ("\"relu\"", "\"tanh\"", "line 2, column"),
+        ("\"unit\": ", "\"unit\": 3", "line 2, column 68: the unit is a power of two"),
+        ("\"unit\": ", "\"unit\": 0.0", "line 2, column 68: the unit is a power of two"),
     ] {
         assert!(text.contains(from), "{from}\n{text}");
         std::fs::write(&path, text.replacen(from, to, 1)).expect("written");
