@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Makes `benchmarks/asnets` and `suites/asnets.toml` anew: action schema networks for blocks and the
-translations to the models of that name.
+"""Makes `benchmarks/asnets` and `suites/asnets.toml` anew: action schema networks for blocks, blocks with
+costs and sliding tiles, and the translations to the models of that name.
 
-    tools/make_asnets.py POLICERT
+    tools/make_asnets.py POLICERT [--only NAME] [--networks N]
 
-What is there already is kept: remove a network to train it again. The same version of Policert gives the
-same bytes.
+What is there already is kept: remove a network to train it again. `--only` trains for one domain, `--networks`
+at most so many. The same version of Policert gives the same bytes. A network that solves fewer unseen problems
+than its domain asks for is left out, but its card stays.
 """
 
+import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,18 +20,48 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "benchmarks" / "asnets"
 
-# Name; what problems are drawn of to train on, and how many; those of a larger size to try it on; sizes of
-# the instances, with the folder of the model.
+
+def sizes(layers, dimensions, seeds):
+    return [(n, d, seed) for seed in seeds for n in layers for d in dimensions]
+
+
+# Name; what problems are drawn of to train on, and how many; those to try it on, and how many it must solve;
+# sizes and seeds of the networks; options of training; the instances: what is generated, the folder of the
+# model, the name of the model.
 BLOCKS = {
     "name": "blocks",
     "train": [("blocksworld 4", 8), ("blocksworld 5", 8), ("blocksworld 6", 6), ("blocksworld 7", 3)],
     "unseen": ("blocksworld 10", 50),
-    "networks": [(2, dimension, seed) for dimension in (4, 8) for seed in (1, 2)],
+    "least": 25,
+    "networks": sizes((2, 3), (4, 8), range(1, 9)),
+    "options": ["--rounds", 40],
     "instances": [
         (f"blocksworld {n}", f"blocksworld_{n}_ci", f"blocksworld_{n}_{n - 1}") for n in (4, 6, 8, 10)
     ],
 }
 
+COSTS = {
+    "name": "blocks_costs",
+    "train": [("blocksworld 3 --cost-aware", 8), ("blocksworld 4 --cost-aware", 8)],
+    "unseen": ("blocksworld 6 --cost-aware", 50),
+    "least": 25,
+    "networks": sizes((2,), (4,), (1, 2)),
+    "options": ["--rounds", 40],
+    "instances": [
+        (f"blocksworld {n} --cost-aware --cost-bound 20", f"blocksworld_{n}_ca", f"blocksworld_{n}_{n - 1}")
+        for n in (4, 6, 8, 10)
+    ],
+}
+
+TILES = {
+    "name": "tiles",
+    "train": [("npuzzle 3 3", 30)],
+    "unseen": ("npuzzle 3 3", 50),
+    "least": 5,
+    "networks": sizes((2, 3, 4), (4, 8, 16), (1, 2, 3)),
+    "options": ["--rounds", 60],
+    "instances": [("npuzzle 3 3", "npuzzle_3_3", "npuzzle_3_3")],
+}
 
 # As in Table 1 of POLIC3.
 CONFIGURATIONS = [
@@ -47,42 +80,73 @@ def run(*words):
     return done.stdout
 
 
-def generate(policert, what, count, folder):
-    run(policert, "generate", *what.split(), "--problems", count, "--seed", 7, "--output", folder)
+def generate(policert, what, count, seed, folder):
+    run(policert, "generate", *what.split(), "--problems", count, "--seed", seed, "--output", folder)
     return sorted((folder / "problems").glob("*.pddl"), key=lambda path: int(path.stem))
 
 
-def make(policert, domain, work):
+def translate(policert, domain, work):
+    """Writes domain, problems and translations."""
     name = domain["name"]
-    for what, _, stem in domain["instances"]:
-        folder = work / what.replace(" ", "_")
-        run(policert, "generate", *what.split(), "--output", folder)
-        (FOLDER / f"{name}.pddl").write_text((folder / "domain.pddl").read_text())
-        (FOLDER / f"{stem}.pddl").write_text((folder / "problem.pddl").read_text())
-        text = (folder / f"{stem}.translation.json").read_text()
+    for what, folder, model in domain["instances"]:
+        made = work / f"instance_{folder}"
+        run(policert, "generate", *what.split(), "--output", made)
+        # Problems and translations of models of the same name stand side by side.
+        stem = f"{name}_{model}" if domain is COSTS else model
+        (FOLDER / f"{name}.pddl").write_text((made / "domain.pddl").read_text())
+        (FOLDER / f"{stem}.pddl").write_text((made / "problem.pddl").read_text())
+        text = (made / f"{model}.translation.json").read_text()
         text = text.replace('"domain.pddl"', f'"{name}.pddl"').replace('"problem.pddl"', f'"{stem}.pddl"')
         (FOLDER / f"{stem}.translation.json").write_text(text)
+
+
+def train(policert, domain, work, most):
+    """Trains what is missing, at most so many networks."""
+    name = domain["name"]
     problems = [
         path
-        for what, count in domain["train"]
-        for path in generate(policert, what, count, work / f"train_{what.replace(' ', '_')}")
+        for i, (what, count) in enumerate(domain["train"])
+        for path in generate(policert, what, count, 7, work / f"train_{name}_{i}")
     ]
-    unseen = generate(policert, domain["unseen"][0], domain["unseen"][1], work / f"unseen_{name}")
+    unseen = generate(policert, domain["unseen"][0], domain["unseen"][1], 8, work / f"unseen_{name}")
+    tried = [word for path in unseen for word in ("--unseen", path)]
+    for layers, dimension, seed in domain["networks"]:
+        stem = f"{name}_{layers}_{dimension}_{seed}"
+        network, card = FOLDER / f"{stem}.json", FOLDER / f"{stem}.card.json"
+        if card.exists() or most == 0:
+            continue
+        most -= 1
+        options = ["--layers", layers, "--dimension", dimension, "--seed", seed, *domain["options"]]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        told = run(
+            policert, "asnet", "train", FOLDER / f"{name}.pddl", *problems, *tried, *options, "--output", network
+        )
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        told = told.replace(f"{network} ", "").strip()
+        solved = int(told.split(", and ")[1].split()[0])
+        record = {
+            "unseen": domain["unseen"][0],
+            "result": told,
+            "options": " ".join(map(str, options)),
+            "processor_s": round(seconds),
+        }
+        card.write_text(json.dumps(record, indent=1) + "\n")
+        print(stem, told, f"{seconds:.0f} s", flush=True)
+        if solved < domain["least"]:
+            network.unlink()
+    return most
+
+
+def instances(domain):
+    """The lines of the suite for the networks that are there."""
+    name = domain["name"]
     lines = []
     for layers, dimension, seed in domain["networks"]:
         stem = f"{name}_{layers}_{dimension}_{seed}"
-        network = FOLDER / f"{stem}.json"
-        card = FOLDER / f"{stem}.card.json"
-        if not network.exists():
-            options = ["--layers", layers, "--dimension", dimension, "--seed", seed, "--rounds", 40]
-            tried = [word for path in unseen for word in ("--unseen", path)]
-            told = run(
-                policert, "asnet", "train", FOLDER / f"{name}.pddl", *problems, *tried, *options, "--output", network
-            )
-            told = told.replace(f"{network} ", "").strip()
-            card.write_text(json.dumps({"unseen": domain["unseen"][0], "result": told}, indent=1) + "\n")
-            print(stem, told, flush=True)
+        if not (FOLDER / f"{stem}.json").exists():
+            continue
         for _, folder, model in domain["instances"]:
+            translation = f"{name}_{model}" if domain is COSTS else model
             lines += [
                 "",
                 "[[instance]]",
@@ -93,7 +157,7 @@ def make(policert, domain, work):
                 '  "--property",',
                 f'  "{folder}/pa_{model}.jani:0",',
                 '  "--interface",',
-                f'  "asnets/{model}.translation.json",',
+                f'  "asnets/{translation}.translation.json",',
                 '  "--policy",',
                 f'  "asnets/{stem}.json",',
                 "]",
@@ -102,9 +166,12 @@ def make(policert, domain, work):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    policert = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("policert", type=Path)
+    parser.add_argument("--only")
+    parser.add_argument("--networks", type=int, default=-1)
+    arguments = parser.parse_args()
+    policert = arguments.policert.resolve()
     FOLDER.mkdir(exist_ok=True)
     lines = [
         "# Action schema networks under `benchmarks/asnets`, written by `tools/make_asnets.py`.",
@@ -113,8 +180,13 @@ def main():
         "seconds = 60",
         'memory = "4GB"',
     ]
+    most = arguments.networks
     with tempfile.TemporaryDirectory() as work:
-        lines += make(policert, BLOCKS, Path(work))
+        for domain in (BLOCKS, COSTS, TILES):
+            if arguments.only in (None, domain["name"]):
+                translate(policert, domain, Path(work))
+                most = train(policert, domain, Path(work), most)
+            lines += instances(domain)
     for name, options in CONFIGURATIONS:
         lines += ["", "[[configuration]]", f'name = "{name}"', f"arguments = {json.dumps(options)}"]
     (ROOT / "suites" / "asnets.toml").write_text("\n".join(lines) + "\n")

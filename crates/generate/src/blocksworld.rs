@@ -13,7 +13,7 @@ use crate::instance::{DomainInstance, Edge, StartSet};
 use crate::jani::{
     all, any, at_least, at_most, compare, differs, equal, name, plus, sum, times, worth,
 };
-use crate::planning::Planning;
+use crate::planning::{BlockCosts, Planning};
 use crate::variable::Variable;
 
 /// Most blocks.
@@ -98,6 +98,8 @@ impl Blocksworld {
         let labels = std::iter::once(CHOOSE_TABLE.to_owned())
             .chain((0..n).map(|i| format!("choose_{}", block(i))));
         let goal = (0..n).map(|i| equal(&block(i), i + 1));
+        let costs = BlockCosts { costly: (bound + 1) / 2, limit };
+        let costs = self.cost_aware.then_some(&costs);
         Ok(DomainInstance {
             name: format!("blocksworld_{n}_{limit}"),
             comment: format!("Blocksworld: {n} blocks, at most {limit} on the table"),
@@ -115,7 +117,7 @@ impl Blocksworld {
                 let scale = "-0.01".parse::<serde_json::Number>().map_or(Value::Null, Value::from);
                 times(scale, name(STEP_COST))
             }),
-            planning: Some(Planning::blocks(n, self.problems, self.seed)),
+            planning: Some(Planning::blocks(n, costs, self.problems, self.seed)),
         })
     }
 

@@ -21,6 +21,15 @@ pub(crate) struct Planning {
     pub translation: Value,
 }
 
+/// What blocks with costs have beside those without.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct BlockCosts {
+    /// The cost from which a block is costly.
+    pub costly: i64,
+    /// Most blocks that the table may bear.
+    pub limit: i64,
+}
+
 impl Planning {
     /// The files, relative to the instance's folder.
     pub fn files(&self) -> Vec<InstanceFile> {
@@ -45,7 +54,7 @@ impl Planning {
     }
 
     /// Blocks: each lies on one of smaller index in the goal, and on one of larger index at first.
-    pub fn blocks(blocks: i64, others: usize, seed: u64) -> Self {
+    pub fn blocks(blocks: i64, costs: Option<&BlockCosts>, others: usize, seed: u64) -> Self {
         let n = usize::try_from(blocks).unwrap_or(0);
         let ascending: Vec<Option<usize>> = (0..n).map(|i| i.checked_sub(1)).collect();
         let descending: Vec<Option<usize>> =
@@ -53,28 +62,53 @@ impl Planning {
         let mut random = Random::new(seed);
         let drawn = |number| {
             let (start, goal) = (towers(n, &mut random), towers(n, &mut random));
-            blocks_problem(&format!("blocks-{n}-{number}"), &start, &goal)
+            // Which of them are costly is drawn where costs matter alone.
+            let costly: Option<Vec<usize>> =
+                costs.map(|_| (0..n).filter(|_| random.index(4) == 0).collect());
+            let costs = costs.zip(costly.as_deref());
+            blocks_problem(&format!("blocks-{n}-{number}"), &start, &goal, costs)
         };
         let others = (0..others).map(drawn).collect();
-        let values = (0..n).map(|i| (format!("b{i}"), Value::from(i))).collect();
-        Self {
-            domain: include_str!("../../../examples/blocks/domain.pddl"),
-            problem: blocks_problem(&format!("blocks-{n}"), &descending, &ascending),
-            others,
-            translation: Self::translation(
-                values,
-                json!({
-                    "on(?x,?y)": "block_{x} = ite({y} < {x}, {y} + 2, {y} + 1)",
-                    "on-table(?x)": "block_{x} = 1",
-                    "holding(?x)": "block_{x} = 0",
-                    "clear(?x)": "clear_{x} = 1",
-                    "hand-empty": "`hand-empty` = 1",
-                }),
+        let mut values: Map<String, Value> =
+            (0..n).map(|i| (format!("b{i}"), Value::from(i))).collect();
+        let mut propositions = json!({
+            "on(?x,?y)": "block_{x} = ite({y} < {x}, {y} + 2, {y} + 1)",
+            "on-table(?x)": "block_{x} = 1",
+            "holding(?x)": "block_{x} = 0",
+            "clear(?x)": "clear_{x} = 1",
+            "hand-empty": "`hand-empty` = 1",
+        });
+        let (domain, labels) = match costs {
+            None => (
+                include_str!("../../../examples/blocks/domain.pddl"),
                 json!({
                     "choose_table": ["put-down(?x)"],
                     "choose_block_{x}": ["pick-up(?x)", "unstack(?x,?y)", "stack(?y,?x)"],
                 }),
             ),
+            Some(BlockCosts { costly, limit }) => {
+                values.extend((0..=n).map(|k| (format!("c{k}"), Value::from(k))));
+                propositions["costly(?x)"] = format!("cost_block_{{x}} >= {costly}").into();
+                propositions["table(?k)"] = "`table-counter` = {k}".into();
+                propositions["room"] = format!("`table-counter` < {limit}").into();
+                (
+                    include_str!("../../../examples/blocks/with_costs.pddl"),
+                    json!({
+                        "choose_table": ["put-down(?x,?k,?l)", "crowd(?x,?k,?l)"],
+                        "choose_block_{x}": [
+                            "pick-up(?x,?k,?l)", "pick-up-costly(?x,?k,?l)",
+                            "unstack(?x,?y)", "unstack-costly(?x,?y)", "stack(?y,?x)",
+                        ],
+                    }),
+                )
+            }
+        };
+        let costs = costs.zip(Some(&[][..]));
+        Self {
+            domain,
+            problem: blocks_problem(&format!("blocks-{n}"), &descending, &ascending, costs),
+            others,
+            translation: Self::translation(values, propositions, labels),
         }
     }
 
@@ -125,7 +159,13 @@ fn towers(n: usize, random: &mut Random) -> Vec<Option<usize>> {
     beneath
 }
 
-fn blocks_problem(name: &str, start: &[Option<usize>], goal: &[Option<usize>]) -> String {
+/// With costs these blocks are costly.
+fn blocks_problem(
+    name: &str,
+    start: &[Option<usize>],
+    goal: &[Option<usize>],
+    costs: Option<(&BlockCosts, &[usize])>,
+) -> String {
     let lies = |beneath: &[Option<usize>]| {
         let lies = |(i, below): (usize, &Option<usize>)| match below {
             Some(below) => format!("(on b{i} b{below})"),
@@ -133,14 +173,30 @@ fn blocks_problem(name: &str, start: &[Option<usize>], goal: &[Option<usize>]) -
         };
         beneath.iter().enumerate().map(lies).collect::<Vec<_>>()
     };
-    let names: Vec<String> = (0..start.len()).map(|i| format!("b{i}")).collect();
+    let n = start.len();
+    let names: Vec<String> = (0..n).map(|i| format!("b{i}")).collect();
     let mut facts = lies(start);
-    let clear = (0..start.len()).filter(|&i| !start.contains(&Some(i)));
+    let clear = (0..n).filter(|&i| !start.contains(&Some(i)));
     facts.extend(clear.map(|i| format!("(clear b{i})")));
     facts.push("(hand-empty)".to_owned());
+    let (mut domain, mut counts, mut metric) = ("blocks", String::new(), "");
+    if let Some((BlockCosts { limit, .. }, costly)) = costs {
+        let names: Vec<String> = (0..=n).map(|k| format!("c{k}")).collect();
+        counts = format!(" {} - count", names.join(" "));
+        facts.extend(costly.iter().map(|i| format!("(costly b{i})")));
+        let on_table = start.iter().filter(|below| below.is_none()).count();
+        facts.push(format!("(table c{on_table})"));
+        if i64::try_from(on_table).is_ok_and(|count| count < *limit) {
+            facts.push("(room)".to_owned());
+        }
+        facts.push(format!("(last c{limit})"));
+        facts.extend((0..n).map(|k| format!("(next c{k} c{})", k + 1)));
+        facts.push("(= (total-cost) 0)".to_owned());
+        (domain, metric) = ("blocks-with-costs", "\n  (:metric minimize (total-cost))");
+    }
     format!(
-        "(define (problem {name})\n  (:domain blocks)\n  (:objects {} - block)\n  (:init {})\n  \
-         (:goal (and {})))\n",
+        "(define (problem {name})\n  (:domain {domain})\n  (:objects {} - block{counts})\n  \
+         (:init {})\n  (:goal (and {})){metric})\n",
         names.join(" "),
         facts.join(" "),
         lies(goal).join(" ")

@@ -165,11 +165,77 @@ fn tiles_are_translated_in_reachable_states() {
     assert!(compared == 181_440 || compared == most, "{compared}");
 }
 
+/// The text of a translation's conditions as expressions.
+fn conditions(loaded: &Loaded, texts: &[String]) -> Vec<Expr> {
+    texts.iter().map(|text| Expressions(loaded).expression(text).expect("a condition")).collect()
+}
+
+#[test]
+fn blocks_with_costs_are_translated_in_every_reachable_state() {
+    let blocks = Blocksworld { cost_aware: true, cost_bound: 2, ..Blocksworld::new(3) };
+    let instance = blocks.instance().expect("in range");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    write(&instance, folder);
+    let loaded = load_model(&folder.join(instance.model_path()), &LoadOptions::default());
+    let model = loaded.model().expect("a model");
+    let operators = model.operators(10_000).expect("composed");
+    let semantics = ModelSemantics { model, rule: DomainRule::Error };
+    let task = task(folder);
+    let translation =
+        Translation::read(&folder.join(instance.translation_path())).expect("a translation");
+    let translated = translation.of(&task).expect("translated");
+    let conditions = conditions(&loaded, &translated.conditions);
+    let twin = |state: &[i64]| -> Vec<bool> {
+        conditions.iter().map(|condition| condition.holds(state).expect("a truth")).collect()
+    };
+    let start: Vec<i64> = model.initial_states().1.sides().iter().map(|side| side.lo).collect();
+    assert_eq!(twin(&start), task.initial);
+    let mut reached = std::collections::BTreeSet::from([start.clone()]);
+    let mut queue = vec![start];
+    let (mut costly, mut crowded) = (0, 0);
+    while let Some(state) = queue.pop() {
+        let before = twin(&state);
+        for operator in &operators {
+            if !semantics.is_enabled(operator, &state).expect("a guard") {
+                continue;
+            }
+            let label = model.label_name(operator.label).to_owned();
+            let (_, actions) =
+                translated.labels.iter().find(|(name, _)| *name == label).expect("a label");
+            let mut applicable =
+                actions.iter().filter(|&&action| task.actions[action].is_applicable(&before));
+            let (Some(&action), None) = (applicable.next(), applicable.next()) else {
+                panic!("one action of `{label}` is applicable")
+            };
+            let action = &task.actions[action];
+            let schema = task.domain.schemas[action.schema].name.as_str();
+            costly += usize::from(schema.ends_with("costly"));
+            crowded += usize::from(schema == "crowd");
+            for next in semantics.successors(operator, &state).expect("successors").list {
+                let after = twin(&next.state);
+                // What fails leaves all as it is, but for what it costs from then on.
+                let is_cost =
+                    |p: usize| task.atom_name(&task.propositions[p]).starts_with("costly");
+                let same =
+                    |wanted: &[bool]| (0..after.len()).all(|p| is_cost(p) || after[p] == wanted[p]);
+                let moved = action.outcomes.iter().any(|outcome| same(&outcome.after(&before)));
+                assert!(moved || same(&before), "{schema} {state:?} {:?}", next.state);
+                if reached.insert(next.state.clone()) {
+                    queue.push(next.state);
+                }
+            }
+        }
+    }
+    assert!(reached.len() > 300 && costly > 50 && crowded > 10, "{costly} {crowded}");
+}
+
 #[test]
 fn random_problems_are_read_and_have_a_way_to_the_goal() {
     let blocks = Blocksworld { problems: 5, seed: 3, ..Blocksworld::new(5) };
+    let costs = Blocksworld { cost_aware: true, ..blocks.clone() };
     let tiles = NPuzzle { problems: 2, ..NPuzzle::new(2, 2) };
-    for instance in [blocks.instance(), tiles.instance()] {
+    for instance in [blocks.instance(), costs.instance(), tiles.instance()] {
         let instance = instance.expect("in range");
         let folder = tempfile::tempdir().expect("a folder");
         write(&instance, folder.path());

@@ -1,0 +1,6 @@
+(define (problem blocks-4)
+  (:domain blocks-with-costs)
+  (:objects b0 b1 b2 b3 - block c0 c1 c2 c3 c4 - count)
+  (:init (on b0 b1) (on b1 b2) (on b2 b3) (on-table b3) (clear b0) (hand-empty) (table c1) (room) (last c3) (next c0 c1) (next c1 c2) (next c2 c3) (next c3 c4) (= (total-cost) 0))
+  (:goal (and (on-table b0) (on b1 b0) (on b2 b1) (on b3 b2)))
+  (:metric minimize (total-cost)))

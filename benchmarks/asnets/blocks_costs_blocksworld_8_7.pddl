@@ -1,0 +1,6 @@
+(define (problem blocks-8)
+  (:domain blocks-with-costs)
+  (:objects b0 b1 b2 b3 b4 b5 b6 b7 - block c0 c1 c2 c3 c4 c5 c6 c7 c8 - count)
+  (:init (on b0 b1) (on b1 b2) (on b2 b3) (on b3 b4) (on b4 b5) (on b5 b6) (on b6 b7) (on-table b7) (clear b0) (hand-empty) (table c1) (room) (last c7) (next c0 c1) (next c1 c2) (next c2 c3) (next c3 c4) (next c4 c5) (next c5 c6) (next c6 c7) (next c7 c8) (= (total-cost) 0))
+  (:goal (and (on-table b0) (on b1 b0) (on b2 b1) (on b3 b2) (on b4 b3) (on b5 b4) (on b6 b5) (on b7 b6)))
+  (:metric minimize (total-cost)))

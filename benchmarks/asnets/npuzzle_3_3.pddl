@@ -1,0 +1,6 @@
+(define (problem tiles-3-3)
+  (:domain tiles)
+  (:objects t1 t2 t3 t4 t5 t6 t7 t8 - tile p0 p1 p2 p3 p4 p5 p6 p7 p8 - position)
+  (:init (empty p0) (at t1 p1) (at t2 p2) (at t3 p3) (at t4 p4) (at t5 p5) (at t6 p6) (at t7 p7) (at t8 p8)
+    (beside p0 p1 right) (beside p0 p3 down) (beside p1 p0 left) (beside p1 p2 right) (beside p1 p4 down) (beside p2 p1 left) (beside p2 p5 down) (beside p3 p4 right) (beside p3 p0 up) (beside p3 p6 down) (beside p4 p3 left) (beside p4 p5 right) (beside p4 p1 up) (beside p4 p7 down) (beside p5 p4 left) (beside p5 p2 up) (beside p5 p8 down) (beside p6 p7 right) (beside p6 p3 up) (beside p7 p6 left) (beside p7 p8 right) (beside p7 p4 up) (beside p8 p7 left) (beside p8 p5 up))
+  (:goal (and (empty p8) (at t1 p7) (at t2 p6) (at t3 p5) (at t4 p4) (at t5 p3) (at t6 p2))))
