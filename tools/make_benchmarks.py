@@ -216,6 +216,13 @@ def write_table():
     readme.write_text(head + begin + table() + end + rest.split(end)[1])
 
 
+def neurons(name):
+    """The size of a network, for figures over it; nothing for trees."""
+    layers = name.split("-")
+    if all(layer.isdigit() for layer in layers):
+        yield f"values = {{ neurons = {sum(int(layer) for layer in layers)} }}"
+
+
 def domain(folder):
     """The domain of an instance: its folder's name without sizes, and how actions cost."""
     return " ".join(part for part in folder.split("_") if not part.isdigit())
@@ -250,6 +257,7 @@ def write_suites():
                     "",
                     "[[instance]]",
                     f'name = "{folder} {name}"',
+                    *neurons(name),
                     f'domain = "{domain(folder)}, {kind.lower()}"',
                     "arguments = [",
                     *(f'  "{argument}",' for argument in arguments),

@@ -16,8 +16,18 @@ pub struct RunKey {
     pub instance: String,
     /// Name of the configuration.
     pub configuration: String,
-    /// Percent of the maximal predicate set.
-    pub share: Option<u32>,
+    /// The values of the axes that it varies with.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at: BTreeMap<String, String>,
+}
+
+impl RunKey {
+    /// The values of the axes in a line, such as `share 20, seed 1`.
+    #[must_use]
+    pub fn point(&self) -> String {
+        let values = self.at.iter().map(|(name, value)| format!("{name} {value}"));
+        values.collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The result of a run.
@@ -31,7 +41,10 @@ pub struct RunResult {
     pub reason: Option<String>,
     /// Time of the process in seconds.
     pub time_s: f64,
-    /// Most memory in use, in megabytes.
+    /// Processor time of the process and those that it started, as the system measures it.
+    #[serde(default)]
+    pub cpu_s: Option<f64>,
+    /// Most memory that one of them had, in megabytes, as the system measures it.
     pub peak_memory_mb: Option<f64>,
     /// Lower and upper bound of a probability, where one was asked for.
     #[serde(default)]
@@ -42,8 +55,36 @@ pub struct RunResult {
     /// The meaning of the answer, in a line.
     #[serde(default)]
     pub semantics: Option<String>,
-    /// `statistics` of the result file (`docs/formats/result.md`).
-    pub statistics: Value,
+    /// What else the result file says (`docs/formats/result.md`), without inputs and boxes.
+    #[serde(default)]
+    pub report: Value,
+}
+
+impl RunResult {
+    /// A number of the result: `time_s`, `cpu_s`, `peak_memory_mb`, `value`, or a member of the result file with
+    /// the names that lead to it, such as `statistics.ic3.frames`.
+    #[must_use]
+    pub fn measure(&self, name: &str) -> Option<f64> {
+        match name {
+            "time_s" => Some(self.time_s),
+            "cpu_s" => self.cpu_s,
+            "peak_memory_mb" => self.peak_memory_mb,
+            "value" => self.value.as_ref()?.parse().ok(),
+            _ => {
+                let member = name.split('.').fold(&self.report, |value, name| &value[name]);
+                member.as_f64()
+            }
+        }
+    }
+
+    /// True if the question is answered.
+    #[must_use]
+    pub fn has_answer(&self) -> bool {
+        matches!(
+            &*self.verdict,
+            "safe" | "unsafe" | "probability" | "confirmed" | "rejected" | "done"
+        )
+    }
 }
 
 /// A finished run.
@@ -75,6 +116,45 @@ pub fn latest(entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
     let is_last =
         |(at, entry): (usize, JournalEntry)| (last.get(&entry.key) == Some(&at)).then_some(entry);
     entries.into_iter().enumerate().filter_map(is_last).collect()
+}
+
+/// The runs of several journals, as those of shards: the last entry of each run.
+///
+/// # Errors
+/// If they were made by different versions of the program, or a run had other options in one of them.
+pub fn merged(journals: Vec<(PathBuf, Vec<JournalEntry>)>) -> Result<Vec<JournalEntry>, Failure> {
+    let mut all: Vec<JournalEntry> = Vec::new();
+    let mut first: BTreeMap<RunKey, (PathBuf, Vec<String>)> = BTreeMap::new();
+    let mut version: Option<(PathBuf, String)> = None;
+    for (path, entries) in journals {
+        for entry in latest(entries) {
+            let (known, known_version) =
+                version.get_or_insert_with(|| (path.clone(), entry.version.clone()));
+            if *known_version != entry.version {
+                return Err(Failure::Usage(format!(
+                    "{} has runs of version {known_version} and {} of version {}: they are not \
+                     mixed; bench run --resume makes runs of another version again",
+                    known.display(),
+                    path.display(),
+                    entry.version
+                )));
+            }
+            let known = first.entry(entry.key.clone());
+            let (known, arguments) =
+                known.or_insert_with(|| (path.clone(), entry.arguments.clone()));
+            if *arguments != entry.arguments {
+                let RunKey { instance, configuration, .. } = &entry.key;
+                return Err(Failure::Usage(format!(
+                    "`{instance}` with `{configuration}` has other options in {} than in {}: these \
+                     are journals of different suites",
+                    known.display(),
+                    path.display()
+                )));
+            }
+            all.push(entry);
+        }
+    }
+    Ok(latest(all))
 }
 
 /// A journal that is open for more.
@@ -188,7 +268,7 @@ mod tests {
             key: RunKey {
                 instance: instance.to_owned(),
                 configuration: "c".to_owned(),
-                share: Some(20),
+                at: BTreeMap::from([("share".to_owned(), "20".to_owned())]),
             },
             arguments: Vec::new(),
             limits: (60.0, "4GB".to_owned()),
@@ -199,11 +279,12 @@ mod tests {
                 exit_code: Some(0),
                 reason: None,
                 time_s: 0.5,
+                cpu_s: None,
                 peak_memory_mb: None,
                 probability: None,
                 value: None,
                 semantics: None,
-                statistics: Value::Null,
+                report: Value::Null,
             },
         }
     }
@@ -213,6 +294,35 @@ mod tests {
         let again = JournalEntry { version: "2".to_owned(), ..entry("a") };
         let entries = latest(vec![entry("a"), entry("b"), again.clone()]);
         assert_eq!(entries, [entry("b"), again]);
+    }
+
+    #[test]
+    fn versions_and_suites_are_not_mixed() {
+        let (a, b) = (PathBuf::from("a"), PathBuf::from("b"));
+        let of = |version: &str, argument: &str| JournalEntry {
+            version: version.to_owned(),
+            arguments: vec![argument.to_owned()],
+            ..entry("a")
+        };
+        let merge = |x: JournalEntry, y: JournalEntry| {
+            merged(vec![(a.clone(), vec![x]), (b.clone(), vec![y])])
+        };
+        let again = JournalEntry { limits: (1.0, String::new()), ..of("1", "x") };
+        assert_eq!(merge(of("1", "x"), again.clone()).expect("one suite"), [again]);
+        for (x, y) in [(of("1", "x"), of("2", "x")), (of("1", "x"), of("1", "y"))] {
+            assert!(merge(x, y).is_err());
+        }
+    }
+
+    #[test]
+    fn measures_are_numbers_of_the_result() {
+        let mut result = entry("a").result;
+        result.report = serde_json::json!({"statistics": {"ic3": {"frames": 4}}});
+        result.value = Some("0.25".to_owned());
+        assert_eq!(result.measure("time_s"), Some(0.5));
+        assert_eq!(result.measure("statistics.ic3.frames"), Some(4.0));
+        assert_eq!(result.measure("value"), Some(0.25));
+        assert_eq!(result.measure("statistics.bmc.frames"), None);
     }
 
     #[test]

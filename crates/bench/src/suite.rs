@@ -1,36 +1,99 @@
 //! Suites: what a study runs. A TOML file, see `docs/bench.md`.
 
+mod check;
+mod display;
+mod reading;
+mod template;
+mod value;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use policert_outcome::{Failure, Finding};
+use policert_outcome::Failure;
 use serde::Deserialize;
 
 use crate::journal::{JournalEntry, RunKey};
+use template::{Values, filled, filled_word, names};
 
-/// Holds what a study runs: every instance with every configuration.
+pub use display::{ColumnSpec, FigureKind, FigureSpec, Published, TableRows, TableSpec};
+pub(crate) use template::WORK;
+pub use value::{Word, Words};
+
+/// Holds what a study runs: every instance with every configuration that answers its command.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     pub name: String,
+    /// What the study is about, above its report.
+    pub about: Option<String>,
     /// The folder that the instances' paths are relative to, itself relative to the suite's file.
     /// `${NAME:-text}` stands for an environment variable, or the text if it is not set.
     pub folder: String,
     /// Limit of the time of each run.
     pub seconds: f64,
+    /// Limit of the processor time of each run, in whole seconds.
+    pub cpu_seconds: Option<u64>,
     /// Limit of the memory of each run, as for `--memory`.
     pub memory: String,
+    /// What `--quick` runs.
+    pub quick: Option<Quick>,
     /// Other suites whose instances are this one's as well, relative to the suite's file.
     #[serde(default)]
     pub include: Vec<PathBuf>,
+    /// Files that are made before runs that need them.
+    #[serde(rename = "prepare", default)]
+    pub preparations: Vec<Preparation>,
     /// The instances.
     #[serde(rename = "instance", default)]
     pub instances: Vec<SuiteInstance>,
     /// The configurations.
     #[serde(rename = "configuration")]
     pub configurations: Vec<SuiteConfiguration>,
-    /// Pairs of configurations whose times are compared, instance by instance.
-    #[serde(rename = "comparison", default)]
-    pub comparisons: Vec<SuiteComparison>,
+    /// Figures of the report.
+    #[serde(rename = "figure", default)]
+    pub figures: Vec<FigureSpec>,
+    /// Tables of the report.
+    #[serde(rename = "table", default)]
+    pub tables: Vec<TableSpec>,
+    /// Published numbers beside them.
+    #[serde(rename = "published", default)]
+    pub published: Vec<Published>,
+    /// `folder`, from here.
+    #[serde(skip)]
+    home: PathBuf,
+}
+
+/// A shorter study: other limits, and fewer values of axes.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quick {
+    /// Limit of the time of each run.
+    pub seconds: f64,
+    /// Values of axes; those of the other axes stay.
+    #[serde(default)]
+    pub axes: Axes,
+    /// The instances that stay, all if none is named.
+    #[serde(default)]
+    pub instances: Vec<String>,
+    /// The configurations that stay, all if none is named.
+    #[serde(default)]
+    pub configurations: Vec<String>,
+}
+
+/// Axes and their values.
+pub type Axes = BTreeMap<String, Vec<Word>>;
+
+/// Files that a command of policert makes, in the folder `{work}` beside the journal.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preparation {
+    /// The file or folder that it makes, relative to `{work}`. Runs that name it need it.
+    pub makes: String,
+    /// The command and its arguments.
+    pub arguments: Vec<String>,
+    /// The axes that it is made for.
+    #[serde(default)]
+    pub axes: Axes,
 }
 
 /// A question.
@@ -39,32 +102,25 @@ pub struct Suite {
 pub struct SuiteInstance {
     /// Its name, also in figures.
     pub name: String,
-    /// Model and options of `policert verify`.
+    /// The command that it is a question for.
+    #[serde(default = "verify")]
+    pub command: String,
+    /// Model and options of the command.
     pub arguments: Vec<String>,
     /// Further options, about the policy; left out where a configuration has `--no-policy`.
     #[serde(default)]
     pub policy: Vec<String>,
-    /// Percent of the maximal predicate set, for configurations that take shares. Without any, the
-    /// property's own predicates count.
+    /// What names in braces stand for, in these options and in those of configurations.
     #[serde(default)]
-    pub shares: Vec<u32>,
-    /// The variables that are split last, for `--last`.
-    pub last: Option<String>,
+    pub values: BTreeMap<String, Words>,
+    /// Names with several values: there is a run for each value of those that its options name.
+    #[serde(default)]
+    pub axes: Axes,
     /// The domain to which it belongs in the table of coverage.
     pub domain: Option<String>,
     /// The folder that its paths are relative to.
     #[serde(skip)]
     folder: PathBuf,
-}
-
-/// Two configurations whose times are compared (POLIC3, Figure 1).
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SuiteComparison {
-    /// The configuration along the horizontal axis.
-    pub x: String,
-    /// The one along the vertical axis.
-    pub y: String,
 }
 
 /// Says how a question is answered.
@@ -73,111 +129,54 @@ pub struct SuiteComparison {
 pub struct SuiteConfiguration {
     /// Its name, also in figures.
     pub name: String,
-    /// Options of `policert verify`.
-    pub arguments: Vec<String>,
-    /// True if it is run for each share of predicates. [default: yes]
-    #[serde(default = "yes")]
-    pub shares: bool,
-    /// The figures that it is a line of.
+    /// The command whose questions it answers.
+    #[serde(default = "verify")]
+    pub command: String,
+    /// Options of the command; of another program, all its arguments.
     #[serde(default)]
-    pub figures: Vec<Figure>,
+    pub arguments: Vec<String>,
+    /// Names with several values, as for instances.
+    #[serde(default)]
+    pub axes: Axes,
+    /// Another program that answers in place of this one.
+    pub program: Option<String>,
+    /// How its output is read; the first rule that a line fits decides.
+    #[serde(default)]
+    pub reads: Vec<OutputRule>,
 }
 
-fn yes() -> bool {
-    true
+/// A line of another program's output, and what it says.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputRule {
+    /// A part of the line; `*` is any text, and `{value}` a word that is kept.
+    pub line: String,
+    /// The verdict that it is.
+    pub verdict: String,
 }
 
-/// Figures of a study (PPA 2022).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Figure {
-    /// Time of the presets of Table 1 (Figure 1, a to f).
-    Presets,
-    /// Size of the abstract state space, start states, and those proved safe (Figure 1, g to i).
-    Sizes,
-    /// Time of the presets of Appendix E (Figure 2).
-    Tests,
-    /// Bounded model checking (Table 2).
-    Unrolling,
+fn verify() -> String {
+    "verify".to_owned()
 }
 
 impl Suite {
-    /// Reads a suite.
-    ///
-    /// # Errors
-    /// If the file cannot be read or is no suite.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
-        Self::read_nested(path, 1)
-    }
-
-    /// Reads a suite that may include others, so deep.
-    fn read_nested(path: &Path, depth: usize) -> Result<Self, Failure> {
-        let invalid = |what: String| {
-            let message = format!("{}: {what}", path.display());
-            let file = Some(path.to_owned());
-            Failure::Findings(vec![Finding { file, ..Finding::invalid(message) }])
-        };
-        let text = policert_files::read_text(path).map_err(|error| invalid(error.to_string()))?;
-        let mut suite: Self = toml::from_str(&text).map_err(|error| {
-            let offset = error.span().map(|span| span.start);
-            invalid(policert_files::placed(&text, offset, error.message()))
-        })?;
-        let beside = |name: &Path| path.parent().unwrap_or(Path::new("")).join(name);
-        let data = beside(Path::new(&with_variables(&suite.folder)));
-        if !data.is_dir() {
-            return Err(invalid(format!("`folder`: {} is no folder", data.display())));
-        }
-        for instance in &mut suite.instances {
-            instance.folder.clone_from(&data);
-        }
-        for other in &suite.include {
-            let other = beside(other);
-            if depth == 0 {
-                let what = format!("`include`: {} includes others itself", path.display());
-                return Err(invalid(what));
-            }
-            suite.instances.extend(Self::read_nested(&other, depth - 1)?.instances);
-        }
-        let mut names: Vec<&str> = suite.instances.iter().map(|i| i.name.as_str()).collect();
-        names.extend(suite.configurations.iter().map(|c| c.name.as_str()));
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(invalid(format!("the name `{}` is there twice", pair[0])));
-        }
-        if !(suite.seconds.is_finite() && suite.seconds > 0.0) {
-            return Err(invalid("the limit of the time is no positive number".to_owned()));
-        }
-        for instance in &suite.instances {
-            let mut shares = instance.shares.clone();
-            shares.sort_unstable();
-            let twice = shares.windows(2).any(|pair| pair[0] == pair[1]);
-            if twice || shares.iter().any(|share| *share > 100) {
-                let name = &instance.name;
-                let what = "shares are different numbers from 0 to 100";
-                return Err(invalid(format!("instance `{name}`: {what}")));
-            }
-        }
-        // Names of instances become names of files.
-        let mut files: Vec<String> = suite.instances.iter().map(|i| plain(&i.name)).collect();
-        files.sort_unstable();
-        if let Some(pair) = files.windows(2).find(|pair| pair[0] == pair[1]) {
-            let what = "differ in letters and digits too little: figures are named after them";
-            return Err(invalid(format!("names of two instances (`{}`) {what}", pair[0])));
-        }
-        for SuiteComparison { x, y } in &suite.comparisons {
-            let known = |name: &str| suite.configurations.iter().any(|c| c.name == name);
-            if let Some(name) = [x, y].into_iter().find(|name| !known(name)) {
-                return Err(invalid(format!("`comparison`: there is no configuration `{name}`")));
-            }
-        }
-        Ok(suite)
+    /// The folder that paths of the suite are relative to.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
     }
 
     /// The folder that paths of a run are relative to.
     #[must_use]
     pub fn data(&self, key: &RunKey) -> &Path {
-        let instance = self.instances.iter().find(|instance| instance.name == key.instance);
-        instance.map_or(Path::new(""), |instance| &instance.folder)
+        self.instance(key).map_or(Path::new(""), |instance| &instance.folder)
+    }
+
+    pub(crate) fn instance(&self, key: &RunKey) -> Option<&SuiteInstance> {
+        self.instances.iter().find(|instance| instance.name == key.instance)
+    }
+
+    pub(crate) fn configuration(&self, key: &RunKey) -> Option<&SuiteConfiguration> {
+        self.configurations.iter().find(|c| c.name == key.configuration)
     }
 
     /// All runs, in the order in which they are made.
@@ -185,22 +184,42 @@ impl Suite {
     pub fn runs(&self) -> Vec<RunKey> {
         let mut runs = Vec::new();
         for instance in &self.instances {
-            for configuration in &self.configurations {
-                let shares = instance.shares.iter().copied().map(Some);
-                let shares: Vec<Option<u32>> =
-                    if configuration.shares && !instance.shares.is_empty() {
-                        shares.collect()
-                    } else {
-                        vec![None]
-                    };
-                runs.extend(shares.into_iter().map(|share| RunKey {
+            let answers = |c: &&SuiteConfiguration| c.command == instance.command;
+            for configuration in self.configurations.iter().filter(answers) {
+                runs.extend(points(&axes(instance, configuration)).into_iter().map(|at| RunKey {
                     instance: instance.name.clone(),
                     configuration: configuration.name.clone(),
-                    share,
+                    at,
                 }));
             }
         }
         runs
+    }
+
+    /// The suite that `--quick` runs.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn quick(&self) -> Result<Self, Failure> {
+        let Some(quick) = &self.quick else {
+            let what = "--quick has no effect: the suite does not say what it would run";
+            return Err(Failure::Usage(what.to_owned()));
+        };
+        let mut suite = self.clone();
+        suite.seconds = quick.seconds;
+        let stays = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+        suite.instances.retain(|instance| stays(&quick.instances, &instance.name));
+        suite.configurations.retain(|c| stays(&quick.configurations, &c.name));
+        let instances = suite.instances.iter_mut().map(|instance| &mut instance.axes);
+        let configurations = suite.configurations.iter_mut().map(|c| &mut c.axes);
+        for axes in instances.chain(configurations) {
+            for (name, values) in axes {
+                if let Some(fewer) = quick.axes.get(name) {
+                    values.retain(|value| fewer.contains(value));
+                }
+            }
+        }
+        Ok(suite)
     }
 
     /// Checks that runs of a journal are runs of this suite.
@@ -228,25 +247,105 @@ impl Suite {
         instances.chain(configurations).collect()
     }
 
-    /// The arguments of a run, without those about limits and output.
+    /// The arguments of a run, without those about limits and output; the command goes first, or the
+    /// name of another program. `{work}` stands for the folder of generated files.
     #[must_use]
     pub fn arguments(&self, key: &RunKey) -> Vec<String> {
-        let instance = self.instances.iter().find(|i| i.name == key.instance);
-        let configuration = self.configurations.iter().find(|c| c.name == key.configuration);
-        let mut arguments = vec!["verify".to_owned()];
-        arguments.extend(instance.iter().flat_map(|i| i.arguments.clone()));
-        if configuration.is_none_or(|c| c.arguments.iter().all(|a| a != "--no-policy")) {
-            arguments.extend(instance.iter().flat_map(|i| i.policy.clone()));
-        }
-        arguments.extend(configuration.iter().flat_map(|c| c.arguments.clone()));
-        if let Some(share) = key.share {
-            arguments.extend(["--predicates".to_owned(), format!("splits:{share}")]);
-            if let Some(last) = instance.and_then(|instance| instance.last.clone()) {
-                arguments.extend(["--last".to_owned(), last]);
+        // The suite was checked when it was read.
+        self.filled_arguments(key).unwrap_or_default()
+    }
+
+    /// The commands that make files, in order.
+    pub(crate) fn steps(&self) -> Result<Vec<Step>, Failure> {
+        let mut steps = Vec::new();
+        for Preparation { makes, arguments, axes } in &self.preparations {
+            let axes: Vec<(&str, &[Word])> =
+                axes.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect();
+            for point in points(&axes) {
+                let one = |(name, value)| (name, Words::One(value));
+                let values: Values = point.into_iter().map(one).collect();
+                let step = filled(arguments, &values).and_then(|arguments| {
+                    Ok(Step { makes: filled_word(makes, &values)?, arguments })
+                });
+                steps.push(step.map_err(|what| Failure::Usage(format!("`prepare`: {what}")))?);
             }
         }
-        arguments
+        Ok(steps)
     }
+
+    fn filled_arguments(&self, key: &RunKey) -> Result<Vec<String>, String> {
+        let (Some(instance), Some(configuration)) = (self.instance(key), self.configuration(key))
+        else {
+            return Ok(Vec::new());
+        };
+        let mut values: Values = instance.values.clone();
+        let at = key.at.iter().map(|(name, value)| (name.clone(), Words::One(value.clone())));
+        values.extend(at);
+        let (program, words) = words(instance, configuration);
+        let mut arguments = vec![program.to_owned()];
+        arguments.extend(filled(&words, &values)?);
+        Ok(arguments)
+    }
+}
+
+/// A command that makes a file or folder.
+pub(crate) struct Step {
+    /// Its path in the folder of generated files.
+    pub makes: String,
+    /// The command and its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// The command or program of a run, and its words with their names.
+fn words<'a>(
+    instance: &'a SuiteInstance,
+    configuration: &'a SuiteConfiguration,
+) -> (&'a str, Vec<String>) {
+    if let Some(program) = &configuration.program {
+        return (program, configuration.arguments.clone());
+    }
+    let mut words = instance.arguments.clone();
+    if configuration.arguments.iter().all(|a| a != "--no-policy") {
+        words.extend(instance.policy.iter().cloned());
+    }
+    words.extend(configuration.arguments.iter().cloned());
+    (&instance.command, words)
+}
+
+/// The axes that the words of a run name, also by way of values.
+fn axes<'a>(
+    instance: &'a SuiteInstance,
+    configuration: &'a SuiteConfiguration,
+) -> Vec<(&'a str, &'a [Word])> {
+    let (_, words) = words(instance, configuration);
+    let several = |name: &str| match instance.values.get(name) {
+        Some(Words::Several(words)) => words.clone(),
+        Some(Words::One(_)) | None => Vec::new(),
+    };
+    let nested: Vec<String> = names(&words).into_iter().flat_map(several).collect();
+    let mut named = names(&words);
+    named.extend(names(&nested));
+    let all = instance.axes.iter().chain(&configuration.axes);
+    all.filter(|(name, _)| named.contains(&name.as_str()))
+        .map(|(name, values)| (name.as_str(), values.as_slice()))
+        .collect()
+}
+
+/// All combinations of values, the last axis fastest.
+pub(crate) fn points(axes: &[(&str, &[Word])]) -> Vec<BTreeMap<String, String>> {
+    let mut points = vec![BTreeMap::new()];
+    for (name, values) in axes {
+        let with = |point: &BTreeMap<String, String>, value: &Word| {
+            let mut point = point.clone();
+            point.insert((*name).to_owned(), value.0.clone());
+            point
+        };
+        points = points
+            .iter()
+            .flat_map(|point| values.iter().map(move |value| with(point, value)))
+            .collect();
+    }
+    points
 }
 
 /// A name as part of a file's name: letters, digits and hyphens.
@@ -255,58 +354,61 @@ pub(crate) fn plain(name: &str) -> String {
     name.chars().map(character).collect()
 }
 
-/// A text with `${NAME:-text}` replaced.
-fn with_variables(text: &str) -> String {
-    let mut result = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((inside, after)) = after.split_once('}') else { break };
-        let (name, default) = inside.split_once(":-").unwrap_or((inside, ""));
-        result += before;
-        result += &std::env::var(name).unwrap_or_else(|_| default.to_owned());
-        rest = after;
-    }
-    result + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn variables_have_defaults() {
-        assert_eq!(with_variables("${POLICERT_NO_SUCH:-a/b}/c"), "a/b/c");
-        assert_eq!(with_variables("a${open"), "a${open");
-    }
-
-    #[test]
-    fn runs_are_products() {
+    fn runs_are_products_over_the_axes_that_are_named() {
         let text = r#"
 name = "s"
 folder = "."
 seconds = 1
 memory = "1GB"
+quick = { seconds = 0.5, axes = { share = [50] }, instances = ["i"] }
 [[instance]]
 name = "i"
-arguments = ["m.jani"]
-shares = [50, 100]
-last = "cost*"
+arguments = ["m{size}.jani"]
+values = { last = ["--last", "cost*"] }
+axes = { share = [50, 100], size = [3] }
 [[instance]]
 name = "j"
 arguments = ["n.jani"]
+values = { last = [] }
+axes = { share = [100] }
+[[instance]]
+name = "k"
+command = "reach"
+arguments = ["k.toml"]
 [[configuration]]
 name = "a"
-arguments = ["--engine", "ppa"]
+arguments = ["--engine", "ppa", "--predicates", "splits:{share}", "{last}"]
 [[configuration]]
 name = "b"
 arguments = ["--engine", "explicit"]
-shares = false
+axes = { seed = [1, 2] }
+[[configuration]]
+name = "c"
+program = "other"
+arguments = ["{share}"]
 "#;
         let suite: Suite = toml::from_str(text).expect("a suite");
         let runs = suite.runs();
-        assert_eq!(runs.len(), 5);
-        let arguments = suite.arguments(&runs[1]).join(" ");
-        assert_eq!(arguments, "verify m.jani --engine ppa --predicates splits:100 --last cost*");
-        assert_eq!(suite.arguments(&runs[4]).join(" "), "verify n.jani --engine explicit");
+        let lines: Vec<String> = runs.iter().map(|key| suite.arguments(key).join(" ")).collect();
+        let expected = [
+            "verify m3.jani --engine ppa --predicates splits:50 --last cost*",
+            "verify m3.jani --engine ppa --predicates splits:100 --last cost*",
+            "verify m3.jani --engine explicit",
+            "other 50",
+            "other 100",
+            "verify n.jani --engine ppa --predicates splits:100",
+            "verify n.jani --engine explicit",
+            "other 100",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(runs[1].at["share"], "100");
+        let quick = suite.quick().expect("it has one");
+        assert_eq!(quick.runs().len(), 3);
+        assert!(quick.runs().iter().all(|key| runs.contains(key)));
     }
 }

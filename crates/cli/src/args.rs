@@ -16,6 +16,7 @@ mod probability;
 mod query;
 mod reach;
 mod reading;
+mod report;
 mod shell;
 mod simulate;
 mod train;
@@ -33,7 +34,9 @@ use policert_problem::{
 use policert_verify::{EngineOption, Setting};
 
 pub use asnet::{ActivationArg, AsnetArgs, AsnetCommand, AsnetProblemArgs, AsnetTrainArgs};
-pub use bench::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+pub use bench::{
+    BenchArgs, BenchCommand, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs, BenchRunArgs,
+};
 pub use certify::CertifyArgs;
 pub use check::CheckArgs;
 pub use color::{ColorArgs, ColorWhen};
@@ -45,6 +48,7 @@ pub use plot::{PictureArg, PlotArgs};
 pub use probability::ProbabilityArgs;
 pub use query::QueryArgs;
 pub use reach::ReachArgs;
+pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use simulate::{SimulateArgs, TraceArg};
 pub use train::TrainArgs;
@@ -88,6 +92,8 @@ pub enum Command {
     Reach(Box<ReachArgs>),
     /// Draw results of reach: numbers of boxes, or what the granularity does
     Plot(Box<PlotArgs>),
+    /// Write a page of HTML about one result: verdict, run, evidence, how to repeat it
+    Report(Box<ReportArgs>),
     /// Run a study: instances by configurations, with a journal, tables and figures
     Bench(BenchArgs),
     /// Train a network: for the labels of a model, or for a control loop
@@ -109,6 +115,31 @@ pub enum Command {
     Completions(CompletionsArgs),
     /// Write manual pages, one for each command
     Man(ManArgs),
+}
+
+impl Command {
+    /// The options of output, where the command has a result.
+    fn output(&mut self) -> Option<&mut OutputArgs> {
+        match self {
+            Self::Verify(arguments) => Some(&mut arguments.output),
+            Self::Check(arguments) => Some(&mut arguments.output),
+            Self::Query(arguments) => Some(&mut arguments.output),
+            Self::Reach(arguments) => Some(&mut arguments.output),
+            Self::Train(arguments) => Some(&mut arguments.output),
+            Self::Simulate(arguments) => Some(&mut arguments.output),
+            Self::Dataset(arguments) => Some(&mut arguments.output),
+            Self::Certify(arguments) => Some(&mut arguments.output),
+            Self::Convert(arguments) => Some(&mut arguments.output),
+            Self::Interface(_)
+            | Self::Plot(_)
+            | Self::Report(_)
+            | Self::Bench(_)
+            | Self::Asnet(_)
+            | Self::Generate(_)
+            | Self::Completions(_)
+            | Self::Man(_) => None,
+        }
+    }
 }
 
 /// Model, property and policy; shared by the commands.
@@ -191,6 +222,17 @@ pub struct OutputArgs {
     /// Colours.
     #[command(flatten)]
     pub color: ColorArgs,
+
+    /// The arguments of the process, which results record.
+    #[arg(skip)]
+    pub arguments: Vec<String>,
+}
+
+impl OutputArgs {
+    /// The options of a command that prints errors alone.
+    pub fn quiet(color: ColorArgs) -> Self {
+        Self { json: None, quiet: true, verbose: false, color, arguments: Vec::new() }
+    }
 }
 
 /// Arguments of `policert verify`.

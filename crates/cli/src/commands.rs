@@ -11,6 +11,7 @@ mod interface;
 mod plot;
 mod query;
 mod reach;
+mod report;
 mod shell;
 mod simulate;
 mod train;
@@ -25,6 +26,7 @@ use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
 use policert_problem::{InitialStates, PolicySource, ProblemOptions, TerminalChoice};
 use policert_verify::Registry;
+use serde::Serialize;
 
 use crate::args::{Command, CommandLine, MemorySize, OutputArgs, TaskArgs};
 use crate::interrupt::stop_on_interrupt;
@@ -45,6 +47,7 @@ pub fn run(command_line: CommandLine, engines: Registry) -> ExitStatus {
         Command::Query(arguments) => query::run(&arguments),
         Command::Reach(arguments) => reach::run(&arguments),
         Command::Plot(arguments) => plot::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Train(arguments) => train::run(&arguments),
         Command::Asnet(arguments) => asnet::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
@@ -95,6 +98,14 @@ fn terminal(text: Option<&str>) -> TerminalChoice {
     text.map(TerminalChoice::from).unwrap_or_default()
 }
 
+/// An outcome as a result file holds it: with the arguments that led to it.
+#[derive(Serialize)]
+struct Recorded<'a, T> {
+    #[serde(flatten)]
+    outcome: &'a Outcome<T>,
+    arguments: &'a [String],
+}
+
 /// The options for showing the outcome of a command.
 struct Showing<'a> {
     output: &'a OutputArgs,
@@ -114,7 +125,7 @@ impl<'a> Showing<'a> {
     /// Shows an outcome: as data where the user wants it, and printed, unless there is a failure
     /// to print. Returns the status that the run ends with: that of the outcome, unless something
     /// could not be written.
-    fn show<T: serde::Serialize>(
+    fn show<T: Serialize>(
         &self,
         outcome: &Outcome<T>,
         error_style: Style,
@@ -124,7 +135,8 @@ impl<'a> Showing<'a> {
             return fail(&refused, error_style);
         }
         let json = self.output.json.as_deref();
-        let written = write_data(json, outcome);
+        let recorded = Recorded { outcome, arguments: &self.output.arguments };
+        let written = write_data(json, &recorded);
         if let Some(failure) = &outcome.failure {
             fail(failure, error_style);
         }
@@ -228,7 +240,7 @@ fn is_standard_output(path: Option<&Path>) -> bool {
 }
 
 /// Writes data to where the user wants it.
-fn write_data(path: Option<&Path>, data: &impl serde::Serialize) -> Result<(), Failure> {
+fn write_data(path: Option<&Path>, data: &impl Serialize) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     if IS_ABANDONED.load(Ordering::Relaxed) && !is_result(path) {
         let what = "not written: the run ended before it was known whether this is an input";

@@ -110,6 +110,12 @@ pub fn text_digest(text: &str) -> String {
     hexadecimal(Sha256::new_with_prefix(text))
 }
 
+/// SHA-256 of bytes.
+#[must_use]
+pub fn bytes_digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
 fn hexadecimal(hasher: Sha256) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -40,8 +40,8 @@ pub use atomic_file::{
     AtomicFile, TextDestination, remove_unfinished, write_file, write_json, write_text,
 };
 pub use digest::{
-    DigestError, FileDigest, Input, InputRole, digests, digests_if_readable, file_digest,
-    text_digest,
+    DigestError, FileDigest, Input, InputRole, bytes_digest, digests, digests_if_readable,
+    file_digest, text_digest,
 };
 pub use exit_status::ExitStatus;
 pub use failure::Failure;

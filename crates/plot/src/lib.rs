@@ -18,6 +18,7 @@
 //!     x_range: (0.0, 2.0),
 //!     y: "boxes".to_owned(),
 //!     lines: vec![("cart".to_owned(), vec![(0.0, 1.0), (1.0, 4.0), (2.0, 9.0)])],
+//!     is_joined: true,
 //! };
 //! let folder = tempfile::tempdir()?;
 //! plot_lines(&plot, &folder.path().join("boxes.svg")).expect("a picture");
@@ -102,6 +103,27 @@ pub fn plot_counts_of_run(task: &str, counts: &[u64], out: &Path) -> Result<(), 
 /// If the output's name has no known ending, or it cannot be written.
 pub fn plot_lines(plot: &LinesPlot, out: &Path) -> Result<(), Failure> {
     save(&lines::LinesPicture::new(plot), ImageFormat::of(out)?, out)
+}
+
+/// Lines as a document in SVG.
+///
+/// # Errors
+/// None but defects of ours.
+pub fn lines_svg(plot: &LinesPlot) -> Result<String, Failure> {
+    svg(&lines::LinesPicture::new(plot))
+}
+
+/// Two times of each instance against each other, as a document in SVG.
+///
+/// # Errors
+/// None but defects of ours.
+pub fn pairs_svg(plot: &PairsPlot) -> Result<String, Failure> {
+    svg(&pairs::PairsPicture::new(plot))
+}
+
+fn svg(picture: &impl Picture) -> Result<String, Failure> {
+    let bytes = image(picture, ImageFormat::Svg)?;
+    String::from_utf8(bytes).map_err(canvas::defect)
 }
 
 /// Draws two times of each instance against each other.

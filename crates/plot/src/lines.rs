@@ -25,6 +25,8 @@ pub struct LinesPlot {
     pub y: String,
     /// Lines with their names.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
+    /// True if lines join the points.
+    pub is_joined: bool,
 }
 
 /// The picture of lines.
@@ -33,6 +35,7 @@ pub(super) struct LinesPicture {
     legend: Legend,
     axes: (Axis, Axis),
     lines: Vec<Vec<(f64, f64)>>,
+    is_joined: bool,
 }
 
 impl LinesPicture {
@@ -56,7 +59,8 @@ impl LinesPicture {
         let marks = COLORS.into_iter().cycle().map(Mark::Line);
         let names = plot.lines.iter().map(|(name, _)| name.clone());
         let legend = Legend::new(&plot.title, marks.zip(names).collect(), SIZE.0);
-        Self { legend, axes: (Axis::linear(&plot.x, x.0, x.1), axis), lines }
+        let axes = (Axis::linear(&plot.x, x.0, x.1), axis);
+        Self { legend, axes, lines, is_joined: plot.is_joined }
     }
 }
 
@@ -72,7 +76,9 @@ impl Picture for LinesPicture {
         for (line, color) in self.lines.iter().zip(COLORS.into_iter().cycle()) {
             let style =
                 ShapeStyle { color: color.to_rgba(), filled: false, stroke_width: 2 * unit };
-            chart.draw_series(LineSeries::new(line.iter().copied(), style)).map_err(defect)?;
+            if self.is_joined {
+                chart.draw_series(LineSeries::new(line.iter().copied(), style)).map_err(defect)?;
+            }
             let dots = line.iter().map(|point| Circle::new(*point, 4 * unit, color.filled()));
             chart.draw_series(dots).map_err(defect)?;
         }

@@ -32,8 +32,9 @@ impl CommandLine {
         arguments: impl IntoIterator<Item = OsString>,
         engines: &Registry,
     ) -> Result<Self, clap::Error> {
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
         let mut definition = Self::definition(engines);
-        let matches = definition.try_get_matches_from_mut(arguments)?;
+        let matches = definition.try_get_matches_from_mut(&arguments)?;
         idle::check(&mut definition, &matches)?;
         let mut command_line = Self::from_arg_matches(&matches)?;
         if let Some((_, matches)) = matches.subcommand() {
@@ -42,6 +43,10 @@ impl CommandLine {
             } else if let Command::Verify(verify) = &mut command_line.command {
                 verify.named = named(matches, verify.threads);
             }
+        }
+        if let Some(output) = command_line.command.output() {
+            let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+            output.arguments = words.collect();
         }
         Ok(command_line)
     }

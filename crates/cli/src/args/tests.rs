@@ -109,6 +109,9 @@ fn help_texts() {
     insta::assert_snapshot!("help_bench", help("bench"));
     insta::assert_snapshot!("help_bench_run", help("bench run"));
     insta::assert_snapshot!("help_bench_report", help("bench report"));
+    insta::assert_snapshot!("help_bench_merge", help("bench merge"));
+    insta::assert_snapshot!("help_bench_measure", help("bench measure"));
+    insta::assert_snapshot!("help_report", help("report"));
     insta::assert_snapshot!("help_plot", help("plot"));
     insta::assert_snapshot!("help_plot_boxes", help("plot boxes"));
     insta::assert_snapshot!("help_train", help("train"));

@@ -1,17 +1,20 @@
 //! `policert bench`.
 
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 
 use policert_bench::{
-    JournalEntry, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite, latest, run_suite,
-    write_report,
+    JournalEntry, MeasureRequest, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite, latest,
+    measure, merged, run_suite, work_folder, write_report,
 };
 use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
-use policert_outcome::{ExitStatus, Failure};
+use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
 use super::{fail, output_failed};
-use crate::args::{BenchArgs, BenchCommand, BenchReportArgs, BenchRunArgs};
+use crate::args::{
+    BenchArgs, BenchCommand, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs, BenchRunArgs,
+};
 use crate::interrupt::stop_on_interrupt;
 use crate::style::Style;
 
@@ -20,6 +23,8 @@ pub fn run(arguments: &BenchArgs) -> ExitStatus {
     let (result, color) = match &arguments.command {
         BenchCommand::Run(arguments) => (run_study(arguments), arguments.color),
         BenchCommand::Report(arguments) => (report(arguments), arguments.color),
+        BenchCommand::Merge(arguments) => (merge(arguments), arguments.color),
+        BenchCommand::Measure(arguments) => (run_measured(arguments), arguments.color),
     };
     match result {
         Ok(status) => status,
@@ -29,6 +34,7 @@ pub fn run(arguments: &BenchArgs) -> ExitStatus {
 
 fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
     let suite = Suite::read(&arguments.suite)?;
+    let suite = if arguments.quick { suite.quick()? } else { suite };
     let cancel = CancelFlag::default();
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let program = std::env::current_exe()
@@ -39,8 +45,10 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
         resume: arguments.resume,
         only: arguments.only.clone(),
         time: arguments.timeout,
+        jobs: usize::from(arguments.jobs),
+        shard: (usize::from(arguments.shard.part), usize::from(arguments.shard.of)),
     };
-    let mut lines = Lines { quiet: arguments.quiet };
+    let mut lines = Lines { quiet: arguments.quiet, is_alone: arguments.jobs == 1 };
     let summary = run_suite(&suite, &options, &cancel, &mut lines)?;
     if !arguments.quiet {
         let text = format!(
@@ -62,44 +70,82 @@ fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     let entries = latest(StudyJournal::read(&arguments.journal)?);
     let ending = arguments.figures.ending();
     let mut out = io::stdout().lock();
-    for path in write_report(&suite, &entries, &arguments.out, ending)? {
+    let work = work_folder(&arguments.journal);
+    for path in write_report(&suite, &entries, &work, &arguments.out, ending)? {
         writeln!(out, "{}", policert_files::path(&path)).map_err(output_failed)?;
     }
+    Ok(ExitStatus::Safe)
+}
+
+fn merge(arguments: &BenchMergeArgs) -> Result<ExitStatus, Failure> {
+    let outputs = OutputFiles::new([("--out", Some(arguments.out.as_path()))]);
+    outputs.check(arguments.journals.iter().map(|path| path.as_path()))?;
+    let read = |path: &PathBuf| Ok((path.clone(), StudyJournal::read(path)?));
+    let journals = arguments.journals.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
+    let entries = merged(journals)?;
+    let mut journal = StudyJournal::create(&arguments.out)?;
+    entries.iter().try_for_each(|entry| journal.add(entry))?;
+    Ok(ExitStatus::Safe)
+}
+
+fn run_measured(arguments: &BenchMeasureArgs) -> Result<ExitStatus, Failure> {
+    let outputs = OutputFiles::new([("--out", Some(arguments.out.as_path()))]);
+    outputs.check([])?;
+    let request = MeasureRequest {
+        command: arguments.command.clone(),
+        time: arguments.time,
+        cpu_seconds: arguments.cpu,
+        memory: arguments.memory.map(|size| size.0),
+        ends_with_input: arguments.ends_with_input,
+    };
+    measure(&request, &arguments.out)?;
     Ok(ExitStatus::Safe)
 }
 
 /// A line for each run.
 struct Lines {
     quiet: bool,
+    /// True if no other run prints between the beginning and the end of one.
+    is_alone: bool,
+}
+
+impl Lines {
+    /// A study goes on whether or not someone looks.
+    fn print(&self, text: &str) {
+        if !self.quiet {
+            let _ = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
+        }
+    }
+
+    fn name(key: &RunKey, number: usize, count: usize) -> String {
+        let words = [key.instance.clone(), key.configuration.clone(), key.point()];
+        let words = words.iter().filter(|word| !word.is_empty()).map(|word| name(word).to_string());
+        format!("[{number}/{count}] {}", words.collect::<Vec<_>>().join(", "))
+    }
 }
 
 impl StudyProgress for Lines {
+    fn prepares(&mut self, what: &str) {
+        self.print(&format!("{} is made\n", name(what)));
+    }
+
     fn begins(&mut self, key: &RunKey, number: usize, count: usize) {
-        if self.quiet {
-            return;
+        if self.is_alone {
+            self.print(&format!("{}: ", Self::name(key, number, count)));
         }
-        let share = key.share.map_or(String::new(), |share| format!(", {share} %"));
-        let (instance, configuration) = (name(&key.instance), name(&key.configuration));
-        let text = format!("[{number}/{count}] {instance}, {configuration}{share}: ");
-        // A study goes on whether or not someone looks.
-        let _ = io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush());
     }
 
     fn again(&mut self, key: &RunKey, why: &str) {
-        if self.quiet {
-            return;
-        }
         let (instance, configuration) = (name(&key.instance), name(&key.configuration));
-        let text = format!("{instance}, {configuration} is run again: {}\n", name(why));
-        let _ = io::stdout().write_all(text.as_bytes());
+        self.print(&format!("{instance}, {configuration} is run again: {}\n", name(why)));
     }
 
-    fn finished(&mut self, entry: &JournalEntry) {
-        if self.quiet {
-            return;
-        }
+    fn finished(&mut self, entry: &JournalEntry, number: usize, count: usize) {
         let result = &entry.result;
         let text = format!("{}, {:.2} s\n", name(&result.verdict), result.time_s);
-        let _ = io::stdout().write_all(text.as_bytes());
+        match self.is_alone {
+            true => self.print(&text),
+            false => self.print(&format!("{}: {text}", Self::name(&entry.key, number, count))),
+        }
     }
 }

@@ -11,18 +11,34 @@ memory = "4GB"
 [[instance]]
 name = "far"
 arguments = ["model.jani", "--property", "0"]
-shares = [50, 100]
+values = { shares = ["--predicates", "splits:{share}"] }
+axes = { share = [50, 100] }
 [[instance]]
 name = "middle"
 arguments = ["model.jani", "--property", "1"]
+values = { shares = [] }
 [[configuration]]
 name = "native"
-arguments = ["--engine", "ppa"]
-figures = ["presets", "sizes", "tests"]
+arguments = ["--engine", "ppa", "{shares}"]
 [[configuration]]
 name = "explicit"
 arguments = ["--engine", "explicit"]
-shares = false
+[[figure]]
+name = "figure1-time"
+title = "time by configuration"
+kind = "lines"
+x = "share"
+each = ["instance"]
+[[table]]
+name = "sizes"
+title = "Sizes <of> the abstraction"
+rows = "instances"
+columns = [{ title = "reachable", measure = "statistics.reachable_states" }]
+[[published]]
+beside = "sizes"
+source = "A paper, Table 9"
+columns = ["instance", "reachable"]
+rows = [["far", "7"]]
 "#;
 
 #[test]
@@ -53,12 +69,31 @@ fn a_study_goes_on_where_it_was() {
         example.run("bench report suite.toml --journal study.jsonl --out out --figures png");
     assert_eq!(code(&report), 0, "{}", text(&report));
     let table = example.read("out/report.md");
-    for part in ["# Walker", "## far", "| native | 50 % |", "| explicit |  | safe |"] {
+    for part in [
+        "# Walker",
+        "## far",
+        "| native | share 50 |",
+        "| explicit |  | safe |",
+        "### Published: A paper, Table 9",
+    ] {
         assert!(table.contains(part), "{part}: {table}");
     }
     assert_eq!(example.read("out/runs.csv").lines().count(), 6);
     let figure = std::fs::read(example.path("out/figure1-time-far.png")).expect("a figure");
     assert!(figure.starts_with(b"\x89PNG"));
+    let page = example.read("out/report.html");
+    for part in [
+        "<h1>Walker</h1>",
+        "<img src=\"data:image/svg+xml;base64,",
+        "Sizes &lt;of&gt; the abstraction",
+        "Published: A paper, Table 9",
+        "<a href=\"#run-0\">far</a>",
+        "policert verify model.jani --interface policy.jani2nnet --property 0 --engine ppa",
+        "<dt>reachable states</dt>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches("<script").count(), 1, "only ours");
 
     // What has changed is run again, and a report of what was leaves it out or says so.
     example.write("other.toml", &suite.replace("\"ppa\"", "\"cegar\""));
@@ -66,7 +101,7 @@ fn a_study_goes_on_where_it_was() {
     assert_eq!(code(&report), 0, "{}", text(&report));
     let table = example.read("other/report.md");
     assert!(table.contains("Left out, because the suite has other options now"), "{table}");
-    assert!(!table.contains("| native | 50 % |"), "{table}");
+    assert!(!table.contains("| native | share 50 |"), "{table}");
     let run = |options: &str| {
         let line = format!("bench run other.toml --resume --journal study.jsonl {options}");
         text(&example.run(&line))
@@ -112,8 +147,7 @@ fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
     let limited = r#""--engine", "prob", "--timeout=9s", "--memory", "3GB""#;
     let suite = SUITE
         .replace("\"model.jani\",", "\"model.jani\", \"--interface\", \"policy.jani2nnet\",")
-        .replace(r#""--engine", "ppa""#, limited)
-        .replace("shares = [50, 100]\n", "")
+        .replace(r#""--engine", "ppa", "{shares}""#, limited)
         .replace("name = \"middle\"", "name = \"middle\"\ndomain = \"walk\"");
     example.write("suite.toml", &suite);
     let run = example.run("bench run suite.toml --journal j");
@@ -121,10 +155,10 @@ fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
     let report = example.run("bench report suite.toml --journal j --out out");
     assert_eq!(code(&report), 0, "{}", text(&report));
     let (csv, table) = (example.read("out/runs.csv"), example.read("out/report.md"));
-    let middle = csv.lines().find(|line| line.starts_with("middle,native,,probability,"));
+    let middle = csv.lines().find(|line| line.starts_with("middle,native,probability,"));
     assert!(middle.is_some_and(|line| line.contains(",1,1,1,")), "{csv}");
     assert!(table.contains("| probability: 1 |"), "{table}");
-    assert!(table.contains("| native | **1** (1) | **1** (1) |"), "{table}");
+    assert!(table.contains("| native | **1 (1)** | **1 (1)** |"), "{table}");
     assert!(table.contains("| policy.nnet | "), "{table}");
 }
 
@@ -135,7 +169,20 @@ fn suites_are_checked() {
         ("name = \"Walker\"", "", "missing field `name`"),
         ("seconds = 60", "seconds = 0", "no positive number"),
         ("name = \"middle\"", "name = \"far\"", "the name `far` is there twice"),
-        ("figures = [\"presets\"", "figures = [\"pictures\"", "unknown variant `pictures`"),
+        ("kind = \"lines\"", "kind = \"pictures\"", "unknown variant `pictures`"),
+        ("x = \"share\"", "", "`figure1-time`: `x` is missing"),
+        ("splits:{share}", "splits:{shares", "a brace is written twice"),
+        ("splits:{share}", "splits:{part}", "there is no value part"),
+        ("share = [50, 100]", "share = [50, 50]", "the axis share has 50 twice"),
+        ("share = [50, 100]", "share = []", "the axis share has no value"),
+        ("beside = \"sizes\"", "beside = \"size\"", "there is no table or figure `size`"),
+        ("rows = [[\"far\", \"7\"]]", "rows = [[\"far\"]]", "a row has 1 cells"),
+        (
+            "\"--engine\", \"explicit\"]",
+            "\"--engine\", \"explicit\"]\nprogram = \"x\"",
+            "go together",
+        ),
+        ("name = \"far\"\n", "name = \"far\"\ncommand = \"plot\"\n", "there is no command `plot`"),
     ] {
         example.write("suite.toml", SUITE);
         example.replace("suite.toml", old, new);
@@ -145,4 +192,209 @@ fn suites_are_checked() {
     }
     let output = example.run("bench report missing.toml --journal j --out o");
     assert_eq!(code(&output), 40, "{}", text(&output));
+}
+
+/// Other commands, other programs, generated files, and what the system measures.
+#[test]
+fn a_study_runs_every_command() {
+    let example = Example::new();
+    example.write(
+        "suite.toml",
+        r#"
+name = "All"
+folder = "."
+seconds = 30
+memory = "4GB"
+cpu_seconds = 60
+quick = { seconds = 10, axes = { n = [2] }, instances = ["tiles", "sum"] }
+[[prepare]]
+makes = "tiles-{n}"
+arguments = ["generate", "npuzzle", "{n}", "2", "--output", "{work}/tiles-{n}"]
+axes = { n = [2, 3] }
+[[instance]]
+name = "tiles"
+command = "check"
+arguments = ["{work}/tiles-{n}/npuzzle_{n}_2.jani"]
+axes = { n = [2, 3] }
+[[instance]]
+name = "walk"
+command = "simulate"
+arguments = ["model.jani", "--runs", "3"]
+[[instance]]
+name = "sum"
+arguments = ["model.jani"]
+values = { a = 3 }
+[[configuration]]
+name = "as it is"
+command = "check"
+[[configuration]]
+name = "seed"
+command = "simulate"
+arguments = ["--seed", "{seed}"]
+axes = { seed = [1, 2] }
+[[configuration]]
+name = "echo"
+program = "sh"
+arguments = ["-c", "echo 'Result: 0.{a}, exact'; echo 'x ; y' >&2"]
+reads = [
+  { line = "no such*line", verdict = "safe" },
+  { line = "Result: {value}", verdict = "probability" },
+]
+[[configuration]]
+name = "sleeper"
+program = "sh"
+arguments = ["-c", "sleep 1000 & sleep 0.2; exit 3"]
+reads = [{ line = "safe", verdict = "safe" }]
+"#,
+    );
+    let run = example.run("bench run suite.toml --journal study.jsonl --jobs 2");
+    assert_eq!(code(&run), 0, "{}", text(&run));
+    assert!(text(&run).contains("tiles-2 is made"), "{}", text(&run));
+    assert!(text(&run).contains("6 of 6 runs are finished"), "{}", text(&run));
+    let report = example.run("bench report suite.toml --journal study.jsonl --out out");
+    assert_eq!(code(&report), 0, "{}", text(&report));
+    let csv = example.read("out/runs.csv");
+    for line in [
+        "tiles,as it is,2,,done,0,",
+        "tiles,as it is,3,,done,0,",
+        "walk,seed,,2,done,0,",
+        "sum,echo,,,probability,0,",
+        "sum,sleeper,,,none,3,",
+    ] {
+        assert!(csv.lines().any(|known| known.starts_with(line)), "{line}: {csv}");
+    }
+    assert!(csv.contains(",0.3,\n"), "the value of the other program: {csv}");
+    let journal = example.read("study.jsonl");
+    assert_eq!(journal.matches("\"cpu_s\":").count(), 6, "{journal}");
+    assert!(journal.contains("{work}/tiles-2/npuzzle_2_2.jani"), "no path of a machine: {journal}");
+    // Generated files are made once, and again when they are asked for in another way.
+    let again = example.run("bench run suite.toml --journal study.jsonl --resume");
+    assert!(!text(&again).contains("is made"), "{}", text(&again));
+    assert!(text(&again).contains("0 of them now"), "{}", text(&again));
+    let quick = example.run("bench run suite.toml --journal quick.jsonl --quick");
+    assert!(text(&quick).contains("3 of 3 runs are finished"), "{}", text(&quick));
+}
+
+#[test]
+fn shards_are_put_together_and_versions_are_not() {
+    let example = Example::new();
+    let suite =
+        SUITE.replace("\"model.jani\",", "\"model.jani\", \"--interface\", \"policy.jani2nnet\",");
+    example.write("suite.toml", &suite);
+    for shard in 1..=2 {
+        let run =
+            example.run(&format!("bench run suite.toml --journal j{shard} --shard {shard}/2"));
+        assert_eq!(code(&run), 0, "{}", text(&run));
+    }
+    let merged = example.run("bench merge j1 j2 --out both");
+    assert_eq!(code(&merged), 0, "{}", text(&merged));
+    assert_eq!(example.read("both").lines().count(), 5);
+    let resumed = example.run("bench run suite.toml --journal both --resume");
+    assert!(
+        text(&resumed).contains("5 of 5 runs are finished, 0 of them now"),
+        "{}",
+        text(&resumed)
+    );
+    let over = example.run("bench merge j1 j2 --out j1");
+    assert_eq!(code(&over), 42, "{}", text(&over));
+    let version = format!("\"version\":\"{}\",\"files\"", env!("CARGO_PKG_VERSION"));
+    let old = example.read("j2").replace(&version, "\"version\":\"0.0.1\",\"files\"");
+    example.write("j2", &old);
+    let mixed = example.run("bench merge j1 j2 --out all");
+    assert_eq!(code(&mixed), 42, "{}", text(&mixed));
+    assert!(text(&mixed).contains("of version 0.0.1: they are not mixed"), "{}", text(&mixed));
+    assert!(!example.path("all").exists());
+    let wrong = example.run("bench run suite.toml --journal j3 --shard 3/2");
+    assert_eq!(code(&wrong), 42, "{}", text(&wrong));
+}
+
+/// A study that is killed leaves no program behind, and goes on.
+#[test]
+fn a_killed_study_goes_on() {
+    let example = Example::new();
+    let marker = example.path("started");
+    example.write(
+        "suite.toml",
+        &format!(
+            r#"
+name = "Killed"
+folder = "."
+seconds = 100
+memory = "4GB"
+[[instance]]
+name = "one"
+arguments = []
+[[instance]]
+name = "two"
+arguments = []
+values = {{ wait = "echo $$ > {0}; while test -e {0}; do sleep 0.05; done;" }}
+[[configuration]]
+name = "program"
+program = "sh"
+arguments = ["-c", "{{wait}} echo safe"]
+reads = [{{ line = "safe", verdict = "safe" }}]
+"#,
+            marker.display()
+        )
+        .replace(
+            "name = \"one\"\narguments = []",
+            "name = \"one\"\narguments = []\nvalues = { wait = \"\" }",
+        ),
+    );
+    let mut study =
+        example.command("bench run suite.toml --journal j --quiet").spawn().expect("it runs");
+    let started =
+        wait_for(|| std::fs::read_to_string(&marker).ok().filter(|pid| pid.ends_with('\n')));
+    study.kill().expect("kill -9");
+    study.wait().expect("it ended");
+    let process = format!("/proc/{}", started.trim());
+    wait_for(|| (!std::path::Path::new(&process).exists()).then_some(()));
+    assert_eq!(example.read("j").lines().count(), 1, "the first run is there");
+    std::fs::remove_file(&marker).expect("there");
+    // What is there is not made again; the other run ends at once when nobody makes it wait.
+    let waiter = std::thread::spawn(move || {
+        wait_for(|| marker.exists().then_some(()));
+        std::fs::remove_file(marker).expect("there");
+    });
+    let resumed = example.run("bench run suite.toml --journal j --resume");
+    waiter.join().expect("no panic");
+    assert!(
+        text(&resumed).contains("2 of 2 runs are finished, 1 of them now"),
+        "{}",
+        text(&resumed)
+    );
+}
+
+fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..3000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("nothing came in a minute");
+}
+
+#[test]
+fn the_system_measures_time_and_memory() {
+    let example = Example::new();
+    let measured = |line: &str| -> serde_json::Value {
+        let output = example.run(&format!("bench measure --out m.json {line}"));
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        serde_json::from_str(&example.read("m.json")).expect("JSON")
+    };
+    example.write("busy.sh", "i=0; while test $i -lt 200000; do i=$((i+1)); done; exit 7\n");
+    let busy = measured("-- sh busy.sh");
+    assert_eq!(busy["exit_code"], 7);
+    assert!(busy["cpu_s"].as_f64() > Some(0.02), "{busy}");
+    assert!(busy["peak_memory_mb"].as_f64() > Some(0.5), "{busy}");
+    example.write("sleep.sh", "sleep 100 & sleep 100\n");
+    let slow = measured("--time 0.2s -- sh sleep.sh");
+    assert_eq!((&slow["is_out_of_time"], &slow["exit_code"]), (&true.into(), &().into()), "{slow}");
+    example.write("endless.sh", "while true; do :; done\n");
+    let spinning = measured("--cpu 1 -- sh endless.sh");
+    assert!(spinning["signal"].is_i64() && spinning["cpu_s"].as_f64() > Some(0.5), "{spinning}");
+    example.write("large.sh", "x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo ${#x}\n");
+    let large = measured("--memory 100MB -- sh large.sh");
+    assert_ne!(large["exit_code"], 0, "{large}");
 }

@@ -18,6 +18,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("/path/to/venv/bin/", "needs installed packages"),
     ("policert bench run suites/networks.toml", "takes an hour"),
     ("policert bench run suites/ensembles.toml", "takes an hour"),
+    ("policert bench run suites/ppa.toml", "takes minutes"),
+    ("policert bench report suites/ppa.toml", "needs the study before it"),
 ];
 
 /// Commands that run with `SLOW_TESTS=1` alone, by their beginning.
@@ -69,6 +71,21 @@ fn commands_that_are_not_run_exist() {
         let stands = |line: &str| line.trim_start().trim_start_matches("$ ").starts_with(beginning);
         assert!(texts.lines().any(stands), "no page has `{beginning}`");
     }
+}
+
+/// The book (`book.toml`) has every page under `docs`.
+#[test]
+fn the_book_has_every_page() {
+    let root = repository();
+    let summary = std::fs::read_to_string(root.join("docs/SUMMARY.md")).expect("a summary");
+    let mut missing = pages(&files(&root));
+    missing.retain(|page| {
+        let name = page.strip_prefix("docs").ok().and_then(|page| page.to_str());
+        name.is_some_and(|name| name != "SUMMARY.md" && !summary.contains(&format!("]({name})")))
+    });
+    assert!(missing.is_empty(), "not in docs/SUMMARY.md: {missing:?}");
+    // That entries exist is checked with all links (`cargo xtask tidy`).
+    assert!(summary.matches("](").count() >= 40, "{summary}");
 }
 
 fn repository() -> PathBuf {

@@ -4,6 +4,7 @@ mod bench;
 mod cases;
 mod conversions;
 mod documentation;
+mod ecosystem;
 mod endless_inputs;
 mod engine_options;
 mod exit_codes;
@@ -23,6 +24,7 @@ mod query;
 mod reach;
 #[cfg(target_os = "linux")]
 mod refused_memory;
+mod report;
 mod result_files;
 mod results_keep_their_schema;
 mod second_checker;

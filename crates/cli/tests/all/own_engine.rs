@@ -88,6 +88,8 @@ fn a_study_runs_an_engine_of_ones_own() {
         resume: false,
         only: None,
         time: None,
+        jobs: 1,
+        shard: (1, 1),
     };
     let summary = run_suite(&suite, &options, &CancelFlag::default(), &mut Quiet).expect("runs");
     assert_eq!(summary.made, 1);
@@ -98,9 +100,10 @@ fn a_study_runs_an_engine_of_ones_own() {
 struct Quiet;
 
 impl StudyProgress for Quiet {
+    fn prepares(&mut self, _: &str) {}
     fn begins(&mut self, _: &RunKey, _: usize, _: usize) {}
     fn again(&mut self, _: &RunKey, _: &str) {}
-    fn finished(&mut self, _: &JournalEntry) {}
+    fn finished(&mut self, _: &JournalEntry, _: usize, _: usize) {}
 }
 
 #[test]

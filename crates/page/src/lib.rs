@@ -1,0 +1,37 @@
+//! Pages of HTML that people look at. Each is one file that needs nothing besides: styles and a few
+//! lines of script of our own are in it, pictures too, and nothing comes from a network.
+//!
+//! - [`Html`] is text under construction. Whatever a file says goes into it through [`Html::text`], and
+//!   tags are texts of this program alone, so that no name in a model becomes a tag or a script.
+//! - [`page`] makes the whole file. It lets the browser run our script and no other, by its digest.
+//! - [`Table`] is a table that sorts and filters.
+//! - [`Film`] is the run of an evidence file, state by state.
+//! - [`ResultPage`] is the page of one result file.
+//!
+//! ```
+//! use policert_page::{Html, page};
+//!
+//! let mut main = Html::default();
+//! main.element("p", &[("id", "\"x")], |p| p.text("<script>alert(1)</script>"));
+//! let text = page("A <name>", &main);
+//! assert!(text.contains("<title>A &lt;name&gt;</title>"));
+//! assert!(text.contains("<p id=\"&quot;x\">&lt;script&gt;alert(1)&lt;/script&gt;</p>"));
+//! ```
+
+#![warn(missing_docs)]
+
+mod command;
+mod document;
+mod film;
+mod html;
+mod record;
+mod result;
+mod table;
+
+pub use command::shell_command;
+pub use document::page;
+pub use film::Film;
+pub use html::Html;
+pub use record::{fields, title_of};
+pub use result::{Recheck, ResultPage};
+pub use table::{Cell, Table};

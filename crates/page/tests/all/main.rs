@@ -1,0 +1,139 @@
+//! Pages of results: what they show, what they refuse, and that nothing in a file becomes a tag.
+
+use policert_page::{Cell, Html, Recheck, ResultPage, Table, page};
+use serde_json::{Value, json};
+
+const NASTY: &str = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(2)>&amp;";
+
+fn result(verdict: &str, code: u8) -> Value {
+    json!({
+        "schema_version": 1, "version": "0.1.0", "exit_code": code, "verdict": verdict,
+        "reason": null, "engine": "explicit", "hollow": [], "vacuous": false,
+        "warnings": [NASTY], "notes": [], "errors": [],
+        "statistics": {"start_states": 28, "times_s": {"load": 0.25}, "explicit": {"depth": 6}},
+        "semantics": {"text": "best of all outputs"},
+        "inputs": [{"role": "model", "path": NASTY, "sha256": "00"}],
+        "evidence_file": {"path": "e.json", "written": true, "reason": null},
+        "arguments": ["verify", "it's.jani", "--unsafe", "x >= 3"],
+    })
+}
+
+/// The run x = 0, 1, 2.
+fn evidence(result: &Value) -> Value {
+    let step = |number: i64| {
+        json!({
+            "step": number, "label": NASTY, "by": "policy", "probability": "1/4",
+            "changed": {NASTY: [number - 1, number]}, "state": {NASTY: number, "y": true},
+        })
+    };
+    let mut evidence = json!({
+        "schema_version": 1, "verdict": "unsafe", "engine": "explicit", "steps": 2,
+        "start": {NASTY: 0, "y": true}, "trace": [step(1), step(2)],
+        "end": {"kind": "unsafe", "back_to": null}, "unsafe_condition": "x ≥ 2",
+    });
+    for name in ["inputs", "semantics"] {
+        evidence[name] = result[name].clone();
+    }
+    evidence
+}
+
+#[test]
+fn a_verdict_with_its_run() {
+    let result = result("unsafe", 10);
+    let mut shown = ResultPage::new(result.clone()).expect("a result");
+    assert_eq!(shown.evidence_path(), Some("e.json"));
+    shown.add_evidence("e.json", evidence(&result)).expect("its evidence");
+    let html = shown.html("r.json");
+    for part in [
+        "class=\"verdict unsafe\">unsafe",
+        "policert verify &#39;it&#39;\\&#39;&#39;s.jani&#39; --unsafe &#39;x &gt;= 3&#39;",
+        "Steps; the run ends in an unsafe state",
+        "policy; chance: 1/4",
+        ": 1 → 2",
+        "it was not checked for this page",
+        "<dt>times (s)</dt>",
+        "role=\"group\" aria-label=\"The run, state by state\"",
+    ] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    let rejected = Recheck { is_confirmed: false, reason: Some("step 2 is no step".to_owned()) };
+    shown.add_recheck(rejected);
+    assert!(shown.html("r").contains("Not confirmed when this page was made: step 2 is no step"));
+    shown.add_recheck(Recheck { is_confirmed: true, reason: None });
+    assert!(shown.html("r").contains("Confirmed: the file was checked again"));
+}
+
+/// Nothing but the program's own script and the film's data.
+#[test]
+fn nothing_in_a_file_becomes_a_tag() {
+    let result = result("unsafe", 10);
+    let mut shown = ResultPage::new(result.clone()).expect("a result");
+    shown.add_evidence(NASTY, evidence(&result)).expect("its evidence");
+    let html = shown.html(NASTY);
+    assert_eq!(html.matches("<script").count(), 2, "{html}");
+    assert_eq!(html.matches("</script").count(), 2, "{html}");
+    assert!(!html.contains("<img"), "{html}");
+    assert!(html.contains("Content-Security-Policy\" content=\"default-src &#39;none&#39;"));
+    let mut main = Html::default();
+    let table = Table {
+        id: "t".to_owned(),
+        caption: NASTY.to_owned(),
+        columns: vec![NASTY.to_owned()],
+        rows: vec![
+            vec![Cell::Text(NASTY.to_owned())],
+            vec![Cell::Link(NASTY.to_owned(), NASTY.to_owned())],
+            vec![Cell::Best(NASTY.to_owned())],
+        ],
+        filters: true,
+    };
+    table.add_to(&mut main);
+    main.picture(NASTY, NASTY);
+    let html = page(NASTY, &main);
+    assert_eq!(html.matches("<script").count(), 1, "{html}");
+    assert_eq!(html.matches("<img").count(), 1, "{html}");
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    for wrong in [json!([]), json!({"schema_version": 2, "exit_code": 0}), result("safe", 10)] {
+        assert!(ResultPage::new(wrong.clone()).is_err(), "{wrong}");
+    }
+    let result = result("unsafe", 10);
+    let good = evidence(&result);
+    let mut lies = Vec::new();
+    let mut lie = |pointer: &str, value: Value| {
+        let mut lie = good.clone();
+        *lie.pointer_mut(pointer).expect("a member") = value;
+        lies.push((pointer.to_owned(), lie));
+    };
+    lie("/engine", json!("ppa"));
+    lie("/inputs/0/sha256", json!("01"));
+    lie("/steps", json!(3));
+    lie("/trace/1/state/y", json!(false));
+    lie("/trace/0/changed", json!({}));
+    lie("/trace/1/state", json!({"y": true}));
+    lie("/end/kind", json!("happy"));
+    for (pointer, lie) in lies {
+        let mut shown = ResultPage::new(result.clone()).expect("a result");
+        assert!(shown.add_evidence("e.json", lie).is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn a_trajectory_is_a_film() {
+    let mut result = result("unsafe", 10);
+    result["counterexample"] = json!({
+        "kind": "unsafe", "step": 1, "variables": ["p", "v"], "controls": ["u"],
+        "trajectories": [{
+            "start": ["0", "1"],
+            "states": [[[0, 0], [1, 1]], [[0.5, 0.75], [1, 1]]],
+            "actions": [[[2, 2]]],
+        }],
+    });
+    let html = ResultPage::new(result.clone()).expect("a result").html("r");
+    for part in ["0.5 to 0.75", "u = 2", "the run ends in the unsafe set"] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    result["counterexample"]["trajectories"][0]["states"] = json!([[[0, 0]]]);
+    assert!(ResultPage::new(result).is_err());
+}

@@ -1,0 +1,1 @@
+"""What other programs that run many experiments need to run policert: BenchExec, Lab, VNN-COMP."""
