@@ -185,7 +185,8 @@ impl TaylorSets {
 
     /// The actions; what is not known of each is a symbol.
     fn actions(&mut self, controller: &StateController) -> Option<Vec<Model>> {
-        let outputs = network::outputs(controller.network(), &self.state, &mut self.blame);
+        let degree = self.algebra.order.degree;
+        let outputs = network::outputs(controller.network(), &self.state, degree, &mut self.blame);
         let map = controller.map();
         let mut actions: Vec<Model> =
             outputs.iter().map(|output| self.algebra.swept(self.mapped(output, map))).collect();

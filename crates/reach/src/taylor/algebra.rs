@@ -61,11 +61,11 @@ impl Algebra {
         let mut dropped = 0.0;
         for &(m, x) in &a.terms {
             for &(k, y) in &b.terms {
-                let product = m.times(k);
-                if product.degree() <= self.order.degree && product.time() <= self.order.time {
-                    *self.sums.entry(product).or_insert(0.0) += x * y;
-                } else {
-                    dropped += (x * y).abs();
+                let order = self.order;
+                let fits = |p: &Monomial| p.degree() <= order.degree && p.time() <= order.time;
+                match m.times(k).filter(fits) {
+                    Some(product) => *self.sums.entry(product).or_insert(0.0) += x * y,
+                    None => dropped += (x * y).abs(),
                 }
             }
         }

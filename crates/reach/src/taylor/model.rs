@@ -234,8 +234,7 @@ impl Model {
 
     /// About the integral of the polynomial from 0 to a time, all errors left out.
     pub(super) fn rough_integral(&self) -> Self {
-        let longer =
-            |&(m, c): &(Monomial, f64)| (m.times(Monomial::TIME), c / (f64::from(m.time()) + 1.0));
+        let longer = |&(m, c): &(Monomial, f64)| (m.times_time(), c / (f64::from(m.time()) + 1.0));
         let mut terms: Vec<_> = self.terms.iter().map(longer).collect();
         terms.sort_by_key(|&(m, _)| m);
         Self { terms, rest: Interval::ZERO }

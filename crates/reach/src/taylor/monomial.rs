@@ -1,16 +1,21 @@
 //! Monomials: products of powers of symbols and of time, in one number.
 //!
-//! A symbol is a number between −1 and 1, time one between 0 and 1. Each exponent has four bits, and so
-//! has the sum of those of the symbols; products add the numbers up. No exponent of a product reaches 16,
+//! A symbol is a number between −1 and 1, time one between 0 and 1. The exponents of the first symbols have
+//! four bits each, those of the others one: their squares are no monomials. So has the exponent of time,
+//! and the sum of those of all symbols, four bits. Products add the numbers up; no exponent of a product reaches 16,
 //! since those of the monomials that are kept are at most 7.
 
 /// The number of symbols that there are.
-pub(super) const SYMBOLS: usize = 30;
+pub(super) const SYMBOLS: usize = POWERS + (TIME - 4 * POWERS);
 
-const TIME: usize = 4 * SYMBOLS;
+/// The number of symbols that may have powers.
+const POWERS: usize = 10;
+const TIME: usize = 120;
 const DEGREE: usize = TIME + 4;
+/// The exponents of symbols without powers.
+const SINGLE: u128 = (1 << TIME) - (1 << (4 * POWERS));
 /// The lowest bit of every symbol's exponent.
-const ODD: u128 = 0x0011_1111_1111_1111_1111_1111_1111_1111;
+const ODD: u128 = SINGLE | 0x0011_1111_1111;
 
 /// A monomial. They are ordered by degree first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -34,13 +39,23 @@ impl Monomial {
 
     /// A symbol.
     pub(super) fn symbol(i: usize) -> Self {
-        Self(1 << (4 * i) | 1 << DEGREE)
+        Self(1 << place(i) | 1 << DEGREE)
     }
 
-    /// The product.
+    /// The product; `None` if a symbol without powers is a factor of both.
     #[inline]
-    pub(super) fn times(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+    pub(super) fn times(self, other: Self) -> Option<Self> {
+        (self.0 & other.0 & SINGLE == 0).then_some(Self(self.0.wrapping_add(other.0)))
+    }
+
+    /// A monomial of all symbols of two.
+    pub(super) fn joined(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The product with time.
+    pub(super) fn times_time(self) -> Self {
+        Self(self.0 + Self::TIME.0)
     }
 
     /// The sum of the exponents of all symbols.
@@ -81,7 +96,8 @@ impl Monomial {
     /// The exponent of a symbol.
     #[inline]
     pub(super) fn exponent(self, symbol: usize) -> u32 {
-        self.bits(4 * symbol)
+        let bits = self.bits(place(symbol));
+        if symbol < POWERS { bits } else { bits & 1 }
     }
 
     /// Returns whether it is a symbol itself.
@@ -94,4 +110,10 @@ impl Monomial {
     pub(super) fn is_even(self) -> bool {
         self.0 & ODD == 0
     }
+}
+
+/// Where the exponent of a symbol begins.
+#[inline]
+fn place(symbol: usize) -> usize {
+    if symbol < POWERS { 4 * symbol } else { 4 * POWERS + (symbol - POWERS) }
 }

@@ -1,26 +1,32 @@
 //! Networks over Taylor models: what they compute as combinations of the monomials of the state.
 //!
-//! A value v is enclosed by v ∈ Σ sⱼ·mⱼ + Σ tₖ·eₖ + c ± r for all values of the symbols, where mⱼ are the
-//! monomials that the state is made of and eₖ ∈ [−1, 1] the errors of functions that were replaced by
-//! a line: each of them is the same number wherever it occurs, so that what values have in common is kept
-//! from layer to layer. Where an argument crosses no bend of a function of linear pieces, nothing is
-//! lost.
+//! A value v is enclosed by v ∈ Σ sⱼ·mⱼ + Σ tₖ·eₖ + c ± r for all values of the symbols, where mⱼ are
+//! monomials and eₖ ∈ [−1, 1] the errors of functions that were replaced by a line or a parabola: each of
+//! them is the same number wherever it occurs, so that what values have in common is kept from layer to
+//! layer. Where an argument crosses no bend of a function of linear pieces, nothing is lost.
+
+mod shape;
 
 use std::convert::Infallible;
 
 use policert_numeric::Interval;
 use policert_numeric::round::{add_down, add_up, mul_up};
-use policert_policy::activation::Curve;
 use policert_policy::{Activation, Elements, Network};
+use rustc_hash::FxHashMap;
 
 use super::model::{Model, rounding};
 use super::monomial::Monomial;
-
-/// Into so many pieces an interval is cut to bound the distance of a function from a line.
-const PIECES: u32 = 16;
+use shape::{Fit, Shape};
 
 /// A relative amount that covers the rounding of sums of magnitudes.
 const SLACK: f64 = 1.0 + 1e-9;
+
+/// Squares are those of at most so many terms …
+const SQUARED_TERMS: usize = 16;
+/// … each of which makes at least this part of the range.
+const SQUARED_PART: f64 = 0.01;
+/// A parabola takes the place of a line if less than this part of its error is left.
+const WORTH: f64 = 0.7;
 
 /// A value.
 #[derive(Clone, Debug)]
@@ -36,25 +42,47 @@ pub(super) struct Row {
 /// What values are combinations of.
 #[derive(Debug)]
 struct Basis {
-    monomials: Vec<Monomial>,
-    /// By monomial: whether it is never negative.
+    /// Monomials, and errors, which are none.
+    columns: Vec<Option<Monomial>>,
+    /// By column: whether it is never negative.
     even: Vec<bool>,
-    /// The number of errors so far.
-    errors: usize,
+    places: FxHashMap<Monomial, usize>,
+    /// The greatest degree of a monomial.
+    degree: u32,
     /// For each symbol of the initial state how much of the errors is due to it.
     blame: Vec<f64>,
 }
 
-/// The outputs of a network over a state, whose `fixed` first symbols stand for the initial state; what
-/// is lost is added to `blame`, symbol by symbol.
-pub(super) fn outputs(network: &Network, state: &[Model], blame: &mut Vec<f64>) -> Vec<Model> {
-    let mut monomials: Vec<Monomial> =
-        state.iter().flat_map(|model| model.terms.iter().map(|&(m, _)| m)).collect();
-    monomials.sort_unstable();
-    monomials.dedup();
-    monomials.retain(|&m| m != Monomial::ONE);
-    let even = monomials.iter().map(|m| m.is_even()).collect();
-    let mut basis = Basis { monomials, even, errors: 0, blame: std::mem::take(blame) };
+/// The square of a value's distance from its centre.
+struct Square {
+    /// By column.
+    terms: Vec<(usize, f64)>,
+    /// All magnitudes together.
+    size: f64,
+    /// What is left out.
+    error: f64,
+}
+
+/// The outputs of a network over a state, in monomials up to a degree; what is lost is added to `blame`,
+/// for each of the first symbols.
+pub(super) fn outputs(
+    network: &Network,
+    state: &[Model],
+    degree: u32,
+    blame: &mut Vec<f64>,
+) -> Vec<Model> {
+    let mut basis = Basis {
+        columns: Vec::new(),
+        even: Vec::new(),
+        places: FxHashMap::default(),
+        degree,
+        blame: std::mem::take(blame),
+    };
+    for &(monomial, _) in state.iter().flat_map(|model| &model.terms) {
+        if monomial != Monomial::ONE {
+            basis.column(monomial);
+        }
+    }
     let inputs = state.iter().map(|model| basis.row_of(model)).collect();
     let rows = match network.fold(&mut basis, inputs) {
         Ok(mut values) => values.swap_remove(network.output().index()),
@@ -66,11 +94,22 @@ pub(super) fn outputs(network: &Network, state: &[Model], blame: &mut Vec<f64>) 
 }
 
 impl Basis {
+    /// The column of a monomial.
+    fn column(&mut self, monomial: Monomial) -> usize {
+        let next = self.columns.len();
+        let place = *self.places.entry(monomial).or_insert(next);
+        if place == next {
+            self.columns.push(Some(monomial));
+            self.even.push(monomial.is_even());
+        }
+        place
+    }
+
     fn row_of(&self, model: &Model) -> Row {
-        let mut slopes = vec![0.0; self.monomials.len()];
-        for &(m, c) in &model.terms {
-            if let Ok(at) = self.monomials.binary_search(&m) {
-                slopes[at] = c;
+        let mut slopes = vec![0.0; self.columns.len()];
+        for (monomial, c) in &model.terms {
+            if let Some(&at) = self.places.get(monomial) {
+                slopes[at] = *c;
             }
         }
         let middle = model.rest.midpoint();
@@ -81,10 +120,15 @@ impl Basis {
     }
 
     fn model_of(&self, row: &Row) -> Model {
-        let count = self.monomials.len().min(row.slopes.len());
-        let errors = row.slopes[count..].iter().map(|t| t.abs()).sum::<f64>();
-        let terms = self.monomials.iter().zip(&row.slopes).map(|(&m, &c)| (m, c));
-        let terms = terms.filter(|(_, c)| *c != 0.0).collect();
+        let (mut terms, mut errors) = (Vec::new(), 0.0);
+        for (column, &slope) in self.columns.iter().zip(&row.slopes) {
+            match column {
+                Some(_) if slope == 0.0 => {}
+                Some(monomial) => terms.push((*monomial, slope)),
+                None => errors += slope.abs(),
+            }
+        }
+        terms.sort_unstable_by_key(|&(m, _)| m);
         let radius = add_up(row.radius, mul_up(errors, SLACK));
         Model { terms, rest: Interval::ball(0.0, radius) }.shifted(row.centre)
     }
@@ -99,9 +143,8 @@ impl Basis {
                 above += slope.abs();
             }
         }
-        let errors = row.slopes.iter().skip(self.even.len()).map(|t| t.abs()).sum::<f64>();
-        let below = add_up(mul_up(below + errors, SLACK), row.radius);
-        let above = add_up(mul_up(above + errors, SLACK), row.radius);
+        let below = add_up(mul_up(below, SLACK), row.radius);
+        let above = add_up(mul_up(above, SLACK), row.radius);
         let (lo, hi) = (add_down(row.centre, -below), add_up(row.centre, above));
         Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING)
     }
@@ -117,71 +160,95 @@ impl Basis {
         let radius = add_up(mul_up(x.radius, slope.abs()), error);
         if spread > 0.0 {
             self.take_blame(x, spread);
-            slopes.resize(self.monomials.len() + self.errors, 0.0);
+            slopes.resize(self.columns.len(), 0.0);
             slopes.push(spread);
-            self.errors += 1;
+            self.columns.push(None);
+            self.even.push(false);
         }
         Row { centre, slopes, radius, size: 0.0 }.sized()
+    }
+
+    /// (x − c)², where c is the centre of x.
+    fn square(&mut self, x: &Row) -> Square {
+        let spread: f64 = x.slopes.iter().map(|s| s.abs()).sum();
+        let mut chosen: Vec<(Monomial, f64)> = self
+            .columns
+            .iter()
+            .zip(&x.slopes)
+            .filter(|(_, s)| s.abs() > SQUARED_PART * spread)
+            .filter_map(|(column, &s)| Some(((*column)?, s)))
+            .collect();
+        chosen.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        chosen.truncate(SQUARED_TERMS);
+        let inside = mul_up(chosen.iter().map(|(_, s)| s.abs()).sum::<f64>(), SLACK);
+        // The others, of which rounding may make less than nothing.
+        let known = chosen.iter().map(|(m, _)| self.places[m]).collect::<Vec<_>>();
+        let others = x.slopes.iter().enumerate().filter(|(at, _)| !known.contains(at));
+        let outside = mul_up(others.map(|(_, s)| s.abs()).sum::<f64>(), SLACK);
+        let outside = add_up(outside, x.radius);
+        // (p + z)² − p² = (2·p + z)·z
+        let mut error = mul_up(add_up(mul_up(2.0, inside), outside), outside);
+        let mut sums: Vec<(usize, f64)> = Vec::new();
+        for (i, &(m, a)) in chosen.iter().enumerate() {
+            for (k, &(other, b)) in chosen.iter().enumerate().skip(i) {
+                let coefficient = if i == k { a * b } else { 2.0 * (a * b) };
+                match m.times(other).filter(|monomial| monomial.degree() <= self.degree) {
+                    Some(monomial) => sums.push((self.column(monomial), coefficient)),
+                    None => error = add_up(error, mul_up(coefficient.abs(), SLACK)),
+                }
+            }
+        }
+        let pairs = chosen.len() * chosen.len();
+        let size = mul_up(inside, inside);
+        let error = add_up(error, rounding(3, size, pairs));
+        Square { terms: sums, size: mul_up(size, SLACK), error }
+    }
+
+    /// A function of x with values over a range.
+    fn fitted(&mut self, x: &Row, shape: &Shape) -> Row {
+        let line = shape.line();
+        let Some(line) = line else { return Row::constant(shape.image()) };
+        if self.degree < 2 {
+            return self.line(x, line.slope, line.rest);
+        }
+        let Some(parabola) = shape.parabola(x.centre) else {
+            return self.line(x, line.slope, line.rest);
+        };
+        let square = self.square(x);
+        let lost = Interval::ball(0.0, mul_up(square.error, parabola.bend.abs()));
+        if (parabola.rest + lost).width() < WORTH * line.rest.width() {
+            self.bent(x, &parabola, &square, lost)
+        } else {
+            self.line(x, line.slope, line.rest)
+        }
+    }
+
+    /// `bend·(x − c)² + slope·x` and the rest.
+    fn bent(&mut self, x: &Row, parabola: &Fit, square: &Square, lost: Interval) -> Row {
+        let mut row = self.line(x, parabola.slope, parabola.rest + lost);
+        row.slopes.resize(self.columns.len(), 0.0);
+        for &(column, coefficient) in &square.terms {
+            row.slopes[column] += parabola.bend * coefficient;
+        }
+        // Each product and each sum rounds; a column gets at most as many terms as there are.
+        let added = mul_up(square.size, parabola.bend.abs());
+        let size = add_up(row.size, added);
+        let error = rounding(square.terms.len() + 2, size, square.terms.len());
+        row.radius = add_up(row.radius, error);
+        row.sized()
     }
 
     /// Says which symbols make the range of x, over which something of a size is lost, as wide as it is.
     fn take_blame(&mut self, x: &Row, lost: f64) {
         let total: f64 = x.slopes.iter().map(|s| s.abs()).sum();
         for (symbol, blame) in self.blame.iter_mut().enumerate() {
-            let terms = self.monomials.iter().zip(&x.slopes).filter(|(m, _)| m.has(symbol));
+            let columns = self.columns.iter().zip(&x.slopes);
+            let terms = columns.filter(|(column, _)| column.is_some_and(|m| m.has(symbol)));
             let share = terms.map(|(_, s)| s.abs()).sum::<f64>() / total;
             if share.is_finite() && lost.is_finite() {
                 *blame += share * lost;
             }
         }
-    }
-
-    /// A function of linear pieces with bends, from one end of the range of its argument to the other.
-    fn bent(&mut self, activation: Activation, x: &Row, range: Interval, bends: [f64; 2]) -> Row {
-        let (lo, hi) = (range.lo(), range.hi());
-        let value = |at: f64| activation.of_interval(Interval::point(at));
-        let image = activation.of_interval(range);
-        let slope = (value(hi) - value(lo)).midpoint() / (hi - lo);
-        if !(slope.is_finite() && lo.is_finite() && hi.is_finite()) {
-            return Row::constant(image);
-        }
-        // What is left is linear between its ends and the bends.
-        let left = |at: f64| value(at) - Interval::point(slope) * Interval::point(at);
-        let inside = bends.into_iter().filter(|&bend| lo < bend && bend < hi);
-        let rest = inside.fold(left(lo).hull(left(hi)), |rest, bend| rest.hull(left(bend)));
-        self.line(x, slope, rest)
-    }
-
-    /// A function that is not made of linear pieces.
-    fn curved(&mut self, curve: &dyn Curve, x: &Row, range: Interval) -> Row {
-        let (lo, hi) = (range.lo(), range.hi());
-        if !(lo.is_finite() && hi.is_finite()) {
-            return Row::constant(curve.image(lo, hi));
-        }
-        let slope = if hi > lo {
-            (curve.at(hi) - curve.at(lo)).midpoint() / (hi - lo)
-        } else {
-            curve.slope(lo).midpoint()
-        };
-        if !slope.is_finite() {
-            return Row::constant(curve.image(lo, hi));
-        }
-        let exact = Interval::point(slope);
-        let mut rest: Option<Interval> = None;
-        let mut from = lo;
-        for piece in 1..=PIECES {
-            let part = f64::from(piece) / f64::from(PIECES);
-            let to = if piece == PIECES { hi } else { (lo + (hi - lo) * part).clamp(from, hi) };
-            // From each end of a piece the slope says how far the function gets from the line.
-            let left = |at: f64| curve.at(at) - exact * Interval::point(at);
-            let steepness = curve.slopes(from, to) - exact;
-            let width = Interval::ZERO.hull(Interval::point(to) - Interval::point(from));
-            let (ahead, back) = (left(from) + steepness * width, left(to) - steepness * width);
-            let both = ahead.intersection(back).unwrap_or(ahead);
-            rest = Some(rest.map_or(both, |rest| rest.hull(both)));
-            from = to;
-        }
-        self.line(x, slope, rest.unwrap_or(Interval::EVERYTHING))
     }
 }
 
@@ -221,13 +288,19 @@ impl Elements for Basis {
         Ok(match activation {
             Activation::Leaky { .. } if range.lo() >= 0.0 => x.clone(),
             Activation::Leaky { alpha } if range.hi() <= 0.0 => self.line(x, alpha, Interval::ZERO),
-            Activation::Leaky { .. } => self.bent(activation, x, range, [0.0, 0.0]),
+            Activation::Leaky { .. } => {
+                self.fitted(x, &Shape::of_pieces(activation, range, &[0.0]))
+            }
             Activation::Clip { lo, hi } if range.lo() >= lo && range.hi() <= hi => x.clone(),
             Activation::Clip { lo, hi } if range.hi() <= lo || range.lo() >= hi => {
                 Row::constant(activation.of_interval(range))
             }
-            Activation::Clip { lo, hi } => self.bent(activation, x, range, [lo, hi]),
-            Activation::Smooth(function) => self.curved(function.curve(), x, range),
+            Activation::Clip { lo, hi } => {
+                self.fitted(x, &Shape::of_pieces(activation, range, &[lo, hi]))
+            }
+            Activation::Smooth(function) => {
+                self.fitted(x, &Shape::of_curve(function.curve(), range))
+            }
         })
     }
 

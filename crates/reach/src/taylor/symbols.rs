@@ -16,7 +16,7 @@ use super::monomial::{Monomial, SYMBOLS};
 const NEGLIGIBLE: f64 = 1e-7;
 
 /// There are at most this many symbols for errors for each variable.
-const SYMBOLS_PER_VARIABLE: usize = 5;
+const SYMBOLS_PER_VARIABLE: usize = 10;
 
 /// The symbols of a vector of models; the first ones stand for the initial state and stay.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,9 @@ impl Symbols {
 
     /// The symbols that occur in none of the models.
     pub(super) fn unused(self, models: &[Model]) -> Vec<usize> {
-        let occurs =
-            |i: usize| models.iter().any(|model| model.terms.iter().any(|(m, _)| m.has(i)));
-        (self.fixed..SYMBOLS).filter(|&i| !occurs(i)).collect()
+        let terms = models.iter().flat_map(|model| &model.terms);
+        let together = terms.fold(Monomial::ONE, |all, (m, _)| all.joined(*m));
+        (self.fixed..SYMBOLS).filter(|&i| !together.has(i)).collect()
     }
 
     /// Makes symbols of rests that are not negligible, so that `reserve` symbols are free afterwards.

@@ -7,7 +7,7 @@ use policert_reach::{ReachConfig, ReachVerdict, Task, analyse};
 use policert_testkit::{shared_folder, slow_tests};
 
 /// Tasks, and whether they take a moment even without optimisation. All of them are safe.
-const TABLE: [(&str, bool); 11] = [
+const TABLE: [(&str, bool); 12] = [
     ("zero-width-1", true),
     ("zero-width-2", true),
     ("zero-width-3", true),
@@ -19,6 +19,7 @@ const TABLE: [(&str, bool); 11] = [
     ("tora-sigmoid", true),
     ("unicycle", true),
     ("nav-set", true),
+    ("nav-point", false),
 ];
 
 #[test]

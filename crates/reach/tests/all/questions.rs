@@ -7,8 +7,8 @@ use policert_engine_api::{Budget, CancelFlag, Limits, Silent, StopReason};
 use policert_numeric::{Interval, Rational};
 use policert_reach::{
     AfterGoal, Border, Evaluation, GoalRule, LoopAnalysis, LoopRegion, NetworkArithmetic,
-    ObstacleKind, ReachConfig, ReachJournal, ReachVerdict, RefinementEnd, Rounding, Task,
-    UnknownCause, ViolationKind, analyse,
+    ObstacleKind, ReachConfig, ReachJournal, ReachVerdict, RefinementEnd, Rounding, StateSetKind,
+    Task, UnknownCause, ViolationKind, analyse,
 };
 
 fn task(text: &str) -> Task {
@@ -182,10 +182,38 @@ fn networks_that_read_the_state() {
         let text = text.replace("LOW", &format!("-{bound}")).replace("HIGH", bound);
         Task::parse("task.toml", &text, folder.path(), None).expect("well-formed")
     };
-    let config = ReachConfig { refinements: Some(0), ..ReachConfig::default() };
-    let verdict = answer(&with("0.1216"), &config).verdict;
-    assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(20) });
-    assert!(matches!(answer(&with("0.1215"), &config).verdict, ReachVerdict::Unsafe(_)));
+    for sets in [StateSetKind::Auto, StateSetKind::Zonotopes, StateSetKind::TaylorModels] {
+        let config = ReachConfig { refinements: Some(0), sets, ..ReachConfig::default() };
+        let verdict = answer(&with("0.1216"), &config).verdict;
+        assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(20) }, "{sets:?}");
+        assert!(matches!(answer(&with("0.1215"), &config).verdict, ReachVerdict::Unsafe(_)));
+    }
+}
+
+#[test]
+fn networks_that_read_the_state_over_differential_equations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let nnet = "// u = -x\n1,1,1,1,\n1,1,\n0,\n-10,\n10,\n0,0,\n1,1,\n-1.0,\n0.0,\n";
+    std::fs::write(folder.path().join("minus.nnet"), nnet).expect("written");
+    // x' = u·x with u held for 1/2: from x to x·e^(-x/2), and from 1 to 0.60653 and 0.44786.
+    let with = |initial: &str, avoid: &str| {
+        let text = format!(
+            "state = [\"x\"]\ninput = [\"u\"]\n[dynamics]\nkind = \"ode\"\ndt = 0.5\nsubsteps = 10\n\
+             derivative = [\"u*x\"]\n[policy]\nnetwork = \"minus.nnet\"\ninput = \"state\"\n\
+             [initial]\nlower = [{initial}]\nupper = [1]\n[unsafe]\nlower = [{avoid}]\n\
+             upper = [10]\nfrom_step = 2\n[horizon]\nsteps = 2\n"
+        );
+        Task::parse("task.toml", &text, folder.path(), None).expect("well-formed")
+    };
+    for sets in [StateSetKind::Auto, StateSetKind::Zonotopes, StateSetKind::TaylorModels] {
+        let config = ReachConfig { sets, ..ReachConfig::default() };
+        for initial in ["0.9", "1"] {
+            let safe = answer(&with(initial, "0.45"), &config).verdict;
+            assert_eq!(safe, ReachVerdict::Safe { goal_step: None }, "{sets:?} {initial}");
+            let violated = answer(&with(initial, "0.445"), &config).verdict;
+            assert!(matches!(violated, ReachVerdict::Unsafe(_)), "{sets:?} {initial}");
+        }
+    }
 }
 
 /// A loop from the text of a task file with tables.
