@@ -38,7 +38,11 @@ fn problems_are_models_of_every_command() {
             42,
             "--unsafe has no effect",
         ),
-        ("verify domain.pddl four.pddl --no-policy --unsafe on(e,a)", 42, "unknown"),
+        (
+            "verify domain.pddl four.pddl --no-policy --unsafe on(e,a)",
+            42,
+            "`on(a,b)` is a variable",
+        ),
         ("verify model.jani four.pddl --unsafe x=1", 40, "model.jani:1:1: (define (domain NAME)"),
         ("check domain.pddl four.pddl", 0, "operators  32"),
         ("convert domain.pddl four.pddl --unsafe on(b,a) --output four.jani", 0, "WRITTEN"),

@@ -52,6 +52,11 @@ impl Scope {
         local.or_else(|| self.globals.get(&name)).copied()
     }
 
+    /// The names of global constants and variables, in no certain order.
+    pub fn globals(&self) -> impl Iterator<Item = NameId> {
+        self.globals.keys().copied()
+    }
+
     /// The function `name`.
     pub fn function(&self, name: NameId, automaton: Option<usize>) -> Option<FunctionId> {
         let local = automaton.and_then(|a| self.local_functions.get(a)?.get(&name));

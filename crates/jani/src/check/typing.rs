@@ -326,11 +326,30 @@ impl<'c> TypeChecker<'c> {
         }
     }
 
+    /// A variable whose name looks like a call of a function, as those of problems in PDDL do.
+    fn variable_like_a_call(&self, function: &str) -> Option<&str> {
+        let begins = |name: &&str| {
+            let (head, rest) = name.split_once('(').unwrap_or_default();
+            !rest.is_empty() && head.eq_ignore_ascii_case(function)
+        };
+        self.checked.scope.globals().map(|name| self.names.text(name)).filter(begins).min()
+    }
+
     fn call(&mut self, name: ast::Name, arguments: &[Expr]) -> Type {
         let text = self.names.text(name.symbol);
         let Some(id) = self.checked.scope.function(name.symbol, self.automaton) else {
             let message = format!("unknown function `{text}`");
-            self.diagnostics.invalid(DiagnosticCode::UnknownName, name.at, message);
+            let code = DiagnosticCode::UnknownName;
+            match self.variable_like_a_call(text) {
+                Some(variable) => {
+                    let help = format!(
+                        "`{variable}` is a variable, and written just so, without blanks; a fact \
+                         that never changes is none"
+                    );
+                    self.diagnostics.invalid_with_help(code, name.at, message, help);
+                }
+                None => self.diagnostics.invalid(code, name.at, message),
+            }
             return Type::Unknown;
         };
         let function = self.checked.function(id);
