@@ -20,7 +20,7 @@ use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::network::{Network, NetworkBuilder, NodeId};
 
-use observer::ObservationBuilder;
+use observer::{ObservationBuilder, TABLE_SIZE};
 
 /// A result, or the reason for which an expression is not computed.
 type Computed<T> = Result<T, String>;
@@ -65,8 +65,8 @@ pub(crate) fn variables_of(inputs: &[InputSource]) -> Vec<VarId> {
 /// The error for an interface with an input that cannot be computed.
 pub(crate) fn refusal(input: usize, why: &str, interface: &str) -> PolicyError {
     let message = format!(
-        "this input cannot be computed: {why}; supported are functions of one bounded variable, and \
-         sums, comparisons, conjunctions and choices of such"
+        "this input cannot be computed: {why}; supported are functions of one variable that has at most \
+         {TABLE_SIZE} values, and sums, comparisons, conjunctions and choices of such"
     );
     PolicyError::unsupported(format!("/input/{input}"), message).in_file(interface)
 }

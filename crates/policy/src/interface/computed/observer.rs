@@ -12,7 +12,7 @@ use crate::matrix::Matrix;
 use crate::network::{NetworkBuilder, NodeId};
 
 /// A function of one variable is tabulated if the variable has at most this many values.
-const TABLE_SIZE: i64 = 4096;
+pub(super) const TABLE_SIZE: i64 = 4096;
 
 /// More weights of one layer are a mistake.
 const MOST_WEIGHTS: usize = 1 << 26;
@@ -213,7 +213,7 @@ impl<'a> ObservationBuilder<'a> {
                     self.linear(a)
                 }
                 UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Truncate | UnaryOp::Sign => {
-                    Err("it rounds a function of several variables".to_owned())
+                    Err("it rounds".to_owned())
                 }
             },
             Expr::Binary(op, a, b) => self.binary(*op, a, b),
@@ -223,7 +223,7 @@ impl<'a> ObservationBuilder<'a> {
                 let chosen = self.where_true(&c, &difference)?;
                 Ok(otherwise.plus(&one, &chosen))
             }
-            Expr::Cell { .. } => Err("it reads a cell of an array by several variables".to_owned()),
+            Expr::Cell { .. } => Err("it reads a cell of an array".to_owned()),
         }
     }
 
@@ -250,10 +250,8 @@ impl<'a> ObservationBuilder<'a> {
                 let inverse = inverse.ok_or("it divides by a variable")?;
                 Ok(self.linear(a)?.times(&inverse))
             }
-            BinaryOp::Mod => {
-                Err("it is the remainder of a function of several variables".to_owned())
-            }
-            BinaryOp::Pow => Err("it is a power of several variables".to_owned()),
+            BinaryOp::Mod => Err("it takes a remainder".to_owned()),
+            BinaryOp::Pow => Err("it takes a power".to_owned()),
             BinaryOp::Max | BinaryOp::Min => {
                 let (a, b) = (self.linear(a)?, self.linear(b)?);
                 let excess = self.bend(&a.clone().minus(&b))?;
