@@ -203,11 +203,11 @@ impl Budget {
     /// # Errors
     /// [`StopReason::Memory`] beyond it.
     pub fn check_memory(&self, more: u64) -> Result<(), StopReason> {
-        match (self.limits.memory, resident_memory()) {
-            (Some(limit), Some(used)) if used.saturating_add(more) > limit => {
-                Err(StopReason::Memory)
-            }
-            _ => Ok(()),
+        // Without a limit the system need not be asked.
+        let Some(limit) = self.limits.memory else { return Ok(()) };
+        match resident_memory() {
+            Some(used) if used.saturating_add(more) > limit => Err(StopReason::Memory),
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -181,7 +181,8 @@ pub enum ConfigurationError {
     /// Z3 is not built in.
     #[error(
         "preset `{0}` needs Z3, which is not built in: build with `./x build`, or with \
-         `cargo build --release --features z3` and the Z3 library in place"
+         `cargo build --release --features z3` and the Z3 library in place; in Python, \
+         `pip install policert[z3]`"
     )]
     NeedsZ3(String),
 }

@@ -4,8 +4,8 @@
 //! for unsafe states first where they seem near; [`reach_goal`] asks whether every run reaches a goal state;
 //! [`PolicySuccessors`] gives the successors of single states. Operators are composed only where
 //! their edges are enabled, so models with millions of operators do no harm. [`Rollout`] runs single states at random,
-//! for training; [`Simulation`] does so under a policy, to the end. [`induced_mdp`] builds the Markov
-//! decision process induced by the policy.
+//! [`Episode`] those of an agent in training; [`Simulation`] does so under a policy, to the end.
+//! [`induced_mdp`] builds the Markov decision process induced by the policy.
 //!
 //! **Architecture invariant**: what is compiled for speed agrees with
 //! [`policert_model::ModelSemantics`] everywhere, and asks it where it cannot tell.
@@ -42,7 +42,9 @@ pub use policy_successors::{
     PolicyChoice, PolicySuccessor, PolicySuccessors, StateSuccessors, Stuck,
 };
 pub use random::Random;
-pub use rollout::{Rollout, RunStep, StartSampler, StateNumber};
+pub use rollout::{
+    Begun, Episode, EpisodeEnd, Position, Rollout, RunStep, StartSampler, StateNumber, Tally,
+};
 pub use simulate::{
     EndingCount, Run, RunEnding, RunTransition, Simulation, SimulationConfig, SimulationStatistics,
 };

@@ -8,6 +8,7 @@
 //!
 //! Nothing is allocated in the loop; operators are composed when they are first enabled.
 
+mod episode;
 mod number;
 mod start;
 
@@ -20,6 +21,7 @@ use crate::label_set::LabelSets;
 use crate::lazy_operators::LazyOperators;
 use crate::random::Random;
 
+pub use episode::{Begun, Episode, EpisodeEnd, Tally};
 pub use number::StateNumber;
 pub use start::StartSampler;
 
@@ -60,11 +62,36 @@ pub struct Rollout<'m> {
     outputs: LabelSets,
     /// By operator, see [`cumulative`].
     cumulative: Vec<Box<[f64]>>,
-    enabled: Enabled,
     fired: Vec<OpId>,
-    point: Vec<i64>,
     next: Vec<i64>,
+    at: Position,
+}
+
+/// Where a run stands.
+#[derive(Debug)]
+pub struct Position {
+    point: Vec<i64>,
+    enabled: Enabled,
     applicable: Vec<bool>,
+}
+
+impl Position {
+    fn nowhere(variables: usize, outputs: usize) -> Self {
+        let (point, applicable) = (vec![0; variables], vec![false; outputs]);
+        Self { point, enabled: Enabled::default(), applicable }
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> &[i64] {
+        &self.point
+    }
+
+    /// By output of the policy: whether its label is applicable in the state.
+    #[must_use]
+    pub fn applicable(&self) -> &[bool] {
+        &self.applicable
+    }
 }
 
 impl<'m> Rollout<'m> {
@@ -100,12 +127,21 @@ impl<'m> Rollout<'m> {
             allowed,
             outputs: learned,
             cumulative: Vec::new(),
-            enabled: Enabled::default(),
             fired: Vec::new(),
-            point: vec![0; model.variables.len()],
             next: vec![0; model.variables.len()],
-            applicable: vec![false; outputs.len()],
+            at: Position::nowhere(model.variables.len(), outputs.len()),
         }
+    }
+
+    /// A place for another run, which stands nowhere yet.
+    #[must_use]
+    pub fn nowhere(&self) -> Position {
+        Position::nowhere(self.at.point.len(), self.at.applicable.len())
+    }
+
+    /// Goes on with another run, and leaves this one in its place.
+    pub fn exchange(&mut self, other: &mut Position) {
+        std::mem::swap(&mut self.at, other);
     }
 
     /// Goes to a state, whose values lie in their domains.
@@ -113,17 +149,18 @@ impl<'m> Rollout<'m> {
     /// # Errors
     /// A modelling error in it.
     pub fn enter(&mut self, state: &[i64]) -> Result<(), EngineError> {
-        self.point.copy_from_slice(state);
+        self.at.point.copy_from_slice(state);
         self.look()
     }
 
     /// Finds what may happen in the current state.
     #[inline]
     fn look(&mut self) -> Result<(), EngineError> {
-        self.operators.enabled_edges(&self.point, &mut self.enabled)?;
-        self.applicable.fill(false);
-        let (applicable, output_of) = (&mut self.applicable, &self.output_of);
-        self.operators.applicable(&self.enabled.edges, self.outputs.set(0), |label| {
+        let Position { point, enabled, applicable } = &mut self.at;
+        self.operators.enabled_edges(point, enabled)?;
+        applicable.fill(false);
+        let output_of = &self.output_of;
+        self.operators.applicable(&enabled.edges, self.outputs.set(0), |label| {
             if let Some(k) = output_of[label.index()] {
                 applicable[k as usize] = true;
             }
@@ -134,32 +171,32 @@ impl<'m> Rollout<'m> {
     /// The current state.
     #[must_use]
     pub fn state(&self) -> &[i64] {
-        &self.point
+        &self.at.point
     }
 
     /// By output of the policy: whether its label is applicable in the current state.
     #[must_use]
     pub fn applicable(&self) -> &[bool] {
-        &self.applicable
+        &self.at.applicable
     }
 
     /// Returns whether the current state is unsafe. A condition without truth value does not hold.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
-        self.unsafe_condition.truth(&self.point) == Kleene::True
+        self.unsafe_condition.truth(&self.at.point) == Kleene::True
     }
 
     /// Returns whether the current state is one of the property's goal.
     #[must_use]
     pub fn is_goal(&self) -> bool {
-        self.goal.truth(&self.point) == Kleene::True
+        self.goal.truth(&self.at.point) == Kleene::True
     }
 
     /// Returns whether the current state is declared terminal: no run leaves it, but
     /// [`step`](Self::step) leaves that to the caller.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
-        self.terminal.truth(&self.point) == Kleene::True
+        self.terminal.truth(&self.at.point) == Kleene::True
     }
 
     /// Draws a step after the policy has chosen an output, or none. The run stays where it is
@@ -172,9 +209,9 @@ impl<'m> Rollout<'m> {
         output: Option<usize>,
         random: &mut Random,
     ) -> Result<RunStep, EngineError> {
-        let row = output.unwrap_or(self.applicable.len());
+        let row = output.unwrap_or(self.at.applicable.len());
         let allowed = Some(self.allowed.set(row));
-        self.operators.operators(&self.enabled.edges, allowed, &mut self.fired)?;
+        self.operators.operators(&self.at.enabled.edges, allowed, &mut self.fired)?;
         if self.fired.is_empty() {
             return Ok(RunStep::Stuck);
         }
@@ -185,11 +222,11 @@ impl<'m> Rollout<'m> {
         }
         let (operator, compiled) = self.operators.compiled(id);
         let sums = &self.cumulative[id.index()];
-        let (point, next) = (&mut self.point, &mut self.next);
+        let (point, next) = (&mut self.at.point, &mut self.next);
         match compiled.draw(operator, sums, self.semantics, point, next, random)? {
             Drawn::Dropped(destination) => Ok(RunStep::Dropped { operator: id, destination }),
             Drawn::Outcome(destination) => {
-                std::mem::swap(&mut self.point, &mut self.next);
+                std::mem::swap(&mut self.at.point, &mut self.next);
                 self.look()?;
                 Ok(RunStep::Moved { operator: id, destination })
             }

@@ -20,7 +20,7 @@ use crate::{
     property::{Property, TrainingRewards},
     selector::{PropertyKey, Selector},
     source::Source,
-    stop::Watch,
+    stop::{StopCheck, Watch},
     summary::JaniSummary,
 };
 
@@ -120,7 +120,8 @@ fn load(
     }
     loaded.diagnostics = parser.diagnostics.take();
     if let Some(task) = &mut loaded.task {
-        task.parser = parser;
+        // What is read later has a watch of its own.
+        task.parser = Parser { watch: Watch::default(), ..parser };
     }
     loaded
 }
@@ -219,7 +220,13 @@ impl Loaded {
     /// itself could not be loaded.
     #[must_use]
     pub fn property(&self, selector: &Selector) -> LoadedProperty {
-        let Read { value: loaded, diagnostics, files, stopped } = self.with_task(|task, parser| {
+        self.property_until(selector, StopCheck::default())
+    }
+
+    /// The same, unless `stop` says that it takes too long.
+    #[must_use]
+    pub fn property_until(&self, selector: &Selector, stop: StopCheck) -> LoadedProperty {
+        let read = self.with_task(stop, |task, parser| {
             let (source, key) = match selector {
                 Selector::Own(key) => (Arc::clone(&task.source), key),
                 Selector::File(path, key) => (parser.file(path, None)?, key),
@@ -258,7 +265,8 @@ impl Loaded {
             let property = parser.property(properties[position]);
             lower_property(task, parser, root, &property)
         });
-        let (property, rewards) = loaded.unzip();
+        let Read { value, diagnostics, files, stopped } = read;
+        let (property, rewards) = value.unzip();
         let rewards = rewards.unwrap_or_default();
         LoadedProperty { property, rewards, diagnostics, files, stopped }
     }
@@ -298,7 +306,7 @@ impl Loaded {
         text: &str,
         lower: impl FnOnce(&mut PropertyLowerer<'_>, &ast::Expr) -> Option<T> + Send,
     ) -> (Option<T>, Vec<Diagnostic>) {
-        let Read { value, diagnostics, .. } = self.with_task(|task, parser| {
+        let read = self.with_task(StopCheck::default(), |task, parser| {
             let known = task.known_names();
             let expr = infix::read(text, parser, &task.lowered.model, &known)?;
             let mut lowerer = PropertyLowerer {
@@ -310,20 +318,21 @@ impl Loaded {
             };
             lower(&mut lowerer, &expr)
         });
-        (value, diagnostics)
+        (read.value, read.diagnostics)
     }
 
     /// Runs `f` with what the model's loading left, on a copy of the parser. There is a value, or
     /// an error among the diagnostics, or no model.
     fn with_task<T: Send>(
         &self,
+        stop: StopCheck,
         f: impl FnOnce(&ModelParts, &mut Parser) -> Option<T> + Send,
     ) -> Read<T> {
         let nothing =
             Read { value: None, diagnostics: Vec::new(), files: Vec::new(), stopped: false };
         let Some(task) = &self.task else { return nothing };
         with_deep_stack(|| {
-            let mut parser = task.parser.clone();
+            let mut parser = Parser { watch: Watch::new(stop), ..task.parser.clone() };
             let known = parser.diagnostics.sources.len();
             // Whatever came of it in spite of errors is of no use.
             let value = f(task, &mut parser).filter(|_| !parser.diagnostics.has_errors());

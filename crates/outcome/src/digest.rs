@@ -121,7 +121,7 @@ fn hexadecimal(hasher: Sha256) -> String {
 }
 
 /// Bytes that are hashed at once.
-const BLOCK: usize = 1 << 20;
+const BLOCK: usize = 1 << 14;
 
 fn digest<E: From<std::io::Error>>(
     path: &Path,

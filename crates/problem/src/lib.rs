@@ -25,6 +25,7 @@ mod asnet;
 pub mod control_loop;
 mod files;
 mod hollow_facts;
+mod kept_model;
 pub mod load;
 mod options;
 mod pddl;
@@ -41,6 +42,7 @@ pub use policert_ppa::Splits;
 
 pub use files::Files;
 pub use hollow_facts::HollowFact;
+pub use kept_model::KeptModel;
 pub use options::{
     InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,

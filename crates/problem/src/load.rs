@@ -1,7 +1,7 @@
 //! Loading a problem: model, then property, then policy, and what they say about each other.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use policert_engine_api::{Budget, StopReason};
 use policert_jani::diagnostic::DiagnosticCode;
@@ -95,7 +95,10 @@ fn load(
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
     let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
-    let model = source.into_model().ok_or_else(no_model)?.without_labels(never);
+    let model = Arc::try_unwrap(source)
+        .map_or_else(|kept| kept.model().cloned(), Loaded::into_model)
+        .ok_or_else(no_model)?
+        .without_labels(never);
     remark(options, &property, policy.as_ref(), remarks);
     let rules = policy.as_ref().map(|fitted| &fitted.policy);
     let semantics = semantics(options, &model, &property, rules, never, terminal.as_ref());
@@ -157,18 +160,22 @@ fn no_model() -> Failure {
     Failure::Internal("a model without diagnostics is missing".to_owned())
 }
 
-/// Loads the model.
+/// Loads the model, unless the options keep it.
 pub fn model(
     options: &ProblemOptions,
     budget: &Budget,
     remarks: &mut Remarks,
-) -> Result<Loaded, Failure> {
-    let polled = Mutex::new(budget.fork());
-    let stop = move || polled.lock().map_or(true, |mut budget| budget.poll_clock().is_err());
+) -> Result<Arc<Loaded>, Failure> {
+    let source = options.kept.or_read(options, budget, || read(options, budget))?;
+    accept(source.diagnostics(), remarks)?;
+    if source.model().is_none() { Err(no_model()) } else { Ok(source) }
+}
+
+fn read(options: &ProblemOptions, budget: &Budget) -> Result<Loaded, Failure> {
     let jani = LoadOptions {
         constants: options.constants.clone(),
         exact_probabilities: options.probabilities == Probabilities::Exact,
-        stop: StopCheck::new(stop),
+        stop: stop_check(budget),
     };
     let source = match &options.pddl_problem {
         Some(problem) => pddl::load(options, problem, &jani, budget)?,
@@ -180,8 +187,13 @@ pub fn model(
     if source.model().is_none() && pddl::is_domain(options) {
         return Err(pddl::no_problem(&options.model));
     }
-    accept(source.diagnostics(), remarks)?;
-    if source.model().is_none() { Err(no_model()) } else { Ok(source) }
+    Ok(source)
+}
+
+/// Asks a budget whether to go on reading.
+fn stop_check(budget: &Budget) -> StopCheck {
+    let polled = Mutex::new(budget.fork());
+    StopCheck::new(move || polled.lock().map_or(true, |mut budget| budget.poll_clock().is_err()))
 }
 
 /// Returns why loading was stopped: what the budget says, or a limit on memory that it was beyond
@@ -268,7 +280,7 @@ pub fn any_property(
     remarks: &mut Remarks,
     files: &mut Files,
 ) -> Result<(SafetyProperty, TrainingRewards, Option<StandardProperty>), Failure> {
-    let found = source.property(selector);
+    let found = source.property_until(selector, stop_check(budget));
     if found.stopped {
         return Err(stopped(budget));
     }

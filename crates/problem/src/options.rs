@@ -6,7 +6,7 @@ use std::str::FromStr;
 use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 use policert_ppa::Splits;
 
-use crate::{DomainSetting, QuestionAim, StuckStates};
+use crate::{DomainSetting, KeptModel, QuestionAim, StuckStates};
 
 /// A question in the words of the user.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,6 +63,8 @@ pub struct ProblemOptions {
     /// True if the SHA-256 of the files that are read is computed, for results and evidence.
     /// [default: true]
     pub digests: bool,
+    /// Where the model is kept for other questions about it. [default: nowhere]
+    pub kept: KeptModel,
 }
 
 impl ProblemOptions {
@@ -93,6 +95,7 @@ impl ProblemOptions {
             predicates: Predicates::OfProperty,
             probabilities: Probabilities::Rounded,
             digests: true,
+            kept: KeptModel::default(),
         }
     }
 }

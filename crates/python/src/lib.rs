@@ -4,6 +4,7 @@
 
 mod commands;
 mod environment;
+mod episode;
 mod failure;
 mod options;
 mod run;
@@ -23,6 +24,10 @@ mod _policert {
     use crate::environment::Environment;
     #[pymodule_export]
     use crate::failure::Failed;
+    #[pymodule_export]
+    use crate::options::Kept;
+    #[pymodule_export]
+    use crate::spaces::widths;
     #[pymodule_export]
     use crate::vector_environment::VectorEnvironment;
 }

@@ -7,19 +7,39 @@ use clap::ValueEnum;
 use policert_engine_api::{Limits, Setting};
 use policert_numeric::Rational;
 use policert_problem::{
-    InitialStates, PolicySource, Predicates, ProblemOptions, QuestionAim, Share, StateSpace,
-    TerminalChoice,
+    InitialStates, KeptModel, PolicySource, Predicates, ProblemOptions, QuestionAim, Share,
+    StateSpace, TerminalChoice,
 };
 use policert_verify::{EngineOption, Request};
 use pyo3::prelude::*;
 
 use crate::failure::usage;
 
+/// Where a model is kept once it was read.
+#[pyclass(frozen)]
+pub struct Kept(KeptModel);
+
+#[pymethods]
+impl Kept {
+    #[new]
+    fn new() -> Self {
+        Self(KeptModel::place())
+    }
+}
+
 /// A question, in the words of the command line.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Task {
     model: PathBuf,
+    #[pyo3(default)]
+    kept: Option<Py<Kept>>,
+    #[pyo3(default)]
+    problem: Option<PathBuf>,
+    #[pyo3(item("unsafe"), default)]
+    unsafe_states: Option<String>,
+    #[pyo3(default)]
+    start: Option<String>,
     #[pyo3(default)]
     property: Option<String>,
     #[pyo3(default)]
@@ -71,7 +91,13 @@ impl Task {
     /// A value that an option does not have.
     pub fn options(&self) -> PyResult<ProblemOptions> {
         let mut options = ProblemOptions::new(&self.model);
+        if let Some(kept) = &self.kept {
+            options.kept = kept.get().0.clone();
+        }
+        options.pddl_problem.clone_from(&self.problem);
         options.property.clone_from(&self.property);
+        options.unsafe_states.clone_from(&self.unsafe_states);
+        options.start_states.clone_from(&self.start);
         options.constants.clone_from(&self.constants);
         options.policy = match self.no_policy {
             true => PolicySource::None,

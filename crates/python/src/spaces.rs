@@ -3,24 +3,29 @@
 use std::sync::Arc;
 
 use policert_engine_api::{Budget, EngineError, Question};
-use policert_explore::{Rollout, StartSampler, StateNumber};
+use policert_explore::{Episode, StartSampler, StateNumber};
+use policert_jani::Loaded;
 use policert_model::{LabelId, VarId};
 use policert_numeric::IntBox;
 use policert_outcome::{Failure, Remarks};
 use policert_policy::interface::{Binding, InputSource, Interface};
 use policert_problem::load::{ModelExpressions, model};
 use policert_problem::{PolicySource, Problem, ProblemOptions};
+use pyo3::prelude::*;
 use self_cell::self_cell;
+
+use crate::failure::failed;
+use crate::options::Task;
 
 /// The greatest number of start states that are listed; if there are more, they are drawn.
 const LISTED_STARTS: usize = 1 << 17;
 
 self_cell!(
-    /// A run through a model, with its problem.
+    /// An episode through a model, with its problem.
     pub struct Run {
         owner: Arc<Problem>,
         #[not_covariant]
-        dependent: Rollout,
+        dependent: Episode,
     }
 );
 
@@ -69,11 +74,10 @@ impl Spaces {
         let mut budget = Budget::unlimited();
         let mut remarks = Remarks::default();
         let source = model(&options, &budget, &mut remarks)?;
-        let whole = source.model().ok_or_else(|| Failure::Internal("no model".to_owned()))?;
-        let domains = whole.domains();
-        let expressions = ModelExpressions::new(&source);
-        let interface = Interface::parse("interface", interface.as_bytes())?;
-        let Binding { inputs, outputs, never } = interface.bind_names(whole, &expressions)?;
+        let Binding { inputs, outputs, never } = binding(&source, interface)?;
+        let mut problem = Problem::load(&options, &budget, &mut remarks)?;
+        problem.model = problem.model.without_labels(&never);
+        let domains = problem.model.domains();
         let reward = reward.map(|text| {
             let diagnosed = source.expression(text).map_err(|diagnostics| Failure::Expression {
                 option: "reward",
@@ -84,17 +88,15 @@ impl Spaces {
         let reward = reward.transpose()?;
         let features = inputs.iter().map(|input| feature(input, &domains)).collect();
         let bounds = inputs.iter().map(|input| bounds(input, &domains)).collect();
-        let mut problem = Problem::load(&options, &budget, &mut remarks)?;
-        problem.model = problem.model.without_labels(&never);
         let starts = StartSampler::new(&problem.question(), LISTED_STARTS, &mut budget)?;
         Ok(Self { problem: Arc::new(problem), starts, features, bounds, outputs, reward })
     }
 
-    /// A run that stands nowhere yet.
+    /// An episode that stands nowhere yet.
     pub fn run(&self) -> Run {
         Run::new(Arc::clone(&self.problem), |problem| {
             let question: Question<'_> = problem.question();
-            Rollout::new(&question, &self.outputs)
+            Episode::new(&question, &self.outputs)
         })
     }
 
@@ -122,6 +124,23 @@ impl Spaces {
         }
         Ok(())
     }
+}
+
+/// What an interface names in a model.
+fn binding(source: &Loaded, interface: &str) -> Result<Binding, Failure> {
+    let model = source.model().ok_or_else(|| Failure::Internal("no model".to_owned()))?;
+    let interface = Interface::parse("interface", interface.as_bytes())?;
+    Ok(interface.bind_names(model, &ModelExpressions::new(source))?)
+}
+
+/// How many numbers the observations of some interfaces have.
+#[pyfunction]
+pub fn widths(task: Task, interfaces: Vec<String>) -> PyResult<Vec<usize>> {
+    let source = model(&task.options()?, &Budget::unlimited(), &mut Remarks::default());
+    let source = source.map_err(|failure| failed(&failure))?;
+    let width = |interface: &String| binding(&source, interface).map(|bound| bound.inputs.len());
+    let widths: Result<Vec<usize>, Failure> = interfaces.iter().map(width).collect();
+    widths.map_err(|failure| failed(&failure))
 }
 
 impl Scale {

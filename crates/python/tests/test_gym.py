@@ -74,6 +74,30 @@ def test_rewards(icy_road: str) -> None:
     assert reward == -0.5 + env.state["speed"] / 4
 
 
+def test_conditions_in_place_of_those_of_the_property(icy_road: str) -> None:
+    env = JaniEnv(
+        icy_road,
+        "careful",
+        goal="position >= 26",
+        unsafe="speed = 3",
+        start="speed = 0",
+        no_initial=True,
+    )
+    endings = set()
+    for seed in range(40):
+        env.reset(seed=seed)
+        assert env.state["speed"] == 0
+        numbers, over = np.random.default_rng(seed), False
+        while not over:
+            choices = np.flatnonzero(env.action_masks())
+            _, reward, over, _, info = env.step(int(numbers.choice(choices)))
+        endings.add(info["ending"])
+        state = env.state
+        assert (info["ending"] == "unsafe") == (state["speed"] == 3)
+        assert reward == (1.0 if info["ending"] == "goal" else -1.0)
+    assert {"goal", "unsafe"} <= endings
+
+
 def test_seeds_repeat_episodes(icy_road: str) -> None:
     def episode(seed: int) -> list[Any]:
         env = JaniEnv(icy_road, "careful", max_steps=30)

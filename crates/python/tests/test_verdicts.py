@@ -95,6 +95,54 @@ def test_a_property_from_a_dictionary(icy_road: str) -> None:
         assert policert.verify(icy_road, asked, no_policy=True).verdict == verdict
 
 
+def test_unsafe_and_start_states_as_conditions(icy_road: str) -> None:
+    fast = policert.verify(icy_road, no_policy=True, unsafe="speed >= 3", start="position = 0")
+    assert fast.is_unsafe and fast.trace[0]["position"] == 0
+    assert policert.certify(fast).is_confirmed
+    assert policert.verify(icy_road, unsafe="position > 30", no_policy=True).is_safe
+    runs = policert.simulate(icy_road, no_policy=True, unsafe="speed >= 0", runs=10)
+    assert runs.endings["unsafe"] == 10
+    for option in ("unsafe", "start"):
+        with pytest.raises(policert.UsageError, match=f"--{option}"):
+            policert.verify(icy_road, no_policy=True, **{option: "speed >="})
+
+
+def test_a_problem_in_pddl_and_a_network_for_all_problems(root: Path) -> None:
+    folder = root / "benchmarks/asnets"
+    model = policert.Model(folder / "blocks.pddl", problem=folder / "blocksworld_4_3.pddl")
+    texts = policert.Model(
+        (folder / "blocks.pddl").read_text(), problem=(folder / "blocksworld_4_3.pddl").read_text()
+    )
+    network = folder / "blocks_2_4_1.json"
+    flat = " and ".join(f"on-table(b{k})" for k in range(4))
+    for given in (model, texts, pickle.loads(pickle.dumps(texts))):
+        assert given.variables["on-table(b3)"] == (0, 1) and "stack(b0,b1)" in given.labels
+        assert policert.verify(given, policy=network, reach_goal=True).is_safe
+        found = policert.verify(given, policy=policert.Policy(network.read_bytes()), unsafe=flat)
+        assert found.verdict == policert.verify(model, policy=network, unsafe=flat).verdict
+        everything = policert.verify(given, no_policy=True, unsafe=flat)
+        assert everything.is_unsafe and len(everything.trace) == 7
+    with pytest.raises(policert.UsageError, match="PDDL"):
+        policert.verify(folder / "blocks.pddl", no_policy=True)
+    with pytest.raises(policert.UsageError):
+        policert.Model(folder / "blocks.pddl", {"N": 1}, folder / "blocksworld_4_3.pddl").shape  # noqa: B018
+
+
+def test_a_network_for_all_problems_in_a_model_of_jani(root: Path) -> None:
+    folder = root / "benchmarks"
+    network = policert.Policy(
+        folder / "asnets/blocks_2_4_1.json",
+        interface=folder / "asnets/blocksworld_4_3.translation.json",
+    )
+    model = folder / "blocksworld_4_ci/blocksworld_4_3.jani"
+    asked = f"{folder / 'blocksworld_4_ci/pa_blocksworld_4_3.jani'}:0"
+    found = policert.verify(model, asked, network)
+    assert (
+        found.verdict == policert.verify(model, asked, pickle.loads(pickle.dumps(network))).verdict
+    )
+    assert found.verdict in ("safe", "unsafe")
+
+
 def test_constants() -> None:
     model = counters(1, 5)
     model["constants"] = [{"name": "N", "type": "int"}]

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use policert_engine_api::{Budget, Question};
-use policert_explore::{PolicySuccessors, Random as Numbers, Rollout, RunStep, StartSampler};
+use policert_engine_api::{Budget, EngineError, Question};
+use policert_explore::{
+    Begun, Episode, EpisodeEnd, PolicySuccessors, Random as Numbers, Rollout, RunStep,
+    StartSampler, Tally,
+};
 use policert_model::{DomainRule, LabelId, Start, State};
 use policert_testkit::{Random, case_numbers};
 
@@ -106,4 +109,85 @@ fn start_states_are_drawn_whether_listed_or_not() {
             assert!(states.iter().all(|state| all.contains(state)), "case {number}");
         }
     }
+}
+
+/// Counts the steps of an episode, and cuts it off after some.
+struct Steps(u32);
+
+impl Tally for Steps {
+    fn begin(&mut self, _: &[i64]) {
+        self.0 = 0;
+    }
+
+    fn step(&mut self, _: Option<&[i64]>) -> bool {
+        self.0 += 1;
+        self.0 < 50
+    }
+}
+
+/// Acts in an episode with labels drawn at random, among those that are applicable: where it was, how it ended.
+fn walk(
+    episode: &mut Episode<'_>,
+    starts: &StartSampler,
+    numbers: &mut Numbers,
+    steps: &mut Steps,
+    mut turn: impl FnMut(&mut Episode<'_>),
+) -> Result<(Vec<State>, Option<EpisodeEnd>), EngineError> {
+    let mut way = Vec::new();
+    let mut last = None;
+    let mut ended = |end| {
+        last = Some(end);
+        true
+    };
+    if episode.begin(starts, numbers, steps, &mut ended)? != Begun::AtChoice {
+        return Ok((way, last));
+    }
+    for _ in 0..12 {
+        way.push(episode.state().to_vec());
+        turn(episode);
+        let choices: Vec<usize> =
+            (0..episode.applicable().len()).filter(|&k| episode.applicable()[k]).collect();
+        assert!(!choices.is_empty(), "an episode goes on where there is a choice");
+        let end = episode.act(choices[numbers.below(choices.len())], numbers, steps)?;
+        if end.is_some() {
+            return Ok((way, end));
+        }
+    }
+    Ok((way, None))
+}
+
+#[test]
+fn episodes_that_take_turns_are_those_that_go_alone() {
+    let (mut compared, mut ended) = (0u32, 0u32);
+    for number in case_numbers(150) {
+        let mut random = Random::new(number);
+        let (model, property) = random_case(&mut random);
+        let question = Question::new(&model, &property);
+        let labels = (0..model.labels.len()).map(LabelId::new);
+        let outputs: Vec<LabelId> = labels.filter(|_| random.percent(70)).collect();
+        let Ok(starts) = StartSampler::new(&question, 1000, &mut Budget::unlimited()) else {
+            continue;
+        };
+        let mut alone = Episode::new(&question, &outputs);
+        let walked = walk(&mut alone, &starts, &mut Numbers::new(number), &mut Steps(0), |_| {});
+        let mut shared = Episode::new(&question, &outputs);
+        let mut other = shared.nowhere();
+        let mut others = Numbers::new(number ^ 1);
+        // Whenever it stands, another one begins.
+        let turned =
+            walk(&mut shared, &starts, &mut Numbers::new(number), &mut Steps(0), |episode| {
+                episode.exchange(&mut other);
+                let _ = episode.begin(&starts, &mut others, &mut Steps(0), &mut |_| true);
+                episode.exchange(&mut other);
+            });
+        match (walked, turned) {
+            (Ok(walked), Ok(turned)) => {
+                assert_eq!(walked, turned, "case {number}");
+                compared += u32::from(walked.0.len() > 1);
+                ended += u32::from(walked.1.is_some());
+            }
+            (walked, turned) => assert_eq!(walked.is_err(), turned.is_err(), "case {number}"),
+        }
+    }
+    assert!(compared > 10 && ended > 30, "{compared} {ended}");
 }

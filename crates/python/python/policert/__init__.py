@@ -10,6 +10,11 @@ A model comes as :class:`Model`, a policy as :class:`Policy`; :func:`verify` ans
 :class:`Verdict`. Environments for training are in :mod:`policert.gym`.
 """
 
+# ruff: noqa: E402
+from .solver import prefer_z3
+
+prefer_z3()
+
 from ._policert import version
 from .commands import certify, convert, interface, probability, query, reach, simulate, verify
 from .errors import Interrupted, InvalidInput, PolicertError, Rejected, Unsupported, UsageError

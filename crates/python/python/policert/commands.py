@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _policert
-from .errors import UsageError, failures
+from .errors import Unsupported, UsageError, failures
 from .files import Folder, PathLike
 from .model import Model, Property
 from .policy import Policy
@@ -49,7 +49,9 @@ _QUESTION = {
     "no_initial",
     "predicates",
     "last",
+    "start",
     "states",
+    "unsafe",
 }
 
 
@@ -87,8 +89,9 @@ def verify(
     :param progress: called with a dictionary while the work goes on; ``True`` shows a line of tqdm.
     :param question: the other options of ``policert verify`` about the question: ``filter``,
         ``ties``, ``numbers``, ``choice``, ``at_least``, ``scores``, ``domain``, ``stuck``, ``probabilities``,
-        ``terminal``, ``goal``, ``reach_goal``, ``no_initial``, ``predicates``, ``last``, and
-        ``states`` (``"until-unsafe"``, ``"reachable"``, or ``"all"``: how much is built).
+        ``terminal``, ``goal``, ``reach_goal``, ``no_initial``, ``predicates``, ``last``, ``states``
+        (``"until-unsafe"``, ``"reachable"``, or ``"all"``: how much is built), and ``unsafe`` and
+        ``start``: conditions such as ``"x >= 3 && !done"`` in place of the property's.
     :raises PolicertError: if inputs or options are wrong. A limit is no error: the verdict is
         *unknown* then, with the reason.
     """
@@ -246,6 +249,8 @@ def interface(
     """Writes a first interface for a policy: remarks on what was guessed, and why the policy cannot be
     read with it yet, if it cannot."""
     model = _model(model)
+    if model.problem is not None:
+        raise Unsupported("interface: give inputs and outputs to Policy for a problem in PDDL", 41)
     path = policy.path if isinstance(policy, Policy) else policy
     constants = model.task()["constants"]
     with failures():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +16,47 @@ __all__ = ["Model", "Property"]
 
 
 class Model:
-    """A model: a JANI file, the text of one, or its content as a dictionary.
+    """A model: a JANI file, the text of one, or its content as a dictionary; or a domain in PDDL with
+    a ``problem`` of it, as files or texts.
 
     ``constants`` gives values to constants of the model, such as ``{"N": 5}``. A model is read when
-    it is needed; :attr:`variables`, :attr:`labels` and :attr:`properties` say what is in it.
+    it is needed, once for all questions about this object, and again where its file has changed; :attr:`variables`, :attr:`labels` and :attr:`properties` say what is in it.
     """
 
     def __init__(
         self,
         source: PathLike | Mapping[str, Any],
         constants: Mapping[str, int | float | bool | str] | None = None,
+        problem: PathLike | None = None,
     ) -> None:
         self.constants = dict(constants or {})
         self._folder: Folder | None = None
         if isinstance(source, Mapping):
             source = json.dumps(source)
-        if isinstance(source, str) and source.lstrip().startswith("{"):
+        self.path = self._file(source, "model.jani" if problem is None else "domain.pddl")
+        self.problem = None if problem is None else self._file(problem, "problem.pddl")
+        self._kept = _policert.Kept()
+
+    def _file(self, source: PathLike, name: str) -> Path:
+        """The file that is meant, or that a text is written to."""
+        if not isinstance(source, str) or not _is_text(source):
+            return Path(source)
+        if self._folder is None:
             self._folder = Folder()
-            self.path = self._folder.write("model.jani", source)
-        else:
-            self.path = Path(source)
+        return self._folder.write(name, source)
 
     def task(self) -> dict[str, Any]:
         """The options that name this model."""
-        return {"model": str(self.path), "constants": constants(self.constants)}
+        task: dict[str, Any] = {
+            "model": str(self.path),
+            "constants": constants(self.constants),
+            "kept": self._kept,
+        }
+        if self.problem is not None:
+            task["problem"] = str(self.problem)
+        return task
 
-    @cached_property
+    @property
     def shape(self) -> dict[str, Any]:
         """Name, variables with their bounds, labels and properties, as the model has them."""
         with failures():
@@ -70,10 +84,11 @@ class Model:
         return [p["name"] for p in self.shape["properties"]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        source: PathLike = self.path
-        if self._folder is not None:
-            source = self.path.read_text(encoding="utf-8")
-        return (Model, (source, self.constants))
+        def source(path: Path | None) -> PathLike | None:
+            is_own = path and self._folder and path.parent == self._folder.path
+            return path.read_text(encoding="utf-8") if path and is_own else path
+
+        return (Model, (source(self.path), self.constants, source(self.problem)))
 
     def __repr__(self) -> str:
         return f"Model({str(self.path)!r})"
@@ -119,6 +134,10 @@ class Property:
 
     def __repr__(self) -> str:
         return f"Property({self.text!r})"
+
+
+def _is_text(source: str) -> bool:
+    return "\n" in source or source.lstrip().startswith(("{", "(define"))
 
 
 def constants(values: Mapping[str, int | float | bool | str]) -> list[tuple[str, str]]:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from .model import Model, Property
 from .policy import Policy
 from .results import Verdict
 
-__all__ = ["Study", "portfolio"]
+__all__ = ["Merged", "Study", "partition", "portfolio", "slices"]
 
 # How often a question is asked again whose worker died.
 RETRIES = 3
@@ -47,7 +48,9 @@ class Study:
     def add(
         self, name: str, model: Any, property: Any = None, policy: Any = None, **options: Any
     ) -> None:
-        """Adds a question: arguments as for :func:`policert.verify`."""
+        """Adds a question: arguments as for :func:`policert.verify`. The policy may also be a function
+        without arguments that returns one, which trains it where the question is answered:
+        ``functools.partial(train, seed)``."""
         if name in self._questions:
             raise UsageError(f"there are two questions {name!r}", 42)
         if "progress" in options:
@@ -86,10 +89,7 @@ class Study:
         :param told: called with the name and the answer of each question that ends.
         :param options: further options of ``ray.init``.
         """
-        if not ray.is_initialized():
-            ray.init(
-                address=address, **{"log_to_driver": False, "include_dashboard": False, **options}
-            )
+        _connect(address, **options)
         answers = self.answers()
         answering = ray.remote(_answer).options(num_cpus=cpus, max_retries=RETRIES)
         waiting = {
@@ -137,8 +137,7 @@ def portfolio(
     :param engines: names, or options of :func:`policert.verify` such as ``{"engine": "ppa", "preset": "z3"}``.
     :raises PolicertError: if all of them fail; the error is that of the first.
     """
-    if not ray.is_initialized():
-        ray.init(address=address, log_to_driver=False, include_dashboard=False)
+    _connect(address)
     answering = ray.remote(_answer).options(num_cpus=1, max_retries=RETRIES)
     waiting = []
     for engine in engines:
@@ -159,6 +158,87 @@ def portfolio(
     raise PolicertError(undecided[0]["error"], undecided[0]["code"])
 
 
+@dataclass(frozen=True)
+class Merged:
+    """The answer to a question of which each part was answered by itself. It is *safe* only if every part
+    is; ``parts`` has their verdicts, each with its evidence."""
+
+    parts: dict[str, Verdict | PolicertError]
+
+    @property
+    def verdict(self) -> str:
+        """``"safe"``, ``"unsafe"`` or ``"unknown"``; a part that failed makes it unknown, unless
+        another one is unsafe."""
+        verdicts = {getattr(part, "verdict", "unknown") for part in self.parts.values()}
+        if "unsafe" in verdicts:
+            return "unsafe"
+        return "safe" if verdicts == {"safe"} else "unknown"
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether every part is safe."""
+        return self.verdict == "safe"
+
+    @property
+    def is_unsafe(self) -> bool:
+        """Whether a part is unsafe."""
+        return self.verdict == "unsafe"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict may be unknown: ask is_safe or is_unsafe")
+
+
+def partition(
+    model: Any,
+    property: Any = None,
+    policy: Any = None,
+    *,
+    starts: Sequence[str],
+    journal: PathLike,
+    address: str | None = None,
+    cpus: float = 1,
+    **options: Any,
+) -> Merged:
+    """Asks about the start states part by part: those of any of the conditions ``starts``, which stand in
+    place of the property's.
+
+    :param starts: a condition for each part, such as those of :func:`slices`.
+    :param journal: as for :class:`Study`.
+    :param options: as for :func:`policert.verify`.
+    """
+    if not starts:
+        raise UsageError("starts: there is no part", 42)
+    if "start" in options:
+        raise UsageError("start has no effect: starts says where runs start", 42)
+    study = Study(journal)
+    for start in starts:
+        study.add(start, model, property, policy, start=start, **options)
+    return Merged(study.run(address, cpus=cpus))
+
+
+def slices(model: Any, variable: str, count: int, within: str | None = None) -> list[str]:
+    """Conditions that cut the values of a variable into ranges, for :func:`partition`; their start states
+    are those of ``within``, by default all states."""
+    shown = model if isinstance(model, Model) else Model(model)
+    if variable not in shown.variables:
+        raise UsageError(f"the model has no variable {variable!r}", 42)
+    low, high = shown.variables[variable]
+    if not 1 <= count <= high - low + 1:
+        raise UsageError(f"count: {count} ranges of {high - low + 1} values", 42)
+    cuts = [low + (high - low + 1) * k // count for k in range(count + 1)]
+    inside = "" if within is None else f"({within}) && "
+    return [
+        f"{inside}`{variable}` >= {first} && `{variable}` <= {end - 1}"
+        for first, end in pairwise(cuts)
+    ]
+
+
+def _connect(address: str | None, **options: Any) -> None:
+    """Connects to a cluster, unless one is connected."""
+    if not ray.is_initialized():
+        ray.init(address=address, **{"log_to_driver": False, "include_dashboard": False, **options})
+
+
 def _result(done: Any) -> dict[str, Any]:
     """What a task came to, also if its worker died too often."""
     try:
@@ -176,8 +256,11 @@ def _of_entry(entry: dict[str, Any]) -> Verdict | PolicertError:
 
 
 def _answer(question: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    model, property, policy = question
     try:
-        return {"report": verify(*question, **options).report}
+        if callable(policy):
+            policy = policy()
+        return {"report": verify(model, property, policy, **options).report}
     except PolicertError as error:
         return {"error": str(error), "code": error.code}
 
@@ -194,5 +277,5 @@ def _digest(question: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
         return state
 
     (arguments, options) = question
-    text = pickle.dumps(([content(part) for part in arguments], sorted(options.items())))
+    text = ray.cloudpickle.dumps(([content(part) for part in arguments], sorted(options.items())))
     return hashlib.sha256(text).hexdigest()

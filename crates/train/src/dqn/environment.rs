@@ -1,7 +1,7 @@
 //! Runs through a model with rewards.
 
 use policert_engine_api::{EngineError, Question};
-use policert_explore::{Random, Rollout, RunStep, StartSampler, StateNumber};
+use policert_explore::{Begun, Episode, EpisodeEnd, Random, StartSampler, StateNumber, Tally};
 use policert_model::{Expr, LabelId, VarId};
 use policert_numeric::IntBox;
 
@@ -22,31 +22,26 @@ pub struct Objective {
     pub step_reward: Option<Expr>,
 }
 
-/// Says how a run ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    Goal,
-    Unsafe,
-    /// Nothing can happen, or the label that was chosen cannot, or what was drawn is no transition.
-    Stuck,
-    /// It took too long; what follows still counts.
-    CutOff,
-}
-
 /// Says what a step of the policy led to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub reward: f64,
-    pub end: Option<End>,
+    pub end: Option<EpisodeEnd>,
 }
 
 /// A run through the model.
 #[derive(Debug)]
 pub(crate) struct Environment<'m> {
-    rollout: Rollout<'m>,
+    episode: Episode<'m>,
     starts: &'m StartSampler,
     domains: IntBox,
     inputs: Vec<usize>,
+    account: Account,
+}
+
+/// What a run has come to.
+#[derive(Debug)]
+struct Account {
     rewards: Rewards,
     horizon: u32,
     /// The potential, and the factor that scales it.
@@ -55,11 +50,9 @@ pub(crate) struct Environment<'m> {
     /// The potential of the current state, scaled.
     height: f64,
     steps: u32,
-    start: Vec<i64>,
+    /// The rewards since the policy's last choice.
+    reward: f64,
 }
-
-/// The number of start states that are drawn in search of one from which there is something to do.
-const DRAWS: u32 = 10_000;
 
 impl<'m> Environment<'m> {
     /// Prepares for runs.
@@ -79,36 +72,39 @@ impl<'m> Environment<'m> {
         });
         let step_reward = objective.step_reward.as_ref().filter(|_| rewards.step_cost.abs() > 0.0);
         let step_reward = step_reward.map(|expr| StateNumber::new(expr, &domains));
+        let rewards = rewards.clone();
         Self {
-            rollout: Rollout::new(question, &objective.outputs),
+            episode: Episode::new(question, &objective.outputs),
             starts,
             domains,
             inputs: objective.inputs.iter().map(|v| v.index()).collect(),
-            rewards: rewards.clone(),
-            horizon,
-            potential,
-            step_reward,
-            height: 0.0,
-            steps: 0,
-            start: Vec::new(),
+            account: Account {
+                rewards,
+                horizon,
+                potential,
+                step_reward,
+                height: 0.0,
+                steps: 0,
+                reward: 0.0,
+            },
         }
     }
 
     /// Appends what the network reads in the current state.
     pub(crate) fn observe(&self, row: &mut Vec<f64>) {
-        let state = self.rollout.state();
+        let state = self.episode.state();
         #[expect(clippy::cast_precision_loss, reason = "values of variables are small")]
         row.extend(self.inputs.iter().map(|&v| state[v] as f64));
     }
 
     /// By output: whether its label is applicable in the current state.
     pub(crate) fn applicable(&self) -> &[bool] {
-        self.rollout.applicable()
+        self.episode.applicable()
     }
 
     /// The current state, and the steps up to it.
     pub(crate) fn position(&self) -> (&[i64], u32) {
-        (self.rollout.state(), self.steps)
+        (self.episode.state(), self.account.steps)
     }
 
     /// Returns whether these are values of the model's variables.
@@ -119,9 +115,9 @@ impl<'m> Environment<'m> {
 
     /// Goes to a state in the middle of a run.
     pub(crate) fn go_to(&mut self, state: &[i64], steps: u32) -> Result<(), EngineError> {
-        self.rollout.enter(state)?;
-        self.steps = steps;
-        self.height = self.potential_here();
+        self.episode.go_to(state)?;
+        self.account.begin(state);
+        self.account.steps = steps;
         Ok(())
     }
 
@@ -130,27 +126,12 @@ impl<'m> Environment<'m> {
     pub(crate) fn begin(
         &mut self,
         random: &mut Random,
-        ended: &mut impl FnMut(End) -> bool,
-    ) -> Result<bool, TrainError> {
-        for _ in 0..DRAWS {
-            let mut start = std::mem::take(&mut self.start);
-            let drawn = self.starts.draw(&mut start, random);
-            let entered = drawn.and_then(|()| self.go_to(&start, 0));
-            self.start = start;
-            entered?;
-            let mut reward = 0.0;
-            match self.run_environment(random, &mut reward)? {
-                None => return Ok(true),
-                Some(end) => {
-                    if ended(end) {
-                        return Ok(false);
-                    }
-                }
-            }
+        ended: &mut impl FnMut(EpisodeEnd) -> bool,
+    ) -> Result<(), TrainError> {
+        match self.episode.begin(self.starts, random, &mut self.account, ended)? {
+            Begun::AtChoice | Begun::Ended => Ok(()),
+            Begun::Nowhere => Err(TrainError::Config(Begun::NOWHERE.to_owned())),
         }
-        let message = "in all start states that were drawn, the goal or an unsafe state is reached \
-                       without a choice of the policy, or nothing can happen";
-        Err(TrainError::Config(message.to_owned()))
     }
 
     /// Chooses an output, whose label is applicable, and lets the environment run up to the next
@@ -160,75 +141,43 @@ impl<'m> Environment<'m> {
         output: usize,
         random: &mut Random,
     ) -> Result<Arrival, EngineError> {
-        let before = self.height;
-        let mut reward = 0.0;
-        let end = match self.step(Some(output), random, &mut reward)? {
-            Some(end) => Some(end),
-            None => self.run_environment(random, &mut reward)?,
+        let before = self.account.height;
+        self.account.reward = 0.0;
+        let end = self.episode.act(output, random, &mut self.account)?;
+        let Account { rewards, reward, height, .. } = &self.account;
+        let last = match end {
+            Some(EpisodeEnd::Goal) => rewards.goal,
+            Some(EpisodeEnd::Unsafe) => rewards.unsafe_state,
+            Some(EpisodeEnd::Stuck) => rewards.stuck,
+            Some(EpisodeEnd::CutOff) | None => 0.0,
         };
-        Ok(Arrival { reward: reward + self.height - before, end })
+        Ok(Arrival { reward: reward + last + height - before, end })
+    }
+}
+
+impl Tally for Account {
+    fn begin(&mut self, state: &[i64]) {
+        self.steps = 0;
+        self.height = self.potential_of(state);
     }
 
-    /// Runs on while nothing is to be chosen.
-    fn run_environment(
-        &mut self,
-        random: &mut Random,
-        reward: &mut f64,
-    ) -> Result<Option<End>, EngineError> {
-        if let Some(end) = self.end_here(reward) {
-            return Ok(Some(end));
-        }
-        while !self.rollout.applicable().contains(&true) {
-            if let Some(end) = self.step(None, random, reward)? {
-                return Ok(Some(end));
-            }
-        }
-        Ok(None)
-    }
-
-    fn step(
-        &mut self,
-        output: Option<usize>,
-        random: &mut Random,
-        reward: &mut f64,
-    ) -> Result<Option<End>, EngineError> {
-        *reward += self.rewards.step;
+    fn step(&mut self, state: Option<&[i64]>) -> bool {
+        self.reward += self.rewards.step;
         self.steps += 1;
-        match self.rollout.step(output, random)? {
-            RunStep::Moved { .. } => {
-                self.height = self.potential_here();
-                if let Some(number) = &self.step_reward {
-                    let size = number.value(self.rollout.state()).unwrap_or(0.0).abs();
-                    *reward -= self.rewards.step_cost * size;
-                }
-                Ok(self.end_here(reward))
-            }
-            RunStep::Dropped { .. } | RunStep::Stuck => {
-                *reward += self.rewards.stuck;
-                Ok(Some(End::Stuck))
+        if let Some(state) = state {
+            self.height = self.potential_of(state);
+            if let Some(number) = &self.step_reward {
+                let size = number.value(state).unwrap_or(0.0).abs();
+                self.reward -= self.rewards.step_cost * size;
             }
         }
+        self.steps < self.horizon
     }
+}
 
-    fn end_here(&self, reward: &mut f64) -> Option<End> {
-        if self.rollout.is_unsafe() {
-            *reward += self.rewards.unsafe_state;
-            Some(End::Unsafe)
-        } else if self.rollout.is_goal() {
-            *reward += self.rewards.goal;
-            Some(End::Goal)
-        } else if self.rollout.is_terminal() {
-            *reward += self.rewards.stuck;
-            Some(End::Stuck)
-        } else {
-            (self.steps >= self.horizon).then_some(End::CutOff)
-        }
-    }
-
-    fn potential_here(&self) -> f64 {
-        let value = |(number, factor): &(StateNumber, f64)| {
-            Some(number.value(self.rollout.state())? * factor)
-        };
+impl Account {
+    fn potential_of(&self, state: &[i64]) -> f64 {
+        let value = |(number, factor): &(StateNumber, f64)| Some(number.value(state)? * factor);
         self.potential.as_ref().and_then(value).unwrap_or(0.0)
     }
 }

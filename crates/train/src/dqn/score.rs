@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use policert_explore::Random;
+use policert_explore::{EpisodeEnd, Random};
 
-use super::environment::{End, Environment};
+use super::environment::Environment;
 use super::label_network::LabelNetwork;
 use crate::error::TrainError;
 
@@ -54,13 +54,13 @@ impl TrainingScore {
         by_runs.then(self.mean_return.total_cmp(&other.mean_return))
     }
 
-    fn count(&mut self, end: End) {
+    fn count(&mut self, end: EpisodeEnd) {
         self.runs += 1;
         match end {
-            End::Goal => self.goal += 1,
-            End::Unsafe => self.unsafe_runs += 1,
-            End::Stuck => self.stuck += 1,
-            End::CutOff => self.cut_off += 1,
+            EpisodeEnd::Goal => self.goal += 1,
+            EpisodeEnd::Unsafe => self.unsafe_runs += 1,
+            EpisodeEnd::Stuck => self.stuck += 1,
+            EpisodeEnd::CutOff => self.cut_off += 1,
         }
     }
 }
@@ -95,7 +95,7 @@ pub(crate) fn evaluate(
                 if score.runs > 0 {
                     break 'runs;
                 }
-                break End::CutOff;
+                break EpisodeEnd::CutOff;
             }
             row.clear();
             environment.observe(&mut row);
@@ -103,7 +103,7 @@ pub(crate) fn evaluate(
             let choice = network.choose(&row, mask.then_some(applicable));
             let Some(output) = choice.filter(|&k| applicable[k]) else {
                 rewards += stuck;
-                break End::Stuck;
+                break EpisodeEnd::Stuck;
             };
             choices += 1.0;
             let arrival = environment.act(output, &mut random)?;

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{Budget, StopReason};
-use policert_explore::Random;
+use policert_explore::{EpisodeEnd, Random};
 
 use super::config::{DqnConfig, Rewards};
-use super::environment::{End, Environment};
+use super::environment::Environment;
 use super::experience::{Experience, StepOutcome};
 use super::label_network::LabelNetwork;
 use super::learner::{Learner, best};
@@ -219,7 +219,7 @@ impl<'m> Session<'m> {
         let weight = match arrival.end {
             None => config.discount,
             // Cut off where something may go on.
-            Some(End::CutOff) if environment.applicable().contains(&true) => config.discount,
+            Some(EpisodeEnd::CutOff) if environment.applicable().contains(&true) => config.discount,
             Some(_) => 0.0,
         };
         let outcome = StepOutcome {

@@ -19,6 +19,8 @@ __all__ = ["Spaces"]
 
 REWARDS = {"goal": 1.0, "unsafe": -1.0, "stuck": -1.0, "step": 0.0}
 ENDINGS = [None, "goal", "unsafe", "stuck"]
+# What a question may say about episodes.
+_QUESTION = {"domain", "goal", "no_initial", "probabilities", "start", "terminal", "unsafe"}
 KINDS = ("box", "discrete", "multidiscrete", "dict")
 
 
@@ -58,9 +60,12 @@ class Spaces:
         self.rewards = {**REWARDS, **{k: float(v) for k, v in (rewards or {}).items()}}
         self.reward, self.max_steps = reward, max_steps
         for name in question:
-            if name not in {"terminal", "goal", "no_initial", "domain", "probabilities"}:
+            if name not in _QUESTION:
                 raise TypeError(f"unexpected option {name!r}")
         self.task: dict[str, Any] = {**self.model.task(), "no_policy": True, **question}
+        if question.get("goal") is not None:
+            # An episode ends in its goal.
+            self.task.setdefault("terminal", "goal")
         if self.property is not None:
             self.task["property"] = self.property.text
         entries = observation
@@ -84,8 +89,7 @@ class Spaces:
         if isinstance(self.observation, Mapping):
             spaces, at = {}, 0
             self.groups: dict[str, slice] = {}
-            for name, group in self.observation.items():
-                width = self._width(group)
+            for name, width in zip(self.observation, self._widths(), strict=True):
                 part = slice(at, at + width)
                 spaces[name] = gymnasium.spaces.Box(low[part], high[part], dtype=np.float32)
                 self.groups[name], at = part, at + width
@@ -100,11 +104,12 @@ class Spaces:
             raise UsageError("kind: 'discrete' needs an observation of one expression", 42)
         return gymnasium.spaces.Discrete(int(sizes[0])), actions
 
-    def _width(self, group: Sequence[Any]) -> int:
-        interface = json.dumps(described(list(group), self.actions))
+    def _widths(self) -> list[int]:
+        """By group of the observation: how many numbers it has."""
+        groups = self.observation.values() if isinstance(self.observation, Mapping) else ()
+        interfaces = [json.dumps(described(list(group), self.actions)) for group in groups]
         with failures():
-            part = _policert.Environment(self.task, interface, self.rewards)
-            return len(part.bounds())
+            return _policert.widths(self.task, interfaces)
 
     def shaped(self, row: NDArray[np.float32]) -> Any:
         """An observation as the space has it."""
