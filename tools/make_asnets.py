@@ -42,11 +42,11 @@ BLOCKS = {
 
 COSTS = {
     "name": "blocks_costs",
-    "train": [("blocksworld 3 --cost-aware", 8), ("blocksworld 4 --cost-aware", 8)],
+    "train": [("blocksworld 3 --cost-aware", 6), ("blocksworld 4 --cost-aware", 8)],
     "unseen": ("blocksworld 6 --cost-aware", 50),
     "least": 25,
     "networks": sizes((2,), (4,), (1, 2)),
-    "options": ["--rounds", 40],
+    "options": ["--rounds", 40, "--batches", 40],
     "instances": [
         (f"blocksworld {n} --cost-aware --cost-bound 20", f"blocksworld_{n}_ca", f"blocksworld_{n}_{n - 1}")
         for n in (4, 6, 8, 10)

@@ -20,6 +20,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("policert bench run suites/ensembles.toml", "takes an hour"),
     ("policert bench run suites/ppa.toml", "takes minutes"),
     ("policert bench report suites/ppa.toml", "needs the study before it"),
+    ("policert bench run suites/asnets.toml", "takes an hour"),
 ];
 
 /// Commands that run with `SLOW_TESTS=1` alone, by their beginning.
