@@ -5,6 +5,7 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::{Activation, ElementType, Matrix, NetworkBuilder, Smooth};
 use policert_testkit::{case_numbers, shared_folder};
 
+use super::monomial::Monomial;
 use super::*;
 use crate::expression::{ExpressionGraph, Tape};
 use crate::policy::{Controls, NetworkArithmetic};
@@ -342,6 +343,36 @@ fn trajectories_of_known_loops_stay_inside() {
         }
     }
     assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn fewer_symbols_cover_more() {
+    for dimension in [1, 2, 3] {
+        let symbols = Symbols { fixed: 1, most: 2 * dimension };
+        let mut models: Vec<Model> = (0..dimension)
+            .map(|i| {
+                let mut terms = vec![(Monomial::symbol(0), 1.0)];
+                for k in 1..=12 {
+                    let symbol = Monomial::symbol(k);
+                    let weight = if k % dimension == i { 2.0 } else { 0.25 };
+                    terms.push((symbol, weight));
+                    let pairs = [Monomial::symbol(0), Monomial::symbol(k + 1)];
+                    terms.extend(pairs.iter().filter_map(|m| Some((m.times(symbol)?, 0.5))));
+                }
+                terms.sort_by_key(|&(m, _)| m);
+                Model { terms, rest: Interval::ball(0.0, 0.125) }
+            })
+            .collect();
+        // The greatest value, with all symbols 1.
+        let sum = |model: &Model| model.terms.iter().map(|(_, c)| c).sum::<f64>() + 0.125;
+        let greatest: Vec<f64> = models.iter().map(sum).collect();
+        let before = SYMBOLS - symbols.unused(&models).len();
+        symbols.absorb(&mut models, 0);
+        assert!(SYMBOLS - symbols.unused(&models).len() < before);
+        for (model, greatest) in models.iter().zip(greatest) {
+            assert!(model.range().hi() >= greatest, "{dimension}: {model:?} {greatest}");
+        }
+    }
 }
 
 #[test]
