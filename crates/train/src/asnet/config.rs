@@ -8,7 +8,7 @@ use crate::error::TrainError;
 const ROUNDS_TO_SLOW: f64 = 10.0;
 
 /// Settings of training. The defaults are those of POLIC3's Table 2, but for fewer and shorter rounds, and
-/// for dropout and L1, which small networks do better without.
+/// for dropout and L1, which are off.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AsnetConfig {
     /// The sizes of the network.
