@@ -38,6 +38,8 @@ def certify(path, states):
         raise Unsupported(f"version {version} of the format")
     shown = [kind for kind in KINDS if kind in evidence]
     verdict = of_type(evidence.get("verdict"), str, "verdict")
+    if "witness" in evidence or "refutation" in evidence:
+        raise Unsupported("the answer of a query")
     if not shown:
         raise Invalid("no evidence: one of `values`, `trace` and `invariant` is needed")
     if len(shown) > 1 or KINDS[shown[0]][0] != verdict:

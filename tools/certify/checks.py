@@ -82,11 +82,12 @@ class Run(Rules):
             states.append(self.step(states[-1], record, f"trace[{k}]"))
             differs(record.get("step"), k + 1, f"trace[{k}].step")
         kind, back_to = self.end(states, trace)
-        end = evidence.get("end")
-        if end is not None:
-            differs(end.get("kind"), kind, "end.kind")
-            differs(end.get("back_to"), back_to, "end.back_to")
-            self.confirm_policy(end.get("policy"), states[-1], "end.policy", kind == "stuck")
+        end = of_type(evidence.get("end"), dict, "end")
+        for key, value in (("kind", kind), ("back_to", back_to)):
+            if key not in end:
+                raise Invalid(f"`end.{key}` is missing")
+            differs(end[key], value, f"end.{key}")
+        self.confirm_policy(end.get("policy"), states[-1], "end.policy", kind == "stuck")
         return f"a run of {len(trace)} steps"
 
     def step(self, state, record, place):
@@ -381,13 +382,15 @@ class Bounds(Rules):
                 raise Rejected(f"the bounds of a state are no probabilities in order: {model.text(state)}")
             self.bounds[state] = (low, high)
         self.places = {}
-        self.check_steps()
+        (self.check_least_steps if question.least else self.check_steps)()
         low, high, count = self.over_starts(over, limit)
         if count > 1 and question.standard and question.standard[0] == "values":
             raise Rejected("the property asks for one number, and there are several")
         if low < claimed[0] or high > claimed[1]:
             raise Rejected(f"the values of the start states show {low} and {high}, not the bounds that are claimed")
-        return f"the probability lies between {' and '.join(evidence['probability'])} ({over} over {count} start states)"
+        quantity = "least" if question.least != question.never else "greatest"
+        what = f"the {quantity} probability" + " of never reaching the target" * question.never
+        return f"{what} lies between {' and '.join(evidence['probability'])} ({over} over {count} start states)"
 
     def value(self, state):
         """The bounds of a state, and whether it is one of those that are listed and go on."""
@@ -433,6 +436,37 @@ class Bounds(Rules):
         if left:
             raise Rejected(f"the lower bound of a state is not reached: {self.model.text(min(left))}")
 
+    def check_least_steps(self):
+        stays, left = {}, []
+        for state in self.bounds:
+            low, high, goes_on = self.value(state)
+            if not goes_on or (low == 0 and high == 1):
+                continue
+            moves = []
+            for operator in self.moves(state):
+                outcomes = [(chance, leads) for _, chance, leads in self.outcomes(operator, state) if leads]
+                moves.append([(chance, [self.value(s) + (s,) for _, s in leads]) for chance, leads in outcomes])
+            mean = lambda outcomes, side: sum(chance * min(v[side] for v in leads) for chance, leads in outcomes)
+            if moves and all(mean(outcomes, 1) > high for outcomes in moves):
+                raise Rejected(f"every step leads from {self.model.text(state)} to more than its upper bound")
+            if low == 0:
+                continue
+            if not moves or any(mean(outcomes, 0) < low for outcomes in moves):
+                raise Rejected(f"the lower bound of a state is not reached: {self.model.text(state)}")
+            inside = lambda leads: {after for lower, _, listed_there, after in leads if listed_there and lower > 0}
+            whole = [outcomes for outcomes in moves if sum(chance for chance, _ in outcomes) == 1]
+            stays[state] = [[inside(leads) for _, leads in outcomes] for outcomes in whole]
+        while True:
+            left = [state for state, choices in stays.items() if not any(all(choice) for choice in choices)]
+            if not left:
+                break
+            for state in left:
+                del stays[state]
+            gone = set(left)
+            stays = {state: [[part - gone for part in choice] for choice in choices] for state, choices in stays.items()}
+        if stays:
+            raise Rejected(f"the lower bound of a state is not reached: {self.model.text(min(stays))}")
+
     def over_starts(self, over, limit):
         starts = set()
         for box, condition in self.question.regions():
@@ -440,6 +474,9 @@ class Bounds(Rules):
                 starts.add(state)
                 if len(starts) > limit:
                     raise Unknown("more start states than the limit of states (`--states`)")
-        sides = [[self.value(state)[side] for state in starts] or [Fraction(0)] for side in (0, 1)]
+        sides = [[self.value(state)[side] for state in starts] for side in (0, 1)]
+        if self.question.never:
+            sides = [[1 - x for x in side] for side in reversed(sides)]
+        sides = [side or [Fraction(0)] for side in sides]
         number = {"greatest": max, "least": min, "sum": sum, "average": lambda v: sum(v) / Fraction(len(v))}[over]
         return number(sides[0]), number(sides[1]), len(starts)

@@ -47,7 +47,7 @@ class Question:
         self.stuck_unsafe = rules.get("stuck") == "unsafe"
         self.labels = document.get("labels", [])
         self.folder = os.path.dirname(self.base)
-        self.standard = None
+        self.standard, self.never, self.least = None, False, False
         self.property(self.chosen(document))
         if task.get("goal") is not None:
             self.goal = self.written(task["goal"])
@@ -204,9 +204,8 @@ class Question:
         if op == "G":
             self.unsafe = node("¬", self.unsafe)
         if quantity in ("Pmax", "Pmin"):
-            if (quantity, op == "G") not in (("Pmax", False),):
-                raise Unsupported("least probabilities")
             self.standard = (function, relation, bound, stay)
+            self.never, self.least = op == "G", (quantity == "Pmin") != (op == "G")
             return
         single = all(v.initial is not None and len(v.initial) == 1 for v in self.model.variables)
         wanted = "∀" if quantity == "∀" else "∃"

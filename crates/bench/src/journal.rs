@@ -77,6 +77,12 @@ impl RunResult {
         }
     }
 
+    /// Whether the evidence of the verdict was confirmed, where that was asked for.
+    #[must_use]
+    pub fn certified(&self) -> Option<bool> {
+        self.report["certified"]["confirmed"].as_bool()
+    }
+
     /// True if the question is answered.
     #[must_use]
     pub fn has_answer(&self) -> bool {

@@ -35,6 +35,10 @@ pub struct Suite {
     pub cpu_seconds: Option<u64>,
     /// Limit of the memory of each run, as for `--memory`.
     pub memory: String,
+    /// True if the evidence of every verdict of `verify` and `query` is checked before the verdict
+    /// counts, as `--certify` does. [default: no]
+    #[serde(default)]
+    pub certify: bool,
     /// What `--quick` runs.
     pub quick: Option<Quick>,
     /// Other suites whose instances are this one's as well, relative to the suite's file.
@@ -284,6 +288,10 @@ impl Suite {
         let (program, words) = words(instance, configuration);
         let mut arguments = vec![program.to_owned()];
         arguments.extend(filled(&words, &values)?);
+        let has_evidence = ["verify", "query"].contains(&&*instance.command);
+        if self.certify && has_evidence && configuration.program.is_none() {
+            arguments.push("--certify".to_owned());
+        }
         Ok(arguments)
     }
 }

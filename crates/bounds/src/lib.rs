@@ -65,5 +65,8 @@ pub use decision_map::DecisionMap;
 pub use oracle::Oracle;
 pub use output_set::OutputSet;
 pub use query::SelectionQuery;
-pub use real::{PrepareError, RealAnswer, RealOracle, RealStatistics, UndecidedReason};
+pub use real::{
+    PrepareError, RealAnswer, RealOracle, RealStatistics, RecordedMultipliers, RecordedStep,
+    UndecidedReason,
+};
 pub use statistics::{OracleStatistics, Stage, StageStatistics};

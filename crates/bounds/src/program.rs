@@ -190,6 +190,12 @@ impl Program {
         self.nodes.partition_point(|node| node.at <= slot).saturating_sub(1)
     }
 
+    /// The node of a slot, and which of its elements it is.
+    pub fn element_of(&self, slot: usize) -> (usize, usize) {
+        let node = self.node_of(slot);
+        (node, slot - self.nodes[node].at)
+    }
+
     /// The slots of a node.
     pub fn range(&self, node: usize) -> std::ops::Range<usize> {
         let node = &self.nodes[node];

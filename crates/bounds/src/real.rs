@@ -15,6 +15,7 @@ mod mixed_row;
 mod polytope;
 mod problem;
 mod queue;
+mod record;
 mod rows;
 mod sample;
 mod search;
@@ -33,6 +34,7 @@ use thiserror::Error;
 use crate::bound::Bounder;
 use crate::program::Program;
 use problem::{RealProblem, RealStart};
+pub use record::{RecordedMultipliers, RecordedStep};
 use search::RealSearch;
 pub use statistics::RealStatistics;
 
@@ -48,6 +50,8 @@ pub struct RealOracle {
     reads: Vec<usize>,
     dimensions: usize,
     statistics: RealStatistics,
+    /// The steps of searches that found nothing, by position of the question; where they are wanted.
+    records: Option<Vec<(usize, Vec<RecordedStep>)>>,
 }
 
 /// The reason for which a network was not prepared.
@@ -128,7 +132,14 @@ impl RealOracle {
             reads,
             dimensions,
             statistics: RealStatistics::default(),
+            records: None,
         })
+    }
+
+    /// The network without maxima, whose nodes recorded steps name.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
     }
 
     /// Exact scores, if the network is made of linear pieces.
@@ -150,6 +161,24 @@ impl RealOracle {
     #[must_use]
     pub fn statistics(&self) -> &RealStatistics {
         &self.statistics
+    }
+
+    /// Keeps the steps of searches from now on, so that proofs can be made of answers
+    /// [`RealAnswer::Unsat`].
+    pub fn keep_records(&mut self) {
+        self.records = Some(Vec::new());
+    }
+
+    /// The steps of the searches since the last call that found nothing, with the positions of
+    /// their questions among those that were asked together.
+    pub fn take_records(&mut self) -> Vec<(usize, Vec<RecordedStep>)> {
+        self.records.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn record(&mut self, disjunct: usize, steps: Option<Vec<RecordedStep>>) {
+        if let (Some(records), Some(steps)) = (&mut self.records, steps) {
+            records.push((disjunct, steps));
+        }
     }
 
     /// Looks for values of the variables that satisfy all inequalities. In them the variables
@@ -204,15 +233,18 @@ impl RealOracle {
         self.reads.iter().for_each(|&variable| is_read[variable] = true);
         let mut searches: Vec<RealSearch> = Vec::with_capacity(disjuncts.len());
         let mut undecided = None;
-        for inequalities in disjuncts {
+        for (disjunct, inequalities) in disjuncts.iter().enumerate() {
             budget.poll_clock()?;
             self.statistics.queries += 1;
             let start = RealProblem::read(self.dimensions, &is_read, inequalities.as_ref());
             let search = start.and_then(|start| match start {
-                RealStart::Empty => Ok(None),
+                RealStart::Empty => {
+                    self.record(disjunct, Some(vec![RecordedStep::Refuted(None)]));
+                    Ok(None)
+                }
                 // Disjuncts mostly share a box, and what is computed for it.
                 RealStart::Open(problem) => {
-                    RealSearch::new(self, problem, searches.last()).map(Some)
+                    RealSearch::new(self, problem, disjunct, searches.last()).map(Some)
                 }
             });
             match search {

@@ -3,7 +3,8 @@
 //! [`replay`] checks a trace step by step: with the plain semantics of operators and the exact
 //! scores of the policy, never with what an engine computed. [`check_invariant`] checks that boxes
 //! of states are an inductive invariant. [`check_probability`] checks bounds of the greatest probability of
-//! reaching the unsafe states.
+//! reaching the unsafe states. [`check_refutation`] checks that no input of a network satisfies a
+//! property, [`outputs_at`] says what its outputs are at one that is to satisfy it.
 //!
 //! **Architecture invariant**: nothing here uses an engine or its bounds. A trace that is wrong
 //! in any part is rejected; where a choice of the policy cannot be decided, nothing is accepted.
@@ -13,10 +14,12 @@ mod error;
 mod interval_scores;
 mod invariant;
 mod probability;
+mod refutation;
 mod replay;
 mod scores;
 mod single;
 mod stuck;
+mod witness;
 
 pub use policert_engine_api::{OverStarts, ValuedState};
 
@@ -27,5 +30,10 @@ pub use probability::{
     CertifiedProbability, ProbabilityClaim, ProbabilityError, WitnessPath, WitnessStep,
     check_probability,
 };
+pub use refutation::{
+    ElementSide, InputPart, MultiplierSum, Plane, RefutationError, RefutationStep, Relaxation,
+    check_refutation,
+};
 pub use replay::{Replayed, ReplayedChoice, ReplayedStep, TraceEnd, replay};
 pub use scores::StateScores;
+pub use witness::outputs_at;

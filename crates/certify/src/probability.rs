@@ -1,18 +1,23 @@
-//! Checking bounds of the greatest probability of reaching the unsafe states, given as values by
-//! state.
+//! Checking bounds of the greatest or the least probability of reaching the unsafe states, given as
+//! values by state. Of the greatest:
 //!
 //! **Upper**: u is one if no step that is allowed leads to more: Σ p u(s') ≤ u(s) for every choice in s,
 //! with u = 1 in the target and in states that are not listed. **Lower**: l is one if in every state
 //! with l > 0 some choice has Σ p l(s') ≥ l(s), and these choices leave the states with l > 0 for
 //! ever, to the target or otherwise, with positive probability from each of them. Choices are taken
 //! backwards from there, so that no scheduler has to be given. All sums are exact.
+//!
+//! Of the least, with the worst of free choices: **upper**: some choice in s has Σ p u(s') ≤ u(s), or
+//! there is none. **Lower**: every choice in a state with l > 0 has Σ p l(s') ≥ l(s), there is one, and no
+//! choices keep a run in states with l > 0 for ever.
 
+mod least;
 mod moves;
 mod paths;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use policert_engine_api::{Budget, EngineError, OverStarts, Question, ValuedState};
+use policert_engine_api::{Budget, Direction, EngineError, OverStarts, Question, ValuedState};
 use policert_model::{Condition, ModelSemantics, ModellingError, OPERATOR_LIMIT, Operator, State};
 use policert_numeric::Rational;
 use policert_policy::{ChoiceRule, Policy};
@@ -32,6 +37,10 @@ pub struct ProbabilityClaim<'a> {
     pub stay: &'a Condition,
     /// The policy; all actions are allowed without.
     pub policy: Option<&'a Policy>,
+    /// The probability over all schedulers that is bounded.
+    pub direction: Direction,
+    /// True if the claim is about never reaching the target: 1 less the probability of reaching it.
+    pub complement: bool,
     /// The function that makes one number of the probabilities from the start states.
     pub over: OverStarts,
 }
@@ -39,14 +48,14 @@ pub struct ProbabilityClaim<'a> {
 /// Bounds that were checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CertifiedProbability {
-    /// The number that was asked for is at least this: by some scheduler, the target is reached from
-    /// each start state with at least its lower bound.
+    /// The number that was asked for is at least this.
     pub lower: Rational,
     /// The number that was asked for is at most this.
     pub upper: Rational,
     /// Number of start states.
     pub starts: u64,
-    /// By listed state: the operator that the scheduler takes for the lower bounds.
+    /// By listed state: the operator that the scheduler takes, for the lower bounds of a greatest
+    /// probability, for the upper bounds of a least one.
     pub taken: Vec<Option<policert_model::OperatorKey>>,
     /// The most probable paths of that scheduler from a start state to the target.
     pub paths: Vec<WitnessPath>,
@@ -96,7 +105,10 @@ pub fn check_probability(
     budget: &mut Budget,
 ) -> Result<CertifiedProbability, ProbabilityError> {
     let check = Check::new(claim, values)?;
-    let taken = check.steps(budget)?;
+    let taken = match claim.direction {
+        Direction::Max => check.steps(budget)?,
+        Direction::Min => check.least_steps(budget)?,
+    };
     let (mut known, mut bounds) = (BTreeSet::new(), [Vec::new(), Vec::new()]);
     let mut best: Option<(Rational, State)> = None;
     claim.question.for_each_start_state(budget, &mut |state| {
@@ -104,6 +116,10 @@ pub fn check_probability(
             return Ok(());
         }
         let [lo, hi] = check.bounds_of(&check.place(state));
+        let (lo, hi) = match claim.complement {
+            true => (&Rational::ONE - &hi, &Rational::ONE - &lo),
+            false => (lo, hi),
+        };
         // The start state that the number is about.
         let is_better = best.as_ref().is_none_or(|(value, _)| match claim.over {
             OverStarts::Greatest | OverStarts::Sum | OverStarts::Average => lo > *value,
@@ -120,7 +136,9 @@ pub fn check_probability(
     let [lower, upper] = [&bounds[0], &bounds[1]].map(|values| claim.over.of(values));
     let starts = known.len() as u64;
     let paths = match best {
-        Some((_, start)) if most_paths > 0 => check.paths(&start, &taken, most_paths, budget)?,
+        Some((_, start)) if most_paths > 0 && claim.direction == Direction::Max => {
+            check.paths(&start, &taken, most_paths, budget)?
+        }
         _ => Vec::new(),
     };
     let key = |taken: &Taken| check.operators[taken.operator].key.clone();

@@ -372,6 +372,11 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub evidence: Option<PathBuf>,
 
+    /// Check the evidence again before the verdict is printed: from what would be written and the
+    /// input files, as `policert certify` does, without any engine
+    #[arg(long, help_heading = "Output")]
+    pub certify: bool,
+
     /// Write which start states ppa proves safe, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub start_states: Option<PathBuf>,

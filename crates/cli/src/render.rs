@@ -20,6 +20,7 @@ use policert_outcome::Failure;
 use crate::style::{Mark, Style};
 
 pub use certify::certify_report;
+use certify::{certified, not_certified};
 pub use check::check_report;
 pub use convert::convert_report;
 pub use dataset::dataset_report;

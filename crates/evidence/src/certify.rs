@@ -7,7 +7,7 @@ mod trace;
 use std::path::{Path, PathBuf};
 
 use policert_certify::{OverStarts, ProbabilityError};
-use policert_engine_api::{Budget, CancelFlag, EngineError, Event, Limits, Observer};
+use policert_engine_api::{Budget, CancelFlag, Direction, EngineError, Event, Limits, Observer};
 use policert_jani::property::FilterFunction;
 use policert_numeric::Rational;
 use policert_outcome::{ExitStatus, Failure, Input, Outcome, VerdictWord};
@@ -15,11 +15,12 @@ use policert_problem::{
     ChoiceRule, InitialStates, PolicySource, Problem, ProblemOptions, ProblemRecord,
     SemanticsRecord, TerminalChoice,
 };
+use policert_query::AnswerWord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::check_bounds;
-use file::{File, Kind};
+use crate::{Evidence, check_bounds};
+use file::{File, Kind, VerdictKind};
 
 /// Says which evidence is checked.
 #[derive(Clone, Debug)]
@@ -28,6 +29,20 @@ pub struct CertifyRequest {
     pub evidence: PathBuf,
     /// The limits of what may be used.
     pub limits: Limits,
+}
+
+/// A probability over all schedulers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// The greatest probability of reaching the target.
+    GreatestOfReaching,
+    /// The least one.
+    LeastOfReaching,
+    /// The greatest probability of never reaching it.
+    GreatestOfAvoiding,
+    /// The least one.
+    LeastOfAvoiding,
 }
 
 /// The report that `policert certify --json` writes.
@@ -41,12 +56,18 @@ pub struct CertifyReport {
     pub probability: Option<[String; 2]>,
     /// Of a probability: which number the greatest probabilities from the start states make.
     pub over_start_states: Option<OverStarts>,
+    /// Of a probability: which one is bounded.
+    pub quantity: Option<Quantity>,
     /// Of a probability: number of states with bounds.
     pub states: usize,
     /// Of *unsafe*: number of steps.
     pub steps: Option<usize>,
     /// Of *safe*: number of boxes of the invariant.
     pub boxes: Option<usize>,
+    /// Of a query: the answer that is certified; the verdict is *safe* for unsat.
+    pub answer: Option<AnswerWord>,
+    /// Of unsat: number of parts of the inputs that are refuted.
+    pub parts: Option<usize>,
     /// Number of start states.
     pub start_states: u64,
     /// The meaning of the bounds.
@@ -60,23 +81,48 @@ pub fn certify(
     observer: &mut dyn Observer,
 ) -> Outcome<CertifyReport> {
     let report = CertifyReport { evidence: request.evidence.clone(), ..CertifyReport::default() };
-    Outcome::of(report, |outcome| run(request, cancel, observer, outcome))
+    Outcome::of(report, |outcome| {
+        cancel.check()?;
+        observer.event(Event::Phase("load"));
+        let file = File::read(&request.evidence)?;
+        run(&file, &request.limits, cancel, observer, outcome)
+    })
+}
+
+/// Checks evidence that is about to be written, from its text and the files that it names: nothing
+/// of the run that it comes from is used.
+///
+/// # Errors
+/// The reason why it is not confirmed.
+pub fn certify_unwritten(
+    evidence: &Evidence,
+    limits: &Limits,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    let text = serde_json::to_vec(evidence)
+        .map_err(|error| Failure::Internal(format!("evidence as JSON: {error}")))?;
+    let file = File::parse(Path::new("evidence"), &text)?;
+    drop(text);
+    let check = |outcome: &mut Outcome<_>| run(&file, limits, cancel, observer, outcome);
+    Outcome::of(CertifyReport::default(), check).failure.map_or(Ok(()), Err)
 }
 
 fn run(
-    request: &CertifyRequest,
+    file: &File<'_>,
+    limits: &Limits,
     cancel: &CancelFlag,
     observer: &mut dyn Observer,
     outcome: &mut Outcome<CertifyReport>,
 ) -> Result<ExitStatus, Failure> {
-    cancel.check()?;
-    observer.event(Event::Phase("load"));
-    let file = File::read(&request.evidence)?;
-    let kind = file.kind()?;
+    let kind = match file.kind()? {
+        Kind::Answer => return answer(file, limits, cancel, observer, outcome),
+        Kind::Verdict(kind) => kind,
+    };
     let record: ProblemRecord = file.part("task")?;
     let semantics: SemanticsRecord = file.part("semantics")?;
     let inputs: Vec<Input> = file.part("inputs")?;
-    let mut budget = Budget::new(request.limits.clone(), cancel.clone());
+    let mut budget = Budget::new(limits.clone(), cancel.clone());
     let problem = Problem::load_any(&options(&record, &semantics), &budget, &mut outcome.remarks);
     let (report, read) = (&mut outcome.report, &outcome.remarks.inputs);
     let problem = match problem {
@@ -88,7 +134,7 @@ fn run(
     if let Some(changed) = changed(&inputs, read) {
         return Err(Failure::invalid(format!(
             "{}: {} is not the file that the evidence is about",
-            request.evidence.display(),
+            file.path().display(),
             changed.display()
         )));
     }
@@ -114,23 +160,45 @@ fn run(
     file.compare("unsafe_condition", &Value::from(unsafe_condition))?;
     report.semantics = Some(semantics);
     observer.event(Event::Phase("certify"));
-    if problem.standard.is_some() && kind != Kind::Probability {
+    if problem.standard.is_some() && kind != VerdictKind::Probability {
         return Err(file.rejected("the property asks for a probability, which this does not show"));
     }
     match kind {
-        Kind::Probability => {
-            probability(&file, &problem, report, &mut budget)?;
+        VerdictKind::Probability => {
+            probability(file, &problem, report, &mut budget)?;
             report.verdict = Some(VerdictWord::Probability);
         }
-        Kind::Unsafe => {
-            report.steps = Some(trace::check(&file, &problem)?);
+        VerdictKind::Unsafe => {
+            report.steps = Some(trace::check(file, &problem)?);
             report.verdict = Some(VerdictWord::Unsafe);
         }
-        Kind::Safe => {
-            report.boxes = Some(invariant::check(&file, &problem, &request.limits, cancel)?);
+        VerdictKind::Safe => {
+            report.boxes = Some(invariant::check(file, &problem, limits, cancel)?);
             report.verdict = Some(VerdictWord::Safe);
         }
     }
+    Ok(ExitStatus::Safe)
+}
+
+/// Checks the answer of a query.
+fn answer(
+    file: &File<'_>,
+    limits: &Limits,
+    cancel: &CancelFlag,
+    observer: &mut dyn Observer,
+    outcome: &mut Outcome<CertifyReport>,
+) -> Result<ExitStatus, Failure> {
+    observer.event(Event::Phase("certify"));
+    let mut budget = Budget::new(limits.clone(), cancel.clone());
+    let checked = policert_query::check_evidence(file.value(), file.path(), &mut budget)?;
+    outcome.remarks.inputs = file.part("inputs")?;
+    let report = &mut outcome.report;
+    report.answer = Some(checked.answer);
+    report.parts = checked.parts;
+    report.verdict = Some(match checked.parts {
+        Some(_) => VerdictWord::Safe,
+        None => VerdictWord::Unsafe,
+    });
     Ok(ExitStatus::Safe)
 }
 
@@ -147,10 +215,6 @@ fn probability(
     let values = file.values(problem)?;
     report.states = values.len();
     let asked = problem.probability_aim(None)?;
-    if asked.direction == policert_engine_api::Direction::Min || asked.complement {
-        let message = "unsupported: evidence of a least probability";
-        return Err(Failure::unsupported(message.to_owned()));
-    }
     let over = asked.over_starts();
     if file.value().get("over_start_states").is_some() {
         file.compare("over_start_states", &json!(over))?;
@@ -174,6 +238,13 @@ fn probability(
         )));
     }
     report.probability = Some(claimed);
+    let is_greatest = (asked.direction == Direction::Max) != asked.complement;
+    report.quantity = Some(match (is_greatest, asked.complement) {
+        (true, false) => Quantity::GreatestOfReaching,
+        (true, true) => Quantity::GreatestOfAvoiding,
+        (false, false) => Quantity::LeastOfReaching,
+        (false, true) => Quantity::LeastOfAvoiding,
+    });
     report.over_start_states = Some(over);
     Ok(())
 }

@@ -57,7 +57,6 @@ pub enum Proof {
         /// The steps in order.
         trace: Vec<StepRecord>,
         /// The way in which it ends.
-        #[serde(default)]
         end: EndRecord,
     },
     /// *safe*: boxes of states whose union is an inductive invariant.
@@ -146,7 +145,7 @@ pub struct WitnessStepRecord {
 }
 
 /// Says how a run ends that does not do what is asked.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EndRecord {
     /// In which way.
     pub kind: EndKind,
@@ -157,11 +156,10 @@ pub struct EndRecord {
 }
 
 /// In which way a run ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndKind {
     /// In an unsafe state.
-    #[default]
     Unsafe,
     /// In a state without successors.
     Stuck,

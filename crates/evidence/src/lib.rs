@@ -28,7 +28,7 @@ mod invariant_check;
 
 pub use policert_certify::OverStarts;
 
-pub use certify::{CertifyReport, CertifyRequest, certify};
+pub use certify::{CertifyReport, CertifyRequest, Quantity, certify, certify_unwritten};
 pub use evidence::{
     ConditionRecord, EVIDENCE_VERSION, EdgeRecord, EndKind, EndRecord, Evidence, Mover,
     OperatorRecord, PolicyRecord, Proof, ScoreRecord, StepRecord, ValueRecord, WitnessPathRecord,

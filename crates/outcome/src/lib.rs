@@ -23,6 +23,7 @@
 #![warn(missing_docs)]
 
 mod atomic_file;
+mod certified;
 pub mod decimal;
 mod digest;
 mod exit_status;
@@ -39,6 +40,7 @@ mod verdict_word;
 pub use atomic_file::{
     AtomicFile, TextDestination, remove_unfinished, write_file, write_json, write_text,
 };
+pub use certified::Certified;
 pub use digest::{
     DigestError, FileDigest, Input, InputRole, bytes_digest, digests, digests_if_readable,
     file_digest, text_digest,

@@ -109,7 +109,7 @@ pub fn query(
     bounds: Bounds,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let request = QueryRequest { network, property, limits: bounds.limits()? };
+    let request = QueryRequest { limits: bounds.limits()?, ..QueryRequest::new(network, property) };
     let outcome =
         run(py, progress, |cancel, observer| policert_query::query(&request, cancel, observer))?;
     text(&outcome)

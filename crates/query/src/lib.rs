@@ -1,15 +1,12 @@
 //! `policert query`: one VNN-LIB property of one network, over the reals.
 //!
 //! ```
-//! use policert_engine_api::{CancelFlag, Limits, Silent};
+//! use policert_engine_api::{CancelFlag, Silent};
 //! use policert_query::{AnswerWord, QueryRequest, query};
 //!
 //! let examples = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
-//! let request = QueryRequest {
-//!     network: examples.join("icy_road/careful.onnx"),
-//!     property: examples.join("queries/brakes_on_ice.vnnlib"),
-//!     limits: Limits::default(),
-//! };
+//! let network = examples.join("icy_road/careful.onnx");
+//! let request = QueryRequest::new(network, examples.join("queries/brakes_on_ice.vnnlib"));
 //! let outcome = query(&request, &CancelFlag::default(), &mut Silent);
 //! assert_eq!(outcome.report.answer, Some(AnswerWord::Sat));
 //! assert_eq!(outcome.report.witness.expect("a witness").inputs[0].value, "19");
@@ -18,6 +15,8 @@
 #![warn(missing_docs)]
 
 mod bounds;
+mod evidence;
+mod refute;
 mod report;
 mod witness;
 
@@ -27,16 +26,18 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use policert_bounds::{PrepareError, RealAnswer, RealOracle, UndecidedReason};
-use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer};
+use policert_bounds::{PrepareError, RealAnswer, RealOracle, RecordedStep, UndecidedReason};
+use policert_engine_api::{Budget, CancelFlag, Event, Limits, Observer, StopReason};
 use policert_numeric::{LinearInequality, Rational};
 use policert_outcome::{
-    ExitStatus, Failure, Finding, InputRole, Outcome, ReasonCode, VerdictWord, digests_if_readable,
-    metered,
+    Certified, ExitStatus, Failure, Finding, InputRole, Outcome, ReasonCode, VerdictWord,
+    digests_if_readable, metered,
 };
 use policert_policy::{Network, read_network_within};
 use policert_vnnlib::{NetworkProperty, read_property};
 
+pub use evidence::{CheckedQuery, QueryEvidence, QueryProof, QueryTask, check_evidence};
+use refute::MOST_STEPS;
 pub use report::{
     AnswerWord, NetworkSummary, QueryReport, QueryStatistics, VnnlibSummary, Witness, WitnessValue,
 };
@@ -51,6 +52,18 @@ pub struct QueryRequest {
     pub property: PathBuf,
     /// The limits of what may be used; states do not count here.
     pub limits: Limits,
+    /// True if evidence of the answer is wanted.
+    pub evidence: bool,
+    /// True if that evidence is to be checked before the answer is returned.
+    pub certify: bool,
+}
+
+impl QueryRequest {
+    /// A question without limits, whose answer is enough.
+    pub fn new(network: impl Into<PathBuf>, property: impl Into<PathBuf>) -> Self {
+        let (network, property) = (network.into(), property.into());
+        Self { network, property, limits: Limits::default(), evidence: false, certify: false }
+    }
 }
 
 /// Decides a property. A witness was checked exactly before it is returned.
@@ -103,7 +116,7 @@ fn run(
     let network = network.network;
     report.network = Some(NetworkSummary::new(&network));
     report.property = Some(VnnlibSummary::new(&property));
-    fit(request, &network, &property)?;
+    fit(&request.network, &request.property, &network, &property)?;
     if property.disjuncts.iter().any(|disjunct| !about_outputs(disjunct, property.inputs)) {
         notes.push(
             "the property, or one of its alternatives, has no condition on the outputs: every \
@@ -115,22 +128,42 @@ fn run(
     observer.event(Event::Phase("decide"));
     let begin = Instant::now();
     let reads = (0..property.inputs).collect();
-    let oracle = match RealOracle::new(&network, reads, property.inputs, &mut budget) {
+    let mut oracle = match RealOracle::new(&network, reads, property.inputs, &mut budget) {
         Ok(oracle) => oracle,
         Err(PrepareError::Stopped(reason)) => return Err(reason.into()),
         Err(PrepareError::Network(error)) => return Err(error.into()),
     };
-    let mut decision =
-        Decision { network: &network, property: &property, oracle, budget: &mut budget };
+    let is_proved = request.evidence || request.certify;
+    if is_proved {
+        oracle.keep_records();
+    }
+    let mut decision = Decision {
+        network: &network,
+        property: &property,
+        oracle,
+        budget: &mut budget,
+        records: vec![None; property.disjuncts.len()],
+    };
     let decided = decision.decide();
     let mut statistics = QueryStatistics::new(decision.oracle.statistics());
     statistics.decide_s = begin.elapsed().as_secs_f64();
     report.statistics = Some(statistics);
-    Ok(match decided? {
+    let decided = decided?;
+    if is_proved {
+        observer.event(Event::Phase("certify"));
+        let proved = match &decided {
+            Decided::Sat(witness) => Ok(QueryProof::Witness((**witness).clone())),
+            Decided::Unsat { .. } => decision.refutation()?,
+            Decided::Unknown(_) => Err("there is no answer".to_owned()),
+        };
+        write_down(request, proved, &budget, outcome)?;
+    }
+    Ok(match decided {
         Decided::Sat(witness) => report::sat(outcome, *witness),
         Decided::Unsat { vacuous } => report::unsat(outcome, vacuous),
         Decided::Unknown(undecided) => {
             let (code, reason) = undecided_reason(undecided);
+            let report = &mut outcome.report;
             (report.answer, report.verdict) = (Some(AnswerWord::Unknown), VerdictWord::Unknown);
             outcome.explain(code, reason);
             ExitStatus::Unknown
@@ -138,9 +171,47 @@ fn run(
     })
 }
 
+/// Writes down the evidence of an answer, and checks it if that is asked for.
+///
+/// # Errors
+/// Evidence that does not show what it claims: our own mistake. An input that has changed.
+fn write_down(
+    request: &QueryRequest,
+    proved: Result<QueryProof, String>,
+    budget: &Budget,
+    outcome: &mut Outcome<QueryReport>,
+) -> Result<(), Failure> {
+    let report = &mut outcome.report;
+    let proof = match proved {
+        Ok(proof) => proof,
+        Err(why) => {
+            report.certified = request.certify.then(|| Certified::not(&why));
+            report.no_evidence = why;
+            return Ok(());
+        }
+    };
+    let answer = match &proof {
+        QueryProof::Witness(_) => AnswerWord::Sat,
+        QueryProof::Refutation(_) => AnswerWord::Unsat,
+    };
+    let QueryRequest { network, property, .. } = request;
+    let evidence = QueryEvidence::new(answer, network, property, &outcome.remarks.inputs, proof);
+    if request.certify {
+        let mut budget = budget.within(budget.remaining());
+        report.certified = Some(Certified::by(|| {
+            let value = serde_json::to_value(&evidence)
+                .map_err(|error| Failure::Internal(format!("evidence as JSON: {error}")))?;
+            check_evidence(&value, Path::new("evidence"), &mut budget).map(|_| ())
+        })?);
+    }
+    report.evidence = Some(evidence);
+    Ok(())
+}
+
 /// Checks whether network and property speak of the same inputs and outputs.
 fn fit(
-    request: &QueryRequest,
+    network_file: &Path,
+    property_file: &Path,
     network: &Network,
     property: &NetworkProperty,
 ) -> Result<(), Failure> {
@@ -161,12 +232,12 @@ fn fit(
             };
             let message = format!(
                 "{}: the property declares {declared_names} ({}), but the network {} has {}",
-                name(&request.property),
+                name(property_file),
                 counted(declared),
-                name(&request.network),
+                name(network_file),
                 counted(width)
             );
-            let file = Some(request.property.clone());
+            let file = Some(property_file.to_owned());
             findings.push(Finding { file, ..Finding::invalid(message) });
         }
     }
@@ -209,18 +280,35 @@ struct Decision<'a> {
     property: &'a NetworkProperty,
     oracle: RealOracle,
     budget: &'a mut Budget,
+    /// By disjunct the steps of a search that found nothing, where they are kept.
+    records: Vec<Option<Vec<RecordedStep>>>,
 }
 
 impl Decision<'_> {
     /// Decides the disjuncts, those of a group together.
     fn decide(&mut self) -> Result<Decided, Failure> {
-        let disjuncts = &self.property.disjuncts;
-        let open: Vec<&[LinearInequality]> =
-            disjuncts.iter().map(Vec::as_slice).filter(|one| !bounds::contradict(one)).collect();
+        let property = self.property;
+        let mut open: Vec<&[LinearInequality]> = Vec::new();
+        // The positions of those that are open.
+        let mut places = Vec::new();
+        for (at, disjunct) in property.disjuncts.iter().enumerate() {
+            if bounds::contradict(disjunct) {
+                self.records[at] = Some(vec![RecordedStep::Refuted(None)]);
+            } else {
+                open.push(disjunct);
+                places.push(at);
+            }
+        }
         let mut unknown = None;
         self.budget.poll_clock()?;
-        for group in open.chunks(GROUP) {
-            match self.oracle.decide_any(group, self.budget)? {
+        for (group, places) in open.chunks(GROUP).zip(places.chunks(GROUP)) {
+            let answer = self.oracle.decide_any(group, self.budget)?;
+            if answer == RealAnswer::Unsat {
+                for (disjunct, steps) in self.oracle.take_records() {
+                    self.records[places[disjunct]] = Some(steps);
+                }
+            }
+            match answer {
                 RealAnswer::Unsat => {}
                 RealAnswer::Sat(inputs) => return self.witness(&inputs),
                 // A later one may be satisfied all the same.
@@ -231,6 +319,31 @@ impl Decision<'_> {
             Some(undecided) => Decided::Unknown(undecided),
             None => Decided::Unsat { vacuous: self.is_vacuous() },
         })
+    }
+
+    /// A proof that nothing satisfies the property, made of what the searches did; or why there is none.
+    fn refutation(&mut self) -> Result<Result<QueryProof, String>, Failure> {
+        let mut proofs = Vec::with_capacity(self.records.len());
+        let mut steps_left = MOST_STEPS;
+        for (inequalities, recorded) in self.property.disjuncts.iter().zip(&mut self.records) {
+            let Some(recorded) = recorded.take() else {
+                return Err(Failure::Internal("a search without record".to_owned()));
+            };
+            let network = self.oracle.network();
+            let proof = refute::proof(network, inequalities, recorded, steps_left, self.budget);
+            let steps = match proof {
+                Ok(Some(steps)) => steps,
+                Ok(None) => {
+                    let why = "no proof was found that bounds of the check confirm";
+                    return Ok(Err(format!("{why}, of at most {MOST_STEPS} steps")));
+                }
+                Err(StopReason::Interrupted) => return Err(StopReason::Interrupted.into()),
+                Err(reason) => return Ok(Err(format!("the proof was not finished: {reason}"))),
+            };
+            steps_left = steps_left.saturating_sub(steps.len());
+            proofs.push(steps.iter().map(evidence::step_record).collect());
+        }
+        Ok(Ok(QueryProof::Refutation(proofs)))
     }
 
     /// The witness with these inputs, checked.

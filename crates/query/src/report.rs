@@ -3,13 +3,15 @@
 use policert_bounds::RealStatistics;
 use policert_engine_api::StopReason;
 use policert_numeric::Rational;
-use policert_outcome::{ExitStatus, Outcome, VerdictWord};
+use policert_outcome::{Certified, ExitStatus, FileRecord, Outcome, VerdictWord};
 use policert_policy::{ElementType, Network};
 use policert_vnnlib::NetworkProperty;
 use serde::Serialize;
 
+use crate::QueryEvidence;
+
 /// The meaning of the numbers, in one line.
-const SEMANTICS: &str = "the network is the real-valued function that its stored weights define; \
+pub(crate) const SEMANTICS: &str = "the network is the real-valued function that its stored weights define; \
                          inputs are real numbers; every comparison is exact, with tolerance 0";
 
 /// The report that `policert query --json` writes.
@@ -31,6 +33,16 @@ pub struct QueryReport {
     pub property: Option<VnnlibSummary>,
     /// The counts of what was done.
     pub statistics: Option<QueryStatistics>,
+    /// The check of the evidence, if it was asked for.
+    pub certified: Option<Certified>,
+    /// The evidence file, if one was asked for.
+    pub evidence_file: Option<FileRecord>,
+    /// The evidence of the answer, where it was asked for and there is some.
+    #[serde(skip)]
+    pub evidence: Option<QueryEvidence>,
+    /// The reason why there is no evidence, where there is none.
+    #[serde(skip)]
+    pub no_evidence: String,
 }
 
 /// An answer in the words of VNN-COMP.
@@ -195,6 +207,10 @@ impl QueryReport {
             network: None,
             property: None,
             statistics: None,
+            certified: None,
+            evidence_file: None,
+            evidence: None,
+            no_evidence: "there is no answer".to_owned(),
         }
     }
 }

@@ -41,7 +41,7 @@ impl Files {
     fn query(&self, limits: Limits) -> Outcome<QueryReport> {
         let path = |name: &str| self.0.path().join(name);
         let request =
-            QueryRequest { network: path("net.nnet"), property: path("p.vnnlib"), limits };
+            QueryRequest { limits, ..QueryRequest::new(path("net.nnet"), path("p.vnnlib")) };
         query(&request, &CancelFlag::default(), &mut Silent)
     }
 }

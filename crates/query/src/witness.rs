@@ -110,7 +110,7 @@ pub(super) fn witness(
             .iter()
             .enumerate()
             .map(|(i, input)| {
-                let value = exact_decimal(input, MAX_DIGITS).unwrap_or_else(|| fraction(input));
+                let value = printed_input(input);
                 WitnessValue { name: format!("X_{i}"), value, exact: Some(input.to_string()) }
             })
             .collect(),
@@ -139,6 +139,11 @@ fn shorter(
         let outputs = scores.satisfying(&near, disjunct)?;
         Some((near, outputs))
     })
+}
+
+/// An input as it is printed: exact, as a decimal if it is one.
+pub(super) fn printed_input(input: &Rational) -> String {
+    exact_decimal(input, MAX_DIGITS).unwrap_or_else(|| fraction(input))
 }
 
 /// `(/ 1 3)`, `(- (/ 1 3))`.

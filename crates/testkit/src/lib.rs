@@ -25,6 +25,7 @@ pub mod examples;
 mod expressions;
 pub mod jani_text;
 pub mod json_text;
+pub mod lies;
 mod models;
 pub mod nnet_text;
 pub mod oracle;

@@ -2,7 +2,7 @@
 
 use policert_engine_api::{Attempt, Counted, Counts, Invariant, ProbabilityBounds, Trace};
 use policert_evidence::Evidence;
-use policert_outcome::{FileRecord, VerdictWord};
+use policert_outcome::{Certified, FileRecord, VerdictWord};
 use policert_problem::SemanticsRecord;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -34,6 +34,8 @@ pub struct Report {
     pub semantics: Option<SemanticsRecord>,
     /// Counts of the engine that the answer comes from.
     pub statistics: Option<Statistics>,
+    /// The check of the evidence from its text and the input files, if it was asked for.
+    pub certified: Option<Certified>,
     /// The evidence file, if one was asked for.
     pub evidence_file: Option<FileRecord>,
     /// The file of start states, if one was asked for.
@@ -75,6 +77,7 @@ impl Report {
             attempts: Vec::new(),
             semantics: None,
             statistics: None,
+            certified: None,
             evidence_file: None,
             start_states_file: None,
             trace: None,

@@ -41,6 +41,10 @@ pub struct Request {
     pub record_queries: Option<PathBuf>,
     /// True if evidence of probabilities is wanted; that of other verdicts comes in any case.
     pub evidence: bool,
+    /// True if the evidence of a verdict is to be checked from its text and the input files before
+    /// the verdict is returned. A problem that is loaded already needs the digests of its files.
+    /// [default: no]
+    pub certify: bool,
     /// True if the start states that are proved safe are to be named.
     pub start_states: bool,
     /// All files that are written, also by the caller; none of them may be an input.
@@ -65,6 +69,7 @@ impl Request {
             threads: 1,
             record_queries: None,
             evidence: false,
+            certify: false,
             start_states: false,
             outputs: OutputFiles::default(),
         }

@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use policert_engine_api::{
     Aim, BoundedProbability, Budget, CancelFlag, ClaimedInvariant, Conclusion, Context,
-    EngineAnswer, Event, Observer, ProbabilityAim, Question, Recorder, StopReason, Trace,
+    EngineAnswer, Event, Limits, Observer, ProbabilityAim, Question, Recorder, StopReason, Trace,
     UnknownReason,
 };
-use policert_evidence::{Evidence, check_invariant};
+use policert_evidence::{Evidence, certify_unwritten, check_invariant};
 use policert_outcome::decimal::outward;
-use policert_outcome::{ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
+use policert_outcome::{Certified, ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
 use policert_problem::{Problem, ProblemOptions};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ impl Request {
         problem: &'p Problem,
         engine: &Registration,
     ) -> Result<Question<'p>, Failure> {
-        let question = Question { evidence: self.evidence, ..problem.question() };
+        let question = Question { evidence: self.evidence || self.certify, ..problem.question() };
         let is_standard = problem.standard.is_some();
         if let Some(standard) = &problem.standard {
             policert_problem::direction(standard)?;
@@ -110,7 +110,8 @@ fn run(
     let budget = Budget::new(request.limits.clone(), cancel.clone());
     let problem = match &request.problem {
         ProblemSource::Files(options) => {
-            let is_recorded = request.evidence || request.record_queries.is_some();
+            let is_recorded =
+                request.evidence || request.certify || request.record_queries.is_some();
             let digests = options.digests || is_recorded;
             let options = ProblemOptions { digests, ..(**options).clone() };
             Problem::load_any(&options, &budget, &mut outcome.remarks).map(Arc::new)
@@ -151,12 +152,16 @@ fn run(
     times.engines = engines_begin.elapsed().as_secs_f64();
 
     let replay_begin = Instant::now();
-    let proved = prove(&problem, &question, &found, &budget, request.evidence)?;
+    let proved = prove(&problem, &question, &found, &budget, question.evidence)?;
     notes.extend(proved.notes);
     if let Some(reason) = proved.unconfirmed {
         found.answer = EngineAnswer::Unknown(UnknownReason::Stopped(reason));
     }
     times.replay = replay_begin.elapsed().as_secs_f64();
+    let certified = match request.certify {
+        true => Some(certified(proved.evidence.as_ref(), &proved.no_evidence, &budget, observer)?),
+        false => None,
+    };
     let (verdict, status, reason) = ended(&found.answer);
     if let Some(reason) = reason {
         outcome.explain(ReasonCode::from(reason), reason.to_string());
@@ -173,6 +178,7 @@ fn run(
     outcome.report = Report {
         evidence: proved.evidence,
         no_evidence: proved.no_evidence,
+        certified,
         start_states,
         ..report(&problem, found, verdict, times)
     };
@@ -254,6 +260,21 @@ fn prove(
         | EngineAnswer::Unknown(_) => {}
     }
     Ok(proved)
+}
+
+/// Checks evidence from its text and the input files, within what is left of the budget.
+///
+/// # Errors
+/// Evidence that does not show what it claims: our own mistake. An input that has changed.
+fn certified(
+    evidence: Option<&Evidence>,
+    no_evidence: &str,
+    budget: &Budget,
+    observer: &mut dyn Observer,
+) -> Result<Certified, Failure> {
+    let Some(evidence) = evidence else { return Ok(Certified::not(no_evidence)) };
+    let limits = Limits { time: budget.remaining(), ..budget.limits().clone() };
+    Certified::by(|| certify_unwritten(evidence, &limits, budget.cancel_flag(), observer))
 }
 
 /// Replays a trace and writes it down.

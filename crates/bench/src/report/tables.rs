@@ -34,7 +34,7 @@ pub(super) fn csv(entries: &[JournalEntry]) -> String {
         text += ",";
         text += measure.rsplit('.').next().unwrap_or(measure);
     }
-    text += ",probability_low,probability_high,value,reason\n";
+    text += ",probability_low,probability_high,value,certified,reason\n";
     for JournalEntry { key, result, .. } in entries {
         let [low, high] = result.probability.clone().unwrap_or_default();
         let mut fields = vec![key.instance.clone(), key.configuration.clone()];
@@ -45,8 +45,9 @@ pub(super) fn csv(entries: &[JournalEntry]) -> String {
         let number = |number: Option<f64>| number.map_or(String::new(), |n| n.to_string());
         fields.extend([result.cpu_s, result.peak_memory_mb].map(number));
         fields.extend(NUMBERS.map(|(_, measure)| number(result.measure(measure))));
-        let texts = [Some(low), Some(high), result.value.clone(), result.reason.clone()];
-        fields.extend(texts.map(Option::unwrap_or_default));
+        fields.extend([low, high, result.value.clone().unwrap_or_default()]);
+        fields.push(certified(result).to_owned());
+        fields.push(result.reason.clone().unwrap_or_default());
         let fields: Vec<String> = fields.iter().map(|field| csv_field(field)).collect();
         let _ = writeln!(text, "{}", fields.join(","));
     }
@@ -87,6 +88,15 @@ pub(super) fn verdict(result: &RunResult) -> String {
     }
 }
 
+/// Whether the evidence of a verdict was confirmed; empty where that was not asked for.
+fn certified(result: &RunResult) -> &'static str {
+    match result.certified() {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "",
+    }
+}
+
 fn probability(result: &RunResult) -> Option<String> {
     match (&result.value, &result.probability) {
         (Some(value), _) => Some(value.clone()),
@@ -107,10 +117,11 @@ fn bounds(result: &RunResult) -> Option<String> {
 /// Digits of bounds after the point.
 const DIGITS: usize = 4;
 
-/// What a column says about a run: `verdict`, `probability`, or a measure.
+/// What a column says about a run: `verdict`, `certified`, `probability`, or a measure.
 fn cell(result: &RunResult, measure: &str) -> Cell {
     match measure {
         "verdict" => Cell::Text(result.verdict.clone()),
+        "certified" => Cell::Text(certified(result).to_owned()),
         "probability" => bounds(result).map_or(Cell::Empty, Cell::Text),
         _ => number(result.measure(measure), measure),
     }
@@ -253,6 +264,10 @@ pub(super) fn all_runs(
             .map(str::to_owned)
             .to_vec();
     columns.extend(NUMBERS.map(|(title, _)| title.to_owned()));
+    let has_certified = entries.iter().any(|(_, entry)| entry.result.certified().is_some());
+    if has_certified {
+        columns.push("certified".to_owned());
+    }
     let row = |(number, entry): &(usize, &JournalEntry)| {
         let JournalEntry { key, result, .. } = entry;
         let name = match link {
@@ -265,6 +280,9 @@ pub(super) fn all_runs(
         row.push(Cell::number(result.cpu_s, 2));
         row.push(Cell::number(result.peak_memory_mb, 0));
         row.extend(NUMBERS.map(|(_, measure)| Cell::number(result.measure(measure), 0)));
+        if has_certified {
+            row.push(Cell::Text(certified(result).to_owned()));
+        }
         row
     };
     let rows = entries.iter().map(row).collect();

@@ -18,6 +18,8 @@ pub(super) struct RealProblem {
     pub hi: Vec<Rational>,
     /// The inequalities that are not bounds of single variables.
     pub exact: Vec<LinearInequality>,
+    /// Their positions among all inequalities of the question.
+    pub positions: Vec<usize>,
 }
 
 /// An inequality in double precision: implied by the exact one everywhere in the region.
@@ -65,9 +67,9 @@ impl RealProblem {
     ) -> Result<RealStart, UndecidedReason> {
         let mut lo: Vec<Option<Rational>> = vec![None; dimensions];
         let mut hi: Vec<Option<Rational>> = vec![None; dimensions];
-        let mut exact = Vec::new();
+        let (mut exact, mut positions) = (Vec::new(), Vec::new());
         let mut occurs = is_read.to_vec();
-        for inequality in inequalities {
+        for (position, inequality) in inequalities.iter().enumerate() {
             let bound = match inequality.terms.as_slice() {
                 [] if Rational::ZERO < inequality.upper => continue,
                 [] if inequality.upper.is_zero() && !inequality.strict => continue,
@@ -96,6 +98,7 @@ impl RealProblem {
                 occurs[variable] = true;
             }
             exact.push(inequality.clone());
+            positions.push(position);
         }
         let mut sides = Vec::with_capacity(dimensions);
         for (variable, side) in lo.into_iter().zip(hi).enumerate() {
@@ -111,7 +114,7 @@ impl RealProblem {
             });
         }
         let (lo, hi) = sides.into_iter().unzip();
-        Ok(RealStart::Open(Self { dimensions, lo, hi, exact }))
+        Ok(RealStart::Open(Self { dimensions, lo, hi, exact, positions }))
     }
 
     /// The box in double precision, rounded outwards.

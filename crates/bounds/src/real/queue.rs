@@ -5,11 +5,14 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::ascent::Multipliers;
+use super::record::QueueNumber;
 use crate::bound::Bend;
 
 /// A box of the variables, where the arguments of some functions are on one side of a bend.
 #[derive(Clone, Debug)]
 pub(super) struct RealPart {
+    /// Its number, where the search is recorded.
+    pub number: usize,
     pub lo: Vec<f64>,
     pub hi: Vec<f64>,
     pub bends: Vec<Bend>,
@@ -22,7 +25,7 @@ pub(super) struct RealPart {
 impl RealPart {
     /// A box.
     pub fn of(lo: Vec<f64>, hi: Vec<f64>) -> Self {
-        Self { lo, hi, bends: Vec::new(), trims: 0, multipliers: None }
+        Self { number: 0, lo, hi, bends: Vec::new(), trims: 0, multipliers: None }
     }
 
     /// Returns whether no point is in it.
@@ -74,6 +77,8 @@ impl Ord for Waiting {
 /// Parts that cover what is left of the region.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
+    /// No other queue of the search has or had it.
+    pub number: QueueNumber,
     pub strategy: Strategy,
     waiting: BinaryHeap<Waiting>,
     order: u64,
@@ -86,15 +91,15 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn of(part: RealPart, strategy: Strategy) -> Self {
+    pub fn of(part: RealPart, strategy: Strategy, number: QueueNumber) -> Self {
         let first = Waiting { part, distance: f64::NEG_INFINITY, order: 0 };
         let waiting = BinaryHeap::from([first]);
-        Self { strategy, waiting, order: 0, stuck: 0, taken: 0, work: 0 }
+        Self { number, strategy, waiting, order: 0, stuck: 0, taken: 0, work: 0 }
     }
 
     /// The same parts, to be split in another way.
-    pub fn with_strategy(&self, strategy: Strategy) -> Self {
-        Self { strategy, taken: 0, work: 0, ..self.clone() }
+    pub fn with_strategy(&self, strategy: Strategy, number: QueueNumber) -> Self {
+        Self { number, strategy, taken: 0, work: 0, ..self.clone() }
     }
 
     pub fn push(&mut self, part: RealPart, distance: f64) {

@@ -11,10 +11,11 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 use policert_numeric::simplex::Feasibility;
 
-use super::ascent::Ascended;
+use super::ascent::{Ascended, Multipliers};
 use super::polytope::Polytope;
 use super::problem::{Constraint, RealProblem};
 use super::queue::{Queue, RealPart, Strategy};
+use super::record::{PartTree, QueueNumber, RecordedStep};
 use super::sample::Draws;
 use super::split::{MANY_VARIABLES, Split};
 use super::trim::trim;
@@ -75,6 +76,14 @@ pub(super) struct RealSearch {
     pub looks_first: bool,
     /// Exact work of the part at hand, in linear forms.
     exact_work: u64,
+    /// The position of the question among those that were asked together.
+    disjunct: usize,
+    /// The parts, where a proof is to be made of them.
+    tree: Option<PartTree>,
+    /// The multipliers that refuted the part at hand.
+    refuting: Option<Arc<Multipliers>>,
+    /// The number of queues so far.
+    queues_made: QueueNumber,
 }
 
 /// The first so many parts, and then every such one, are searched by descent.
@@ -104,6 +113,7 @@ impl RealSearch {
     pub fn new(
         oracle: &RealOracle,
         problem: RealProblem,
+        disjunct: usize,
         other: Option<&Self>,
     ) -> Result<Self, UndecidedReason> {
         let (lo, hi) = problem.sides();
@@ -127,7 +137,7 @@ impl RealSearch {
         let whole = RealPart::of(lo, hi);
         Ok(Self {
             problem,
-            queues: vec![Queue::of(whole.clone(), strategy)],
+            queues: vec![Queue::of(whole.clone(), strategy, 0)],
             forked: false,
             constraints,
             frame,
@@ -140,6 +150,10 @@ impl RealSearch {
             ascends,
             looks_first: false,
             exact_work: 0,
+            disjunct,
+            tree: oracle.records.is_some().then(PartTree::new),
+            refuting: None,
+            queues_made: 1,
             whole,
         })
     }
@@ -160,9 +174,15 @@ impl RealSearch {
                 self.queues.remove(at);
                 continue;
             }
+            let number = queue.number;
             let (part, strategy) = match queue.pop() {
                 Some(part) => (part, queue.strategy),
-                None if queue.stuck == 0 => return Ok(Some(RealAnswer::Unsat)),
+                None if queue.stuck == 0 => {
+                    let steps =
+                        self.tree.take().map(|tree| self.recorded_steps(oracle, &tree, number));
+                    oracle.record(self.disjunct, steps);
+                    return Ok(Some(RealAnswer::Unsat));
+                }
                 None => {
                     self.queues.remove(at);
                     continue;
@@ -173,11 +193,18 @@ impl RealSearch {
             oracle.statistics.parts += 1;
             let forms = oracle.bounder.forms_done;
             self.exact_work = 0;
-            let outcome = self.look_at(oracle, part, strategy, budget)?;
+            self.refuting = None;
+            let looked_at = self.tree.is_some().then(|| part.clone());
+            let outcome = self.look_at(oracle, part, strategy, number, budget)?;
             self.queues[at].work +=
                 WORK_OF_PART + oracle.bounder.forms_done - forms + self.exact_work;
             match outcome {
-                PartResult::Refuted => {}
+                PartResult::Refuted => {
+                    if let (Some(tree), Some(part)) = (&mut self.tree, &looked_at) {
+                        let known = self.refuting.take().map(|multipliers| (multipliers, part));
+                        tree.refute(part.number, number, known);
+                    }
+                }
                 PartResult::Satisfied(point) => return Ok(Some(RealAnswer::Sat(point))),
                 PartResult::Stuck => self.queues[at].stuck += 1,
                 PartResult::Trimmed(mut part, distance) => {
@@ -191,9 +218,11 @@ impl RealSearch {
                         Split::Side { .. } => oracle.statistics.bisections += 1,
                         Split::Bend { .. } => oracle.statistics.bends += 1,
                     }
-                    for part in
-                        split.parts(oracle, part).into_iter().filter(|part| !part.is_empty())
-                    {
+                    let numbers =
+                        self.tree.as_mut().map(|tree| tree.split(part.number, number, split));
+                    let parts = zip(split.parts(oracle, part), numbers.unwrap_or_default());
+                    for (mut part, number) in parts.filter(|(part, _)| !part.is_empty()) {
+                        part.number = number;
                         self.queues[at].push(part, distance);
                     }
                 }
@@ -203,6 +232,16 @@ impl RealSearch {
             }
         }
         Ok(None)
+    }
+
+    /// The steps of a queue that is finished.
+    fn recorded_steps(
+        &self,
+        oracle: &RealOracle,
+        tree: &PartTree,
+        queue: QueueNumber,
+    ) -> Vec<RecordedStep> {
+        tree.steps(queue, oracle.bounder.program(), &self.problem, &self.scales)
     }
 
     /// Whose turn it is.
@@ -219,7 +258,8 @@ impl RealSearch {
         let is_time = first.taken.is_power_of_two() && first.taken.trailing_zeros() % 2 == 0;
         let left = u64::try_from(first.len() * OFTEN).unwrap_or(u64::MAX);
         if is_time && first.taken > second.taken && left <= first.taken {
-            *second = first.with_strategy(Strategy::Bends);
+            *second = first.with_strategy(Strategy::Bends, self.queues_made);
+            self.queues_made += 1;
             second.work = first.work / (SHARE - 1);
         }
     }
@@ -229,6 +269,7 @@ impl RealSearch {
         oracle: &mut RealOracle,
         mut part: RealPart,
         strategy: Strategy,
+        queue: QueueNumber,
         budget: &mut Budget,
     ) -> Result<PartResult, StopReason> {
         let inputs = |sides: &[f64]| -> Vec<f64> {
@@ -276,10 +317,16 @@ impl RealSearch {
         if oracle.is_piecewise_linear() && open.is_empty() {
             return self.decide_exactly(oracle, &part, budget);
         }
+        let before = self.tree.is_some().then(|| (part.lo.clone(), part.hi.clone()));
         let Some(share) = trim(&mut part, &rows) else {
             oracle.statistics.jointly += 1;
             return Ok(PartResult::Refuted);
         };
+        if let (Some(tree), Some((lo, hi))) = (&mut self.tree, before)
+            && (lo, hi) != (part.lo.clone(), part.hi.clone())
+        {
+            part.number = tree.trim(part.number, queue, &part);
+        }
         if share <= TRIMMED && part.trims < MANY_TRIMS {
             return Ok(PartResult::Trimmed(part, distance));
         }
@@ -307,6 +354,7 @@ impl RealSearch {
             let Ascended { bound, multipliers, point, gaps } = self.ascend(oracle, part, budget)?;
             if let Some(row) = self.mixed_row(oracle, part, &multipliers, budget)? {
                 if row.is_refuted(&part.lo, &part.hi) {
+                    self.refuting = Some(Arc::new(multipliers));
                     return Ok(None);
                 }
                 rows.push(row);
@@ -384,7 +432,8 @@ impl RealSearch {
             first.strategy = Strategy::Bends;
             return Strategy::Bends;
         }
-        let mut second = Queue::of(part.clone(), Strategy::Bends);
+        let mut second = Queue::of(part.clone(), Strategy::Bends, self.queues_made);
+        self.queues_made += 1;
         second.work = first.work / (SHARE - 1);
         self.queues.push(second);
         strategy

@@ -63,6 +63,27 @@ impl Move {
         mean
     }
 
+    /// The mean of lower (0) or upper (1) bounds, with the worst of free choices.
+    pub(super) fn least_mean(&self, check: &Check<'_>, side: usize) -> Rational {
+        let mut mean = Rational::ZERO;
+        for outcome in &self.outcomes {
+            let values = outcome.options.iter().map(|o| value(check, o.place, side));
+            let least = values.fold(Rational::ONE, Rational::min);
+            mean = &mean + &(&outcome.probability * &least);
+        }
+        mean
+    }
+
+    /// By outcome where it may lead to.
+    pub(super) fn reached(&self) -> impl Iterator<Item = impl Iterator<Item = Place> + '_> + '_ {
+        self.outcomes.iter().map(|outcome| outcome.options.iter().map(|option| option.place))
+    }
+
+    /// The scheduler that takes it.
+    pub(super) fn taken(&self) -> Taken {
+        Taken { operator: self.operator, outcome: 0, option: None }
+    }
+
     /// Returns whether some of the probability is lost.
     pub(super) fn loses(&self) -> bool {
         let sum: Rational = self.outcomes.iter().map(|o| o.probability.clone()).sum();

@@ -31,6 +31,15 @@ pub struct QueryArgs {
     #[arg(long, value_name = "SIZE", value_parser = MemorySize::read, help_heading = "Limits")]
     pub memory: Option<MemorySize>,
 
+    /// Write the evidence of the answer as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub evidence: Option<PathBuf>,
+
+    /// Check the evidence again before the answer is printed: from what would be written and the
+    /// input files, as `policert certify` does, without any search
+    #[arg(long, help_heading = "Output")]
+    pub certify: bool,
+
     /// Output.
     #[command(flatten)]
     pub output: OutputArgs,

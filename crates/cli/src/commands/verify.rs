@@ -144,6 +144,7 @@ fn request(arguments: &VerifyArgs, engines: Registry) -> Request {
         threads: arguments.threads,
         record_queries: arguments.record_queries.clone(),
         evidence: arguments.evidence.is_some(),
+        certify: arguments.certify,
         start_states: arguments.start_states.is_some(),
         outputs: OutputFiles::new([
             ("--json", arguments.output.json.as_deref()),

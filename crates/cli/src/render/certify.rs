@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use policert_evidence::{CertifyReport, OverStarts};
+use policert_evidence::{CertifyReport, OverStarts, Quantity};
 use policert_files::shown;
-use policert_outcome::Outcome;
+use policert_outcome::{Certified, Outcome};
 
-use super::Detail;
+use super::{Detail, line, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the result.
@@ -45,12 +45,30 @@ pub fn certify_report(
 fn what(report: &CertifyReport) -> String {
     if let Some([lo, hi]) = &report.probability {
         let over = match report.over_start_states.unwrap_or_default() {
-            OverStarts::Greatest => "the greatest probability",
-            OverStarts::Least => "the least over the start states of the greatest probability",
-            OverStarts::Sum => "the sum over the start states of the greatest probability",
-            OverStarts::Average => "the mean over the start states of the greatest probability",
+            OverStarts::Greatest => "greatest over the start states of the",
+            OverStarts::Least => "least over the start states of the",
+            OverStarts::Sum => "sum over the start states of the",
+            OverStarts::Average => "mean over the start states of the",
         };
-        return format!("{over} lies between {lo} and {hi}");
+        let quantity = match report.quantity {
+            Some(Quantity::GreatestOfReaching) | None => "greatest probability",
+            Some(Quantity::LeastOfReaching) => "least probability",
+            Some(Quantity::GreatestOfAvoiding) => {
+                "greatest probability of never reaching the target"
+            }
+            Some(Quantity::LeastOfAvoiding) => "least probability of never reaching the target",
+        };
+        let what = format!("the {over} {quantity} lies between {lo} and {hi}");
+        // The greatest of the greatest ones is the greatest one.
+        return what.replace("greatest over the start states of the greatest", "greatest");
+    }
+    if let Some(parts) = report.parts {
+        return format!(
+            "no input satisfies the property: it is refuted in {parts} parts of the inputs"
+        );
+    }
+    if report.answer.is_some() {
+        return "an input satisfies the property".to_owned();
     }
     match (report.steps, report.boxes) {
         (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),
@@ -62,5 +80,34 @@ fn what(report: &CertifyReport) -> String {
             )
         }
         (None, None) => "the evidence shows what it claims".to_owned(),
+    }
+}
+
+/// Says that the evidence of a verdict was checked before the verdict is printed.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn certified(out: &mut dyn Write, check: Option<&Certified>) -> io::Result<()> {
+    match check.filter(|check| check.confirmed) {
+        Some(check) => {
+            let time = format!("the evidence was checked from the files ({:.2} s)", check.time_s);
+            line(out, "certified", &time)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Warns that the evidence of a verdict was not checked, although that was asked for.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn not_certified(
+    out: &mut dyn Write,
+    check: Option<&Certified>,
+    style: Style,
+) -> io::Result<()> {
+    match check.and_then(|check| check.reason.as_deref()) {
+        Some(reason) => warnings(out, &[format!("not certified: {reason}")], style),
+        None => Ok(()),
     }
 }

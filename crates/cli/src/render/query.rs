@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use policert_files::{name, shown};
-use policert_outcome::Outcome;
+use policert_outcome::{FileRecord, Outcome};
 use policert_query::{AnswerWord, QueryReport};
 
-use super::{Detail, line, notes, warnings};
+use super::{Detail, certified, line, not_certified, notes, warnings};
 use crate::style::{Mark, Style};
 
 /// Prints the answer and, if it is sat, the witness.
@@ -49,9 +49,16 @@ pub fn query_details(
     detail: Detail,
     style: Style,
 ) -> io::Result<()> {
+    let report = &outcome.report;
+    not_certified(out, report.certified.as_ref(), style)?;
+    if let Some(remark) = report.evidence_file.as_ref().and_then(FileRecord::remark) {
+        let head = style.paint(Mark::Caution, "warning");
+        writeln!(out, "{head}: evidence: {}", shown(&remark))?;
+    }
     if detail == Detail::Quiet {
         return Ok(());
     }
+    certified(out, report.certified.as_ref())?;
     if let Some(reason) = &outcome.reason {
         writeln!(out, "{}: {}", style.paint(Mark::Caution, "unknown"), shown(reason))?;
     }

@@ -10,7 +10,7 @@ use policert_problem::QuestionAim;
 use policert_verify::{Hollow, Report, Statistics};
 use serde_json::Value;
 
-use super::{line, notes, warnings};
+use super::{certified, line, not_certified, notes, warnings};
 use crate::style::{Mark, Style};
 
 /// The amount of text that is printed.
@@ -46,6 +46,7 @@ pub fn verdict(
         writeln!(out, "{head}: {}", shown(&hollow.text))?;
     }
     files_not_written(out, report, style)?;
+    not_certified(out, report.certified.as_ref(), style)?;
     if detail == Detail::Quiet {
         return Ok(());
     }
@@ -60,6 +61,7 @@ pub fn verdict(
         Some(Proof::Probability { values, .. }) => bounds_of(out, values.len(), file)?,
         None => {}
     }
+    certified(out, report.certified.as_ref())?;
     if report.probability.is_some() && report.verdict != VerdictWord::Probability {
         line(out, "probability", &interval(report))?;
     }

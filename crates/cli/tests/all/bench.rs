@@ -148,7 +148,8 @@ fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
     let suite = SUITE
         .replace("\"model.jani\",", "\"model.jani\", \"--interface\", \"policy.jani2nnet\",")
         .replace(r#""--engine", "ppa", "{shares}""#, limited)
-        .replace("name = \"middle\"", "name = \"middle\"\ndomain = \"walk\"");
+        .replace("name = \"middle\"", "name = \"middle\"\ndomain = \"walk\"")
+        .replacen("memory = \"4GB\"", "memory = \"4GB\"\ncertify = true", 1);
     example.write("suite.toml", &suite);
     let run = example.run("bench run suite.toml --journal j");
     assert_eq!(code(&run), 0, "{}", text(&run));
@@ -156,7 +157,8 @@ fn a_configuration_has_its_own_limits_and_probabilities_are_kept() {
     assert_eq!(code(&report), 0, "{}", text(&report));
     let (csv, table) = (example.read("out/runs.csv"), example.read("out/report.md"));
     let middle = csv.lines().find(|line| line.starts_with("middle,native,probability,"));
-    assert!(middle.is_some_and(|line| line.contains(",1,1,1,")), "{csv}");
+    assert!(middle.is_some_and(|line| line.contains(",1,1,1,yes,")), "{csv}");
+    assert!(table.contains("| unsafe | certified |"), "{table}");
     assert!(table.contains("| probability: 1 |"), "{table}");
     assert!(table.contains("| native | **1 (1)** | **1 (1)** |"), "{table}");
     assert!(table.contains("| policy.nnet | "), "{table}");
@@ -263,7 +265,7 @@ reads = [{ line = "safe", verdict = "safe" }]
     ] {
         assert!(csv.lines().any(|known| known.starts_with(line)), "{line}: {csv}");
     }
-    assert!(csv.contains(",0.3,\n"), "the value of the other program: {csv}");
+    assert!(csv.contains(",0.3,,\n"), "the value of the other program: {csv}");
     let journal = example.read("study.jsonl");
     assert_eq!(journal.matches("\"cpu_s\":").count(), 6, "{journal}");
     assert!(journal.contains("{work}/tiles-2/npuzzle_2_2.jani"), "no path of a machine: {journal}");

@@ -75,6 +75,7 @@ fn of_every_engine() {
 fn of_every_command() {
     let example = Example::new();
     example.write("p.vnnlib", PROPERTY);
+    example.write("some.vnnlib", &PROPERTY.replace("(>= Y_0 100)", "(<= Y_0 100)"));
     example.write("loop.toml", LOOP);
     example.write("cart.toml", &cell_network());
     for (name, command) in [
@@ -82,6 +83,10 @@ fn of_every_command() {
         ("check", "check model.jani --timeout 0"),
         ("check", "check policy.nnet"),
         ("query", "query policy.nnet p.vnnlib"),
+        ("query", "query policy.nnet some.vnnlib --certify --evidence sat.json"),
+        ("query", "query policy.nnet p.vnnlib --certify --evidence unsat.json"),
+        ("certify", "certify sat.json"),
+        ("certify", "certify unsat.json"),
         ("query", "query policy.nnet p.vnnlib --timeout 0"),
         ("query", "query policy.nnet model.jani"),
         ("reach", "reach loop.toml --record-boxes"),
@@ -106,6 +111,14 @@ fn of_every_command() {
         ("train-model", "train g/npuzzle_2_2.jani --out n.nnet --timeout 0"),
     ] {
         result(&example, name, command);
+    }
+    for (name, member) in [("sat", "witness"), ("unsat", "refutation")] {
+        let evidence: Value =
+            serde_json::from_str(&example.read(&format!("{name}.json"))).expect("JSON");
+        let found = breaches(&schema("query-evidence"), &evidence);
+        assert!(found.is_empty() && evidence.get(member).is_some(), "{found:#?}\n{evidence:#}");
+        let certified = example.run(&format!("certify {name}.json"));
+        assert!(text(&certified).contains("CONFIRMED"), "{}", text(&certified));
     }
     let evidence = example.run("verify model.jani --property 1 --engine prob --evidence e.json");
     assert_eq!(code(&evidence), 0, "{}", text(&evidence));

@@ -131,6 +131,7 @@ fn random_evidence(root: &Path, numbers: impl Iterator<Item = u64>) -> Vec<PathB
         if !write_case(&folder, &case, rules.filter).expect("files") {
             continue;
         }
+        let has_least = add_least(&folder);
         let value = |rule: Value| rule.as_str().unwrap_or_default().to_owned();
         let ties = value(serde_json::to_value(rules.ties).expect("a word"));
         let mut arguments = format!("{name}/model.jani --ties {ties}");
@@ -146,8 +147,36 @@ fn random_evidence(root: &Path, numbers: impl Iterator<Item = u64>) -> Vec<PathB
         let other = ["", "", "", " --domain error", " --stuck unsafe", " --reach-goal"];
         arguments.push_str(random.pick::<&str>(&other));
         files.extend(write_evidence(root, &arguments, &format!("{name}/")));
+        if has_least {
+            let file = PathBuf::from(format!("{name}/least.json"));
+            let arguments = format!(
+                "verify {name}/model.jani --property #1 --interface {name}/policy.jani2nnet \
+                 --ties {ties} --engine prob --quiet --evidence"
+            );
+            let output = policert(root, &arguments).arg(&file).output().expect("policert runs");
+            assert!(code(&output) < 50, "{arguments}: {}", text(&output));
+            files.extend(root.join(&file).is_file().then_some(file));
+        }
     }
     files
+}
+
+/// Adds a property to a model, the least probability of what its first one is about; false where that
+/// speaks of locations.
+fn add_least(folder: &Path) -> bool {
+    let path = folder.join("model.jani");
+    let mut model = lies::read(&path);
+    let reach = &model["properties"][0]["expression"]["reach"];
+    let speaks_of = |part: &str| reach[part].as_array().is_some_and(|list| !list.is_empty());
+    if speaks_of("locations") || reach.get("exp").is_none() {
+        return false;
+    }
+    let least = json!({"name": "least", "expression": {
+        "op": "filter", "fun": "min", "states": {"op": "initial"},
+        "values": {"op": "Pmin", "exp": {"op": "F", "exp": reach["exp"]}},
+    }});
+    model["properties"].as_array_mut().expect("properties").push(least);
+    std::fs::write(path, model.to_string()).is_ok()
 }
 
 #[test]

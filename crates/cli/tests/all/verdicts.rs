@@ -85,6 +85,32 @@ fn a_verdict_about_a_policy_that_acts_is_not_hollow() {
     assert_eq!(result["hollow"][0]["code"], "nothing_changes", "{text}");
 }
 
+/// With `--certify` the evidence is checked before the verdict is printed, and where there is none, that
+/// is said.
+#[test]
+fn evidence_is_certified_before_the_verdict_is_printed() {
+    let example = Example::new();
+    for engine in ["explicit", "bmc", "ppa", "cegar", "ic3", "auto"] {
+        for (property, verdict) in [(0, "safe"), (1, "unsafe")] {
+            let options = format!("--property {property} --engine {engine} --certify");
+            let (text, result) = verify(&example, &options);
+            assert_eq!(result["verdict"], verdict, "{options}: {text}");
+            assert_eq!(result["certified"]["confirmed"], true, "{options}: {text}");
+            assert!(text.contains("certified  the evidence was checked"), "{options}: {text}");
+        }
+    }
+    let (_, result) = verify(&example, "--property 1 --engine prob --certify");
+    assert_eq!(result["certified"]["confirmed"], true);
+    let (text, result) = verify(&example, "--reach-goal --goal x>=0 --certify -q");
+    assert_eq!(
+        (&result["verdict"], &result["certified"]["confirmed"]),
+        (&json!("safe"), &json!(false))
+    );
+    assert!(text.contains("warning: not certified: "), "{text}");
+    let (_, result) = verify(&example, "--property 1");
+    assert_eq!(result["certified"], json!(null));
+}
+
 /// If there is no evidence, that of an earlier verdict does not stay.
 #[test]
 fn no_older_evidence_is_left_in_place() {

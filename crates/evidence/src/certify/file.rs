@@ -13,6 +13,15 @@ use crate::EVIDENCE_VERSION;
 /// Says what a file is evidence of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
+    /// The answer of a query about a network.
+    Answer,
+    /// A verdict about a model.
+    Verdict(VerdictKind),
+}
+
+/// Says what a file about a model shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum VerdictKind {
     Probability,
     Unsafe,
     Safe,
@@ -30,7 +39,13 @@ impl<'a> File<'a> {
             Failure::invalid(format!("{}: {error}", path.display()))
         };
         let bytes = policert_files::read(path).map_err(|error| named(&error))?;
-        let value: Value = serde_json::from_slice(&bytes).map_err(|error| named(&error))?;
+        Self::parse(path, &bytes)
+    }
+
+    /// The evidence in a text. Messages call it by the path.
+    pub fn parse(path: &'a Path, text: &[u8]) -> Result<Self, Failure> {
+        let value: Value = serde_json::from_slice(text)
+            .map_err(|error| Failure::invalid(format!("{}: {error}", path.display())))?;
         let file = Self { path, value };
         let version = file.value["schema_version"].as_u64();
         match version {
@@ -47,9 +62,11 @@ impl<'a> File<'a> {
     /// Returns what the file is evidence of: what it says, which has to be what it shows.
     pub fn kind(&self) -> Result<Kind, Failure> {
         let shown = [
-            ("values", Kind::Probability, "probability"),
-            ("trace", Kind::Unsafe, "unsafe"),
-            ("invariant", Kind::Safe, "safe"),
+            ("values", Kind::Verdict(VerdictKind::Probability), "probability"),
+            ("trace", Kind::Verdict(VerdictKind::Unsafe), "unsafe"),
+            ("invariant", Kind::Verdict(VerdictKind::Safe), "safe"),
+            ("witness", Kind::Answer, "sat"),
+            ("refutation", Kind::Answer, "unsat"),
         ];
         let mut shown = shown.into_iter().filter(|(member, ..)| self.value.get(member).is_some());
         let verdict: String = self.part("verdict")?;
@@ -59,7 +76,8 @@ impl<'a> File<'a> {
             ))),
             (Some((_, kind, _)), None) => Ok(kind),
             (None, _) => Err(Failure::invalid(format!(
-                "{}: no evidence: one of `values`, `trace` and `invariant` is needed",
+                "{}: no evidence: one of `values`, `trace`, `invariant`, `witness` and `refutation` is \
+                 needed",
                 self.path.display()
             ))),
             (Some(_), Some(_)) => Err(self.rejected("it shows several things at once")),

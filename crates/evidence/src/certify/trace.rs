@@ -24,9 +24,13 @@ pub(super) fn check(file: &File<'_>, problem: &Problem) -> Result<usize, Failure
         file.compare(member, &right[member])?;
     }
     check_changes(file, &right["trace"])?;
-    if file.value().get("end").is_some() {
-        file.compare("end", &right["end"])?;
+    let end = &file.value()["end"];
+    for member in ["kind", "back_to"] {
+        if end.get(member).is_none() {
+            return Err(file.wrong(&format!("end.{member}")));
+        }
     }
+    file.compare("end", &right["end"])?;
     Ok(trace.steps.len())
 }
 

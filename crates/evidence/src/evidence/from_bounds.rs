@@ -24,6 +24,8 @@ pub fn check(
         question: &problem.question(),
         stay: &asked.stay,
         policy: problem.policy.as_ref(),
+        direction: asked.direction,
+        complement: asked.complement,
         over: asked.over_starts(),
     };
     check_probability(&claim, values, PATHS, budget)

@@ -32,8 +32,10 @@ fn answers_are_those_of_the_competition() {
         }
         let seconds = timeout.parse().expect("seconds");
         let limits = Limits { time: Some(Duration::from_secs(seconds)), ..Limits::default() };
-        let request =
-            QueryRequest { network: folder.join(network), property: folder.join(property), limits };
+        let request = QueryRequest {
+            limits,
+            ..QueryRequest::new(folder.join(network), folder.join(property))
+        };
         let begin = Instant::now();
         let report = query(&request, &CancelFlag::default(), &mut Silent).report;
         let answer = report.answer.map_or("none", AnswerWord::as_str);

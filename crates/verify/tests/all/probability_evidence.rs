@@ -19,6 +19,8 @@ struct Tally {
     rejected: usize,
     loosened: usize,
     paths: usize,
+    /// Least probabilities above 0.
+    least: usize,
 }
 
 #[test]
@@ -29,7 +31,7 @@ fn what_is_confirmed_is_right() {
             check(profile, number, &mut tally);
         }
     }
-    assert!(tally.confirmed > 60 && tally.between > 6, "{tally:?}");
+    assert!(tally.confirmed > 60 && tally.between > 6 && tally.least > 6, "{tally:?}");
     assert!(tally.rejected > 30 && tally.loosened > 8 && tally.paths > 30, "{tally:?}");
 }
 
@@ -43,10 +45,16 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
     let terminal = case.property.goal.clone().filter(|_| random.percent(30));
     let question = Question { terminal, ..Question::new(&case.model, &case.property) };
     let Some(induced) = induce(&question, policy.as_ref()) else { return };
-    let problem = induced.problem(Direction::Max);
+    let direction = if random.percent(40) { Direction::Min } else { Direction::Max };
+    let complement = random.percent(30);
+    let problem = induced.problem(direction);
     let options = SolveOptions { exact: true, ..SolveOptions::default() };
     let solution = solve(&problem, &options, &mut Budget::unlimited()).expect("solvable");
-    let exact: Vec<Rational> = solution.initial.iter().map(|bounds| bounds.lo.clone()).collect();
+    let asked = |value: &Rational| match complement {
+        true => &Rational::ONE - value,
+        false => value.clone(),
+    };
+    let exact: Vec<Rational> = solution.initial.iter().map(|bounds| asked(&bounds.lo)).collect();
     let greatest = exact.iter().cloned().fold(Rational::ZERO, Rational::max);
     let open = |&id: &u32| !induced.target.contains(id) && !induced.avoid.contains(id);
     let values: Vec<ValuedState> = problem
@@ -66,6 +74,8 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
         question: &question,
         stay: &Condition::True,
         policy: policy.as_ref(),
+        direction,
+        complement,
         over,
     };
     let exact = match over {
@@ -85,7 +95,8 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
     let width = &confirmed.upper - &confirmed.lower;
     assert!(width <= Rational::from_f64(1e-5).expect("finite"), "{place}: {confirmed:?}");
     let mass = confirmed.paths.iter().map(|path| path.probability.clone()).sum::<Rational>();
-    if matches!(over, OverStarts::Greatest | OverStarts::Least) {
+    let is_plain = direction == Direction::Max && !complement;
+    if is_plain && matches!(over, OverStarts::Greatest | OverStarts::Least) {
         assert!(mass <= exact, "{place}: {confirmed:?}");
     }
     for path in &confirmed.paths {
@@ -94,11 +105,14 @@ fn check(profile: Profile, number: u64, tally: &mut Tally) {
         let product = path.steps.iter().fold(Rational::ONE, |p, s| &p * &s.probability);
         assert_eq!(product, path.probability, "{place}");
     }
-    assert_eq!(confirmed.paths.is_empty(), exact.is_zero(), "{place}");
+    if is_plain {
+        assert_eq!(confirmed.paths.is_empty(), exact.is_zero(), "{place}");
+    }
+    tally.least += usize::from(direction == Direction::Min && !exact.is_zero());
     tally.paths += confirmed.paths.len();
     tally.confirmed += 1;
     tally.between += usize::from(!exact.is_zero() && exact != Rational::ONE);
-    for _ in 0..4 {
+    for _ in 0..12 {
         if values.is_empty() {
             return;
         }
@@ -163,6 +177,8 @@ fn a_loop_is_no_lower_bound() {
             question: &question,
             stay: &Condition::True,
             policy: None,
+            direction: Direction::Max,
+            complement: false,
             over: OverStarts::Greatest,
         };
         let checked = check_probability(&claim, &values, 0, &mut Budget::unlimited());

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use policert_engine_api::{CancelFlag, Limits, Silent};
+use policert_engine_api::{CancelFlag, Silent};
 use policert_numeric::Rational;
 use policert_outcome::Outcome;
 use policert_policy::{ExactEvaluator, Network, read_network};
@@ -22,7 +22,7 @@ struct Case {
 }
 
 /// A network with one hidden layer, or two, and small weights, so that bounds are often attained.
-fn network(random: &mut Random, inputs: usize, outputs: usize) -> String {
+pub fn network(random: &mut Random, inputs: usize, outputs: usize) -> String {
     let mut sizes = vec![inputs];
     sizes.extend((0..=random.below(2)).map(|_| 1 + random.below(4)));
     sizes.push(outputs);
@@ -81,7 +81,7 @@ fn case(number: u64) -> Case {
 }
 
 /// Returns whether the property holds at a point of a grid.
-fn on_a_grid(evaluator: &ExactEvaluator, property: &NetworkProperty) -> bool {
+pub fn on_a_grid(evaluator: &ExactEvaluator, property: &NetworkProperty) -> bool {
     let side = 4 * SIDE + 1;
     let inputs = u32::try_from(property.inputs).expect("few");
     (0..side.pow(inputs)).any(|mut number| {
@@ -104,7 +104,7 @@ fn asked(case: &Case) -> (Outcome<QueryReport>, Network, NetworkProperty) {
         read_network(&network).expect("a network").network,
         read_property(&property).expect("a property"),
     );
-    let request = QueryRequest { network, property, limits: Limits::default() };
+    let request = QueryRequest::new(network, property);
     (query(&request, &CancelFlag::default(), &mut Silent), read.0, read.1)
 }
 

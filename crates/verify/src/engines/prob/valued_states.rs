@@ -1,6 +1,6 @@
 //! The states that evidence of a probability lists, and questions that have no evidence.
 
-use policert_engine_api::{Direction, ProbabilityAim, ValuedState};
+use policert_engine_api::{ProbabilityAim, ValuedState};
 use policert_explore::Induced;
 use policert_mdp::Solution;
 
@@ -18,9 +18,7 @@ pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState>
 
 /// Returns why there is no evidence for a question, if there is none.
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
-    if aim.direction == Direction::Min || aim.complement {
-        Some("there is some for greatest probabilities only")
-    } else if induced.is_drawn {
+    if induced.is_drawn {
         Some("there is none for a policy that draws its labels")
     } else if aim.compares_equal() {
         Some("there is none for a comparison by = or ≠")
