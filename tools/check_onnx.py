@@ -5,8 +5,8 @@
 
 Each graph is made with the package `onnx`, with an operator set drawn from those in use. In random states of a small
 model the label that Policert says the policy chooses (`policert dataset`) must be that of the greatest output of ONNX
-Runtime, wherever its lead exceeds what rounding can do; and the outputs at one state must be those of ONNX Runtime
-within rounding (`policert query`). A graph that Policert refuses counts as a failure. For a share of the graphs, a
+Runtime, wherever its lead exceeds what rounding can do, and no argument of a step is as near to a jump; and the outputs
+at one state must be those of ONNX Runtime within rounding (`policert query`). A graph that Policert refuses counts as a failure. For a share of the graphs, a
 second model, of which the labels change the variables, is put to every engine: all that answer must say what the
 enumeration of its states says. Ends with 1 after a failure; the files of each failure stay in FOLDER.
 
@@ -44,6 +44,8 @@ class Graph:
         self.draw, self.opset = draw, opset
         self.nodes, self.constants, self.names = [], [], 0
         self.used = Counter()
+        # Values at whose jumps rounding decides: name, operator, scale. Those that are computed exactly.
+        self.jumps, self.exact = [], {"input"}
 
     def name(self):
         self.names += 1
@@ -195,6 +197,43 @@ def vector_step(graph, value, others):
             return graph.node("Reciprocal", [graph.node("Sqrt", [above])]), (1, n)
         return graph.node(kind, [above]), (1, n)
 
+    def stepped():
+        argument, kind = name, draw.choice(["Floor", "Ceil", "Round", "Sign"])
+        if draw.random() < 0.5:
+            argument = graph.node("Mul", [name, graph.constant(np.float32(draw.choice([0.25, 0.5, 1.5])))])
+            graph.exact.update({argument} if name in graph.exact else ())
+        graph.jumps.append((argument, kind, 1.0))
+        result = graph.node(kind, [argument])
+        if argument in graph.exact:
+            graph.exact.add(result)
+        return result, (1, n)
+
+    def there_and_back(value):
+        """Quantised with a scale and a zero point, and scaled back."""
+        kind = draw.choice([np.uint8, np.int8])
+        scale = np.float32(draw.choice([0.03125, 0.0625, 0.1, 0.25, 0.37]))
+        bounds = np.iinfo(kind)
+        zero = kind(draw.choice([bounds.min, 0, draw.randint(bounds.min // 2, bounds.max // 2)]))
+        graph.jumps.append((value, "QuantizeLinear", float(scale)))
+        parts = [graph.constant(scale), graph.constant(kind(zero))]
+        return graph.node("DequantizeLinear", [graph.node("QuantizeLinear", [value, *parts]), *parts])
+
+    def quantised():
+        if draw.random() < 0.3:
+            return there_and_back(name), (1, n)
+        scales = np.array([draw.choice([0.015625, 0.02, 0.007]) for _ in range(out)], np.float32)
+        weights = np.array([[draw.randint(-100, 100) for _ in range(n)] for _ in range(out)], np.int8)
+        per_channel = draw.random() < 0.5
+        parts = [scales, np.zeros(out, np.int8)] if per_channel else [scales[0], np.int8(draw.randint(-3, 3))]
+        axis = {"axis": 0} if per_channel else {}
+        weights = graph.node("DequantizeLinear", [graph.constant(weights), *map(graph.constant, parts)], **axis)
+        bias = graph.constant(np.array([draw.randint(-500, 500) for _ in range(out)], np.int32))
+        bias = graph.node("DequantizeLinear", [bias, graph.constant(np.float32(0.0009765625))])
+        result = graph.node("Gemm", [there_and_back(name), weights, bias], transB=1)
+        if draw.random() < 0.5:
+            result = graph.node("Relu", [result])
+        return there_and_back(result), (1, out)
+
     def exponential():
         return graph.node("Mul", [graph.node("Exp", [bounded()]), bounded(-1.0)]), (1, n)
 
@@ -228,7 +267,7 @@ def vector_step(graph, value, others):
         return graph.node("Flatten", [graph.node("Identity", [moved])]), (1, n)
 
     steps = [affine, affine, affine, activation, activation, activation, constant_operand, two, joined, taken, cut, split,
-             padded, reduced, normalised, shaped, gated, powered, partial, exponential, layer]
+             padded, reduced, normalised, shaped, gated, powered, partial, exponential, layer, stepped, quantised]
     return draw.choice(steps)()
 
 
@@ -293,7 +332,34 @@ def random_graph(draw):
         chooser = finished(graph, inputs, graph.node(end, [scores], axis=-1), [1, outputs])
     for model in (plain, chooser):
         onnx.checker.check_model(model)
-    return inputs, outputs, plain, chooser, graph.used
+    return inputs, outputs, plain, chooser, graph
+
+
+def distances(graph, inputs, states):
+    """For each state how near the nearest argument is to a jump, over what rounding can do: of all arguments, and of
+    those that rounding changes."""
+    nearest = np.full((2, len(states)), np.inf)
+    for name, operator, scale in graph.jumps:
+        session = reference(finished(graph, inputs, name, None))
+        for place, state in enumerate(states):
+            values = session.run(None, {"input": np.array([state], np.float32)})[0].astype(np.float64) / scale
+            if operator == "Sign":
+                apart = np.abs(values)
+            else:
+                shift = 0.5 if operator in ("Round", "QuantizeLinear") else 0.0
+                apart = np.abs(values - shift - np.round(values - shift))
+            apart = float(np.min(apart / (ROUNDING * (1 + np.abs(values)))))
+            nearest[0, place] = min(nearest[0, place], apart)
+            if name not in graph.exact:
+                nearest[1, place] = min(nearest[1, place], apart)
+    return nearest
+
+
+def reference(model):
+    """The runtime for a model, which computes one operator after the other."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
 def write_question(folder, inputs, outputs, states):
@@ -395,12 +461,14 @@ def run(command):
 
 def check(program, folder, draw, engines):
     """What is wrong with one random graph, if anything, and the operators in it."""
-    inputs, outputs, plain, chooser, used = random_graph(draw)
+    inputs, outputs, plain, chooser, graph = random_graph(draw)
+    used = graph.used
     onnx.save(plain, folder / "scores.onnx")
     onnx.save(chooser, folder / "policy.onnx")
     states = [[draw.randint(LEAST, GREATEST) for _ in range(inputs)] for _ in range(STATES)]
     write_question(folder, inputs, outputs, states)
-    session = onnxruntime.InferenceSession(plain.SerializeToString(), providers=["CPUExecutionProvider"])
+    session = reference(plain)
+    near = distances(graph, inputs, states)
     scores = [session.run(None, {"input": np.array([state], np.float32)})[0][0] for state in states]
     if not all(np.all(np.isfinite(row)) for row in scores):
         return None, used
@@ -411,16 +479,19 @@ def check(program, folder, draw, engines):
     with open(folder / "decisions.csv", newline="") as file:
         decided = {tuple(int(float(row[f"x{k}"])) for k in range(inputs)): int(row["label_index"])
                    for row in csv.DictReader(file)}
-    for state, row in zip(states, scores):
+    for state, row, apart in zip(states, scores, near[1]):
         best, second = sorted(row, reverse=True)[:2]
-        if best - second <= 2 * ROUNDING * (1 + float(np.max(np.abs(row)))):
+        if apart < 1 or best - second <= 2 * ROUNDING * (1 + float(np.max(np.abs(row)))):
             continue
         if decided.get(tuple(state)) != int(np.argmax(row)):
             return f"at {state}: {decided.get(tuple(state))} is chosen, the outputs are {row.tolist()}", used
-    write_query(folder, states[0], scores[0])
-    status, text = run([program, "query", folder / "scores.onnx", folder / "property.vnnlib", "--timeout", "20s", "-q"])
-    if status != 0:
-        return f"query ended with {status} at {states[0]}, the outputs are {scores[0].tolist()}: {text}", used
+    clear = np.flatnonzero(near[0] >= 1)
+    if clear.size:
+        state, row = states[clear[0]], scores[clear[0]]
+        write_query(folder, state, row)
+        status, text = run([program, "query", folder / "scores.onnx", folder / "property.vnnlib", "--timeout", "20s", "-q"])
+        if status != 0:
+            return f"query ended with {status} at {state}, the outputs are {row.tolist()}: {text}", used
     if draw.random() < engines:
         write_engine_question(folder, inputs, outputs, draw)
         return disagreement(program, folder, draw), used

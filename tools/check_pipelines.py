@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares Policert with ONNX Runtime on random pipelines of scikit-learn in front of tree ensembles.
+"""Compares Policert with ONNX Runtime on random pipelines of scikit-learn in front of tree ensembles and linear models.
 
     tools/check_pipelines.py [--program target/release/policert] [--pipelines 100] [--seed 1] [--keep FOLDER]
 
@@ -30,14 +30,19 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (Binarizer, MaxAbsScaler, MinMaxScaler, OneHotEncoder, OrdinalEncoder, RobustScaler,
-                                   StandardScaler)
+from sklearn.preprocessing import (Binarizer, MaxAbsScaler, MinMaxScaler, Normalizer, OneHotEncoder, OrdinalEncoder,
+                                   RobustScaler, StandardScaler)
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from check_onnx import GREATEST, LEAST, ROOT, run, write_question
 
 INPUTS, LABELS = 3, 3
+# What 32-bit arithmetic may do to sums of products.
+ROUNDING = 1e-4
 
 
 def scaler(draw):
@@ -65,6 +70,27 @@ def steps(draw, kind):
     return draw.choice(choices)()
 
 
+def linear(draw):
+    """A model whose scores are sums, with steps before it."""
+    model = draw.choice([lambda: LogisticRegression(), lambda: LinearSVC(), lambda: SVC(kernel="linear"),
+                         lambda: SVC(kernel="linear"), lambda: MLPClassifier((5,), max_iter=50, random_state=0)])()
+    before = draw.choice([lambda: [], lambda: [scaler(draw)], lambda: [Normalizer(draw.choice(["l1", "l2"]))],
+                          lambda: [Normalizer(draw.choice(["l1", "l2"])), StandardScaler()],
+                          lambda: [OneHotEncoder()], lambda: [OrdinalEncoder()],
+                          lambda: [OrdinalEncoder(), StandardScaler()]])()
+    return before, model
+
+
+def leads(pipeline, states, scores):
+    """For each state how far the label is from another one."""
+    if isinstance(pipeline[-1], SVC):
+        # Each pair of classes votes.
+        pipeline[-1].decision_function_shape = "ovo"
+        return np.abs(pipeline.decision_function(np.array(states, np.float64))).min(axis=1)
+    rows = [sorted(row.values()) for row in scores]
+    return [row[-1] - row[-2] for row in rows]
+
+
 def check(program, folder, draw, used):
     kind = draw.choice([FloatTensorType, FloatTensorType, DoubleTensorType, Int64TensorType])
     states = [list(state) for state in itertools.product(range(LEAST, GREATEST + 1), repeat=INPUTS)]
@@ -74,7 +100,11 @@ def check(program, folder, draw, used):
     depth = draw.randint(2, 8)
     trees = draw.choice([DecisionTreeClassifier(max_depth=depth, random_state=0),
                          RandomForestClassifier(n_estimators=3, max_depth=depth, random_state=0)])
+    is_linear = draw.random() < 0.4
     before = steps(draw, kind)
+    if is_linear:
+        kind = FloatTensorType
+        before, trees = linear(draw)
     pipeline = make_pipeline(*before, trees).fit(rows, classes)
     model = to_onnx(pipeline, initial_types=[("input", kind([None, INPUTS]))])
     # Some exports in double precision declare types that the runtime refuses.
@@ -84,8 +114,9 @@ def check(program, folder, draw, used):
         used["(not loaded by ONNX Runtime)"] += 1
         return None
     # Thresholds beside values of the columns, which rounding decides.
-    ensemble = next(node for node in model.graph.node if node.op_type.startswith("TreeEnsemble"))
-    tables = {entry.name: entry for entry in ensemble.attribute}
+    ensembles = [node for node in model.graph.node if node.op_type.startswith("TreeEnsemble")]
+    ensemble = ensembles[0] if ensembles else None
+    tables = {entry.name: entry for entry in ensemble.attribute} if ensembles else {}
     if "nodes_values" in tables and draw.random() < 0.5:
         columns = onnxruntime.InferenceSession(with_output(model, ensemble.input[0]), providers=["CPUExecutionProvider"])
         values = columns.run(None, {"input": np.array(states, dtype=element(kind))})[0]
@@ -106,10 +137,10 @@ def check(program, folder, draw, used):
     with open(folder / "decisions.csv", newline="") as file:
         decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label_index"])
                    for row in csv.DictReader(file)}
-    for state, label, row in zip(states, labels, [list(row.values()) for row in scores]):
-        second, best = sorted(row)[-2:]
-        if best - second > 1e-6 and decided.get(tuple(state)) != int(label):
-            return f"{before}: at {state}: {decided.get(tuple(state))} is chosen, not {label}: {row}"
+    slack = ROUNDING if is_linear else 1e-6
+    for state, label, lead in zip(states, labels, leads(pipeline, states, scores)):
+        if lead > slack and decided.get(tuple(state)) != int(label):
+            return f"{pipeline}: at {state}: {decided.get(tuple(state))} is chosen, not {label}, by {lead}"
     return None
 
 

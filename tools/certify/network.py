@@ -15,6 +15,7 @@ BITS = 192  # of functions whose values are not rational
 class Network:
     def __init__(self, inputs):
         self.steps, self.widths, self.last, self.rational = [None], [inputs], None, True
+        self.long = False  # whether fractions may have so many digits that they are left out
 
     def add(self, width, step):
         self.steps.append(step)
@@ -86,7 +87,7 @@ class Network:
 
     def times(self, a, b):
         """The products of two vectors, element by element; squares where they are one vector."""
-        self.rational = False
+        self.long = True
 
         def step(vectors):
             (low, high, unit), (low2, high2, unit2) = vectors[a], vectors[b]
@@ -102,9 +103,30 @@ class Network:
 
     def reciprocal(self, source):
         """One over each element."""
-        below = self.curve(source, opposite_of_reciprocal)
-        width = self.widths[source]
-        return self.affine(below, [{k: -1} for k in range(width)], [0] * width)
+        self.long = True
+
+        def step(vectors):
+            low, high, unit = vectors[source]
+            if min(low) <= 0:
+                raise Unsupported("one over what may not be positive")
+            if low is high:
+                both = lcm(*low)
+                values = [unit * both // x for x in low]
+                return values, values, both
+            one = unit << BITS
+            return [one // x for x in high], [-(-one // x) for x in low], 1 << BITS
+
+        return self.add(self.widths[source], step)
+
+    def stairs(self, source, function):
+        """A function that never falls and has integers as values, element by element."""
+
+        def step(vectors):
+            low, high, unit = vectors[source]
+            least = [function(Fraction(x, unit)) for x in low]
+            return least, least if low is high else [function(Fraction(x, unit)) for x in high], 1
+
+        return self.add(self.widths[source], step)
 
     def scores(self, low, high):
         """Bounds of the outputs for bounds of the inputs; also a function that tells by how much one leads another."""
@@ -174,13 +196,6 @@ def root(x):
     scaled = floor(x * (1 << 2 * BITS))
     least = isqrt(scaled)
     return least, least if least * least == x * (1 << 2 * BITS) else least + 1
-
-
-def opposite_of_reciprocal(x):
-    """Bounds of −1/x, which rises for positive numbers, as integers over 2^BITS."""
-    if x <= 0:
-        raise Unsupported("one over what may not be positive")
-    return floor(-(1 << BITS) / x), ceil(-(1 << BITS) / x)
 
 
 def nnet(text):

@@ -3,6 +3,7 @@
 import os
 import struct
 from fractions import Fraction
+from math import ceil, floor
 
 from network import Network, elu, root, sigmoid, tanh
 from stops import Invalid, Unsupported
@@ -10,6 +11,7 @@ from trees import Ensemble, Split, built, exact
 
 SAME = {"Identity", "Dropout", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Cast"}
 ORDERED = {"Softmax", "LogSoftmax", "ArgMax"}
+STAIRS = {"Floor": floor, "Ceil": ceil, "Round": round, "Sign": lambda x: (x > 0) - (x < 0)}
 MODES = {"BRANCH_LT": "<", "BRANCH_LEQ": "≤", "BRANCH_GT": ">", "BRANCH_GTE": "≥", "BRANCH_EQ": "=", "BRANCH_NEQ": "≠"}
 FORMATS = {1: "f", 11: "d", 7: "q", 6: "i", 9: "?", 10: "e"}
 MOST = 1 << 22
@@ -219,6 +221,8 @@ class Program(Graph):
                 total = self.two("Add", total, other)
             return total
         x = given[0] if given else None
+        if op in STAIRS and x.vector is not None:
+            return Value(x.shape, vector=self.network.stairs(x.vector, STAIRS[op]))
         if op in ("Neg", "Relu", "LeakyRelu", "Abs", "Clip", "Tanh", "Sigmoid", "Elu", "Sqrt", "Reciprocal"):
             numbers = lambda c: Value([1], [c])
             if op == "Neg":

@@ -56,6 +56,7 @@ class Ensemble:
     """Trees of splits and leaves; a leaf is a dictionary of values by output."""
 
     rational = True
+    long = False
 
     def __init__(self, features, base, trees, labels):
         if len(base) == 1 and labels == 2:  # a classifier of two classes: positive chooses the second one

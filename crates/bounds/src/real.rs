@@ -42,7 +42,7 @@ pub use statistics::RealStatistics;
 #[derive(Debug)]
 pub struct RealOracle {
     network: Network,
-    /// Exact scores, if the network is made of linear pieces; once they are asked for.
+    /// Exact scores, if these are rational; once they are asked for.
     exact: OnceLock<Option<ExactEvaluator>>,
     evaluator: Evaluator,
     bounder: Bounder,
@@ -142,7 +142,7 @@ impl RealOracle {
         &self.network
     }
 
-    /// Exact scores, if the network is made of linear pieces.
+    /// Exact scores, if these are rational.
     fn exact(&self) -> Option<&ExactEvaluator> {
         self.exact.get_or_init(|| ExactEvaluator::new(&self.network)).as_ref()
     }

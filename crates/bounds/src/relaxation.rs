@@ -7,7 +7,7 @@
 use policert_numeric::Interval;
 use policert_numeric::round::{add_up, mul_down, mul_up, sub_down, sub_up};
 use policert_policy::Activation;
-use policert_policy::activation::{Curvature, Curve};
+use policert_policy::activation::{Curvature, Curve, Staircase};
 
 /// Two lines, one below and one above a function over an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -36,6 +36,7 @@ pub(crate) fn lines(activation: Activation, lo: f64, hi: f64) -> Lines {
     match activation {
         Activation::Leaky { alpha } => leaky(alpha, lo, hi),
         Activation::Clip { lo: least, hi: greatest } => clip(least, greatest, lo, hi),
+        Activation::Staircase(staircase) => stairs(staircase, lo, hi),
         Activation::Smooth(function) => smooth(function.curve(), lo, hi),
     }
 }
@@ -64,6 +65,17 @@ fn clip(least: f64, greatest: f64, lo: f64, hi: f64) -> Lines {
         lower_offset: below.into_iter().fold(f64::INFINITY, f64::min),
         upper_slope: upper,
         upper_offset: above.into_iter().fold(f64::NEG_INFINITY, f64::max),
+    }
+}
+
+/// Parallel lines along several steps, constants beside a single one.
+fn stairs(staircase: Staircase, lo: f64, hi: f64) -> Lines {
+    let (least, greatest) = (staircase.value(lo), staircase.value(hi));
+    match staircase.distances() {
+        Some((below, above)) if sub_down(greatest, least) > 1.0 => {
+            Lines { lower_slope: 1.0, lower_offset: -below, upper_slope: 1.0, upper_offset: above }
+        }
+        Some(_) | None => Lines::constants(least, greatest),
     }
 }
 

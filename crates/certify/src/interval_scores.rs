@@ -4,7 +4,7 @@
 use policert_engine_api::{Budget, EngineError};
 use policert_numeric::round::{add_up, sub_down};
 use policert_numeric::{IntBox, IntInterval, Interval, Rational};
-use policert_policy::activation::{Curve, Elu};
+use policert_policy::activation::{Curve, Elu, Staircase};
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
 use policert_policy::{Activation, Network, NodeId, Op, Policy, Scoring, Smooth};
 
@@ -198,6 +198,15 @@ pub(crate) fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -
             Activation::Clip { lo, hi } => {
                 let x = if lo.is_finite() { x.max(Interval::point(lo)) } else { x };
                 if hi.is_finite() { x.min(Interval::point(hi)) } else { x }
+            }
+            Activation::Staircase(staircase) => {
+                let at = |x: f64| match staircase {
+                    Staircase::Floor => x.floor(),
+                    Staircase::Round => x.round_ties_even(),
+                    Staircase::Sign => f64::from(i8::from(x > 0.0) - i8::from(x < 0.0)),
+                };
+                // None of them ever falls.
+                Interval::new(at(x.lo()), at(x.hi())).unwrap_or(Interval::EVERYTHING)
             }
             Activation::Smooth(Smooth::Tanh) => x.tanh(),
             Activation::Smooth(Smooth::Sigmoid) => x.sigmoid(),

@@ -8,7 +8,7 @@
 
 use policert_numeric::round::{add_up, div_up, mul_up, sub_up};
 use policert_numeric::{Enclosure, Interval, Rational, dyadic_parts, power_of_two};
-use policert_policy::activation::Elu;
+use policert_policy::activation::{Elu, Staircase};
 use policert_policy::{Activation, NodeId, Op, SinglePrecision, Smooth};
 
 use crate::interval_scores::evaluate;
@@ -75,6 +75,9 @@ fn plain_function(activation: Activation, x: f32) -> f32 {
         Activation::Clip { lo, .. } if x < lo as f32 => lo as f32,
         Activation::Clip { hi, .. } if x > hi as f32 => hi as f32,
         Activation::Clip { .. } => x,
+        Activation::Staircase(Staircase::Floor) => x.floor(),
+        Activation::Staircase(Staircase::Round) => x.round_ties_even(),
+        Activation::Staircase(Staircase::Sign) => f32::from(i8::from(x > 0.0) - i8::from(x < 0.0)),
         // The number nearest to the value, which no other rounding comes between at this precision.
         Activation::Smooth(_) => Enclosure::of_f64(f64::from(x), 512)
             .and_then(|x| activation.of_enclosure(&x))
@@ -297,6 +300,8 @@ fn function_in_any_order(
             }
             Some(Computed { exact, off, unit: unit.filter(|_| off <= 0.0) })
         }
+        // Where it jumps, rounding errors have no bound of this kind.
+        Activation::Staircase(_) => None,
         Activation::Smooth(smooth) => {
             // The greatest slope, and what an own error of 2⁻²⁰ is relative to.
             let (slope, scale) = match smooth {

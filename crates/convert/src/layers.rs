@@ -44,7 +44,7 @@ pub(crate) fn layers(network: &Network) -> Result<Vec<Layer<'_>>, ConvertError> 
             Op::Pointwise { activation, .. } => match *activation {
                 Activation::Leaky { alpha: 0.0 } => Clip { lo: 0.0, hi: f64::INFINITY },
                 Activation::Clip { lo, hi } => Clip { lo, hi },
-                Activation::Leaky { .. } | Activation::Smooth(_) => {
+                Activation::Leaky { .. } | Activation::Staircase(_) | Activation::Smooth(_) => {
                     let (operator, _) = activation.operator();
                     return unsupported(format!("{operator} in a policy as an automaton"));
                 }

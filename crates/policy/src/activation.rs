@@ -1,8 +1,9 @@
 //! Activation functions: what a network applies to its numbers one by one.
 //!
 //! Functions of linear pieces are [`Activation::Leaky`] and [`Activation::Clip`], and what is
-//! composed of them and of affine nodes. Every other function is [`Smooth`] and has a file of its
-//! own with its [`Curve`]: all that evaluators, bounds and encodings know of it.
+//! composed of them and of affine nodes; functions that jump are [`Staircase`]s, and what is composed
+//! of these. Every other function is [`Smooth`] and has a file of its own with its [`Curve`]: all that
+//! evaluators, bounds and encodings know of it.
 //!
 //! # Adding a function
 //!
@@ -24,6 +25,7 @@ mod root;
 mod sigmoid;
 mod softplus;
 mod square;
+mod staircase;
 mod tanh;
 
 #[cfg(test)]
@@ -45,6 +47,7 @@ pub use root::Root;
 use sigmoid::Sigmoid;
 use softplus::Softplus;
 use square::Square;
+pub use staircase::Staircase;
 use tanh::Tanh;
 
 /// A function of one number.
@@ -62,6 +65,8 @@ pub enum Activation {
         /// The upper bound.
         hi: f64,
     },
+    /// A function that is constant but for jumps.
+    Staircase(Staircase),
     /// A function that is not made of linear pieces.
     Smooth(Smooth),
 }
@@ -132,7 +137,7 @@ pub(crate) struct Operator {
 }
 
 /// The operators of ONNX that are activation functions, without Clip, whose bounds may be arguments.
-pub(crate) const OPERATORS: [Operator; 6] = [
+pub(crate) const OPERATORS: [Operator; 9] = [
     Operator { name: "Relu", attributes: &[], function: |_| Activation::RELU },
     Operator {
         name: "LeakyRelu",
@@ -155,6 +160,21 @@ pub(crate) const OPERATORS: [Operator; 6] = [
         attributes: &[],
         function: |_| Activation::Smooth(Smooth::Softplus),
     },
+    Operator {
+        name: "Floor",
+        attributes: &[],
+        function: |_| Activation::Staircase(Staircase::Floor),
+    },
+    Operator {
+        name: "Round",
+        attributes: &[],
+        function: |_| Activation::Staircase(Staircase::Round),
+    },
+    Operator {
+        name: "Sign",
+        attributes: &[],
+        function: |_| Activation::Staircase(Staircase::Sign),
+    },
 ];
 
 impl Activation {
@@ -175,6 +195,7 @@ impl Activation {
             Self::Leaky { alpha: 0.0 } => ("Relu", Vec::new()),
             Self::Leaky { alpha } => ("LeakyRelu", vec![*alpha]),
             Self::Clip { .. } => ("Clip", Vec::new()),
+            Self::Staircase(staircase) => (staircase.operator(), Vec::new()),
             Self::Smooth(Smooth::Tanh) => ("Tanh", Vec::new()),
             Self::Smooth(Smooth::Sigmoid) => ("Sigmoid", Vec::new()),
             Self::Smooth(Smooth::Elu(Elu { alpha })) => ("Elu", vec![*alpha]),
@@ -210,6 +231,7 @@ impl Activation {
                 let x = if x < lo { lo } else { x };
                 if x > hi { hi } else { x }
             }),
+            Self::Staircase(staircase) => each(source, target, width, |x| staircase.value(x)),
             Self::Smooth(Smooth::Tanh) => each(source, target, width, |x| Tanh.value(x)),
             Self::Smooth(Smooth::Sigmoid) => each(source, target, width, |x| Sigmoid.value(x)),
             Self::Smooth(Smooth::Elu(elu)) => each(source, target, width, |x| elu.value(x)),
@@ -234,12 +256,12 @@ impl Activation {
         }
     }
 
-    /// Returns whether the function is made of linear pieces.
+    /// Returns whether the function is continuous and made of linear pieces.
     #[must_use]
     pub fn is_piecewise_linear(&self) -> bool {
         match self {
             Self::Leaky { .. } | Self::Clip { .. } => true,
-            Self::Smooth(_) => false,
+            Self::Staircase(_) | Self::Smooth(_) => false,
         }
     }
 
@@ -248,17 +270,18 @@ impl Activation {
     pub fn is_strictly_increasing(&self) -> bool {
         match self {
             Self::Leaky { alpha } => *alpha > 0.0,
-            Self::Clip { .. } => false,
+            Self::Clip { .. } | Self::Staircase(_) => false,
             Self::Smooth(smooth) => smooth.curve().is_strictly_increasing(),
         }
     }
 
-    /// A bound of the magnitudes of its slopes over [lo, hi].
+    /// A bound of the magnitudes of the slopes of lines beside it over [lo, hi], which are its own
+    /// slopes where it has no jumps.
     #[must_use]
     pub fn steepness(self, lo: f64, hi: f64) -> f64 {
         match self {
             Self::Leaky { alpha } => alpha.abs().max(1.0),
-            Self::Clip { .. } => 1.0,
+            Self::Clip { .. } | Self::Staircase(_) => 1.0,
             Self::Smooth(smooth) => smooth.curve().steepness(lo, hi),
         }
     }
@@ -283,6 +306,7 @@ impl Activation {
             Self::Clip { lo: least, hi: greatest } => {
                 (lo.max(least).min(greatest), hi.max(least).min(greatest))
             }
+            Self::Staircase(staircase) => (staircase.value(lo), staircase.value(hi)),
             Self::Smooth(smooth) => {
                 let image = smooth.curve().image(lo, hi);
                 (image.lo(), image.hi())
@@ -311,6 +335,7 @@ impl Activation {
                 let x = exactly(lo).map_or_else(|| x.clone(), |lo| x.max(&lo));
                 exactly(hi).map_or_else(|| x.clone(), |hi| x.min(&hi))
             }
+            Self::Staircase(staircase) => staircase.enclosed(x),
             Self::Smooth(smooth) => return smooth.curve().enclosed(x),
         })
     }
@@ -324,17 +349,18 @@ impl Activation {
             Self::Clip { lo: least, hi: greatest } => {
                 (lo >= least && hi <= greatest) || hi <= least || lo >= greatest
             }
+            Self::Staircase(staircase) => staircase.is_constant(lo, hi),
             Self::Smooth(smooth) => smooth.curve().is_linear(lo, hi),
         }
     }
 
-    /// The finite arguments at which the slope changes, for a function made of linear pieces; a
-    /// smooth function has none.
+    /// The finite arguments at which the slope changes, for a continuous function made of linear
+    /// pieces; others have none.
     pub fn bends(self) -> impl Iterator<Item = f64> {
         let places = match self {
             Self::Leaky { .. } => [0.0, f64::INFINITY],
             Self::Clip { lo, hi } => [lo, hi],
-            Self::Smooth(_) => [f64::INFINITY; 2],
+            Self::Staircase(_) | Self::Smooth(_) => [f64::INFINITY; 2],
         };
         places.into_iter().filter(|at| at.is_finite())
     }

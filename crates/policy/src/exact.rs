@@ -1,9 +1,11 @@
-//! Exact scores of piecewise linear networks.
+//! Exact scores of networks that map rational numbers to rational numbers: those of linear pieces, steps,
+//! squares and reciprocals.
 //!
 //! A vector is held as integers with a common power of two and a common odd denominator, so a
 //! layer is a product of integer matrices. While the integers are known to fit 128 bits machine
 //! arithmetic is used, big integers otherwise.
 
+mod digits;
 mod scaled;
 
 #[cfg(test)]
@@ -13,12 +15,12 @@ use std::cmp::Ordering;
 
 use policert_numeric::{IBig, Rational, dyadic_parts};
 
-use crate::activation::Activation;
+use crate::activation::{Activation, Curve, Smooth, Staircase};
 use crate::matrix::Matrix;
 use crate::network::{Network, NodeId, Op};
 use scaled::{Integers, Scaled};
 
-/// Evaluates one piecewise linear network exactly.
+/// Evaluates one network exactly.
 #[derive(Clone, Debug)]
 pub struct ExactEvaluator {
     steps: Vec<Step>,
@@ -35,6 +37,10 @@ enum Step {
     Scale { input: NodeId, factors: Vec<Factor> },
     LeakyRelu { input: NodeId, alpha: Dyadic },
     Clip { input: NodeId, lo: Option<Dyadic>, hi: Option<Dyadic> },
+    Staircase { input: NodeId, staircase: Staircase },
+    Square { input: NodeId },
+    HardGate { input: NodeId },
+    Reciprocal { input: NodeId, least: Dyadic },
     Add { inputs: Vec<NodeId> },
     Concat { inputs: Vec<NodeId> },
     Max { inputs: Vec<NodeId> },
@@ -67,9 +73,12 @@ struct Factor {
 }
 
 impl ExactEvaluator {
-    /// Prepares the evaluation; `None` if the network is not piecewise linear.
+    /// Prepares the evaluation; `None` if scores are not rational, or could have too many digits.
     #[must_use]
     pub fn new(network: &Network) -> Option<Self> {
+        if !digits::are_few(network) {
+            return None;
+        }
         let steps: Option<Vec<Step>> = network.nodes().iter().map(|node| step(&node.op)).collect();
         Some(Self { steps: steps?, output: network.output() })
     }
@@ -96,7 +105,7 @@ impl ExactEvaluator {
 
     /// The exact values of all nodes for rational inputs, on the pieces that `piece` chooses for
     /// the elements of piecewise linear nodes, wherever the inputs lie: an affine function of the
-    /// inputs. Pieces are counted in ascending order of the argument (ReLU and leaky ReLU: below
+    /// inputs, if all nodes are piecewise linear. Pieces are counted in ascending order of the argument (ReLU and leaky ReLU: below
     /// and above 0; a clip: below, between and above its bounds, as many as it has); those of a
     /// maximum are its sources.
     ///
@@ -149,6 +158,12 @@ impl ExactEvaluator {
                         at(input).replaced(constant)
                     }
                 },
+                Step::Staircase { input, staircase } => at(input).stepped(*staircase),
+                Step::Square { input } => at(input).product(at(input)),
+                Step::HardGate { input } => at(input).product(&gate(at(input))),
+                Step::Reciprocal { input, least } => {
+                    at(input).bounded(*least, Ordering::Less).reciprocals()
+                }
                 Step::Add { inputs } => Scaled::sum(&all(inputs)),
                 Step::Concat { inputs } => Scaled::joined(&all(inputs)),
                 Step::Max { inputs } => match piece {
@@ -214,12 +229,42 @@ fn step(op: &Op) -> Option<Step> {
             Activation::Clip { lo, hi } => {
                 Step::Clip { input: *input, lo: dyadic_parts(lo), hi: dyadic_parts(hi) }
             }
-            Activation::Smooth(_) => return None,
+            Activation::Staircase(staircase) => Step::Staircase { input: *input, staircase },
+            Activation::Smooth(smooth) => rational(smooth, *input)?,
         },
         Op::Add { inputs } => Step::Add { inputs: inputs.clone() },
         Op::Concat { inputs } => Step::Concat { inputs: inputs.clone() },
         Op::Max { inputs } => Step::Max { inputs: inputs.clone() },
     })
+}
+
+/// The step of a function that maps rational numbers to such; `None` for others.
+fn rational(smooth: Smooth, input: NodeId) -> Option<Step> {
+    match smooth {
+        Smooth::Square => Some(Step::Square { input }),
+        Smooth::HardGate => Some(Step::HardGate { input }),
+        Smooth::Reciprocal(reciprocal) => {
+            Some(Step::Reciprocal { input, least: dyadic_parts(reciprocal.least())? })
+        }
+        Smooth::Tanh
+        | Smooth::Sigmoid
+        | Smooth::Elu(_)
+        | Smooth::Softplus
+        | Smooth::Silu
+        | Smooth::ErfGate
+        | Smooth::TanhGate(_)
+        | Smooth::Mish
+        | Smooth::Exponential
+        | Smooth::Logarithm(_)
+        | Smooth::Root(_) => None,
+    }
+}
+
+/// min(max(x + ½, 0), 1).
+fn gate(x: &Scaled) -> Scaled {
+    let shift = Factor { mul: (1, 0), div: (1, 0), add: (1, -1) };
+    let shifted = x.scaled(&vec![shift; x.len()]);
+    shifted.bounded((0, 0), Ordering::Less).bounded((1, 0), Ordering::Greater)
 }
 
 fn least_exponent(numbers: &[Dyadic]) -> Option<i32> {

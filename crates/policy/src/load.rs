@@ -1,5 +1,7 @@
 //! Loading a policy for a model: network, interface, meaning.
 
+mod content;
+
 use std::path::{Path, PathBuf};
 
 use policert_model::{LabelId, Model};
@@ -7,24 +9,21 @@ use policert_model::{LabelId, Model};
 use crate::error::PolicyError;
 use crate::format::Format;
 use crate::interface::{
-    FunctionSizes, InputCount, InputSource, Interface, NamedExpressions, VariablesOnly, attach,
-    bind_by_order, computed,
+    FunctionSizes, InputSource, Interface, NamedExpressions, VariablesOnly, attach, bind_by_order,
+    computed,
 };
 use crate::meter::Meter;
 use crate::network::Network;
-use crate::onnx;
+use crate::onnx::Ranges;
 use crate::policy::Policy;
 use crate::policy_file::PolicyFile;
 use crate::read::read_metered;
 use crate::sampling::Law;
-use crate::scores_file::{ScoresFile, refuse_graph_names, refuse_output_name};
 use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, Ties};
 use crate::share::Share;
 use crate::single::SinglePrecision;
-use crate::trees::{
-    Classes, IntegerTrees, Questions, Rounds, TreesFile, is_tree_ensemble, parse_onnx_trees,
-    parse_trees, with_constant_leaves,
-};
+use crate::trees::{IntegerTrees, Questions, Rounds, TreesFile, with_constant_leaves};
+use content::{Function, Read, TREES_GROWTH, trees_of};
 
 /// Settings of the user about the meaning of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,32 +78,6 @@ pub fn read_trees(path: &Path, rounds: Rounds) -> Result<Option<TreesFile>, Poli
     trees_of(&PolicyFile::read(path, &mut meter)?, rounds, &mut meter)
 }
 
-/// Bytes that a tree ensemble takes while it is read, for each byte of its file.
-const TREES_GROWTH: usize = 16;
-
-/// The tree ensemble in a file, if it is one.
-fn trees_of(
-    file: &PolicyFile<'_>,
-    rounds: Rounds,
-    meter: &mut Meter,
-) -> Result<Option<TreesFile>, PolicyError> {
-    let PolicyFile { name, bytes, format, .. } = file;
-    let is_ensemble = match format {
-        Format::Nnet => false,
-        Format::Onnx => is_tree_ensemble(bytes),
-        Format::Json | Format::Trees => true,
-    };
-    if !is_ensemble {
-        return Ok(None);
-    }
-    meter.before(bytes.len().saturating_mul(TREES_GROWTH))?;
-    if *format == Format::Onnx {
-        parse_onnx_trees(name, bytes).map(Some)
-    } else {
-        parse_trees(name, bytes, rounds).map(Some)
-    }
-}
-
 /// Returns whether a file is a policy itself and not an interface. Its content tells; for a file
 /// that cannot be read, the ending of its name does.
 ///
@@ -133,7 +106,7 @@ pub fn policy_sizes(
     scores: Option<&str>,
     meter: &mut Meter,
 ) -> Result<FunctionSizes, PolicyError> {
-    Ok(Read::file(path, None, scores, meter)?.function.sizes(0))
+    Ok(Read::file(path, None, scores, Ranges::Later, meter)?.function.sizes(0))
 }
 
 /// Loads the policy of a model. Without `network`, the interface names the file; without
@@ -177,8 +150,11 @@ pub fn load_computing(
             return Err(PolicyError::invalid("", "neither a policy nor an interface is given"));
         }
     };
-    let Read { function, mut warnings, mut notes } =
-        Read::file(&network_file, read_interface.as_ref(), options.scores.as_deref(), meter)?;
+    let read = |ranges: Ranges<'_>, meter: &mut Meter| {
+        let scores = options.scores.as_deref();
+        Read::file(&network_file, read_interface.as_ref(), scores, ranges, meter)
+    };
+    let Read { mut function, mut warnings, mut notes } = read(Ranges::Later, meter)?;
     let listed = read_interface.as_ref().map_or(0, |interface| interface.outputs.len());
     let sizes = function.sizes(listed);
     if let (Function::Network(_), None, Some(Interface { elements: Some(_), name, .. })) =
@@ -200,6 +176,11 @@ pub fn load_computing(
         ));
         binding
     };
+    let domains = model.domains();
+    if function.assumes_ranges() {
+        let ranges = binding.inputs.iter().map(|source| source.range(&domains));
+        function = read(Ranges::Given(&ranges.collect::<Vec<_>>()), meter)?.function;
+    }
     let filter = read_interface.as_ref().and_then(|interface| interface.filter);
     let ties = read_interface.as_ref().and_then(|interface| interface.ties);
     let of_mask = function.is_masked().then_some(Filter::Applicable);
@@ -227,7 +208,6 @@ pub fn load_computing(
         .as_ref()
         .map_or_else(|| network_file.display().to_string(), |interface| interface.name.clone());
     let mut outputs = binding.outputs.clone();
-    let domains = model.domains();
     let sources = &binding.inputs;
     let variables = binding.variables();
     if sources.iter().any(|source| !source.is_integral()) {
@@ -342,150 +322,6 @@ fn too_low(least: f64) -> PolicyError {
          export the policy without a mask, and use the interface's `filter`"
     );
     PolicyError::unsupported("/input", message)
-}
-
-/// The function that a policy file contains.
-enum Function {
-    Network(Box<ScoresFile>),
-    Trees(Box<TreesFile>),
-}
-
-/// The content of a policy file.
-struct Read {
-    function: Function,
-    warnings: Vec<String>,
-    notes: Vec<String>,
-}
-
-impl Read {
-    /// Reads a file; `scores` names the output with the scores, whatever the interface says. An ensemble with a single score and two labels is a classifier of two classes.
-    fn file(
-        path: &Path,
-        interface: Option<&Interface>,
-        scores: Option<&str>,
-        meter: &mut Meter,
-    ) -> Result<Self, PolicyError> {
-        let rounds = interface.and_then(|interface| interface.rounds);
-        let file = PolicyFile::read(path, meter)?;
-        let Some(mut trees) = trees_of(&file, rounds.unwrap_or_default(), meter)? else {
-            let mut file = ScoresFile::parse(file, interface, scores, meter)?;
-            if file.groups.is_empty() {
-                refuse_output_name(path, scores)?;
-            }
-            if let Some(interface) = interface.filter(|_| file.groups.is_empty()) {
-                refuse_graph_names(interface)?;
-            }
-            if let Some((interface, _)) = interface.zip(rounds) {
-                let message = "the policy is a network, and only tree ensembles have rounds";
-                return Err(PolicyError::invalid("/rounds", message).in_file(&interface.name));
-            }
-            let warnings = std::mem::take(&mut file.warnings);
-            let notes = std::mem::take(&mut file.notes);
-            return Ok(Self { function: Function::Network(Box::new(file)), warnings, notes });
-        };
-        refuse_output_name(path, scores)?;
-        if let Some(interface) = interface {
-            refuse_graph_names(interface)?;
-        }
-        let mut warnings = Vec::new();
-        if let Some(interface) = interface
-            && trees.outputs_for(interface.outputs.len()) != trees.ensemble.outputs()
-            && let [first, second] = interface.outputs.as_slice()
-        {
-            warnings.push(format!(
-                "the ensemble has one score: where it is positive, `{second}` is chosen, else \
-                 `{first}`"
-            ));
-        }
-        let notes = std::mem::take(&mut trees.notes);
-        Ok(Self { function: Function::Trees(Box::new(trees)), warnings, notes })
-    }
-}
-
-impl Function {
-    /// The classes in the order of the scores, if the file names them.
-    fn classes(&self) -> Option<&Classes> {
-        match self {
-            Self::Network(file) => file.classes.as_ref(),
-            Self::Trees(trees) => trees.classes.as_ref(),
-        }
-    }
-
-    /// Returns how the scores become the probabilities that the policy of a file draws by.
-    ///
-    /// # Errors
-    /// If the file has no probabilities, or they are no softmax of its scores.
-    fn law(&self, path: &Path, meter: &mut Meter) -> Result<Law, PolicyError> {
-        let refused = |message: &str| {
-            Err(PolicyError::unsupported(
-                "",
-                format!("choice sample is not supported here: {message}"),
-            ))
-        };
-        match self {
-            Self::Trees(trees) => match trees.law {
-                Some(law) => Ok(law),
-                None => refused(
-                    "it is not known how the scores of the ensemble become probabilities; supported \
-                     are classifiers of XGBoost (binary:logistic, multi:softprob), of LightGBM \
-                     (binary, multiclass) and in ONNX (probabilities, or SOFTMAX)",
-                ),
-            },
-            Self::Network(file) => {
-                let graph = onnx::decode(&read_metered(path, meter)?).ok().and_then(|m| m.graph);
-                let nodes = graph.map(|graph| graph.node).unwrap_or_default();
-                let classifies = nodes.iter().any(|node| node.op_type.ends_with("Classifier"));
-                if file.classes.is_some() || classifies {
-                    refused(
-                        "the graph is a classifier, whose probabilities need not be the softmax of \
-                         its scores; export the scores before they become probabilities",
-                    )
-                } else if file.network.ends_squashed() {
-                    refused(
-                        "the outputs of the network pass through a function such as tanh or the \
-                         sigmoid, so they are no logarithms of probabilities; export what is before it",
-                    )
-                } else {
-                    Ok(Law::Softmax)
-                }
-            }
-        }
-    }
-
-    /// Returns whether the file itself lets only applicable labels compete.
-    fn is_masked(&self) -> bool {
-        match self {
-            Self::Network(file) => file.masked.is_some(),
-            Self::Trees(_) => false,
-        }
-    }
-
-    /// The sizes, for an interface that lists so many outputs.
-    fn sizes(&self, listed: usize) -> FunctionSizes {
-        match self {
-            Self::Network(file) => FunctionSizes {
-                kind: "network",
-                inputs: InputCount::Exactly(file.network.input_width()),
-                input_names: Vec::new(),
-                outputs: file.network.output_width(),
-                groups: file.groups.iter().map(|g| (g.name.clone(), g.width)).collect(),
-                classes: file.classes.as_ref().map(Classes::shown).unwrap_or_default(),
-                hidden: file.network.hidden_sizes(),
-            },
-            Self::Trees(trees) => FunctionSizes {
-                kind: "tree ensemble",
-                inputs: match trees.features.count {
-                    Some(count) => InputCount::Exactly(count),
-                    None => InputCount::AtLeast(trees.ensemble.inputs()),
-                },
-                input_names: trees.features.names.clone(),
-                outputs: trees.outputs_for(listed),
-                groups: trees.features.groups.clone(),
-                classes: trees.classes.as_ref().map(Classes::shown).unwrap_or_default(),
-                hidden: None,
-            },
-        }
-    }
 }
 
 impl Policy {

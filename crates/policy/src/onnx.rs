@@ -24,6 +24,7 @@ mod order;
 mod output;
 mod powers;
 pub(crate) mod proto;
+mod quantised;
 mod reduce;
 mod reshape;
 mod select;
@@ -39,7 +40,7 @@ mod tests;
 
 use std::path::Path;
 
-use policert_numeric::IntInterval;
+use policert_numeric::{IntInterval, Interval};
 use prost::Message;
 use prost::bytes::Bytes;
 
@@ -70,6 +71,8 @@ pub struct OnnxFile {
     pub needs: Vec<Option<IntInterval>>,
     /// The score that labels get which are not applicable, if the graph itself sets it.
     pub masked: Option<f64>,
+    /// True if functions that have no value everywhere were read as if they had ([`Ranges::Later`]).
+    pub assumes_ranges: bool,
     /// Other files with numbers of the network.
     pub data_files: Vec<std::path::PathBuf>,
     /// Remarks for the user on how the graph was read.
@@ -96,6 +99,22 @@ pub(crate) struct Reading<'a> {
     pub output: Option<&'a str>,
     /// The sources of the graph's inputs, if the interface gives them.
     pub groups: &'a [InputGroup],
+    /// What is known of the inputs of the network.
+    pub ranges: Ranges<'a>,
+}
+
+/// What is known of the inputs of a network while its file is read. Functions such as 1/x are read where
+/// their arguments are certainly such that they have a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Ranges<'a> {
+    /// Nothing: they may be any real numbers.
+    #[default]
+    Any,
+    /// Their ranges follow when the file is read again. Until then functions have values everywhere, and
+    /// the network is of no use but to count its inputs and outputs.
+    Later,
+    /// One range for each input.
+    Given(&'a [Interval]),
 }
 
 /// As [`parse_onnx`], within limits; the weights are not copied.
@@ -115,8 +134,19 @@ fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxF
     let data_files = external::resolve(&mut model, reading.folder, meter)?;
     let (graph, version) = consistency::check(&model)?;
     let read = graph::import(graph, version, reading, meter)?;
-    let graph::Imported { network, head, classes, inputs, needs, masked, remarks } = read;
-    Ok(OnnxFile { network, head, classes, inputs, needs, masked, data_files, remarks })
+    let graph::Imported { network, head, classes, inputs, needs, masked, assumes_ranges, remarks } =
+        read;
+    Ok(OnnxFile {
+        network,
+        head,
+        classes,
+        inputs,
+        needs,
+        masked,
+        assumes_ranges,
+        data_files,
+        remarks,
+    })
 }
 
 /// The operators of all nodes of a file; `None` if it is no ONNX model.

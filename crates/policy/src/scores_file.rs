@@ -11,7 +11,7 @@ use crate::meter::Meter;
 use crate::network::Network;
 use crate::network_file::NetworkFile;
 use crate::nnet::parse_nnet_within;
-use crate::onnx::{GraphInput, Head, Reading, parse_within};
+use crate::onnx::{GraphInput, Head, Ranges, Reading, parse_within};
 use crate::policy_file::PolicyFile;
 use crate::trees::Classes;
 
@@ -29,7 +29,7 @@ pub fn read_network(path: &Path) -> Result<NetworkFile, PolicyError> {
 /// As [`read_network`], and [`PolicyError::Stopped`] at a limit.
 pub fn read_network_within(path: &Path, meter: &mut Meter) -> Result<NetworkFile, PolicyError> {
     let name = path.display().to_string();
-    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, None, meter)?;
+    let file = ScoresFile::parse(PolicyFile::read(path, meter)?, None, None, Ranges::Any, meter)?;
     let refused = match (file.head, file.needs.iter().any(Option::is_some)) {
         (Head::Values, false) => None,
         (Head::Values, true) => Some("it reads integers, and here its inputs are real numbers"),
@@ -84,6 +84,8 @@ pub(crate) struct ScoresFile {
     pub groups: Vec<GraphInput>,
     /// The score of labels that are not applicable, if the file itself sets it.
     pub masked: Option<f64>,
+    /// True if the network is to be read again with the ranges of its inputs.
+    pub assumes_ranges: bool,
     /// Other files with numbers of the network.
     pub data_files: Vec<PathBuf>,
     pub warnings: Vec<String>,
@@ -92,11 +94,12 @@ pub(crate) struct ScoresFile {
 
 impl ScoresFile {
     /// Parses a file by its format; the interface may name inputs and an output of its graph, and
-    /// `scores` another output.
+    /// `scores` another output. `ranges` are those of the inputs.
     pub(crate) fn parse(
         file: PolicyFile<'_>,
         interface: Option<&Interface>,
         scores: Option<&str>,
+        ranges: Ranges<'_>,
         meter: &mut Meter,
     ) -> Result<Self, PolicyError> {
         let PolicyFile { path, name, bytes, format } = file;
@@ -110,6 +113,7 @@ impl ScoresFile {
                     classes: None,
                     groups: Vec::new(),
                     masked: None,
+                    assumes_ranges: false,
                     data_files: Vec::new(),
                     warnings: notes,
                     notes: Vec::new(),
@@ -120,6 +124,7 @@ impl ScoresFile {
                     folder: path.parent(),
                     output: scores.or_else(|| interface.and_then(|one| one.scores.as_deref())),
                     groups: interface.map_or(&[], |interface| interface.groups.as_slice()),
+                    ranges,
                 };
                 let file = parse_within(&name, bytes, &reading, meter)?;
                 Ok(Self {
@@ -129,6 +134,7 @@ impl ScoresFile {
                     needs: file.needs,
                     groups: file.inputs,
                     masked: file.masked,
+                    assumes_ranges: file.assumes_ranges,
                     data_files: file.data_files,
                     warnings: Vec::new(),
                     notes: file.remarks,

@@ -204,6 +204,13 @@ fn refuse(network: &Network) -> Result<(), PolicyError> {
                     ));
                 }
             }
+            Op::Pointwise { activation: activation @ Activation::Staircase(_), .. } => {
+                let (name, _) = activation.operator();
+                return Err(unsupported(&format!(
+                    "{name} makes a whole step of a rounding error before it; Relu, LeakyRelu, Clip, \
+                     Tanh, Sigmoid and Elu are supported"
+                )));
+            }
             Op::Pointwise { activation: activation @ Activation::Smooth(smooth), .. }
                 if amplitude(*smooth).is_none() =>
             {

@@ -43,7 +43,7 @@ pub use column::{Arithmetic, Column, Kind, Lookup, Number, Step};
 pub use ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
 pub(crate) use linear_leaves::with_constant_leaves;
-pub(crate) use onnx_ml::is_tree_ensemble;
+pub(crate) use onnx_ml::{LABEL_ENCODER, is_tree_ensemble, lookup};
 pub(crate) use question::Questions;
 pub use rounds::Rounds;
 pub use rule::{Missing, Precision, Rule, RuleComparison};

@@ -1,7 +1,7 @@
 //! Random tiny policies: networks of one to three layers with integer, half or float weights.
 
 use policert_model::{LabelId, Model, VarId};
-use policert_policy::activation::{Elu, Reciprocal, Root};
+use policert_policy::activation::{Elu, Reciprocal, Root, Staircase};
 use policert_policy::trees::{
     Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
 };
@@ -168,6 +168,10 @@ fn network(
             3 => builder.activation(node, Activation::Smooth(Smooth::Elu(Elu { alpha: 1.5 })))?,
             4 => builder.activation(node, Activation::Smooth(Smooth::Square))?,
             5 => over_root(&mut builder, node)?,
+            6 | 7 => {
+                let all = [Staircase::Floor, Staircase::Round, Staircase::Sign];
+                builder.activation(node, Activation::Staircase(all[random.below(3)]))?
+            }
             _ => builder.relu(node),
         };
     }

@@ -70,7 +70,7 @@ fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> u
                 has_lo
             }
         }
-        Activation::Smooth(_) => 0,
+        Activation::Staircase(_) | Activation::Smooth(_) => 0,
     }
 }
 

@@ -72,9 +72,16 @@ impl RealSearch {
             lo < middle && middle < hi && hi - lo > whole * SMALL_SIDE
         };
         let sides = oracle.reads.iter().copied().filter(is_wide);
-        let score =
-            |variable: usize| self.influence[variable] * (part.hi[variable] - part.lo[variable]);
-        let by_side = sides.clone().max_by(|&a, &b| score(a).total_cmp(&score(b)));
+        // Where no plane has a slope, as between steps, the side that is longest for its region.
+        let score = |variable: usize| {
+            let length = part.hi[variable] - part.lo[variable];
+            let whole = self.whole.hi[variable] - self.whole.lo[variable];
+            (self.influence[variable] * length, length / whole)
+        };
+        let by_side = sides.clone().max_by(|&a, &b| {
+            let ((a, long), (b, longer)) = (score(a), score(b));
+            a.total_cmp(&b).then(long.total_cmp(&longer))
+        });
         let bends_first = match strategy {
             Strategy::Bends => true,
             Strategy::Sides => {

@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 use proptest::prelude::*;
 
 use policert_policy::Smooth;
-use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root};
+use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, Staircase};
 
 use super::*;
 
@@ -32,7 +32,9 @@ fn reciprocal(least: f64) -> Activation {
 /// The least argument of a function.
 fn least(function: Activation) -> f64 {
     match function {
-        Activation::Leaky { .. } | Activation::Clip { .. } => f64::NEG_INFINITY,
+        Activation::Leaky { .. } | Activation::Clip { .. } | Activation::Staircase(_) => {
+            f64::NEG_INFINITY
+        }
         Activation::Smooth(smooth) => smooth.curve().least(),
     }
 }
@@ -50,6 +52,9 @@ fn function() -> impl Strategy<Value = Activation> {
         (-5.0..5.0, -5.0..5.0).prop_map(clip),
         Just(Activation::Clip { lo: f64::NEG_INFINITY, hi: 1.0 }),
         Just(Activation::Clip { lo: -1.0, hi: f64::INFINITY }),
+        Just(Activation::Staircase(Staircase::Floor)),
+        Just(Activation::Staircase(Staircase::Round)),
+        Just(Activation::Staircase(Staircase::Sign)),
         Just(TANH),
         Just(SIGMOID),
         prop_oneof![-2.0..3.0, Just(1.0), Just(0.0), Just(1e30), Just(-1e-310)].prop_map(elu),
@@ -88,6 +93,7 @@ fn value(function: Activation, x: f64) -> (Rational, Option<Rational>) {
         Activation::Leaky { alpha } if x < 0.0 => same(&exact(alpha) * &exact(x)),
         Activation::Leaky { .. } => same(exact(x)),
         Activation::Clip { lo, hi } => same(exact(x.max(lo).min(hi))),
+        Activation::Staircase(staircase) => same(staircase.of(&exact(x))),
         Activation::Smooth(smooth) => {
             let y = smooth.curve().at(x);
             (exact(y.lo()), Rational::from_f64(y.hi()))
@@ -138,6 +144,9 @@ fn unbounded_intervals_give_no_wrong_lines() {
         Activation::Leaky { alpha: 0.0 },
         Activation::Leaky { alpha: 1.5 },
         Activation::Clip { lo: -1.0, hi: 1.0 },
+        Activation::Staircase(Staircase::Floor),
+        Activation::Staircase(Staircase::Round),
+        Activation::Staircase(Staircase::Sign),
         TANH,
         SIGMOID,
         elu(1.0),

@@ -2,7 +2,7 @@
 
 use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
-use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, TanhGate};
+use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, Staircase, TanhGate};
 use policert_policy::trees::{
     Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
 };
@@ -140,6 +140,10 @@ fn activation(builder: &mut NetworkBuilder, input: NodeId, random: &mut Random) 
             let above = builder.activation(input, above).expect("finite");
             let function = Activation::Smooth(functions[random.below(3)]);
             return builder.activation(above, function).expect("finite");
+        }
+        13 => {
+            let all = [Staircase::Floor, Staircase::Round, Staircase::Sign];
+            Activation::Staircase(all[random.below(3)])
         }
         _ => Activation::RELU,
     };

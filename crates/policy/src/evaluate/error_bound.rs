@@ -283,6 +283,13 @@ impl Element {
                 let grain = bounds.fold(self.grain, |grain, bound| finer(grain, grain_of(bound)));
                 Element { value, error: self.error, grain }
             }
+            Activation::Staircase(staircase) => {
+                let computed = self.value + Interval::ball(0.0, self.error);
+                let is_exact =
+                    is_zero(self.error) || staircase.is_constant(computed.lo(), computed.hi());
+                let error = if is_exact { 0.0 } else { staircase.spread(self.error) };
+                Element { value, error, grain: is_exact.then_some(0) }
+            }
             Activation::Smooth(smooth) => {
                 let curve = smooth.curve();
                 let computed = self.value + Interval::ball(0.0, self.error);

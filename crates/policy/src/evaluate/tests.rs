@@ -6,16 +6,13 @@ use proptest::strategy::ValueTree;
 
 use super::*;
 use crate::matrix::Matrix;
-use crate::network::generate::{NetworkKind, Tape, network, reference_scores, tape};
+use crate::network::generate::{Functions, NetworkKind, Tape, network, reference_scores, tape};
 use crate::network::{ElementType, NetworkBuilder};
 use crate::precise::precise_scores;
 
 fn any_kind() -> impl Strategy<Value = NetworkKind> {
-    (any::<bool>(), any::<bool>()).prop_map(|(wild, branching)| NetworkKind {
-        wild,
-        smooth: false,
-        branching,
-    })
+    (any::<bool>(), Functions::rational(), any::<bool>())
+        .prop_map(|(wild, functions, branching)| NetworkKind { wild, functions, branching })
 }
 
 /// The box around a few points, and the points.
@@ -93,7 +90,7 @@ proptest! {
         points in points(),
         wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: true, branching: true };
+        let kind = NetworkKind { wild, functions: Functions::Smooth, branching: true };
         let network = network(&mut tape, points[0].len(), kind);
         let bound = ErrorBound::over(&network, &box_around(&points));
         for (scores, point) in evaluate(&network, &points).iter().zip(points.iter().cycle()) {
@@ -113,7 +110,7 @@ proptest! {
 
     #[test]
     fn batches_agree_with_single_inputs(mut tape in tape(), points in points()) {
-        let kind = NetworkKind { wild: true, smooth: true, branching: true };
+        let kind = NetworkKind { wild: true, functions: Functions::Smooth, branching: true };
         let network = network(&mut tape, points[0].len(), kind);
         let together = evaluate(&network, &points);
         for (point, scores) in points.iter().zip(together) {
@@ -134,7 +131,7 @@ fn bounds_are_useful() {
             tape().new_tree(runner).expect("a tape").current()
         };
         let points = vec![vec![3, -4], vec![7, 0]];
-        let kind = NetworkKind { wild: false, smooth: false, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Linear, branching: true };
         let network = network(&mut draw(&mut runner), 2, kind);
         let counts = check_bound(&network, &points).expect("within the bound");
         (finite, exact) = (finite + counts.0, exact + counts.1);

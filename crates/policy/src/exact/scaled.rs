@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use policert_numeric::{IBig, Rational, UBig};
 
 use super::{Dyadic, Factor, common_exponent, integer_of, shift};
+use crate::activation::Staircase;
 
 /// The vector `values · 2^exponent / denominator`.
 #[derive(Clone, Debug)]
@@ -160,6 +161,45 @@ impl Scaled {
             if value.cmp(&limit) == beyond { limit.clone() } else { value }
         });
         Self::big(values.collect(), lowest, self.denominator.clone())
+    }
+
+    /// The number of elements.
+    pub(super) fn len(&self) -> usize {
+        match &self.values {
+            Integers::Small(values) => values.len(),
+            Integers::Big(values) => values.len(),
+        }
+    }
+
+    /// The values of a staircase.
+    pub(super) fn stepped(&self, staircase: Staircase) -> Self {
+        if let Some(values) = self.small_steps(staircase) {
+            return Self { values: Integers::Small(values), exponent: 0, denominator: IBig::ONE };
+        }
+        let values = self.to_rationals();
+        Self::rationals(&values.iter().map(|value| staircase.of(value)).collect::<Vec<_>>())
+    }
+
+    /// The values of a staircase, where machine integers suffice.
+    fn small_steps(&self, staircase: Staircase) -> Option<Vec<i128>> {
+        let Integers::Small(values) = &self.values else { return None };
+        let twos = u32::try_from(self.exponent.checked_neg()?).ok().filter(|&twos| twos < 126)?;
+        let unit = i128::try_from(&self.denominator).ok()?.checked_mul(1 << twos)?;
+        values.iter().map(|&value| staircase.of_quotient(value, unit)).collect()
+    }
+
+    /// The products with the elements of another vector.
+    pub(super) fn product(&self, other: &Self) -> Self {
+        let (a, b) = (self.values.to_big(), other.values.to_big());
+        let values = a.iter().zip(b.iter()).map(|(a, b)| a * b).collect();
+        let denominator = &self.denominator * &other.denominator;
+        Self::big(values, self.exponent + other.exponent, denominator)
+    }
+
+    /// One over each element, all of which are positive.
+    pub(super) fn reciprocals(&self) -> Self {
+        let values = self.to_rationals();
+        Self::rationals(&values.iter().filter_map(Rational::recip).collect::<Vec<_>>())
     }
 
     /// The scale without values.

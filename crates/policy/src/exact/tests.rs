@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::generate::{NetworkKind, network, reference_scores, reference_values, tape};
+use crate::network::generate::{
+    Functions, NetworkKind, network, reference_scores, reference_values, tape,
+};
 use crate::network::{ElementType, NetworkBuilder};
 
 proptest! {
@@ -14,11 +16,14 @@ proptest! {
             prop::collection::vec(-20i64..20, 1..4),
             prop::collection::vec(any::<i64>(), 1..4),
         ],
-        wild in any::<bool>(),
+        (wild, functions) in (any::<bool>(), Functions::rational()),
     ) {
-        let kind = NetworkKind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, functions, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
-        let exact = ExactEvaluator::new(&network).expect("piecewise linear");
+        let Some(exact) = ExactEvaluator::new(&network) else {
+            prop_assert_eq!(functions, Functions::Rational);
+            return Ok(());
+        };
         let scores = exact.scores(&inputs);
         let expected = reference_scores(&network, &inputs);
         prop_assert_eq!(scores.to_rationals(), expected.clone());
@@ -38,7 +43,7 @@ proptest! {
         others in prop::collection::vec((-40i64..40, 1i64..13), 4),
         wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let exact = ExactEvaluator::new(&network).expect("piecewise linear");
         let point = |parts: &[(i64, i64)]| -> Vec<Rational> {

@@ -2,7 +2,7 @@
 
 use policert_infix::{TokenKind, is_plain_name, tokens};
 use policert_model::{EvalError, Expr, Model, Observable, VarId};
-use policert_numeric::{IntBox, IntInterval, Rational};
+use policert_numeric::{IntBox, IntInterval, Interval, Rational};
 
 use super::similar_names::near;
 use super::{InputItem, InstanceItem};
@@ -84,6 +84,23 @@ impl InputSource {
         match self {
             Self::Variable(variable) => Some(domains[variable.index()]),
             Self::Computed(_) | Self::Normalised(_) => None,
+        }
+    }
+
+    /// Contains the input in every state.
+    pub(crate) fn range(&self, domains: &IntBox) -> Interval {
+        let range = self.expr().range(domains);
+        let enclosing = |bound: Option<Rational>| bound.as_ref().map(Interval::enclosing);
+        let lo = enclosing(range.lo).map_or(f64::NEG_INFINITY, Interval::lo);
+        let hi = enclosing(range.hi).map_or(f64::INFINITY, Interval::hi);
+        let value = Interval::new(lo, hi).unwrap_or(Interval::EVERYTHING);
+        let Self::Normalised(normalised) = self else { return value };
+        let Normalised { mean, divisor, clip, .. } = **normalised;
+        let centred = value - Interval::point(mean);
+        let scaled = centred.checked_div(Interval::point(divisor)).unwrap_or(Interval::EVERYTHING);
+        match clip {
+            Some(clip) => scaled.min(Interval::point(clip)).max(Interval::point(-clip)),
+            None => scaled,
         }
     }
 

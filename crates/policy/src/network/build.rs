@@ -13,7 +13,7 @@ use crate::matrix::Matrix;
 #[derive(Debug)]
 pub struct NetworkBuilder {
     pub(super) nodes: Vec<NetworkNode>,
-    /// Bounds of the first nodes for all inputs, where they were asked for.
+    /// Bounds of the first nodes, where they are known or were asked for.
     pub(super) ranges: Vec<Vec<Interval>>,
     /// True if max(a, b) becomes ReLU(a − b) + b.
     composes_maxima: bool,
@@ -32,6 +32,14 @@ impl NetworkBuilder {
         }
         let nodes = vec![NetworkNode { op: Op::Input, width: input_width }];
         Ok(Self { nodes, ranges: Vec::new(), composes_maxima: false })
+    }
+
+    /// As [`NetworkBuilder::new`], for inputs in these ranges.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub(crate) fn within(inputs: &[Interval]) -> Result<Self, PolicyError> {
+        Ok(Self { ranges: vec![inputs.to_vec()], ..Self::new(inputs.len())? })
     }
 
     /// As [`NetworkBuilder::new`], with sums of ReLUs in place of maxima.
@@ -126,7 +134,7 @@ impl NetworkBuilder {
                 // Where the bounds cross, the upper one counts.
                 Activation::Clip { lo: lo.min(hi), hi }
             }
-            Activation::Leaky { .. } | Activation::Smooth(_) => {
+            Activation::Leaky { .. } | Activation::Staircase(_) | Activation::Smooth(_) => {
                 finite(&activation.operator().1, |_| "alpha".to_owned())?;
                 activation
             }

@@ -6,7 +6,7 @@ use policert_numeric::Rational;
 use proptest::prelude::*;
 
 use super::*;
-use crate::activation::{Elu, Smooth};
+use crate::activation::{Curve, Elu, Reciprocal, Smooth, Staircase};
 
 /// Random numbers that a network is built from; shrinking makes the network smaller.
 #[derive(Clone, Debug)]
@@ -52,13 +52,30 @@ pub(crate) fn tape() -> impl Strategy<Value = Tape> {
         .prop_map(|numbers| Tape { numbers: numbers.into_iter() })
 }
 
+/// The functions of one number in a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Functions {
+    /// Those of linear pieces.
+    Linear,
+    /// And steps, squares and reciprocals.
+    Rational,
+    /// And tanh, sigmoid and elu, in place of these.
+    Smooth,
+}
+
+impl Functions {
+    /// Those that have rational values.
+    pub(crate) fn rational() -> impl Strategy<Value = Self> {
+        prop_oneof![Just(Self::Linear), Just(Self::Rational)]
+    }
+}
+
 /// The kind of networks to make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NetworkKind {
     /// Constants of all sizes.
     pub(crate) wild: bool,
-    /// With tanh and sigmoid.
-    pub(crate) smooth: bool,
+    pub(crate) functions: Functions,
     /// With sums, maxima and concatenations, so not a chain.
     pub(crate) branching: bool,
 }
@@ -131,7 +148,11 @@ fn activation(
     x: NodeId,
     kind: NetworkKind,
 ) -> NodeId {
-    let activation = match tape.next(if kind.smooth { 9 } else { 5 }) {
+    if kind.functions == Functions::Rational && tape.next(2) == 0 {
+        let function = rational(tape);
+        return builder.activation(x, function).expect("finite");
+    }
+    let activation = match tape.next(if kind.functions == Functions::Smooth { 9 } else { 5 }) {
         0 | 1 => Activation::RELU,
         2 => Activation::Leaky { alpha: tape.constant(kind.wild) },
         3 => {
@@ -147,7 +168,22 @@ fn activation(
     builder.activation(x, activation).expect("finite")
 }
 
-/// The exact scores, by one rational operation after the other. Piecewise linear networks only.
+/// A function that maps rational numbers to such and is not made of linear pieces.
+fn rational(tape: &mut Tape) -> Activation {
+    match tape.next(6) {
+        0 => Activation::Staircase(Staircase::Floor),
+        1 => Activation::Staircase(Staircase::Round),
+        2 => Activation::Staircase(Staircase::Sign),
+        3 => Activation::Smooth(Smooth::Square),
+        4 => Activation::Smooth(Smooth::HardGate),
+        _ => {
+            let reciprocal = Reciprocal::new([0.5, 1.0, 3.0][tape.index(3)]);
+            Activation::Smooth(Smooth::Reciprocal(reciprocal.expect("positive")))
+        }
+    }
+}
+
+/// The exact scores, by one rational operation after the other. Not of networks with functions such as tanh.
 pub(crate) fn reference_scores(network: &Network, inputs: &[i64]) -> Vec<Rational> {
     let inputs: Vec<Rational> = inputs.iter().map(|&input| Rational::from(input)).collect();
     reference_values(network, &inputs).swap_remove(network.output().index())
@@ -195,7 +231,16 @@ impl Elements for Plain {
                 let lo = Rational::from_f64(lo).map_or(x.clone(), |lo| x.clone().max(lo));
                 Rational::from_f64(hi).map_or(lo.clone(), |hi| lo.min(hi))
             }
-            Activation::Smooth(_) => unreachable!("piecewise linear"),
+            Activation::Staircase(staircase) => staircase.of(x),
+            Activation::Smooth(Smooth::Square) => x * x,
+            Activation::Smooth(Smooth::HardGate) => {
+                let half = exact(0.5);
+                x * (x + &half).max(Rational::ZERO).min(Rational::ONE)
+            }
+            Activation::Smooth(Smooth::Reciprocal(reciprocal)) => {
+                x.clone().max(exact(reciprocal.least())).recip().expect("positive")
+            }
+            Activation::Smooth(_) => unreachable!("rational"),
         })
     }
 

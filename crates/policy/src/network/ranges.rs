@@ -1,4 +1,4 @@
-//! What the nodes of a network can be at all: bounds that hold for all real inputs.
+//! What the nodes of a network can be at all: bounds that hold for all real inputs, or all in their ranges.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use super::{Elements, NetworkBuilder, NodeId, Op};
 use crate::activation::Activation;
 
 impl NetworkBuilder {
-    /// Contains every value of each element of a node, whatever the inputs are.
+    /// Contains every value of each element of a node, whatever the inputs are within their ranges.
     pub fn ranges(&mut self, node: NodeId) -> &[Interval] {
         for at in self.ranges.len()..=node.0 {
             let next = &self.nodes[at];

@@ -3,7 +3,7 @@
 use policert_numeric::Rational;
 use proptest::prelude::*;
 
-use super::generate::{NetworkKind, network, reference_scores, tape};
+use super::generate::{Functions, NetworkKind, network, reference_scores, tape};
 use super::*;
 use crate::activation::Smooth;
 use crate::error::PolicyError;
@@ -150,7 +150,7 @@ proptest! {
         inputs in prop::collection::vec(-20i64..20, 1..4),
         wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         // The same nodes with scaling on both sides of each layer, not folded.
         let folded = fold::folded(network.nodes.to_vec(), network.output, network.element_type);
@@ -191,7 +191,7 @@ proptest! {
 proptest! {
     #[test]
     fn maxima_are_sums_of_relus(mut tape in tape(), inputs in prop::collection::vec(-20i64..20, 1..4)) {
-        let kind = NetworkKind { wild: false, smooth: false, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let rewritten = network.without_maxima().expect("a network");
         let is_maximum = |node: &NetworkNode| matches!(node.op, Op::Max { .. });

@@ -1,6 +1,6 @@
 //! Operators of `ai.onnx.ml`, as scikit-learn's converter writes them, but tree ensembles.
 
-use policert_numeric::IntInterval;
+use policert_numeric::{IntInterval, Rational};
 
 use super::attributes::Attributes;
 use super::call::Call;
@@ -9,9 +9,10 @@ use super::order::increasing_outputs;
 use super::select::{join, looked_up};
 use super::tensor::{Element, count};
 use super::value::{Decision, Flow, Origin, Ranked, UnreadValue, Value};
+use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
-use crate::trees::Classes;
+use crate::trees::{Classes, Kind, LABEL_ENCODER, Number, lookup};
 
 type Result<T> = std::result::Result<T, PolicyError>;
 
@@ -53,7 +54,7 @@ fn linear(
 }
 
 /// The classes that an operator names.
-fn classes(attributes: &Attributes<'_>, integers: &str) -> Result<Option<Classes>> {
+pub(super) fn classes(attributes: &Attributes<'_>, integers: &str) -> Result<Option<Classes>> {
     let numbers = attributes.integers(integers)?.unwrap_or_default();
     let names = attributes.texts("classlabels_strings")?;
     match (numbers.is_empty(), names.is_empty()) {
@@ -144,16 +145,118 @@ pub(super) fn scaler(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
     Ok(Value::computed(node, flow.shape, Element::F32))
 }
 
-/// Division by a norm, which keeps the order of positive values.
-pub(super) fn normalizer(call: &Call) -> Result<Value> {
-    call.attributes(&["norm"])?;
-    match call.required(0)? {
-        Value::Ranked(ranked) if ranked.is_positive => Ok(Value::Ranked(ranked)),
-        other => {
-            let _ = other.into_numbers()?;
-            Err(unsupported("of values that are not probabilities it is not supported"))
-        }
+/// Division by a norm, which keeps the order of positive values. Where all are 0 they stay so.
+pub(super) fn normalizer(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
+    let attributes = call.attributes(&["norm"])?;
+    let flow = match call.required(0)? {
+        Value::Ranked(ranked) if ranked.is_positive => return Ok(Value::Ranked(ranked)),
+        other => numbers(other)?,
+    };
+    let width = import.builder.width(flow.node);
+    if flow.shape.last() != Some(&width) {
+        return Err(unsupported(format!("an input of shape {:?}", flow.shape)));
     }
+    let Origin::Inputs(inputs) = &flow.origin else {
+        return Err(unsupported(
+            "of numbers that are computed it is not supported, as their norm could be near to 0; of \
+             integers it is: let it be the first step",
+        ));
+    };
+    let sum = |import: &mut Import<'_, '_>, terms| {
+        import.sparse_affine(terms, (0..width).map(|term| (0, term, 1.0)), vec![0.0])
+    };
+    let absolute = Activation::Leaky { alpha: -1.0 };
+    let norm = attributes.text("norm")?;
+    // The greatest number and the greatest magnitude differ below 0, and so do libraries there.
+    let range = match norm.as_deref() {
+        None | Some("MAX") => IntInterval::new(0, IntInterval::UNBOUNDED_ABOVE),
+        Some(_) => IntInterval::ALL,
+    };
+    import.need(inputs, range);
+    let norm = match norm.as_deref() {
+        Some("L1") => {
+            let absolute = import.builder.activation(flow.node, absolute)?;
+            sum(import, absolute)?
+        }
+        Some("L2") => {
+            let squares = import.square(flow.node)?;
+            let sum = sum(import, squares)?;
+            import.root(sum)?
+        }
+        None | Some("MAX") => {
+            let elements: Result<Vec<_>> =
+                (0..width).map(|element| import.selection(flow.node, &[element])).collect();
+            import.builder.max(elements?)?
+        }
+        Some(other) => return Err(invalid(format!("`norm` is {other}"))),
+    };
+    // Of integers, norms that are not 0 are at least 1.
+    let inverse = import.positive_reciprocal(norm, 1.0)?;
+    let inverse = import.selection(inverse, &vec![0; width])?;
+    let node = import.product(flow.node, inverse)?;
+    Ok(Value::computed(node, flow.shape, flow.element))
+}
+
+/// A number of a list, exactly.
+fn real(number: Number) -> Result<f64> {
+    match number {
+        Number::Single(x) => Ok(f64::from(x)),
+        Number::Double(x) => Ok(x),
+        Number::Integer(x) => super::discrete::number(x),
+    }
+}
+
+/// Other numbers for integers, by a list.
+pub(super) fn label_encoder(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
+    let attributes = call.attributes(&LABEL_ENCODER)?;
+    let flow = call.required(0)?.into_flow()?;
+    let Origin::Inputs(inputs) = &flow.origin else {
+        return Err(unsupported("of numbers that are computed it is not supported"));
+    };
+    import.need(inputs, IntInterval::ALL);
+    let (kind, lookup, to) = lookup(&attributes)?;
+    let fits = match kind {
+        Kind::Single => flow.element == Element::F32,
+        Kind::Double => flow.element == Element::F64,
+        Kind::Integer => flow.element == Element::Integer,
+    };
+    if !fits {
+        return Err(invalid("its keys are of another type than its argument"));
+    }
+    let otherwise = lookup.otherwise.map_or(Ok(0.0), real)?;
+    let mut pairs = Vec::new();
+    let mut values = Vec::new();
+    for (key, value) in &lookup.entries {
+        // A variable has no other values.
+        let Some(key) = key.to_integer() else { continue };
+        let value = real(*value)?;
+        let difference = value - otherwise;
+        let exactly = Rational::from_f64;
+        if exactly(value).zip(exactly(otherwise)).map(|(a, b)| a - b) != exactly(difference) {
+            return Err(unsupported("a difference of its values rounds"));
+        }
+        pairs.push(key);
+        values.push(difference);
+    }
+    let width = import.builder.width(flow.node);
+    let all: Vec<(usize, i64)> =
+        (0..width).flat_map(|element| pairs.iter().map(move |&key| (element, key))).collect();
+    let node = if all.is_empty() {
+        import.sparse_affine(flow.node, std::iter::empty(), vec![otherwise; width])?
+    } else {
+        let chosen = import.indicators(flow.node, &all)?;
+        let weights = all
+            .iter()
+            .enumerate()
+            .map(|(place, &(element, _))| (element, place, values[place % values.len()]));
+        import.sparse_affine(chosen, weights, vec![otherwise; width])?
+    };
+    let element = match to {
+        Kind::Single => Element::F32,
+        Kind::Double => Element::F64,
+        Kind::Integer => Element::Integer,
+    };
+    Ok(Value::computed(node, flow.shape, element))
 }
 
 /// Probabilities by name.
@@ -266,7 +369,7 @@ pub(super) fn binarizer(import: &mut Import<'_, '_>, call: &Call) -> Result<Valu
     let width = import.builder.width(flow.node);
     let all = |value: f64| vec![value; width];
     let shifted = import.builder.scale(flow.node, all(1.0), all(1.0), all(-threshold.floor()))?;
-    let step = crate::activation::Activation::Clip { lo: 0.0, hi: 1.0 };
+    let step = Activation::Clip { lo: 0.0, hi: 1.0 };
     let node = import.builder.activation(shifted, step)?;
     Ok(Value::Flow(Flow { node, origin: Origin::Truth, ..flow }))
 }

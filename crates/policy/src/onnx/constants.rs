@@ -1,7 +1,6 @@
 //! Values that are the same in every state: mostly shapes, which exporters compute in the graph.
 
 use super::call::Call;
-use super::reshape::axis;
 use super::tensor::{Data, Element, Tensor, broadcast_indices, count};
 use super::value::Value;
 use crate::error::PolicyError;
@@ -131,49 +130,6 @@ pub(super) fn range(call: &Call) -> Result<Value> {
         at = next;
     }
     Ok(Value::Constant(Tensor::integers(values)))
-}
-
-/// DequantizeLinear of integers that are the same in every state, such as quantised weights: (x − zero point) ·
-/// scale.
-pub(super) fn dequantized(call: &Call) -> Result<Value> {
-    let attributes = call.attributes(&["axis", "block_size", "output_dtype"])?;
-    if attributes.integer("block_size")?.unwrap_or(0) != 0 {
-        return Err(unsupported("blocks with scales of their own are not supported"));
-    }
-    let what = "the integers that are scaled";
-    let tensor = call.required(0)?.into_constant(what)?;
-    let integers =
-        tensor.as_integers().ok_or_else(|| invalid(format!("{what} must be integers")))?;
-    let scale = call.numbers(1, "the scale")?;
-    let scales = scale.floats().unwrap_or_default();
-    let zeros = call.integers(2, "the zero point")?.unwrap_or_else(|| vec![0; scales.len()]);
-    // Elements that stand together and have one scale.
-    let group = if scales.len() == 1 {
-        integers.len()
-    } else {
-        let axis = axis(attributes.integer("axis")?.unwrap_or(1), tensor.shape.len())?;
-        if tensor.shape[axis] != scales.len() {
-            let message = format!("{} scales for shape {:?}", scales.len(), tensor.shape);
-            return Err(invalid(message));
-        }
-        count(&tensor.shape[axis + 1..]).unwrap_or(1)
-    };
-    if zeros.len() != scales.len() {
-        return Err(invalid(format!("{} zero points for {} scales", zeros.len(), scales.len())));
-    }
-    let scaled = |(index, &integer): (usize, &i64)| -> Option<f64> {
-        use policert_numeric::Rational;
-        let place = index / group.max(1) % scales.len();
-        let difference = Rational::from(integer.checked_sub(zeros[place])?);
-        let exact = difference * Rational::from_f64(scales[place])?;
-        let near = exact.to_f64();
-        (Rational::from_f64(near)? == exact).then_some(near)
-    };
-    let values: Option<Vec<f64>> = integers.iter().enumerate().map(scaled).collect();
-    let values =
-        values.ok_or_else(|| unsupported("the scaled integers round in double precision"))?;
-    let (shape, element) = (tensor.shape.clone(), scale.element());
-    Ok(Value::Constant(Tensor { shape, data: Data::Floats(values, element) }))
 }
 
 /// Number of elements of a value, for one state.

@@ -1,5 +1,5 @@
 //! Functions of integers: one-hot vectors, comparisons, tables. On integers they are sums of bends,
-//! max(x − k, 0), and so exact.
+//! max(x − k, 0), and so exact. What compares numbers that are computed is made of their signs.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::linear::common_shape;
 use super::reshape::axis;
 use super::tensor::{Data, Element, Tensor, broadcast_indices, count};
 use super::value::{Flow, Origin, Value};
-use crate::activation::Activation;
+use crate::activation::{Activation, Staircase};
 use crate::error::PolicyError;
 use crate::network::NodeId;
 
@@ -40,17 +40,24 @@ fn inputs(import: &mut Import<'_, '_>, flow: &Flow, range: IntInterval) -> Resul
     }
 }
 
-/// An integer as a double; those beyond 2⁵² are not compared with.
-fn number(value: i64) -> Result<f64> {
+/// An integer as a double; those beyond 2⁵² are refused.
+pub(super) fn number(value: i64) -> Result<f64> {
     const GREATEST: i64 = 1 << 52;
     if value.abs() > GREATEST {
-        return Err(unsupported(format!("a comparison with {value}")));
+        return Err(unsupported(format!("{value} has more than 52 bits")));
     }
     #[expect(clippy::cast_precision_loss, reason = "few enough bits")]
     Ok(value as f64)
 }
 
 impl Import<'_, '_> {
+    /// 1 − x of truth values.
+    fn complement(&mut self, x: NodeId) -> Result<NodeId> {
+        let all = |value: f64| vec![value; self.builder.width(x)];
+        let (mul, div, add) = (all(-1.0), all(1.0), all(1.0));
+        self.builder.scale(x, mul, div, add)
+    }
+
     /// For each pair of an element of a vector of integers and a value, whether they are equal:
     /// max(x − v + 1, 0) − 2 · max(x − v, 0) + max(x − v − 1, 0).
     pub(super) fn indicators(&mut self, x: NodeId, pairs: &[(usize, i64)]) -> Result<NodeId> {
@@ -157,12 +164,56 @@ pub(super) fn table(import: &mut Import<'_, '_>, table: &Tensor, flow: &Flow) ->
     Ok(Value::computed(node, shape, table.element()))
 }
 
-/// Equal, Greater, GreaterOrEqual, Less, LessOrEqual of inputs with constant integers.
+/// Equal, Greater, GreaterOrEqual, Less, LessOrEqual of numbers that are computed, by the sign of their
+/// difference.
+fn compare_signs(
+    import: &mut Import<'_, '_>,
+    operator: &str,
+    [a, b]: [&Value; 2],
+    shape: &[usize],
+) -> Result<NodeId> {
+    let mut side = |value: &Value| match value {
+        Value::Constant(tensor) if tensor.element() == Element::Integer => {
+            let values = tensor.as_integers().unwrap_or_default();
+            let places = broadcast_indices(&tensor.shape, shape);
+            let places = places.ok_or_else(|| invalid("the shapes do not fit"))?;
+            let numbers: Result<Vec<f64>> = places.iter().map(|&at| number(values[at])).collect();
+            import.sparse_affine(NodeId::INPUT, std::iter::empty(), numbers?)
+        }
+        Value::Constant(_) => import.node_of(value.clone(), shape),
+        other => Ok(import.broadcast(other.clone().into_flow()?, shape)?.node),
+    };
+    let (a, b) = (side(a)?, side(b)?);
+    let (low, high) = if matches!(operator, "Less" | "GreaterOrEqual") { (a, b) } else { (b, a) };
+    let opposite = import.times(low, -1.0)?;
+    let difference = import.builder.add(vec![high, opposite])?;
+    let sign = import.builder.activation(difference, Activation::Staircase(Staircase::Sign))?;
+    let holds = match operator {
+        "Equal" => import.builder.activation(sign, Activation::Leaky { alpha: -1.0 })?,
+        _ => import.builder.relu(sign),
+    };
+    if matches!(operator, "Greater" | "Less") { Ok(holds) } else { import.complement(holds) }
+}
+
+/// Equal, Greater, GreaterOrEqual, Less, LessOrEqual.
 pub(super) fn compare(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     call.attributes(&[])?;
     let (a, b) = (call.required(0)?, call.required(1)?);
     let shape = common_shape(&[a.clone(), b.clone()])?;
     let operator = call.operator();
+    let is_plain = |value: &Value| match value {
+        Value::Constant(tensor) => tensor.element() == Element::Integer,
+        Value::Flow(flow) => matches!(flow.origin, Origin::Inputs(_)),
+        Value::Ranked(_) | Value::Decision(_) | Value::Unread(_) => false,
+    };
+    let is_constant = |value: &Value| matches!(value, Value::Constant(_));
+    let constants = [&a, &b].into_iter().filter(|side| is_constant(side)).count();
+    let are_plain = is_plain(&a) && is_plain(&b);
+    if constants == 0 || (constants == 1 && !are_plain) {
+        let node = compare_signs(import, operator, [&a, &b], &shape)?;
+        let (element, origin) = (Element::Integer, Origin::Truth);
+        return Ok(Value::Flow(Flow { node, shape, element, origin }));
+    }
     let (flow, constant, is_turned) = match (a, b) {
         (Value::Constant(a), Value::Constant(b)) => {
             let holds = |order: std::cmp::Ordering| match operator {
@@ -204,7 +255,7 @@ pub(super) fn compare(import: &mut Import<'_, '_>, call: &Call) -> Result<Value>
         let all = |value: f64| vec![value; bounds.len()];
         let shifted = import.builder.scale(x, all(1.0), all(1.0), offsets?)?;
         let above = import.builder.activation(shifted, Activation::Clip { lo: 0.0, hi: 1.0 })?;
-        if is_above { above } else { import.builder.scale(above, all(-1.0), all(1.0), all(1.0))? }
+        if is_above { above } else { import.complement(above)? }
     };
     Ok(Value::Flow(Flow { node, shape, element: Element::Integer, origin: Origin::Truth }))
 }
@@ -216,12 +267,11 @@ pub(super) fn not(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     if !matches!(flow.origin, Origin::Truth) {
         return Err(unsupported("of values that are no comparison"));
     }
-    let all = |value: f64| vec![value; count(&flow.shape).unwrap_or(0)];
-    let node = import.builder.scale(flow.node, all(-1.0), all(1.0), all(1.0))?;
+    let node = import.complement(flow.node)?;
     Ok(Value::Flow(Flow { node, ..flow }))
 }
 
-/// Reads a comparison of inputs that chooses between two constants, as b + (a − b) · c.
+/// Reads a comparison that chooses between two values, as b + (a − b) · c.
 pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     call.attributes(&[])?;
     let values = call.all()?;
@@ -234,12 +284,23 @@ pub(super) fn choose(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
     }
     let condition = condition.clone().into_flow()?;
     if !matches!(condition.origin, Origin::Truth) {
-        return Err(unsupported("its condition is no comparison of inputs with constants"));
+        return Err(unsupported("its condition is no comparison"));
     }
-    let what = "both alternatives";
-    let (a, b) = (a.clone().into_constant(what)?, b.clone().into_constant(what)?);
+    let (Value::Constant(a), Value::Constant(b)) = (a, b) else {
+        let element = [a, b].into_iter().find_map(|value| match value {
+            Value::Flow(flow) => Some(flow.element),
+            Value::Constant(_) | Value::Ranked(_) | Value::Decision(_) | Value::Unread(_) => None,
+        });
+        let condition = import.broadcast(condition, &shape)?;
+        let (a, b) = (import.node_of(a.clone(), &shape)?, import.node_of(b.clone(), &shape)?);
+        let opposite = import.times(b, -1.0)?;
+        let difference = import.builder.add(vec![a, opposite])?;
+        let product = import.product(condition.node, difference)?;
+        let node = import.builder.add(vec![b, product])?;
+        return Ok(Value::computed(node, shape, element.unwrap_or(Element::F32)));
+    };
     let element = a.element();
-    let (a, b) = (super::linear::repeated(&a, &shape)?, super::linear::repeated(&b, &shape)?);
+    let (a, b) = (super::linear::repeated(a, &shape)?, super::linear::repeated(b, &shape)?);
     let difference: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
     let exact = |((&a, &b), &d): ((&f64, &f64), &f64)| {
         use policert_numeric::Rational;

@@ -6,7 +6,7 @@ use super::graph::Import;
 use super::proto::NodeProto;
 use super::tensor::Tensor;
 use super::value::Value;
-use crate::activation::{Activation, Elu, Smooth, TanhGate};
+use crate::activation::{Activation, Elu, Smooth, Staircase, TanhGate};
 use crate::error::PolicyError;
 use crate::network::NodeId;
 
@@ -67,7 +67,7 @@ impl Factor {
     }
 }
 
-/// Abs, HardSigmoid, HardSwish, Selu, Celu, Gelu, Mish, Swish.
+/// Abs, Ceil, HardSigmoid, HardSwish, Selu, Celu, Gelu, Mish, Swish.
 pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["alpha", "approximate", "beta", "gamma"])?;
     let flow = call.required(0)?.into_numbers()?;
@@ -77,6 +77,12 @@ pub(super) fn activation(import: &mut Import<'_, '_>, call: &Call) -> Result<Val
     let single = |value: f32| f64::from(value);
     let node = match call.operator() {
         "Abs" => import.builder.activation(x, Activation::Leaky { alpha: -1.0 })?,
+        "Ceil" => {
+            let opposite = import.times(x, -1.0)?;
+            let floor = Activation::Staircase(Staircase::Floor);
+            let floor = import.builder.activation(opposite, floor)?;
+            import.times(floor, -1.0)?
+        }
         "HardSigmoid" => {
             let (slope, offset) = (alpha.unwrap_or(single(0.2)), beta.unwrap_or(0.5));
             let (mul, div, add) = (all(slope), all(1.0), all(offset));

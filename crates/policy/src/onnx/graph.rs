@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use policert_numeric::IntInterval;
 
-use super::Reading;
 use super::call::Call;
 use super::declared;
 use super::gates;
@@ -16,6 +15,7 @@ use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{Element, Tensor, count};
 use super::unread;
 use super::value::{Flow, Known, Origin, UnreadValue, Value};
+use super::{Ranges, Reading};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
@@ -30,6 +30,7 @@ pub(super) struct Imported {
     pub(super) inputs: Vec<GraphInput>,
     pub(super) needs: Vec<Option<IntInterval>>,
     pub(super) masked: Option<f64>,
+    pub(super) assumes_ranges: bool,
     pub(super) remarks: Vec<String>,
 }
 
@@ -72,7 +73,11 @@ pub(super) fn import(
     });
     let mut import = Import {
         producers: pairs.collect(),
-        builder: NetworkBuilder::new(width)?,
+        builder: match reading.ranges {
+            Ranges::Any | Ranges::Later => NetworkBuilder::new(width)?,
+            Ranges::Given(ranges) => NetworkBuilder::within(ranges)?,
+        },
+        assumes_ranges: matches!(reading.ranges, Ranges::Later).then_some(false),
         meter,
         version,
         stored,
@@ -120,6 +125,7 @@ pub(super) fn import(
         inputs: inputs.collect(),
         needs: import.needs,
         masked: chosen.masked,
+        assumes_ranges: import.assumes_ranges == Some(true),
         remarks: import.remarks,
     })
 }
@@ -149,6 +155,8 @@ pub(super) struct Import<'a, 'm> {
     /// Remarks for the user on how the graph was read.
     pub(super) remarks: Vec<String>,
     has_doubles: bool,
+    /// Whether a range was assumed that is not known, where that is allowed.
+    pub(super) assumes_ranges: Option<bool>,
 }
 
 impl Import<'_, '_> {

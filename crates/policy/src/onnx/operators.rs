@@ -5,8 +5,8 @@ use super::graph::Import;
 use super::proto::NodeProto;
 use super::value::Value;
 use super::{
-    classical, constants, discrete, gates, normalise, order, powers, reduce, reshape, select,
-    support_vectors, window,
+    classical, constants, discrete, gates, normalise, order, powers, quantised, reduce, reshape,
+    select, support_vectors, window,
 };
 use crate::activation::OPERATORS as ACTIVATIONS;
 use crate::error::PolicyError;
@@ -45,7 +45,7 @@ const fn operator(
 
 /// All operators of the standard set but the functions of one number, which are in the table of the
 /// activations.
-const OPERATORS: [Operator; 77] = [
+const OPERATORS: [Operator; 79] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
     operator("Conv", 3, |import, call| window::convolution(import, &call)),
@@ -154,14 +154,25 @@ const OPERATORS: [Operator; 77] = [
     },
     operator("Shape", 1, |_, call| reshape::shape(&call)),
     operator("Size", 1, |_, call| constants::size(&call)),
-    operator("DequantizeLinear", 3, |_, call| constants::dequantized(&call)),
+    operator("Ceil", 1, |import, call| gates::activation(import, &call)),
+    operator("QuantizeLinear", 3, |import, call| quantised::quantize(import, &call)),
+    operator("DequantizeLinear", 3, |import, call| quantised::dequantize(import, &call)),
+];
+
+/// The domain of ONNX Runtime, which has operators of later standard sets too.
+const RUNTIME: &str = "com.microsoft";
+
+/// The operators of that domain.
+const RUNTIME_OPERATORS: [Operator; 2] = [
+    operator("QuantizeLinear", 3, |import, call| quantised::quantize(import, &call)),
+    operator("DequantizeLinear", 3, |import, call| quantised::dequantize(import, &call)),
 ];
 
 /// The domain of traditional machine learning.
 const CLASSICAL: &str = "ai.onnx.ml";
 
 /// The operators of that domain, but tree ensembles.
-const CLASSICAL_OPERATORS: [Operator; 11] = [
+const CLASSICAL_OPERATORS: [Operator; 13] = [
     Operator {
         name: "LinearClassifier",
         most: (1, 0),
@@ -169,8 +180,14 @@ const CLASSICAL_OPERATORS: [Operator; 11] = [
     },
     operator("LinearRegressor", 1, |import, call| classical::linear_regressor(import, &call)),
     operator("SVMRegressor", 1, |import, call| support_vectors::regressor(import, &call)),
+    Operator {
+        name: "SVMClassifier",
+        most: (1, 0),
+        read: Read::Several(|import, call| support_vectors::classifier(import, &call)),
+    },
     operator("Scaler", 1, |import, call| classical::scaler(import, &call)),
-    operator("Normalizer", 1, |_, call| classical::normalizer(&call)),
+    operator("Normalizer", 1, |import, call| classical::normalizer(import, &call)),
+    operator("LabelEncoder", 1, |import, call| classical::label_encoder(import, &call)),
     operator("ZipMap", 1, |_, call| classical::zip_map(&call)),
     operator("ArrayFeatureExtractor", 2, |import, call| {
         classical::array_feature_extractor(import, &call)
@@ -192,6 +209,7 @@ fn of_domain(node: &NodeProto) -> &'static [Operator] {
     match node.domain.as_str() {
         "" | "ai.onnx" => &OPERATORS,
         CLASSICAL => &CLASSICAL_OPERATORS,
+        RUNTIME => &RUNTIME_OPERATORS,
         _ => &[],
     }
 }
@@ -235,19 +253,18 @@ fn way_around(operator: &str) -> Option<&'static str> {
             "the policy remembers real numbers from one step to the next, which no state of a model has; \
              train a policy without memory, for instance on the last observations together",
         ),
-        "Sign" | "Round" | "Floor" | "Ceil" | "Mod" | "BitShift" | "ThresholdedRelu" => Some(
-            "it jumps from one value to another, and the functions that are read are continuous; where it is \
-             applied to the observation, let the interface compute it, otherwise train with Clip or \
+        "Mod" | "BitShift" | "ThresholdedRelu" => Some(
+            "it jumps between functions that are not constant; where it is applied to the observation, let \
+             the interface compute it, otherwise write it with Floor or Sign, or train with Clip or \
              HardSigmoid in its place",
         ),
-        "QuantizeLinear"
-        | "DynamicQuantizeLinear"
-        | "QLinearMatMul"
-        | "QLinearConv"
-        | "MatMulInteger"
-        | "ConvInteger" => Some(
-            "it rounds to integers, and the functions that are read are continuous; export the network as it \
-             was before it was quantised",
+        "DynamicQuantizeLinear" | "MatMulInteger" | "ConvInteger" => Some(
+            "its scales depend on the state; quantise with fixed scales (quantize_static of ONNX Runtime), \
+             or export the network as it was before it was quantised",
+        ),
+        "QLinearMatMul" | "QLinearConv" => Some(
+            "quantise in the format with QuantizeLinear and DequantizeLinear around each layer \
+             (quant_format=QuantFormat.QDQ of ONNX Runtime), or export the network as it was before",
         ),
         "Bernoulli" | "Multinomial" | "RandomNormal" | "RandomNormalLike" | "RandomUniform"
         | "RandomUniformLike" => Some(
@@ -264,11 +281,6 @@ fn way_around(operator: &str) -> Option<&'static str> {
 pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
     let name = &node.op_type;
     let message = match node.domain.as_str() {
-        CLASSICAL if name == "SVMClassifier" => {
-            "support vector machines that choose classes by votes are not supported; train a \
-             LinearSVC or a LogisticRegression, or another model"
-                .to_owned()
-        }
         "" | "ai.onnx" if way_around(name).is_some() => {
             format!("operator {name} is not supported: {}", way_around(name).unwrap_or_default())
         }

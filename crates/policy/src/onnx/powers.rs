@@ -47,15 +47,24 @@ impl Import<'_, '_> {
         }))
     }
 
+    /// A function for arguments from 1 on, if ranges that are not known yet may be assumed.
+    fn assumed<T>(&mut self, function: fn(f64) -> Option<T>) -> Option<T> {
+        let assumes = self.assumes_ranges.as_mut()?;
+        *assumes = true;
+        function(1.0)
+    }
+
     /// One over each element.
     pub(super) fn reciprocal(&mut self, x: NodeId) -> Result<NodeId> {
         let (lo, hi) = self.bounds(x)?;
         let (x, least, sign) =
             if hi < 0.0 { (self.times(x, -1.0)?, -hi, -1.0) } else { (x, lo, 1.0) };
-        let Some(reciprocal) = Reciprocal::new(least) else {
+        let reciprocal = Reciprocal::new(least).or_else(|| self.assumed(Reciprocal::new));
+        let Some(reciprocal) = reciprocal else {
             return Err(unsupported(format!(
                 "its divisor could be 0: it is supported where the divisor is certainly at least {} in \
-                 magnitude, for instance after Clip, Softplus plus a constant, or a square plus a constant",
+                 magnitude, for instance by the ranges of the variables, after Clip, Softplus plus a \
+                 constant, or a square plus a constant",
                 least_argument()
             )));
         };
@@ -64,12 +73,20 @@ impl Import<'_, '_> {
         if sign < 0.0 { self.times(node, -1.0) } else { Ok(node) }
     }
 
+    /// One over each element, all of which are known to be at least `least`, or to be multiplied by 0.
+    pub(super) fn positive_reciprocal(&mut self, x: NodeId, least: f64) -> Result<NodeId> {
+        let reciprocal = Reciprocal::new(least)
+            .ok_or_else(|| unsupported(format!("a divisor of at least {least}")))?;
+        self.builder.activation(x, Activation::Smooth(Smooth::Reciprocal(reciprocal)))
+    }
+
     /// The square root of each element.
     pub(super) fn root(&mut self, x: NodeId) -> Result<NodeId> {
-        let Some(root) = Root::new(self.bounds(x)?.0) else {
+        let (least, _) = self.bounds(x)?;
+        let Some(root) = Root::new(least).or_else(|| self.assumed(Root::new)) else {
             return Err(unsupported(
                 "its argument could be negative: it is supported of what is certainly not, for \
-                 instance a sum of squares, or after Relu or Clip",
+                 instance by the ranges of the variables, of a sum of squares, or after Relu or Clip",
             ));
         };
         self.builder.activation(x, Activation::Smooth(Smooth::Root(root)))
@@ -77,10 +94,12 @@ impl Import<'_, '_> {
 
     /// The natural logarithm of each element.
     fn logarithm(&mut self, x: NodeId) -> Result<NodeId> {
-        let Some(logarithm) = Logarithm::new(self.bounds(x)?.0) else {
+        let (least, _) = self.bounds(x)?;
+        let Some(logarithm) = Logarithm::new(least).or_else(|| self.assumed(Logarithm::new)) else {
             return Err(unsupported(format!(
                 "its argument could be 0 or negative: it is supported of what is certainly at least \
-                 {}, for instance after Clip, or a sum of squares plus a constant",
+                 {}, for instance by the ranges of the variables, after Clip, or of a sum of squares plus \
+                 a constant",
                 least_argument()
             )));
         };

@@ -1,11 +1,13 @@
 //! Graphs in all the forms that exporters write.
 
 mod activations;
+mod classical;
 mod contradictions;
 mod external;
 mod functions;
 mod policies;
 mod powers;
+mod quantised;
 mod written;
 
 use std::cmp::Ordering;

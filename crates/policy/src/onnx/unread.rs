@@ -11,22 +11,23 @@ use crate::error::PolicyError;
 type Result<T> = std::result::Result<T, PolicyError>;
 
 /// Operators whose result has the shape of the first argument, besides the activations.
-const SAME_SHAPE: [&str; 21] = [
+const SAME_SHAPE: [&str; 22] = [
     "Abs",
     "Cast",
     "Ceil",
     "Celu",
     "Cos",
+    "DequantizeLinear",
     "Dropout",
     "Erf",
     "Exp",
-    "Floor",
     "Gelu",
     "HardSigmoid",
     "Identity",
     "Log",
     "LogSoftmax",
     "Neg",
+    "QuantizeLinear",
     "Reciprocal",
     "Selu",
     "Sin",
@@ -69,7 +70,9 @@ pub(super) fn shape(call: &Call) -> Option<Vec<usize>> {
 /// The type of the elements of the result, where it is that of the first argument.
 pub(super) fn element(call: &Call) -> Option<Element> {
     match call.operator() {
-        "Cast" | "Equal" | "Greater" | "Less" | "Where" => None,
+        "Cast" | "Equal" | "Greater" | "Less" | "Where" | "QuantizeLinear" | "DequantizeLinear" => {
+            None
+        }
         _ => call.element(),
     }
 }

@@ -192,7 +192,7 @@ impl Writer {
 /// that is written.
 fn is_of_old_version(activation: Activation) -> bool {
     match activation {
-        Activation::Leaky { .. } | Activation::Clip { .. } => true,
+        Activation::Leaky { .. } | Activation::Clip { .. } | Activation::Staircase(_) => true,
         Activation::Smooth(smooth) => match smooth {
             Smooth::Tanh
             | Smooth::Sigmoid

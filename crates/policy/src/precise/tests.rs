@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::matrix::Matrix;
-use crate::network::generate::{NetworkKind, network, reference_scores, tape};
+use crate::network::generate::{Functions, NetworkKind, network, reference_scores, tape};
 use crate::network::{ElementType, NetworkBuilder};
 
 proptest! {
@@ -15,7 +15,7 @@ proptest! {
         bits in 20usize..300,
         wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let scores = precise_scores(&network, &inputs, bits).expect("enclosed");
         let expected = reference_scores(&network, &inputs);
@@ -37,7 +37,7 @@ proptest! {
         inputs in prop::collection::vec((-20i64..20, 1i64..9), 1..4),
         bits in 20usize..300,
     ) {
-        let kind = NetworkKind { wild: false, smooth: false, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let inputs: Vec<Rational> =
             inputs.iter().filter_map(|&(num, den)| Rational::new(num, den)).collect();
@@ -53,7 +53,7 @@ proptest! {
         mut tape in tape(),
         inputs in prop::collection::vec(-20i64..20, 1..4),
     ) {
-        let kind = NetworkKind { wild: false, smooth: true, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Smooth, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         let coarse = precise_scores(&network, &inputs, 60).expect("enclosed");
         let fine = precise_scores(&network, &inputs, 240).expect("enclosed");

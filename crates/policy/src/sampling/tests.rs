@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::matrix::Matrix;
-use crate::network::generate::{NetworkKind, network, reference_scores, tape};
+use crate::network::generate::{Functions, NetworkKind, network, reference_scores, tape};
 use crate::network::{ElementType, Network, NetworkBuilder};
 use crate::semantics::{ChoiceRule, Filter, PolicySemantics};
 use crate::trees::{Ensemble, IntegerTrees, Tree, TreeNode};
@@ -47,7 +47,7 @@ proptest! {
         mask in prop::collection::vec(any::<bool>(), 5),
         share in 1i64..100,
     ) {
-        let kind = NetworkKind { wild: false, smooth: false, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, 2, kind);
         let scores = reference_scores(&network, &point);
         let competing: Vec<usize> = (0..scores.len()).filter(|&o| mask[o]).collect();

@@ -294,6 +294,8 @@ impl<E> Elements for Analysis<'_, E> {
                 let grain = grain.filter(|_| is_zero(error));
                 Element { value, error, grain }.bounded()
             }
+            // A rounding error before a jump is a whole step behind it.
+            Activation::Staircase(_) => Err(End::Unknown),
             Activation::Smooth(smooth) => {
                 let amplitude = amplitude(smooth).ok_or(End::Unknown)?;
                 let arguments = x.value + Interval::ball(0.0, x.error_as_operand());

@@ -49,6 +49,7 @@ impl Elements for Plain {
                 let x = if *x < lo as f32 { lo as f32 } else { *x };
                 if x > hi as f32 { hi as f32 } else { x }
             }
+            Activation::Staircase(staircase) => staircase.value(f64::from(*x)) as f32,
             Activation::Smooth(smooth) => nearest_value(smooth, *x),
         })
     }

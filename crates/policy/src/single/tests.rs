@@ -87,6 +87,7 @@ impl Elements for AnyOrder<'_> {
             Activation::Leaky { alpha } if x < 0.0 => self.constant(alpha) * x,
             Activation::Leaky { .. } => x,
             Activation::Clip { lo, hi } => x.max(self.constant(lo)).min(self.constant(hi)),
+            Activation::Staircase(_) => unreachable!("refused"),
             Activation::Smooth(smooth) => {
                 let value = smooth.curve().value(f64::from(x));
                 let off = (unit(self.random) - 0.5) * 2.0f64.powi(-20) * value.abs().max(1.0);

@@ -136,6 +136,17 @@ impl Number {
         })
     }
 
+    /// Returns the integer that the number is, if it is one.
+    pub(crate) fn to_integer(self) -> Option<i64> {
+        match self {
+            Self::Integer(x) => Some(x),
+            Self::Single(_) | Self::Double(_) if self.to_f64().fract().abs() <= 0.0 => {
+                self.cast(Kind::Integer).ok().and_then(Self::to_integer)
+            }
+            Self::Single(_) | Self::Double(_) => None,
+        }
+    }
+
     /// Returns the number as trees compare it: integers are read in single precision.
     pub(super) fn to_f64(self) -> f64 {
         match self {

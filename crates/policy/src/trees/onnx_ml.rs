@@ -29,6 +29,7 @@ use crate::onnx::tensor::Data;
 use crate::onnx::{self, attributes::Attributes};
 use crate::sampling::Law;
 use node_lists::NodeLists;
+pub(crate) use numbers::{LABEL_ENCODER, lookup};
 use surroundings::Surroundings;
 
 const CLASSIFIER: &str = "TreeEnsembleClassifier";

@@ -7,10 +7,13 @@ use policert_model::{
     SyncVector, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
+use policert_policy::activation::Reciprocal;
 use policert_policy::interface::{Interface, VariablesOnly};
+use policert_policy::onnx::write_onnx;
 use policert_policy::{
-    Choice, ChoiceRule, Filter, LoadedPolicy, Meter, Numbers, PolicyError, PolicyOptions, Ties,
-    load_computing, load_policy, read_network_within,
+    Activation, Choice, ChoiceRule, ElementType, Filter, LoadedPolicy, Matrix, Meter,
+    NetworkBuilder, Numbers, PolicyError, PolicyOptions, Smooth, Ties, load_computing, load_policy,
+    read_network_within,
 };
 
 use policert_testkit::cases_folder;
@@ -263,4 +266,37 @@ fn scores_that_are_equal_in_single_precision_alone() {
     assert!(rounded.notes.iter().any(|note| note.contains("apart")), "{:?}", rounded.notes);
     let drawn = PolicyOptions { choice: ChoiceRule::Sample, ..options };
     assert!(matches!(load(drawn), Err(PolicyError::Unsupported { .. })));
+}
+
+/// One over the sum of the variables and a number, which is at least that number; the other label has the
+/// score 1/3.
+#[test]
+fn ranges_of_variables_keep_divisors_from_zero() {
+    let model = model(&["M"], &["x"], &["near", "far"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let load = |above: f64| {
+        let mut builder = NetworkBuilder::new(2).expect("inputs");
+        let matrix = |rows, columns, entries| Matrix::new(rows, columns, entries).expect("fits");
+        let input = builder.input();
+        let sum = builder.affine(input, matrix(1, 2, vec![3.0; 2]), vec![above]).expect("finite");
+        let reciprocal = Smooth::Reciprocal(Reciprocal::new(1.0).expect("positive"));
+        let inverse = builder.activation(sum, Activation::Smooth(reciprocal)).expect("finite");
+        let weights = matrix(2, 1, vec![3.0, 0.0]);
+        let scores = builder.affine(inverse, weights, vec![0.0, 1.0]).expect("finite");
+        let network = builder.finish(scores, ElementType::F64);
+        let path = folder.path().join("policy.onnx");
+        let bytes = write_onnx(&network, ElementType::F64).expect("written");
+        std::fs::write(&path, bytes).expect("a file");
+        load_policy(&model, Some(&path), None, &PolicyOptions::default())
+    };
+    let refused = load(0.0).expect_err("may be 0").to_string();
+    assert!(refused.contains("divisor could be 0"), "{refused}");
+    let policy = load(1.5).expect("at least 1.5").policy;
+    for (state, chosen) in [([0, 0], 0), ([1, 0], 1), ([3, 20], 1)] {
+        assert_eq!(policy.chooser().choose(&state, &[]), Choice::One(chosen), "{state:?}");
+    }
+    // 3 / 3 = 1: a tie, which exact fractions decide.
+    let policy = load(3.0).expect("at least 3").policy;
+    assert_eq!(policy.chooser().choose(&[0, 0], &[]), Choice::One(0));
+    assert_eq!(policy.chooser().choose(&[0, 1], &[]), Choice::One(1));
 }

@@ -9,6 +9,7 @@
 
 use policert_numeric::Interval;
 use policert_numeric::round::{UNIT_ROUNDOFF, add_up, div_up, mul_up};
+use policert_policy::activation::Staircase;
 use policert_policy::{Activation, Elements, Network, Op, Smooth};
 
 use super::Evaluation;
@@ -43,6 +44,9 @@ pub(super) fn unknown_rounding(network: &Network) -> Option<&'static str> {
     network.nodes().iter().find_map(|node| match &node.op {
         Op::Pointwise { activation, .. } => match activation {
             Activation::Leaky { .. } | Activation::Clip { .. } => None,
+            // Quantised layers are computed in integers, and round after a factor of their own.
+            Activation::Staircase(Staircase::Round) => Some(activation.operator().0),
+            Activation::Staircase(Staircase::Floor | Staircase::Sign) => None,
             Activation::Smooth(function) => match function {
                 Smooth::Tanh
                 | Smooth::Sigmoid
@@ -116,6 +120,7 @@ impl Elements for Precision {
                 let x = if lo.is_finite() { x.max(self.constant(lo)) } else { x };
                 if hi.is_finite() { x.min(self.constant(hi)) } else { x }
             }
+            Activation::Staircase(_) => activation.of_interval(x),
             Activation::Smooth(function) => {
                 let cancelled = Interval::ball(0.0, function.curve().cancelled());
                 let error = self.rounded(cancelled, 8) - cancelled;

@@ -68,6 +68,7 @@ impl Elements for Single {
                 let x = if x < single(lo) { single(lo) } else { x };
                 if x > single(hi) { single(hi) } else { x }
             }
+            Activation::Staircase(staircase) => single(staircase.value(f64::from(x))),
             Activation::Smooth(function) => single(function.curve().value(f64::from(x))),
         })
     }

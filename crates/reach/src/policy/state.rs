@@ -147,6 +147,9 @@ impl Elements for Forms<'_> {
                 let image = activation.of_interval(range);
                 if image == range { x.clone() } else { Form::constant(image, self.reach.len()) }
             }
+            Activation::Staircase(_) => {
+                Form::constant(activation.of_interval(range), self.reach.len())
+            }
             Activation::Smooth(function) => x.smooth(function.curve(), range, &self.reach),
         })
     }

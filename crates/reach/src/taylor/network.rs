@@ -298,6 +298,7 @@ impl Elements for Basis {
             Activation::Clip { lo, hi } => {
                 self.fitted(x, &Shape::of_pieces(activation, range, &[lo, hi]))
             }
+            Activation::Staircase(_) => Row::constant(activation.of_interval(range)),
             Activation::Smooth(function) => {
                 self.fitted(x, &Shape::of_curve(function.curve(), range))
             }

@@ -141,7 +141,7 @@ impl Elements for Encoding<'_> {
                 }
                 Ok(self.define(clipped))
             }
-            Activation::Smooth(_) => {
+            Activation::Staircase(_) | Activation::Smooth(_) => {
                 let (operator, _) = activation.operator();
                 let message = format!("a network with {operator} before its last layer");
                 Err(SmtError::Unsupported(message))

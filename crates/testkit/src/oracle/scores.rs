@@ -2,7 +2,7 @@
 //! intervals of rationals.
 
 use policert_numeric::Rational;
-use policert_policy::activation::{Curve, Elu};
+use policert_policy::activation::{Curve, Elu, Staircase};
 use policert_policy::trees::{Ensemble, TreeNode};
 use policert_policy::{Activation, Network, Op, Smooth};
 
@@ -71,6 +71,11 @@ pub fn scores(network: &Network, inputs: &[i64]) -> Vec<Score> {
                     let lo = Rational::from_f64(lo).map_or(x.clone(), |lo| lo.max(x.clone()));
                     Rational::from_f64(hi).map_or(lo.clone(), |hi| hi.min(lo))
                 }),
+                Activation::Staircase(Staircase::Floor) => x.map(Rational::floor),
+                Activation::Staircase(Staircase::Round) => x.map(nearest),
+                Activation::Staircase(Staircase::Sign) => {
+                    x.map(|x| Rational::integer(x.signum().into()))
+                }
                 Activation::Smooth(Smooth::Tanh) => tanh(x),
                 Activation::Smooth(Smooth::Sigmoid) => sigmoid(x),
                 Activation::Smooth(Smooth::Elu(Elu { alpha })) => elu(x, &number(alpha)),
@@ -126,6 +131,14 @@ fn combined<'a>(
 ) -> Vec<Score> {
     let first = vectors.next().expect("at least one vector").clone();
     vectors.fold(first, |all, more| all.iter().zip(more).map(|(a, b)| f(a, b)).collect())
+}
+
+/// The nearest integer; of two that are as near the one that 2 divides.
+fn nearest(x: &Rational) -> Rational {
+    let half = Rational::new(1, 2).expect("not 0");
+    let (below, above) = ((x - &half).ceil(), (x + &half).floor());
+    let is_even = (&below * &half).is_integer();
+    if is_even { below } else { above }
 }
 
 fn leaky(x: &Score, alpha: &Rational) -> Score {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::network::generate::{NetworkKind, network, tape};
+use crate::network::generate::{Functions, NetworkKind, network, tape};
 
 proptest! {
     #[test]
@@ -12,7 +12,7 @@ proptest! {
         inputs in prop::collection::vec(-20i64..20, 1..4),
         wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: false, branching: true };
+        let kind = NetworkKind { wild, functions: Functions::Linear, branching: true };
         let network = network(&mut tape, inputs.len(), kind);
         match write_onnx(&network, ElementType::F64) {
             Ok(bytes) => {
@@ -41,7 +41,7 @@ proptest! {
     fn chains_are_read_back_unchanged(
         mut tape in tape(), inputs in 1usize..4, wild in any::<bool>(),
     ) {
-        let kind = NetworkKind { wild, smooth: true, branching: false };
+        let kind = NetworkKind { wild, functions: Functions::Smooth, branching: false };
         let network = network(&mut tape, inputs, kind);
         let plain = network.nodes().iter().all(|node| match node.op {
             // Attributes are single precision in the format.
@@ -66,7 +66,7 @@ proptest! {
         part in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
     ) {
-        let kind = NetworkKind { wild: false, smooth: true, branching: true };
+        let kind = NetworkKind { wild: false, functions: Functions::Smooth, branching: true };
         let network = network(&mut tape, 2, kind);
         let Ok(mut bytes) = write_onnx(&network, ElementType::F64) else { return Ok(()) };
         let length = bytes.len();

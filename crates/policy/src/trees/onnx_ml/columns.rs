@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::column::{Arithmetic, Column, Kind, Lookup, Number, Step};
 use super::DOMAIN;
-use super::numbers::{ascending, numbers, order, real, tensor_numbers, texts, unsupported};
+use super::numbers::{LABEL_ENCODER, ascending, lookup, real, tensor_numbers, texts, unsupported};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
 use crate::onnx::proto::{NodeProto, data_type};
@@ -196,52 +196,15 @@ impl Call<'_> {
 
     /// Puts numbers for numbers.
     fn label_encoder(&self) -> Result<Block, PolicyError> {
-        let attributes = self.attributes(&[
-            "keys_floats",
-            "keys_int64s",
-            "keys_tensor",
-            "values_floats",
-            "values_int64s",
-            "values_tensor",
-            "default_float",
-            "default_int64",
-            "default_tensor",
-            // Not read where the keys and values are numbers.
-            "default_string",
-        ])?;
+        let attributes = self.attributes(&LABEL_ENCODER)?;
         let block = self.first()?;
-        let (keys, kind) = numbers(&attributes, "keys")?;
-        if kind != block.kind {
+        let (keys, lookup, values) = lookup(&attributes)?;
+        if keys != block.kind {
             let message = "its keys are of another type than its argument";
             return Err(PolicyError::invalid("", message));
         }
-        let (values, to) = numbers(&attributes, "values")?;
-        if values.len() != keys.len() {
-            let message = format!("{} values for {} keys", values.len(), keys.len());
-            return Err(PolicyError::invalid("", message));
-        }
-        let otherwise = match attributes.tensor("default_tensor")? {
-            Some(tensor) => match tensor_numbers(&tensor)?.as_slice() {
-                &[number] if number.kind() == to => number,
-                _ => {
-                    let message = "`default_tensor` is no number of the type of the values";
-                    return Err(PolicyError::invalid("", message));
-                }
-            },
-            None if to == Kind::Integer => {
-                Number::Integer(attributes.integer("default_int64")?.unwrap_or(-1))
-            }
-            None => real(attributes.float("default_float")?.unwrap_or(0.0), to)?,
-        };
-        // NaN, which is no number of an input, may be a key.
-        let mut entries: Vec<(Number, Number)> = keys.into_iter().zip(values).collect();
-        entries.retain(|(key, _)| !key.to_f64().is_nan());
-        entries.sort_by(|(a, _), (b, _)| order(*a, *b));
-        if entries.windows(2).any(|pair| !pair[0].0.is_below(pair[1].0)) {
-            return Err(PolicyError::invalid("", "a key is listed twice"));
-        }
-        let lookup = Arc::new(Lookup { entries, otherwise: Some(otherwise) });
-        Ok(block.each(to, |_| vec![Step::Lookup(Arc::clone(&lookup))]))
+        let lookup = Arc::new(lookup);
+        Ok(block.each(values, |_| vec![Step::Lookup(Arc::clone(&lookup))]))
     }
 
     /// Picks entries of the last side, by a constant list of places.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::super::column::{Kind, Number};
+use super::super::column::{Kind, Lookup, Number};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
 use crate::onnx::tensor::{Data, Element, Tensor};
@@ -72,7 +72,7 @@ pub(super) fn tensor_numbers(tensor: &Tensor) -> Result<Vec<Number>, PolicyError
 }
 
 /// Returns the order of two numbers of one kind.
-pub(super) fn order(a: Number, b: Number) -> Ordering {
+fn order(a: Number, b: Number) -> Ordering {
     b.is_below(a).cmp(&a.is_below(b))
 }
 
@@ -83,4 +83,50 @@ pub(super) fn ascending(categories: &mut [Number]) -> Result<(), PolicyError> {
         return Ok(());
     }
     Err(PolicyError::invalid("", "a category is listed twice"))
+}
+
+/// The attributes of an encoder of labels that are read.
+pub(crate) const LABEL_ENCODER: [&str; 10] = [
+    "keys_floats",
+    "keys_int64s",
+    "keys_tensor",
+    "values_floats",
+    "values_int64s",
+    "values_tensor",
+    "default_float",
+    "default_int64",
+    "default_tensor",
+    // Not read where the keys and values are numbers.
+    "default_string",
+];
+
+/// Returns the list of an encoder of labels, with the kinds of its keys and of its values.
+pub(crate) fn lookup(attributes: &Attributes<'_>) -> Result<(Kind, Lookup, Kind), PolicyError> {
+    let (keys, kind) = numbers(attributes, "keys")?;
+    let (values, to) = numbers(attributes, "values")?;
+    if values.len() != keys.len() {
+        let message = format!("{} values for {} keys", values.len(), keys.len());
+        return Err(PolicyError::invalid("", message));
+    }
+    let otherwise = match attributes.tensor("default_tensor")? {
+        Some(tensor) => match tensor_numbers(&tensor)?.as_slice() {
+            &[number] if number.kind() == to => number,
+            _ => {
+                let message = "`default_tensor` is no number of the type of the values";
+                return Err(PolicyError::invalid("", message));
+            }
+        },
+        None if to == Kind::Integer => {
+            Number::Integer(attributes.integer("default_int64")?.unwrap_or(-1))
+        }
+        None => real(attributes.float("default_float")?.unwrap_or(0.0), to)?,
+    };
+    // NaN, which is no number of an input, may be a key.
+    let mut entries: Vec<(Number, Number)> = keys.into_iter().zip(values).collect();
+    entries.retain(|(key, _)| !key.to_f64().is_nan());
+    entries.sort_by(|(a, _), (b, _)| order(*a, *b));
+    if entries.windows(2).any(|pair| !pair[0].0.is_below(pair[1].0)) {
+        return Err(PolicyError::invalid("", "a key is listed twice"));
+    }
+    Ok((kind, Lookup { entries, otherwise: Some(otherwise) }, to))
 }

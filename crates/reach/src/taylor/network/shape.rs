@@ -46,6 +46,8 @@ impl Shape {
                 Activation::Leaky { .. } => 1.0,
                 Activation::Clip { lo, hi } if to <= lo || from >= hi => 0.0,
                 Activation::Clip { .. } => 1.0,
+                // Where it jumps, slopes have no bound.
+                Activation::Staircase(_) => return Interval::EVERYTHING,
                 Activation::Smooth(function) => return function.curve().slopes(from, to),
             })
         };
