@@ -178,8 +178,7 @@ fn slope_at(activation: Activation, x: f64) -> f64 {
             }
         }
         Activation::Clip { lo, hi } => f64::from(u8::from(lo <= x && x <= hi)),
-        // As if it rose between its steps.
-        Activation::Staircase(_) => 1.0,
+        Activation::Staircase(_) => 0.0,
         Activation::Smooth(function) if x.is_finite() => {
             let slope = function.curve().slope(x);
             slope.lo() / 2.0 + slope.hi() / 2.0
