@@ -82,6 +82,8 @@ class Run(Rules):
             states.append(self.step(states[-1], record, f"trace[{k}]"))
             differs(record.get("step"), k + 1, f"trace[{k}].step")
         kind, back_to = self.end(states, trace)
+        if "end" not in evidence and kind == "unsafe":
+            return f"a run of {len(trace)} steps"
         end = of_type(evidence.get("end"), dict, "end")
         for key, value in (("kind", kind), ("back_to", back_to)):
             if key not in end:

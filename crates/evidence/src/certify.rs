@@ -19,7 +19,7 @@ use policert_query::AnswerWord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Evidence, check_bounds};
+use crate::{EndKind, Evidence, check_bounds};
 use file::{File, Kind, VerdictKind};
 
 /// Says which evidence is checked.
@@ -62,6 +62,10 @@ pub struct CertifyReport {
     pub states: usize,
     /// Of *unsafe*: number of steps.
     pub steps: Option<usize>,
+    /// Of *unsafe*: in which way the run ends.
+    pub end: Option<EndKind>,
+    /// Of a loop: after how many steps it begins.
+    pub back_to: Option<usize>,
     /// Of *safe*: number of boxes of the invariant.
     pub boxes: Option<usize>,
     /// Of a query: the answer that is certified; the verdict is *safe* for unsat.
@@ -169,7 +173,10 @@ fn run(
             report.verdict = Some(VerdictWord::Probability);
         }
         VerdictKind::Unsafe => {
-            report.steps = Some(trace::check(file, &problem)?);
+            let (steps, end) = trace::check(file, &problem)?;
+            report.steps = Some(steps);
+            report.end = Some(end.kind);
+            report.back_to = end.back_to;
             report.verdict = Some(VerdictWord::Unsafe);
         }
         VerdictKind::Safe => {

@@ -278,7 +278,7 @@ fn compare_with_pieces(
     }
     assert!(sat * 4 > cases && unsat * 4 > cases, "{sat} {unsat} {open}");
     assert!(
-        open * 20 < cases && compared * 3 > usize::try_from(cases).expect("small"),
+        open * 20 < cases && compared * 4 > usize::try_from(cases).expect("small"),
         "{open} {compared}"
     );
 }

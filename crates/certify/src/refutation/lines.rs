@@ -56,7 +56,7 @@ impl Lines {
             Activation::Clip { lo: least, hi: greatest } => {
                 clipped(x, least, greatest).unwrap_or(flat)
             }
-            Activation::Smooth(_) => flat,
+            Activation::Staircase(_) | Activation::Smooth(_) => flat,
         }
     }
 }

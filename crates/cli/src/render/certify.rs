@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
-use policert_evidence::{CertifyReport, OverStarts, Quantity};
+use policert_evidence::{CertifyReport, EndKind, OverStarts, Quantity};
 use policert_files::shown;
 use policert_outcome::{Certified, Outcome};
+use policert_problem::QuestionAim;
 
+use super::verdict::missed;
 use super::{Detail, line, warnings};
 use crate::style::{Mark, Style};
 
@@ -69,6 +71,12 @@ fn what(report: &CertifyReport) -> String {
     }
     if report.answer.is_some() {
         return "an input satisfies the property".to_owned();
+    }
+    if let (Some(steps), Some(end)) = (report.steps, report.end)
+        && end != EndKind::Unsafe
+    {
+        let aim = report.semantics.as_ref().map_or_else(QuestionAim::default, |s| s.aim);
+        return missed(steps as u64, Some((end, report.back_to)), aim);
     }
     match (report.steps, report.boxes) {
         (Some(1), _) => "an unsafe state is reached in 1 step".to_owned(),

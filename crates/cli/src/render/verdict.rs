@@ -165,7 +165,10 @@ fn headline(outcome: &Outcome<Report>, end: Option<&EndRecord>, style: Style) ->
             format!("{}: {what} {under}", style.paint(Mark::Good, "SAFE"))
         }
         VerdictWord::Unsafe if end.is_some_and(|end| end.kind != EndKind::Unsafe) => {
-            format!("{}: {}", style.paint(Mark::Bad, "UNSAFE"), missed(report, end, aim, under))
+            let head = style.paint(Mark::Bad, "UNSAFE");
+            let all = report.statistics.as_ref().and_then(|s| s.counterexample_steps).unwrap_or(0);
+            let end = end.map(|end| (end.kind, end.back_to));
+            format!("{head}: {} {under}", missed(all, end, aim))
         }
         VerdictWord::Unsafe => {
             let steps = report.statistics.as_ref().and_then(|s| s.counterexample_steps);
@@ -187,31 +190,31 @@ fn headline(outcome: &Outcome<Report>, end: Option<&EndRecord>, style: Style) ->
     }
 }
 
-/// A run that gets stuck, or never reaches the goal, in words.
-fn missed(report: &Report, end: Option<&EndRecord>, aim: QuestionAim, under: &str) -> String {
+/// A run of so many steps that gets stuck, or never reaches the goal, in words: how it ends, and where
+/// its loop begins.
+pub(super) fn missed(all: u64, end: Option<(EndKind, Option<usize>)>, aim: QuestionAim) -> String {
     let steps = |count: u64| match count {
         1 => "1 step".to_owned(),
         n => format!("{n} steps"),
     };
-    let all = report.statistics.as_ref().and_then(|s| s.counterexample_steps).unwrap_or(0);
     let after =
         if all == 0 { "in a start state".to_owned() } else { format!("after {}", steps(all)) };
     let missed = match aim {
         QuestionAim::AvoidUnsafe => "",
         QuestionAim::ReachGoal => " and never reaches the goal",
     };
-    let Some(end) = end else { return format!("a run{missed} {under}") };
-    match end.kind {
-        EndKind::Unsafe | EndKind::Stuck => format!("a run gets stuck {after}{missed} {under}"),
-        EndKind::Terminal => format!("a run ends in a terminal state {after}{missed} {under}"),
+    let Some((kind, back_to)) = end else { return format!("a run{missed}") };
+    match kind {
+        EndKind::Unsafe | EndKind::Stuck => format!("a run gets stuck {after}{missed}"),
+        EndKind::Terminal => format!("a run ends in a terminal state {after}{missed}"),
         EndKind::Loop => {
-            let from = end.back_to.unwrap_or(0) as u64;
+            let from = back_to.unwrap_or(0) as u64;
             let round = steps(all.saturating_sub(from));
             let after = match from {
                 0 => "from the start on".to_owned(),
                 n => format!("after {}", steps(n)),
             };
-            format!("a run goes round for ever ({round}) {after}{missed} {under}")
+            format!("a run goes round for ever ({round}) {after}{missed}")
         }
     }
 }

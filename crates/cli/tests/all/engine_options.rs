@@ -62,6 +62,7 @@ const TABLE: &[(&str, &str)] = &[
     ("--numbers real", "+++++++++"),
     ("--numbers f32", "+++++++--"),
     ("--numbers f32 --choice sample", "uuuuuuuuu"),
+    ("--certify", "+++++++++"),
     ("--unsafe x>=4", "+++++++++"),
     ("--start x<=1", "+++++++++"),
     // The policy is no ONNX graph.

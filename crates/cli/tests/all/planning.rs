@@ -217,3 +217,25 @@ fn a_network_is_the_policy_of_a_model_in_jani() {
     assert_eq!(code(&run), 40, "{}", text(&run));
     assert!(text(&run).contains("nothing describes `put-down(b0)`"), "{}", text(&run));
 }
+
+#[test]
+fn a_confirmed_run_is_said_to_end_as_it_does() {
+    let example = with_blocks();
+    let run = example
+        .run("verify domain.pddl four.pddl --no-policy --reach-goal --evidence e.json --quiet");
+    assert_eq!(code(&run), 10, "{}", text(&run));
+    let confirmed = example.run("certify e.json");
+    assert_eq!(code(&confirmed), 0, "{}", text(&confirmed));
+    let said = text(&confirmed);
+    assert!(said.starts_with("CONFIRMED: a run goes round for ever"), "{said}");
+    assert!(said.contains("and never reaches the goal"), "{said}");
+    let mut evidence: serde_json::Value =
+        serde_json::from_str(&example.read("e.json")).expect("JSON");
+    let step = &mut evidence["trace"][0];
+    assert!(step["changed"].as_object().is_some_and(|changed| !changed.is_empty()));
+    step["changed"] = serde_json::json!({});
+    example.write("e.json", &evidence.to_string());
+    let rejected = example.run("certify e.json");
+    assert_eq!(code(&rejected), 51, "{}", text(&rejected));
+    assert!(text(&rejected).contains("changes, too"), "{}", text(&rejected));
+}

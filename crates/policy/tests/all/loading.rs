@@ -272,7 +272,7 @@ fn scores_that_are_equal_in_single_precision_alone() {
 /// score 1/3.
 #[test]
 fn ranges_of_variables_keep_divisors_from_zero() {
-    let model = model(&["M"], &["x"], &["near", "far"]);
+    let model = model(&["M"], &["x", "k"], &["near", "far"]);
     let folder = tempfile::tempdir().expect("a folder");
     let load = |above: f64| {
         let mut builder = NetworkBuilder::new(2).expect("inputs");

@@ -132,7 +132,7 @@ fn what_cannot_be_computed_is_named() {
     for (expr, expected) in [
         (Expr::binary(BinaryOp::Mul, x(), y()), "1: it multiplies variables"),
         (Expr::binary(BinaryOp::Div, x(), y()), "1: it divides by a variable"),
-        (Expr::binary(BinaryOp::Mod, x(), y()), "1: it is the remainder"),
+        (Expr::binary(BinaryOp::Mod, x(), y()), "1: it takes a remainder"),
         (Expr::binary(BinaryOp::Div, Expr::int(4), x()), "1: it has no value at 0"),
     ] {
         let why = values(&[x(), expr], &[]).expect_err("refused");
