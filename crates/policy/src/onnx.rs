@@ -71,7 +71,7 @@ pub struct OnnxFile {
     pub needs: Vec<Option<IntInterval>>,
     /// The score that labels get which are not applicable, if the graph itself sets it.
     pub masked: Option<f64>,
-    /// True if functions that have no value everywhere were read as if they had ([`Ranges::Later`]).
+    /// True if functions that have no value everywhere were read as if they had.
     pub assumes_ranges: bool,
     /// Other files with numbers of the network.
     pub data_files: Vec<std::path::PathBuf>,
