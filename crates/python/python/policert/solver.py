@@ -7,13 +7,14 @@ package it comes in, and then the half that needs it in place of the other one.
 from __future__ import annotations
 
 import ctypes
+import importlib.machinery
 import importlib.util
 import sys
 from pathlib import Path
 
 __all__ = ["prefer_z3"]
 
-_HALF = Path(__file__).parent / "with_z3" / "_policert.abi3.so"
+_HALF = Path(__file__).parent / "with_z3" / "_policert.native"
 # The name by which that half asks for the library.
 _LIBRARY = "libz3.so.5.4"
 
@@ -21,13 +22,13 @@ _LIBRARY = "libz3.so.5.4"
 def prefer_z3() -> None:
     """Loads the native half with Z3, if it and a library that fits are there."""
     library = _library()
-    spec = importlib.util.spec_from_file_location("policert._policert", _HALF)
+    loader = importlib.machinery.ExtensionFileLoader("policert._policert", str(_HALF))
+    spec = importlib.util.spec_from_file_location(loader.name, _HALF, loader=loader)
     if library is None or spec is None or not _HALF.is_file():
         return
     ctypes.CDLL(str(library))
     module = importlib.util.module_from_spec(spec)
-    if spec.loader is not None:
-        spec.loader.exec_module(module)
+    loader.exec_module(module)
     sys.modules[spec.name] = module
 
 
