@@ -168,7 +168,7 @@ fn network(
             3 => builder.activation(node, Activation::Smooth(Smooth::Elu(Elu { alpha: 1.5 })))?,
             4 => builder.activation(node, Activation::Smooth(Smooth::Square))?,
             5 => over_root(&mut builder, node)?,
-            6 | 7 => {
+            6 => {
                 let all = [Staircase::Floor, Staircase::Round, Staircase::Sign];
                 builder.activation(node, Activation::Staircase(all[random.below(3)]))?
             }

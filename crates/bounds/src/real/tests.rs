@@ -226,13 +226,14 @@ fn compare_with_pieces(
     most: usize,
     dimensions: impl Fn(&mut Random) -> usize,
 ) {
-    let mut cases = 0;
+    let (mut cases, mut without_steps) = (0, 0);
     let (mut sat, mut unsat, mut open, mut compared) = (0, 0, 0, 0);
     for seed in seeds {
         cases += 1;
         let mut random = Random::new(seed);
         let dimensions = dimensions(&mut random);
         let question = Question::random(&mut random, dimensions);
+        without_steps += usize::from(!question.has_steps());
         let mut oracle = RealOracle::new(
             &question.network,
             (0..dimensions).collect(),
@@ -277,10 +278,8 @@ fn compare_with_pieces(
         compared += usize::from(expected.is_some());
     }
     assert!(sat * 4 > cases && unsat * 4 > cases, "{sat} {unsat} {open}");
-    assert!(
-        open * 20 < cases && compared * 4 > usize::try_from(cases).expect("small"),
-        "{open} {compared}"
-    );
+    // Pieces are those of networks without steps.
+    assert!(open * 20 < cases && compared * 3 > without_steps, "{open} {compared} {without_steps}");
 }
 
 #[test]

@@ -54,22 +54,27 @@ pub(super) struct Pick<'m> {
 impl Move {
     /// The mean of lower (0) or upper (1) bounds, with the best of free choices.
     pub(super) fn mean(&self, check: &Check<'_>, side: usize) -> Rational {
-        let mut mean = Rational::ZERO;
-        for outcome in &self.outcomes {
-            let values = outcome.options.iter().map(|o| value(check, o.place, side));
-            let best = values.fold(Rational::ZERO, Rational::max);
-            mean = &mean + &(&outcome.probability * &best);
-        }
-        mean
+        self.mean_of(check, side, Rational::ZERO, Rational::max)
     }
 
     /// The mean of lower (0) or upper (1) bounds, with the worst of free choices.
     pub(super) fn least_mean(&self, check: &Check<'_>, side: usize) -> Rational {
+        self.mean_of(check, side, Rational::ONE, Rational::min)
+    }
+
+    /// The mean of bounds, of which `choose` takes one of two; without options it is `none`.
+    fn mean_of(
+        &self,
+        check: &Check<'_>,
+        side: usize,
+        none: Rational,
+        choose: fn(Rational, Rational) -> Rational,
+    ) -> Rational {
         let mut mean = Rational::ZERO;
         for outcome in &self.outcomes {
             let values = outcome.options.iter().map(|o| value(check, o.place, side));
-            let least = values.fold(Rational::ONE, Rational::min);
-            mean = &mean + &(&outcome.probability * &least);
+            let chosen = values.fold(none.clone(), choose);
+            mean = &mean + &(&outcome.probability * &chosen);
         }
         mean
     }
