@@ -6,14 +6,16 @@ use policert_engine_api::Budget;
 use policert_outcome::{Failure, OutputFiles, Remarks, metered, write_text};
 use policert_policy::interface::Skeleton;
 use policert_policy::{PolicyOptions, load_computing, policy_sizes};
-use policert_problem::ProblemOptions;
 use policert_problem::load::{ModelExpressions, model};
+use policert_problem::{ProblemOptions, is_asnet};
 
 /// The interface to write, and its place.
 #[derive(Clone, Debug)]
 pub struct SkeletonRequest {
     /// The model file.
     pub model: PathBuf,
+    /// The problem, where the model is a domain in PDDL. [default: the model is in JANI]
+    pub pddl_problem: Option<PathBuf>,
     /// Values for its constants.
     pub constants: Vec<(String, String)>,
     /// The policy file.
@@ -42,19 +44,29 @@ pub struct WrittenSkeleton {
 pub fn write_skeleton(request: &SkeletonRequest) -> Result<WrittenSkeleton, Failure> {
     let SkeletonRequest { policy, output, .. } = request;
     if output.exists() && !request.force {
-        let what = format!("{} is there already; --force replaces it", output.display());
+        let what =
+            format!("{} is there already; --force replaces it", policert_files::path(output));
         return Err(Failure::Refused(what));
     }
     let outputs = OutputFiles::new([("--output", Some(output.as_path()))]);
-    outputs.check([request.model.as_path(), policy.as_path()])?;
+    let inputs = [Some(&request.model), request.pddl_problem.as_ref(), Some(policy)];
+    outputs.check(inputs.into_iter().flatten().map(PathBuf::as_path))?;
     let (budget, mut remarks) = (Budget::unlimited(), Remarks::default());
     let mut options = ProblemOptions::new(&request.model);
+    options.pddl_problem.clone_from(&request.pddl_problem);
     options.constants.clone_from(&request.constants);
     let source = model(&options, &budget, &mut remarks)?;
     let expressions = ModelExpressions::new(&source);
     let Some(model) = source.model() else {
         return Err(Failure::Internal("a model without diagnostics is missing".to_owned()));
     };
+    if is_asnet(policy) {
+        return Err(Failure::Usage(format!(
+            "{} is an action schema network, which needs no interface: a problem in PDDL is enough, \
+             and for a model in JANI a translation (docs/asnets.md)",
+            policert_files::path(policy)
+        )));
+    }
     let sizes = metered(&budget, |meter| policy_sizes(policy, request.scores.as_deref(), meter))?;
     let Skeleton { mut interface, notes } =
         Skeleton::new(model, &expressions, &sizes, file_name(policy, output));

@@ -16,6 +16,18 @@ use crate::pddl::planning_task;
 /// The number of bytes of a file that are looked at to tell what it is.
 const BEGINNING: u64 = 4096;
 
+/// Returns whether a file is an action schema network.
+#[must_use]
+pub fn is_asnet(policy: &Path) -> bool {
+    kind(policy) == Some(FileKind::Weights)
+}
+
+fn kind(path: &Path) -> Option<FileKind> {
+    let mut beginning = Vec::new();
+    policert_files::open(path).ok()?.take(BEGINNING).read_to_end(&mut beginning).ok()?;
+    FileKind::of(&beginning)
+}
+
 /// Loads the policy if the files are an action schema network, or its translation to the model.
 pub(crate) fn load(
     options: &ProblemOptions,
@@ -25,15 +37,9 @@ pub(crate) fn load(
     rules: &PolicyOptions,
     budget: &Budget,
 ) -> Result<Option<LoadedPolicy>, Failure> {
-    let kind = |path: Option<&Path>| {
-        let mut beginning = Vec::new();
-        let file = policert_files::open(path?).ok()?;
-        file.take(BEGINNING).read_to_end(&mut beginning).ok()?;
-        FileKind::of(&beginning)
-    };
-    let is_network = kind(network) == Some(FileKind::Weights);
-    if kind(interface) == Some(FileKind::Translation)
-        && let Some(interface) = interface
+    let is_network = network.is_some_and(is_asnet);
+    if let Some(interface) = interface
+        && kind(interface) == Some(FileKind::Translation)
     {
         let translation = metered(budget, |_| Translation::read(interface))?;
         let domain = translation.resolved(&translation.domain);

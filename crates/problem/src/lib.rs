@@ -40,6 +40,7 @@ mod without_effect;
 pub use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 pub use policert_ppa::Splits;
 
+pub use asnet::is_asnet;
 pub use files::Files;
 pub use hollow_facts::HollowFact;
 pub use kept_model::KeptModel;
@@ -47,7 +48,7 @@ pub use options::{
     InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,
 };
-pub use pddl::planning_task;
+pub use pddl::{check_aim, planning_task};
 pub use probability_question::{direction, is_reachability, reaching};
 pub use problem::{Problem, ProblemRecord};
 pub use semantics_record::{

@@ -7,8 +7,8 @@ use policert_jani::{LoadOptions, Loaded, load_bytes};
 use policert_outcome::{Failure, Finding};
 use policert_pddl::{PddlError, Task, is_pddl, read_task};
 
-use crate::ProblemOptions;
 use crate::load::stopped;
+use crate::{ProblemOptions, QuestionAim, StuckStates};
 
 /// Grounds the problem, and loads the model that it is.
 pub(crate) fn load(
@@ -20,6 +20,14 @@ pub(crate) fn load(
     if !options.constants.is_empty() {
         let what = "--const has no effect: a problem in PDDL has no constants without value";
         return Err(Failure::Usage(what.to_owned()));
+    }
+    if is_json(&options.model) {
+        return Err(Failure::Usage(format!(
+            "{} is no domain in PDDL, which the problem {} goes with: for a model in JANI, leave the \
+             problem out",
+            policert_files::path(&options.model),
+            policert_files::path(problem)
+        )));
     }
     let task = planning_task(&options.model, problem, budget)?;
     Ok(load_bytes(&options.model, task.jani().into_bytes(), jani))
@@ -37,15 +45,37 @@ pub fn planning_task(domain: &Path, problem: &Path, budget: &Budget) -> Result<T
     })
 }
 
+/// Returns whether a file begins as JSON does, which is no beginning in PDDL.
+fn is_json(model: &Path) -> bool {
+    let bytes = policert_files::read(model).unwrap_or_default();
+    bytes.trim_ascii_start().starts_with(b"{")
+}
+
 /// Returns whether a model file that is not in JANI is a domain in PDDL.
 pub(crate) fn is_domain(options: &ProblemOptions) -> bool {
     policert_files::read(&options.model).is_ok_and(|bytes| is_pddl(&bytes))
+}
+
+/// Checks that the options say what is unsafe, where the model does not.
+///
+/// # Errors
+/// A problem in PDDL, of which only the goal is known.
+pub fn check_aim(options: &ProblemOptions) -> Result<(), Failure> {
+    let ProblemOptions { pddl_problem, unsafe_states, aim, stuck, .. } = options;
+    let has_aim =
+        *aim == QuestionAim::ReachGoal || *stuck == StuckStates::Unsafe || unsafe_states.is_some();
+    if pddl_problem.is_none() || has_aim {
+        return Ok(());
+    }
+    let what = "a problem in PDDL has no unsafe states: name them with --unsafe CONDITION, or ask \
+                for the goal with --reach-goal";
+    Err(Failure::Usage(what.to_owned()))
 }
 
 /// Returns what to say where a domain stands alone.
 pub(crate) fn no_problem(domain: &Path) -> Failure {
     Failure::Usage(format!(
         "{} is in PDDL: name the domain and a problem of it, DOMAIN.pddl PROBLEM.pddl",
-        domain.display()
+        policert_files::path(domain)
     ))
 }

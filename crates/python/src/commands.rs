@@ -158,12 +158,13 @@ pub fn convert(
 /// Writes a first interface; remarks on what was guessed, and why it does not fit yet, if it does not.
 #[pyfunction]
 pub fn interface(
-    model: PathBuf,
+    files: (PathBuf, Option<PathBuf>),
     constants: Vec<(String, String)>,
     policy: PathBuf,
     output: PathBuf,
 ) -> PyResult<(Vec<String>, Option<String>)> {
-    let request = SkeletonRequest { model, constants, policy, scores: None, output, force: true };
+    let ((model, pddl_problem), scores, force) = (files, None, true);
+    let request = SkeletonRequest { model, pddl_problem, constants, policy, scores, output, force };
     let written = policert_lab::write_skeleton(&request).map_err(|failure| failed(&failure))?;
     Ok((written.notes, written.misfit))
 }

@@ -14,7 +14,7 @@ use policert_engine_api::{
 use policert_evidence::{Evidence, certify_unwritten, check_invariant};
 use policert_outcome::decimal::outward;
 use policert_outcome::{Certified, ExitStatus, Failure, Outcome, ReasonCode, VerdictWord};
-use policert_problem::{Problem, ProblemOptions};
+use policert_problem::{Problem, ProblemOptions, check_aim};
 use serde_json::Value;
 
 use crate::engine_option::EngineOption;
@@ -114,7 +114,8 @@ fn run(
                 request.evidence || request.certify || request.record_queries.is_some();
             let digests = options.digests || is_recorded;
             let options = ProblemOptions { digests, ..(**options).clone() };
-            Problem::load_any(&options, &budget, &mut outcome.remarks).map(Arc::new)
+            let problem = Problem::load_any(&options, &budget, &mut outcome.remarks);
+            problem.and_then(|problem| check_aim(&options).map(|()| Arc::new(problem)))
         }
         ProblemSource::Loaded(problem) => Ok(Arc::clone(problem)),
     };

@@ -13,9 +13,13 @@ Exit codes: 0 written; 40 invalid input, 41 unsupported, 42 usage; 50 internal e
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct InterfaceArgs {
-    /// The model: a JANI file
+    /// The model: a JANI file, or a domain in PDDL
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
+
+    /// The problem, where MODEL is a domain in PDDL
+    #[arg(long = "problem", value_name = "FILE", help_heading = "Model and policy")]
+    pub pddl_problem: Option<PathBuf>,
 
     /// The policy: a network or a tree ensemble
     #[arg(value_name = "POLICY")]

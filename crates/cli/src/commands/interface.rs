@@ -17,6 +17,7 @@ pub fn run(arguments: &InterfaceArgs) -> ExitStatus {
     let constants = arguments.constants.iter().flat_map(|constants| constants.0.clone());
     let request = SkeletonRequest {
         model: arguments.model.clone(),
+        pddl_problem: arguments.pddl_problem.clone(),
         constants: constants.collect(),
         policy: arguments.policy.clone(),
         scores: arguments.scores.clone(),

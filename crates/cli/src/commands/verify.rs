@@ -5,7 +5,7 @@ use std::path::Path;
 
 use policert_engine_api::Limits;
 use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_or_remove};
-use policert_problem::{Predicates, ProblemOptions, QuestionAim, StateSpace, StuckStates};
+use policert_problem::{Predicates, ProblemOptions, QuestionAim, StateSpace};
 use policert_verify::{Registry, Report, Request, verify};
 
 use super::{
@@ -42,14 +42,7 @@ fn contradiction(arguments: &VerifyArgs) -> Option<&'static str> {
     if files.into_iter().filter(|file| is_standard_output(file.as_deref())).count() > 1 {
         return Some("of --json, --evidence and --start-states one can go to standard output");
     }
-    let VerifyArgs { task, reach_goal, stuck, .. } = arguments;
-    let has_aim = *reach_goal || *stuck == StuckStates::Unsafe || task.unsafe_states.is_some();
-    if task.pddl_problem.is_some() && !has_aim {
-        return Some(
-            "a problem in PDDL has no unsafe states: name them with --unsafe CONDITION, or ask for \
-             the goal with --reach-goal",
-        );
-    }
+    let VerifyArgs { task, reach_goal, .. } = arguments;
     if *reach_goal && task.unsafe_states.is_some() {
         return Some("--unsafe has no effect: with --reach-goal only the goal matters");
     }

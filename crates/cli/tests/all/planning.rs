@@ -43,7 +43,11 @@ fn problems_are_models_of_every_command() {
             42,
             "`on(a,b)` is a variable",
         ),
-        ("verify model.jani four.pddl --unsafe x=1", 40, "model.jani:1:1: (define (domain NAME)"),
+        ("verify model.jani four.pddl", 42, "model.jani is no domain in PDDL"),
+        ("verify domain.pddl domain.pddl --unsafe x=1", 40, "a problem is expected"),
+        ("verify domain.pddl four.pddl --no-policy --stuck unsafe", 0, "SAFE"),
+        ("interface domain.pddl policy.nnet --output i.json", 42, "DOMAIN.pddl PROBLEM.pddl"),
+        ("interface domain.pddl --problem four.pddl policy.nnet --output i.json", 0, "i.json"),
         ("check domain.pddl four.pddl", 0, "operators  32"),
         ("convert domain.pddl four.pddl --unsafe on(b,a) --output four.jani", 0, "WRITTEN"),
         ("simulate domain.pddl four.pddl --no-policy --runs 10", 0, "goal"),
@@ -109,6 +113,9 @@ fn a_network_is_trained_drawn_exported_and_verified() {
     let first = example.read("net.json");
     assert_eq!(code(&example.run(train)), 0);
     assert_eq!(example.read("net.json"), first, "the seed repeats it");
+    let run = example.run("interface domain.pddl --problem four.pddl net.json --output j.json");
+    assert_eq!(code(&run), 42);
+    assert!(text(&run).contains("needs no interface"), "{}", text(&run));
     for (arguments, status, words) in [
         (" --policy net.json --unsafe on(b,a)", 0, "SAFE"),
         (" --policy net.json --reach-goal", 0, "SAFE"),

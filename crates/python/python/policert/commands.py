@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _policert
-from .errors import Unsupported, UsageError, failures
+from .errors import UsageError, failures
 from .files import Folder, PathLike
 from .model import Model, Property
 from .policy import Policy
@@ -249,12 +249,10 @@ def interface(
     """Writes a first interface for a policy: remarks on what was guessed, and why the policy cannot be
     read with it yet, if it cannot."""
     model = _model(model)
-    if model.problem is not None:
-        raise Unsupported("interface: give inputs and outputs to Policy for a problem in PDDL", 41)
     path = policy.path if isinstance(policy, Policy) else policy
-    constants = model.task()["constants"]
+    files = (str(model.path), None if model.problem is None else str(model.problem))
     with failures():
-        return _policert.interface(str(model.path), constants, str(path), str(output))
+        return _policert.interface(files, model.task()["constants"], str(path), str(output))
 
 
 def choices(
