@@ -17,6 +17,7 @@ mod probability;
 mod refutation;
 mod replay;
 mod scores;
+mod shares;
 mod single;
 mod stuck;
 mod witness;

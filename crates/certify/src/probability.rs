@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use policert_engine_api::{Budget, Direction, EngineError, OverStarts, Question, ValuedState};
 use policert_model::{Condition, ModelSemantics, ModellingError, OPERATOR_LIMIT, Operator, State};
 use policert_numeric::Rational;
-use policert_policy::{ChoiceRule, Policy};
+use policert_policy::Policy;
 use thiserror::Error;
 
 use crate::scores::{Evaluations, Scorer};
@@ -141,8 +141,8 @@ pub fn check_probability(
         }
         _ => Vec::new(),
     };
-    let key = |taken: &Taken| check.operators[taken.operator].key.clone();
-    let keys = taken.iter().map(|taken| taken.as_ref().map(key));
+    let key = |taken: &Taken| Some(check.operators[taken.operator?].key.clone());
+    let keys = taken.iter().map(|taken| taken.as_ref().and_then(key));
     Ok(CertifiedProbability { lower, upper, starts, taken: keys.collect(), paths })
 }
 
@@ -171,8 +171,8 @@ impl<'a> Check<'a> {
         claim: &'a ProbabilityClaim<'a>,
         values: &'a [ValuedState],
     ) -> Result<Self, ProbabilityError> {
-        if claim.policy.is_some_and(|policy| policy.semantics().choice == ChoiceRule::Sample) {
-            let message = "bounds of a probability under a policy that draws its labels";
+        if claim.policy.is_some_and(|policy| policy.semantics().at_least.is_some()) {
+            let message = "bounds of a probability under a policy that draws probable labels only";
             return Err(EngineError::Unsupported(message.to_owned()).into());
         }
         let model = claim.question.model;
@@ -236,18 +236,14 @@ impl<'a> Check<'a> {
             if !needed[at] && *upper == Rational::ONE {
                 continue;
             }
-            for step in self.moves(&value.state)? {
+            for (position, step) in self.moves(&value.state)?.into_iter().enumerate() {
                 if step.mean(self, 1) > *upper {
-                    let model = self.claim.question.model;
-                    return Err(ProbabilityError::Upper {
-                        operator: model.display_operator(&self.operators[step.operator].key),
-                        state: model.display_state(&value.state),
-                    });
+                    return Err(self.no_upper_bound(at, step.taken(position)));
                 }
                 if !needed[at] || !step.is_sure || step.mean(self, 0) < *lower {
                     continue;
                 }
-                if let Some(leaving) = self.note(at, &step, &mut sources)
+                if let Some(leaving) = self.note(at, (position, &step), &mut sources)
                     && taken[at].is_none()
                 {
                     taken[at] = Some(leaving);
@@ -272,12 +268,25 @@ impl<'a> Check<'a> {
         }
     }
 
+    fn no_upper_bound(&self, at: usize, taken: Taken) -> ProbabilityError {
+        let model = self.claim.question.model;
+        let operator = taken.operator.map_or("a label that is drawn".to_owned(), |operator| {
+            model.display_operator(&self.operators[operator].key)
+        });
+        let state = model.display_state(&self.values[at].state);
+        ProbabilityError::Upper { operator, state }
+    }
+
     /// Notes to which states with a lower bound a step leads that keeps one; and how it leaves
     /// these states, if it may.
-    fn note(&self, at: usize, step: &Move, sources: &mut [Vec<(usize, Taken)>]) -> Option<Taken> {
-        let mut leaving =
-            step.loses().then_some(Taken { operator: step.operator, outcome: 0, option: None });
-        for (taken, place) in step.ways(self) {
+    fn note(
+        &self,
+        at: usize,
+        (position, step): (usize, &Move),
+        sources: &mut [Vec<(usize, Taken)>],
+    ) -> Option<Taken> {
+        let mut leaving = step.loses().then_some(step.taken(position));
+        for (taken, place) in step.ways(position, self) {
             match place {
                 Place::Listed(to) if !self.exact[to][0].is_zero() => sources[to].push((at, taken)),
                 _ => leaving = leaving.or(Some(taken)),

@@ -27,7 +27,7 @@ const BITS: [usize; 6] = [64, 128, 256, 512, 1024, 2048];
 /// Evaluates the scores of one policy exactly.
 #[derive(Debug)]
 pub(crate) struct Scorer<'p> {
-    policy: &'p Policy,
+    pub(crate) policy: &'p Policy,
     exact: Option<ExactEvaluator>,
     evaluations: Evaluations,
 }
@@ -170,7 +170,7 @@ impl<'p> Scorer<'p> {
     }
 
     /// The scores, where they are rational numbers.
-    fn rationals(&self, inputs: &[i64]) -> Option<Vec<Rational>> {
+    pub(crate) fn rationals(&self, inputs: &[i64]) -> Option<Vec<Rational>> {
         match (&self.exact, self.policy.scoring()) {
             (Some(exact), _) => Some(exact.scores(inputs).to_rationals()),
             (None, Scoring::Trees(trees)) => Some(trees.exact_scores(inputs)),

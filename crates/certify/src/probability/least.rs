@@ -30,15 +30,12 @@ impl Check<'_> {
             }
             let moves = self.moves(&value.state)?;
             let keeps = |step: &Move| step.least_mean(self, 1) <= *upper;
-            taken[at] = moves.iter().find(|step| step.is_sure && keeps(step)).map(Move::taken);
+            let taken_at = |position: usize| moves[position].taken(position);
+            taken[at] = moves.iter().position(|step| step.is_sure && keeps(step)).map(taken_at);
             if taken[at].is_none()
-                && let Some(step) = moves.iter().find(|step| !keeps(step))
+                && let Some(position) = moves.iter().position(|step| !keeps(step))
             {
-                let model = self.claim.question.model;
-                return Err(ProbabilityError::Upper {
-                    operator: model.display_operator(&self.operators[step.operator].key),
-                    state: model.display_state(&value.state),
-                });
+                return Err(self.no_upper_bound(at, taken_at(position)));
             }
             if !lower.is_zero() {
                 // Without a choice that is certain the run may end here.

@@ -1,13 +1,14 @@
 //! The most probable paths of a scheduler to the target, best first.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use policert_engine_api::{Budget, EngineError};
 use policert_model::{OperatorKey, State};
 use policert_numeric::Rational;
 
-use super::moves::Taken;
+use super::moves::{Move, Taken};
 use super::{Check, Place, ProbabilityError};
 
 /// States after which the search ends.
@@ -78,6 +79,8 @@ impl Check<'_> {
         let mut nodes = vec![PathNode { state: start.clone(), place, before: None }];
         let mut open = BinaryHeap::from([Open { probability: 1.0, node: 0 }]);
         let mut paths = Vec::new();
+        // By listed state, what is taken there.
+        let mut steps: BTreeMap<usize, Move> = BTreeMap::new();
         let mut expansions = 0;
         while let Some(Open { probability, node }) = open.pop() {
             budget.poll().map_err(EngineError::from)?;
@@ -94,15 +97,18 @@ impl Check<'_> {
             };
             expansions += 1;
             let Some(chosen) = taken[at] else { continue };
-            let operator = chosen.operator;
             if expansions > MOST_EXPANSIONS {
                 break;
             }
-            let moves = self.moves(&nodes[node].state.clone())?;
-            let Some(step) = moves.iter().find(|step| step.operator == operator) else { continue };
+            if let Entry::Vacant(unknown) = steps.entry(at) {
+                let moves = self.moves(&self.values[at].state)?;
+                let Some(step) = moves.into_iter().nth(chosen.step) else { continue };
+                unknown.insert(step);
+            }
+            let step = &steps[&at];
             for pick in step.picks(self, chosen) {
                 let step = WitnessStep {
-                    operator: self.operators[operator].key.clone(),
+                    operator: self.operators[pick.operator].key.clone(),
                     destination: pick.destination,
                     choices: pick.reached.choices.clone(),
                     probability: pick.probability.clone(),

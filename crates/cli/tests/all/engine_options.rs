@@ -300,6 +300,15 @@ fn evidence_says_how_labels_are_chosen() {
         let output = example.run("certify changed.json");
         assert_eq!(code(&output), 51, "{line}: {}", text(&output));
     }
+    let line = "verify model.jani --property 1 --engine prob --choice sample --evidence drawn.json";
+    let output = example.run(line);
+    assert!(text(&output).contains("written to drawn.json"), "{}", text(&output));
+    let output = example.run("certify drawn.json");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let halved =
+        example.read("drawn.json").replace("\"probability\": [", "\"probability\": [\"2\",");
+    example.write("changed.json", &halved);
+    assert_eq!(code(&example.run("certify changed.json")), 40);
     let output = example.run("verify model.jani --engine prob --choice sample --json -");
     assert!(text(&output).contains("\"choice\": \"sample\""), "{}", text(&output));
     assert!(text(&output).contains("drawn from all outputs by their probabilities"));

@@ -5,7 +5,7 @@
 mod fragments;
 mod refinement;
 mod rounded;
-mod setting;
+pub mod setting;
 mod unrolling;
 
 use std::collections::BTreeMap;

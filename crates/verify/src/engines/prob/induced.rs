@@ -131,7 +131,7 @@ fn solve_bounds(
         SolveOptions { precision: asked.precision, method: asked.method, exact: asked.aim.exact };
     let reachability = induced.problem(asked.aim.direction);
     if !induced.unexplored.is_empty() || induced.above.is_some() {
-        return two_sided(induced, &reachability, &options, budget);
+        return two_sided(induced, &reachability, asked, &options, budget);
     }
     let mut solution = solve(&reachability, &options, budget)?;
     if solution.stopped.is_none()
@@ -145,7 +145,7 @@ fn solve_bounds(
         }
     }
     let values = (asked.evidence && valued_states::refusal(asked.aim, induced).is_none())
-        .then(|| valued_states::values(induced, &solution));
+        .then(|| valued_states::values(induced, &solution, &solution));
     let path = match asked.aim.direction {
         // After a limit, the bounds are what matters.
         Direction::Max if induced.undecided.is_none() => {
@@ -173,6 +173,7 @@ fn is_open(asked: &ProbabilityAim, solution: &Solution) -> bool {
 fn two_sided(
     induced: &Induced,
     reachability: &Reachability<'_>,
+    asked: &Solving<'_>,
     options: &SolveOptions,
     budget: &mut Budget,
 ) -> Result<Solved, EngineError> {
@@ -206,10 +207,12 @@ fn two_sided(
     let upper = solve(&Reachability { target: &target, ..above }, &options, budget)?;
     let avoid = with(&induced.avoid);
     let lower = solve(&Reachability { avoid: &avoid, ..below }, &options, budget)?;
+    let values = (asked.evidence && valued_states::refusal(asked.aim, induced).is_none())
+        .then(|| valued_states::values(induced, &lower, &upper));
     let both = lower.initial.into_iter().zip(upper.initial);
     Ok(Solved {
         path: None,
-        values: None,
+        values,
         reached: both
             .map(|(lower, upper)| ProbabilityBounds { lo: lower.lo, hi: upper.hi })
             .collect(),

@@ -7,20 +7,18 @@ use policert_mdp::Solution;
 /// The most states that are written.
 const MOST_STATES: usize = 2_000_000;
 
-/// The states of which something is known, with bounds.
-pub(super) fn values(induced: &Induced, solution: &Solution) -> Vec<ValuedState> {
+/// The states of which something is known: lower bounds of one solution, upper ones of another.
+pub(super) fn values(induced: &Induced, lower: &Solution, upper: &Solution) -> Vec<ValuedState> {
     let open = |&id: &u32| !induced.target.contains(id) && !induced.avoid.contains(id);
     let states = induced.mdp.state_range().filter(open);
-    let valued = states.map(|id| (id, solution.float_bounds(id)));
+    let valued = states.map(|id| (id, [lower.float_bounds(id)[0], upper.float_bounds(id)[1]]));
     let known = valued.filter(|(_, [lo, hi])| *lo > 0.0 || *hi < 1.0);
     known.map(|(id, bounds)| ValuedState { state: induced.state(id), bounds }).collect()
 }
 
 /// Returns why there is no evidence for a question, if there is none.
 pub(super) fn refusal(aim: &ProbabilityAim, induced: &Induced) -> Option<&'static str> {
-    if induced.is_drawn {
-        Some("there is none for a policy that draws its labels")
-    } else if aim.compares_equal() {
+    if aim.compares_equal() {
         Some("there is none for a comparison by = or ≠")
     } else if !induced.unexplored.is_empty() || !induced.starts_complete {
         Some("not all states were built")
