@@ -1,6 +1,7 @@
 //! Stage *bound*: linear relaxation of score differences over a box of inputs.
 
 mod bends;
+mod touched;
 mod twins;
 
 use policert_engine_api::{Budget, StopReason};
@@ -14,6 +15,7 @@ use crate::program::{LANES, Lanes, Program};
 use crate::relaxation::{self, Lines};
 use crate::symbolic::{Form, FormBlock, FormTerm, Relaxations};
 pub(crate) use bends::Convex;
+use touched::Touched;
 
 /// Computes bounds of score differences of one network.
 #[derive(Debug)]
@@ -24,8 +26,9 @@ pub(crate) struct Bounder {
     lines: Vec<Lines>,
     /// For each affine node the neurons whose coefficients may differ from 0.
     active: Vec<Vec<usize>>,
-    /// Elements whose bounds were refined: slot, and the place in `reaches`.
-    refined: Vec<(usize, usize)>,
+    refined: Vec<Refined>,
+    /// What may be worth refining.
+    touched: Touched,
     /// For each such element and free input the magnitude of the coefficient in its planes.
     reaches: Vec<f64>,
     forms: FormBlock,
@@ -33,6 +36,15 @@ pub(crate) struct Bounder {
     pub forms_done: u64,
     /// True if a block of forms takes so long that the clock is read for each.
     is_large: bool,
+}
+
+/// An element whose bounds were refined.
+#[derive(Clone, Copy, Debug)]
+struct Refined {
+    node: usize,
+    element: usize,
+    /// Where its part of `reaches` begins.
+    place: usize,
 }
 
 /// A lower bound of the difference of two scores over a box, with its plane.
@@ -120,6 +132,7 @@ impl Bounder {
             lines: vec![Lines::default(); program.slots],
             active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
             refined: Vec::new(),
+            touched: Touched::all(&program),
             reaches: Vec::new(),
             forms: FormBlock::new(&program),
             is_large: program.weights() >= LARGE,
@@ -132,23 +145,24 @@ impl Bounder {
         &self.program
     }
 
-    /// Bounds all functions that are not linear over the inputs between `lo` and `hi`, a part of
-    /// the frame's region.
+    /// Bounds the functions that are not linear over the inputs between `lo` and `hi`, a part of
+    /// the frame's region. Forms of other outputs than these may have bounds that are less sharp.
     ///
     /// # Errors
     /// A stop of the budget.
     pub fn enter(
         &mut self,
         frame: &RegionFrame,
-        lo: &[f64],
-        hi: &[f64],
+        (lo, hi): (&[f64], &[f64]),
+        outputs: &[usize],
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
-        self.enter_part(frame, lo, hi, &[], budget).map(|_| ())
+        self.touch(frame, (lo, hi), outputs, budget)?;
+        self.sharpen(frame, (lo, hi), &[], budget).map(|_| ())
     }
 
-    /// As [`Bounder::enter`], where the arguments of some functions are on one side of a bend.
-    /// `false` if no input is there.
+    /// As [`Bounder::enter`] for all outputs, where the arguments of some functions are on one side of
+    /// a bend. `false` if no input is there.
     ///
     /// # Errors
     /// A stop of the budget.
@@ -157,6 +171,18 @@ impl Bounder {
         frame: &RegionFrame,
         lo: &[f64],
         hi: &[f64],
+        bends: &[Bend],
+        budget: &mut Budget,
+    ) -> Result<bool, StopReason> {
+        self.touch_all();
+        self.sharpen(frame, (lo, hi), bends, budget)
+    }
+
+    /// Bounds all functions, as sharp as is worth it.
+    fn sharpen(
+        &mut self,
+        frame: &RegionFrame,
+        (lo, hi): (&[f64], &[f64]),
         bends: &[Bend],
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
@@ -178,7 +204,7 @@ impl Bounder {
                 };
                 self.bounds.intersect(bend.slot, lo, hi);
             }
-            if self.program.nodes[node].refined {
+            if self.program.nodes[node].refined && self.touched.nodes[node] {
                 self.refine(frame, node, budget)?;
             }
             for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
@@ -266,16 +292,10 @@ impl Bounder {
         node: usize,
         budget: &mut Budget,
     ) -> Result<(), StopReason> {
-        let at = self.program.nodes[node].at;
         let mut wanted = [0usize; LANES / 2];
         let mut count = 0;
         for element in 0..self.program.nodes[node].width {
-            let (lo, hi) = (self.bounds.lo[at + element], self.bounds.hi[at + element]);
-            let linear = match self.program.nodes[node].reader {
-                Some(function) => function.is_linear(lo, hi),
-                None => lo >= hi,
-            };
-            if !linear {
+            if self.is_worth_it(frame, node, element) {
                 wanted[count] = element;
                 count += 1;
             }
@@ -304,7 +324,7 @@ impl Bounder {
         let at = self.program.nodes[node].at;
         for (i, &element) in elements.iter().enumerate() {
             self.bounds.intersect(at + element, lower[2 * i], -lower[2 * i + 1]);
-            self.refined.push((at + element, self.reaches.len()));
+            self.refined.push(Refined { node, element, place: self.reaches.len() });
             self.reaches.extend(frame.free.iter().map(|&input| {
                 let plane = |lane| self.forms.coefficient(&self.program, 0, input, lane);
                 plane(2 * i).abs().max(plane(2 * i + 1).abs())
@@ -430,8 +450,12 @@ impl Bounder {
 
     /// Adds the effects on refined elements, through their own planes.
     fn add_deeper_effects(&self, frame: &RegionFrame, lane: usize, influence: &mut [f64]) {
-        for &(slot, place) in &self.refined {
-            let effect = DEEPER_EFFECT * self.forms.coefficient_at(slot, lane).abs();
+        for &Refined { node, element, place } in &self.refined {
+            let effect = self.forms.coefficient(&self.program, node, element, lane).abs();
+            if effect == 0.0 {
+                continue;
+            }
+            let effect = DEEPER_EFFECT * effect;
             let reaches = &self.reaches[place..place + frame.free.len()];
             for (&input, reach) in frame.free.iter().zip(reaches) {
                 influence[input] += effect * reach;

@@ -26,6 +26,8 @@ pub(crate) struct Program {
     pub output: usize,
     /// Number of slots.
     pub slots: usize,
+    /// True if it has maxima.
+    pub has_maxima: bool,
 }
 
 /// One node: the slots `at .. at + width`.
@@ -38,6 +40,8 @@ pub(crate) struct ProgramNode {
     pub refined: bool,
     /// The function that reads it, if that is its only reader that is not linear.
     pub reader: Option<Activation>,
+    /// True if its readers that are not linear are maxima.
+    pub only_maxima: bool,
     /// Number of nodes that read it.
     pub readers: usize,
     /// All columns of its weights, if it is affine; those of the input are chosen for each region
@@ -99,7 +103,8 @@ impl Program {
     ) -> Result<Self, E> {
         let nodes = Vec::with_capacity(network.nodes().len());
         let output = network.output().index();
-        let mut program = Self { network: network.clone(), nodes, output, slots: 0 };
+        let mut program =
+            Self { network: network.clone(), nodes, output, slots: 0, has_maxima: false };
         let mut read = vec![false; network.nodes().len()];
         for node in network.nodes() {
             poll()?;
@@ -123,7 +128,9 @@ impl Program {
         for source in sources {
             self.nodes[source].readers += 1;
             if let Some(function) = reader {
-                self.nodes[source].reader = function.filter(|_| !read[source]);
+                let of = &mut self.nodes[source];
+                of.reader = function.filter(|_| !read[source]);
+                of.only_maxima = function.is_none() && (of.only_maxima || !read[source]);
                 read[source] = true;
                 self.nodes[source].refined = !self.is_tight(source);
             }
@@ -140,12 +147,14 @@ impl Program {
             | Op::Concat { .. }
             | Op::Max { .. } => Panels::default(),
         };
+        self.has_maxima |= matches!(node.op, Op::Max { .. });
         let (at, width) = (self.slots, node.width);
         self.nodes.push(ProgramNode {
             at,
             width,
             refined: false,
             reader: None,
+            only_maxima: false,
             readers: 0,
             panels,
         });

@@ -156,7 +156,8 @@ fn bound_alone(
     let network = match (&mut prepared.function, frame) {
         (ScoreBounds::Network(network), Some(frame)) => {
             let inputs = Inputs::new(&prepared.axes.reads, sides);
-            network.bounder.enter(frame, &inputs.lo, &inputs.hi, budget)?;
+            let compared: Vec<usize> = pairs.iter().map(|pair| pair.0).chain([output]).collect();
+            network.bounder.enter(frame, (&inputs.lo, &inputs.hi), &compared, budget)?;
             network
         }
         (ScoreBounds::Trees(trees), _) => {

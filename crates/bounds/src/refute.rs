@@ -50,17 +50,20 @@ pub(crate) fn bound(
         .flat_map(|winner| targets.iter().map(move |&target| (winner, target)))
         .filter(|(winner, target)| winner != target)
         .collect();
+    let competes = |other: &usize| leaf.truths.get(*other).is_none_or(|t| *t != Truth::False);
+    let others = (0..outputs).filter(|&other| other != asked.output && !winners.contains(other));
+    let others: Vec<(usize, usize)> =
+        others.filter(competes).map(|other| (other, asked.output)).collect();
+    let mut compared: Vec<usize> =
+        pairs.iter().chain(&others).flat_map(|&(greater, lesser)| [greater, lesser]).collect();
+    compared.sort_unstable();
+    compared.dedup();
     asked.prepared.statistics.bounds += 1;
-    network.bounder.enter(frame, &inputs.lo, &inputs.hi, asked.budget)?;
+    network.bounder.enter(frame, (&inputs.lo, &inputs.hi), &compared, asked.budget)?;
     let mut rivals = Vec::new();
     differences(asked, leaf, frame, &pairs, &mut rivals)?;
     if !leaf.refuted.contains(asked.output) {
-        let others = (0..outputs).filter(|&other| other != asked.output);
-        let pairs: Vec<(usize, usize)> = others
-            .filter(|&other| !winners.contains(other))
-            .map(|other| (other, asked.output))
-            .collect();
-        differences(asked, leaf, frame, &pairs, &mut rivals)?;
+        differences(asked, leaf, frame, &others, &mut rivals)?;
     }
     if !leaf.refuted.contains(asked.output) {
         mixture(asked, leaf, frame, rivals)?;
@@ -159,7 +162,8 @@ pub(crate) fn refuted_at(asked: &mut Asked<'_, '_>, point: &[i64]) -> Result<boo
     let ScoreBounds::Network(network) = &mut asked.prepared.function else { return Ok(false) };
     let frame = RegionFrame::new(network.bounder.program(), inputs.lo, inputs.hi);
     let budget: &mut Budget = asked.budget;
-    network.bounder.enter(&frame, &frame.lo, &frame.hi, budget)?;
+    let compared: Vec<usize> = pairs.iter().map(|pair| pair.0).chain([output]).collect();
+    network.bounder.enter(&frame, (&frame.lo, &frame.hi), &compared, budget)?;
     let lost_by = &mut |d: ScoreDifference<'_>| {
         lost |= policy.requires(output, d.greater).is_excluded_by(d.lower);
     };

@@ -138,15 +138,17 @@ impl FormBlock {
     /// passed.
     pub fn coefficient(&self, program: &Program, node: usize, element: usize, lane: usize) -> f64 {
         if self.live[node] {
-            self.coefficient_at(program.nodes[node].at + element, lane)
+            self.coefficients[program.nodes[node].at + element][lane]
         } else {
             0.0
         }
     }
 
-    /// As [`FormBlock::coefficient`], by slot, for a node that every form passes.
-    pub fn coefficient_at(&self, slot: usize, lane: usize) -> f64 {
-        self.coefficients[slot][lane]
+    /// Returns whether no form of the block depends on a node. Coefficients that are no numbers count.
+    #[inline(always)]
+    fn is_left_out(&self, program: &Program, node: usize) -> bool {
+        let is_zero = |block: &Lanes| block.iter().all(|coefficient| *coefficient == 0.0);
+        !self.live[node] || self.coefficients[program.range(node)].iter().all(is_zero)
     }
 }
 
@@ -171,11 +173,19 @@ impl Kernel for Backward<'_> {
     #[inline(always)]
     fn run<S: Simd, const N: usize>(self, simd: S) {
         let Self { forms, program, frame, relaxations } = self;
-        for node in (0..program.nodes.len()).rev() {
-            if forms.live[node] {
+        let last = forms.started.iter().max().copied().unwrap_or(0);
+        for node in (1..=last).rev() {
+            if !forms.is_left_out(program, node) {
                 Pass::<S, N>::of(simd, forms, program, frame, node).run(relaxations);
             }
         }
+        // The forms of constants end there, too.
+        let input = NodeId::INPUT.index();
+        if !forms.live[input] {
+            forms.live[input] = true;
+            forms.coefficients[program.range(input)].fill([0.0; LANES]);
+        }
+        Pass::<S, N>::of(simd, forms, program, frame, input).run(relaxations);
     }
 }
 
@@ -350,25 +360,29 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
     }
 
     /// A positive coefficient goes to the source with the greatest lower bound, a negative one
-    /// to a source that is the maximum everywhere or to an upper bound.
+    /// to a source that is the maximum everywhere or to an upper bound. The other sources are not
+    /// touched.
     #[inline(always)]
     fn max(&mut self, sources: &[NodeId], bounds: &SlotBounds) {
-        for source in sources {
-            self.target(source.index());
-        }
-        for (i, a) in self.own.chunks_exact(N).enumerate() {
+        let own = self.own;
+        for (i, a) in own.chunks_exact(N).enumerate() {
             let mut block = [0.0; LANES];
             for (part, a) in S::as_mut_simd_f64s(&mut block).0.iter_mut().zip(a) {
                 *part = *a;
             }
+            if block.iter().all(|coefficient| *coefficient == 0.0) {
+                continue;
+            }
             let greatest = Greatest::of(self.program, bounds, sources, i);
-            let out = &mut self.before[greatest.slot];
-            for lane in 0..LANES {
-                if block[lane] > 0.0 || greatest.dominates {
+            let goes_on = block.map(|coefficient| coefficient > 0.0 || greatest.dominates);
+            if goes_on.contains(&true) {
+                let out = &mut self.target(greatest.source)[i];
+                for lane in (0..LANES).filter(|&lane| goes_on[lane]) {
                     out[lane] += block[lane];
-                } else {
-                    self.constant[lane] += block[lane] * greatest.upper;
                 }
+            }
+            for lane in (0..LANES).filter(|&lane| !goes_on[lane] && block[lane] != 0.0) {
+                self.constant[lane] += block[lane] * greatest.upper;
             }
         }
     }
@@ -389,25 +403,27 @@ impl<'a, S: Simd, const N: usize> Pass<'a, S, N> {
 }
 
 /// The source of an element-wise maximum that has the greatest lower bound.
-struct Greatest {
-    slot: usize,
+pub(crate) struct Greatest {
+    pub source: usize,
     /// True if it is the maximum everywhere.
-    dominates: bool,
+    pub dominates: bool,
     /// Upper bound of the maximum.
-    upper: f64,
+    pub upper: f64,
 }
 
 impl Greatest {
-    fn of(program: &Program, bounds: &SlotBounds, sources: &[NodeId], element: usize) -> Self {
-        let mut slots = sources.iter().map(|source| program.nodes[source.index()].at + element);
-        let first = slots.clone().next().unwrap_or(0);
-        let slot = slots
-            .clone()
-            .fold(first, |best, slot| if bounds.lo[slot] > bounds.lo[best] { slot } else { best });
+    pub fn of(program: &Program, bounds: &SlotBounds, sources: &[NodeId], element: usize) -> Self {
+        let slot = |source: usize| program.nodes[source].at + element;
+        let sources = sources.iter().map(|source| source.index());
+        let first = sources.clone().next().unwrap_or(0);
+        let source = sources.clone().fold(first, |best, source| {
+            if bounds.lo[slot(source)] > bounds.lo[slot(best)] { source } else { best }
+        });
+        let least = bounds.lo[slot(source)];
         let dominates =
-            slots.clone().all(|other| other == slot || bounds.hi[other] <= bounds.lo[slot]);
-        let upper = slots.by_ref().fold(f64::NEG_INFINITY, |hi, slot| hi.max(bounds.hi[slot]));
-        Self { slot, dominates, upper }
+            sources.clone().all(|other| other == source || bounds.hi[slot(other)] <= least);
+        let upper = sources.fold(f64::NEG_INFINITY, |hi, source| hi.max(bounds.hi[slot(source)]));
+        Self { source, dominates, upper }
     }
 }
 

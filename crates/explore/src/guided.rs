@@ -2,7 +2,8 @@
 //! how far states are from the unsafe condition.
 //!
 //! Input: a question, perhaps a policy. Output: a run to an unsafe state, seldom a shortest one,
-//! or nothing, which says nothing. It follows decided choices of the policy only.
+//! or nothing, which says nothing. It follows decided choices of the policy only. Of many start states it
+//! keeps the nearest ones, half as many as it may store.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -53,20 +54,10 @@ pub fn guided(
         waiting: BinaryHeap::new(),
     };
     let mut counts = Counts::default();
-    let mut limit_reached = false;
-    let enumerated = question.for_each_start_state(budget, &mut |state| {
-        search.meet(state.to_vec(), None);
-        // Ends the enumeration.
-        if search.states.len() as u64 >= u64::from(states) {
-            return Err(StopReason::States(states.into()).into());
-        }
-        Ok(())
-    });
-    match enumerated {
-        Err(EngineError::Stop(StopReason::States(limit))) if limit == u64::from(states) => {
-            limit_reached = true;
-        }
-        other => other?,
+    let starts = NearestStarts::of(question, (states / 2).max(1) as usize, budget)?;
+    let mut limit_reached = starts.others;
+    for (_, _, state) in starts.nearest.into_sorted_vec() {
+        search.meet(state, None);
     }
     counts.start_states = search.states.len() as u64;
     let mut successors = PolicySuccessors::new(question, policy);
@@ -102,6 +93,52 @@ pub fn guided(
     counts.reachable_states = search.states.len() as u64;
     let trace = found.map(|id| search.trace(id, &mut successors)).transpose()?;
     Ok(GuidedResult { trace, counts, limit_reached })
+}
+
+/// Start states that are looked at, for each one that is kept.
+const LOOKED_AT: u64 = 100;
+
+/// The start states that are nearest to the unsafe condition.
+struct NearestStarts {
+    /// Distance, place in the enumeration, state; the farthest one first.
+    nearest: BinaryHeap<(u64, u64, State)>,
+    /// True if there are others.
+    others: bool,
+}
+
+impl NearestStarts {
+    /// At most so many of them.
+    fn of(question: &Question<'_>, most: usize, budget: &mut Budget) -> Result<Self, EngineError> {
+        let limit = LOOKED_AT.saturating_mul(most as u64);
+        let mut starts = Self { nearest: BinaryHeap::new(), others: false };
+        let mut place = 0;
+        let enumerated = question.for_each_start_state(budget, &mut |state| {
+            // Ends the enumeration.
+            if place >= limit {
+                return Err(StopReason::States(limit).into());
+            }
+            let distance = distance(&question.property.unsafe_condition, state);
+            starts.meet(distance, place, state, most);
+            place += 1;
+            Ok(())
+        });
+        match enumerated {
+            Err(EngineError::Stop(StopReason::States(of))) if of == limit => starts.others = true,
+            other => other?,
+        }
+        Ok(starts)
+    }
+
+    fn meet(&mut self, distance: u64, place: u64, state: &[i64], most: usize) {
+        if self.nearest.len() >= most {
+            self.others = true;
+            if self.nearest.peek().is_some_and(|(farthest, ..)| *farthest <= distance) {
+                return;
+            }
+            self.nearest.pop();
+        }
+        self.nearest.push((distance, place, state.to_vec()));
+    }
 }
 
 struct GuidedSearch<'q> {

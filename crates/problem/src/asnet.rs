@@ -7,10 +7,10 @@ use policert_asnet::{FileKind, Translation, load_for_task, load_translated};
 use policert_engine_api::Budget;
 use policert_model::Model;
 use policert_outcome::{Failure, metered};
+use policert_pddl::Task;
 use policert_policy::interface::NamedExpressions;
 use policert_policy::{LoadedPolicy, PolicyOptions};
 
-use crate::ProblemOptions;
 use crate::pddl::planning_task;
 
 /// The number of bytes of a file that are looked at to tell what it is.
@@ -30,8 +30,7 @@ fn kind(path: &Path) -> Option<FileKind> {
 
 /// Loads the policy if the files are an action schema network, or its translation to the model.
 pub(crate) fn load(
-    options: &ProblemOptions,
-    model: &Model,
+    (model, task): (&Model, Option<&Task>),
     expressions: &dyn NamedExpressions,
     (network, interface): (Option<&Path>, Option<&Path>),
     rules: &PolicyOptions,
@@ -50,10 +49,9 @@ pub(crate) fn load(
         return Ok(Some(loaded));
     }
     let Some(path) = network.filter(|_| is_network) else { return Ok(None) };
-    match (&options.pddl_problem, interface) {
-        (Some(problem), None) => {
-            let task = planning_task(&options.model, problem, budget)?;
-            metered(budget, |_| load_for_task(model, &task, path, rules)).map(Some)
+    match (task, interface) {
+        (Some(task), None) => {
+            metered(budget, |_| load_for_task(model, task, path, rules)).map(Some)
         }
         (_, Some(interface)) => Err(Failure::Usage(format!(
             "--interface {}: {} is an action schema network, which needs a translation to the model \

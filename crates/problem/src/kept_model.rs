@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use policert_engine_api::Budget;
-use policert_jani::Loaded;
 use policert_outcome::{Input, digests_if_readable};
 
 use crate::load::model_files;
-use crate::{Probabilities, ProblemOptions};
+use crate::{ModelSource, Probabilities, ProblemOptions};
 
 /// A place for a model that was read, so that the next question about it need not read it again; or no
 /// place, by default. A model whose files have changed is read again.
@@ -21,7 +20,7 @@ struct Entry {
     key: Key,
     /// The files and their digests from before they were read.
     files: Vec<Input>,
-    loaded: Arc<Loaded>,
+    source: Arc<ModelSource>,
 }
 
 /// What reading a model depends on.
@@ -48,8 +47,8 @@ impl KeptModel {
         &self,
         options: &ProblemOptions,
         budget: &Budget,
-        read: impl FnOnce() -> Result<Loaded, E>,
-    ) -> Result<Arc<Loaded>, E> {
+        read: impl FnOnce() -> Result<ModelSource, E>,
+    ) -> Result<Arc<ModelSource>, E> {
         let Some(place) = &self.0 else { return read().map(Arc::new) };
         let key = Key {
             model: options.model.clone(),
@@ -64,13 +63,13 @@ impl KeptModel {
             && entry.key == key
             && entry.files == files
         {
-            return Ok(entry.loaded);
+            return Ok(entry.source);
         }
-        let loaded = Arc::new(read()?);
+        let source = Arc::new(read()?);
         if let (Ok(mut entry), false) = (place.lock(), files.is_empty()) {
-            *entry = Some(Entry { key, files, loaded: Arc::clone(&loaded) });
+            *entry = Some(Entry { key, files, source: Arc::clone(&source) });
         }
-        Ok(loaded)
+        Ok(source)
     }
 }
 
@@ -96,7 +95,7 @@ mod tests {
     use super::*;
     use crate::load::model;
 
-    fn read(options: &ProblemOptions) -> Arc<Loaded> {
+    fn read(options: &ProblemOptions) -> Arc<ModelSource> {
         model(options, &Budget::unlimited(), &mut Remarks::default()).expect("a model")
     }
 

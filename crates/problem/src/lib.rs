@@ -27,6 +27,7 @@ mod files;
 mod hollow_facts;
 mod kept_model;
 pub mod load;
+mod model_source;
 mod options;
 mod pddl;
 pub mod policy;
@@ -44,6 +45,7 @@ pub use asnet::is_asnet;
 pub use files::Files;
 pub use hollow_facts::HollowFact;
 pub use kept_model::KeptModel;
+pub use model_source::ModelSource;
 pub use options::{
     InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,
     TerminalChoice,

@@ -18,8 +18,9 @@ use policert_ppa::SplitsError;
 use crate::files::Files;
 use crate::semantics::semantics;
 use crate::{
-    InitialStates, PolicySource, Predicates, Probabilities, Problem, ProblemOptions, ProblemRecord,
-    QuestionAim, TerminalChoice, is_reachability, pddl, policy, reaching, without_effect,
+    InitialStates, ModelSource, PolicySource, Predicates, Probabilities, Problem, ProblemOptions,
+    ProblemRecord, QuestionAim, TerminalChoice, is_reachability, pddl, policy, reaching,
+    without_effect,
 };
 
 impl Problem {
@@ -89,14 +90,15 @@ fn load(
         let model = source.model().ok_or_else(no_model)?;
         let interface = property.interface.as_deref();
         let expressions = ModelExpressions::new(&source);
-        let fitted = policy::load(options, model, &expressions, interface, budget, files)?;
+        let planned = (model, source.task.as_ref());
+        let fitted = policy::load(options, planned, &expressions, interface, budget, files)?;
         without_effect::refuse(options, &property, fitted.is_some())?;
         (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
     let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
     let model = Arc::try_unwrap(source)
-        .map_or_else(|kept| kept.model().cloned(), Loaded::into_model)
+        .map_or_else(|kept| kept.model().cloned(), ModelSource::into_model)
         .ok_or_else(no_model)?
         .without_labels(never);
     remark(options, &property, policy.as_ref(), remarks);
@@ -165,13 +167,13 @@ pub fn model(
     options: &ProblemOptions,
     budget: &Budget,
     remarks: &mut Remarks,
-) -> Result<Arc<Loaded>, Failure> {
+) -> Result<Arc<ModelSource>, Failure> {
     let source = options.kept.or_read(options, budget, || read(options, budget))?;
     accept(source.diagnostics(), remarks)?;
     if source.model().is_none() { Err(no_model()) } else { Ok(source) }
 }
 
-fn read(options: &ProblemOptions, budget: &Budget) -> Result<Loaded, Failure> {
+fn read(options: &ProblemOptions, budget: &Budget) -> Result<ModelSource, Failure> {
     let jani = LoadOptions {
         constants: options.constants.clone(),
         exact_probabilities: options.probabilities == Probabilities::Exact,
@@ -179,7 +181,7 @@ fn read(options: &ProblemOptions, budget: &Budget) -> Result<Loaded, Failure> {
     };
     let source = match &options.pddl_problem {
         Some(problem) => pddl::load(options, problem, &jani, budget)?,
-        None => load_model(&options.model, &jani),
+        None => ModelSource::new(load_model(&options.model, &jani), None),
     };
     if source.was_stopped() {
         return Err(stopped(budget));

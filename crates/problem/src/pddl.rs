@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use policert_engine_api::Budget;
-use policert_jani::{LoadOptions, Loaded, load_bytes};
+use policert_jani::{LoadOptions, load_bytes};
 use policert_outcome::{Failure, Finding};
 use policert_pddl::{PddlError, Task, is_pddl, read_task};
 
 use crate::load::stopped;
-use crate::{ProblemOptions, QuestionAim, StuckStates};
+use crate::{ModelSource, ProblemOptions, QuestionAim, StuckStates};
 
 /// Grounds the problem, and loads the model that it is.
 pub(crate) fn load(
@@ -16,7 +16,7 @@ pub(crate) fn load(
     problem: &Path,
     jani: &LoadOptions,
     budget: &Budget,
-) -> Result<Loaded, Failure> {
+) -> Result<ModelSource, Failure> {
     if !options.constants.is_empty() {
         let what = "--const has no effect: a problem in PDDL has no constants without value";
         return Err(Failure::Usage(what.to_owned()));
@@ -30,7 +30,8 @@ pub(crate) fn load(
         )));
     }
     let task = planning_task(&options.model, problem, budget)?;
-    Ok(load_bytes(&options.model, task.jani().into_bytes(), jani))
+    let loaded = load_bytes(&options.model, task.jani().into_bytes(), jani);
+    Ok(ModelSource::new(loaded, Some(task)))
 }
 
 /// Grounds a problem of a domain in PDDL.

@@ -5,6 +5,7 @@ use std::path::Path;
 use policert_engine_api::Budget;
 use policert_model::Model;
 use policert_outcome::{Failure, Finding, InputRole, metered};
+use policert_pddl::Task;
 use policert_policy::interface::NamedExpressions;
 use policert_policy::{ChoiceRule, LoadedPolicy, PolicyOptions, is_policy_file, load_computing};
 
@@ -13,13 +14,14 @@ use crate::files::Files;
 use crate::{PolicySource, ProblemOptions};
 
 /// Loads the policy that the options name; what they do not name, the property does
-/// (`of_property`). `None` if there is none, or none is wanted.
+/// (`of_property`). `None` if there is none, or none is wanted. With the model comes the task that it is, if
+/// it was written in PDDL.
 ///
 /// # Errors
 /// Files that are wrong, or do not fit together.
 pub fn load(
     options: &ProblemOptions,
-    model: &Model,
+    (model, task): (&Model, Option<&Task>),
     expressions: &dyn NamedExpressions,
     of_property: Option<&Path>,
     budget: &Budget,
@@ -52,7 +54,7 @@ pub fn load(
         at_least: options.at_least.filter(|_| options.choice == Some(ChoiceRule::Sample)),
     };
     if let Some(loaded) =
-        asnet::load(options, model, expressions, (network, interface), &rules, budget)?
+        asnet::load((model, task), expressions, (network, interface), &rules, budget)?
     {
         files.push((InputRole::Policy, loaded.network_file.clone()));
         files.extend(loaded.data_files.iter().map(|path| (InputRole::Interface, path.clone())));

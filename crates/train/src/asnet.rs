@@ -5,6 +5,7 @@
 //! then takes steps of Adam on batches of them. What is minimised is −ln of the probability that the
 //! softmax over the applicable actions gives to the best ones.
 
+mod any_way;
 mod config;
 mod needed;
 mod pass;

@@ -20,40 +20,21 @@ pub(crate) struct Affine<'a> {
 
 impl Affine<'_> {
     pub(crate) fn run(self) {
-        Arch::new().dispatch(self);
-    }
-
-    #[inline(always)]
-    fn columns<const WIDTH: usize>(&mut self, from: usize) -> usize {
         let (width, count) = self.widths;
-        let mut at = from;
-        while at + WIDTH <= count {
-            let mut start = [0.0; WIDTH];
-            if let Some(biases) = self.biases {
-                start.copy_from_slice(&biases[at..at + WIDTH]);
+        match self.biases {
+            Some(biases) => {
+                self.sums.chunks_exact_mut(count.max(1)).for_each(|s| s.copy_from_slice(biases))
             }
-            let rows = self.inputs.chunks_exact(width);
-            for (row, sums) in rows.zip(self.sums.chunks_exact_mut(count)) {
-                let mut block = start;
-                for (&x, weights) in row.iter().zip(self.weights.chunks_exact(count)) {
-                    add_multiple(&mut block, x, &weights[at..at + WIDTH]);
-                }
-                sums[at..at + WIDTH].copy_from_slice(&block);
-            }
-            at += WIDTH;
+            None => self.sums.fill(0.0),
         }
-        at
-    }
-}
-
-impl NullaryFnOnce for Affine<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(mut self) {
-        let at = self.columns::<WIDE>(0);
-        let at = self.columns::<4>(at);
-        self.columns::<1>(at);
+        Product {
+            factors: self.inputs,
+            steps: Steps { row: width, term: 1 },
+            terms: self.weights,
+            count,
+            sums: self.sums,
+        }
+        .run();
     }
 }
 
@@ -69,22 +50,56 @@ pub(crate) struct ByWeights<'a> {
 
 impl ByWeights<'_> {
     pub(crate) fn run(self) {
-        Arch::new().dispatch(self);
+        let (width, count) = self.widths;
+        Product {
+            factors: self.inputs,
+            steps: Steps { row: 1, term: width },
+            terms: self.by_sums,
+            count,
+            sums: self.gradient,
+        }
+        .run();
+    }
+}
+
+/// Adds to `sums` (rows × columns) the products of `factors` (rows × terms) and `terms` (terms × columns).
+struct Product<'a> {
+    factors: &'a [f64],
+    /// How the factors lie.
+    steps: Steps,
+    terms: &'a [f64],
+    /// Number of columns.
+    count: usize,
+    sums: &'a mut [f64],
+}
+
+/// How far factors are from those of the next row, and from those of the next term.
+struct Steps {
+    row: usize,
+    term: usize,
+}
+
+impl Product<'_> {
+    fn run(self) {
+        if self.count > 0 && self.steps.row > 0 && self.steps.term > 0 {
+            Arch::new().dispatch(self);
+        }
     }
 
     #[inline(always)]
     fn columns<const WIDTH: usize>(&mut self, from: usize) -> usize {
-        let (width, count) = self.widths;
         let mut at = from;
-        while at + WIDTH <= count {
-            for (i, gradient) in self.gradient.chunks_exact_mut(count).enumerate() {
+        while at + WIDTH <= self.count {
+            for (row, sums) in self.sums.chunks_exact_mut(self.count).enumerate() {
+                let sums = &mut sums[at..at + WIDTH];
                 let mut block = [0.0; WIDTH];
-                block.copy_from_slice(&gradient[at..at + WIDTH]);
-                let rows = self.inputs.chunks_exact(width);
-                for (row, by_sums) in rows.zip(self.by_sums.chunks_exact(count)) {
-                    add_multiple(&mut block, row[i], &by_sums[at..at + WIDTH]);
+                block.copy_from_slice(sums);
+                let factors = self.factors.get(row * self.steps.row..).unwrap_or_default();
+                let factors = factors.iter().step_by(self.steps.term);
+                for (&factor, terms) in factors.zip(self.terms.chunks_exact(self.count)) {
+                    add_multiple(&mut block, factor, &terms[at..at + WIDTH]);
                 }
-                gradient[at..at + WIDTH].copy_from_slice(&block);
+                sums.copy_from_slice(&block);
             }
             at += WIDTH;
         }
@@ -92,7 +107,7 @@ impl ByWeights<'_> {
     }
 }
 
-impl NullaryFnOnce for ByWeights<'_> {
+impl NullaryFnOnce for Product<'_> {
     type Output = ();
 
     #[inline(always)]

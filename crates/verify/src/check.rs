@@ -76,7 +76,7 @@ impl Check<'_> {
         let interface = interface.as_deref();
         let fitted = policy::load(
             self.options,
-            model,
+            (model, source.task.as_ref()),
             &expressions,
             interface,
             self.budget,

@@ -4,7 +4,7 @@
 
 use policert_numeric::{IntBox, IntInterval, Rational};
 use policert_policy::{
-    ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, precise_scores,
+    ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, NodeId, precise_scores,
 };
 
 use policert_engine_api::CancelFlag;
@@ -44,6 +44,11 @@ fn all_pairs(outputs: usize) -> Vec<(usize, usize)> {
     (0..outputs).flat_map(pair).collect()
 }
 
+fn all(bounder: &Bounder) -> Vec<usize> {
+    let program = bounder.program();
+    (0..program.nodes[program.output].width).collect()
+}
+
 /// score(a) − score(b), not below the exact value (by less than 2⁻²⁰⁰); `None` if numbers on the way are
 /// too large to be written down.
 fn difference_above(network: &Network, inputs: &[i64], a: usize, b: usize) -> Option<Rational> {
@@ -72,7 +77,9 @@ fn bounds_hold_at_random_points() {
         for _ in 0..3 {
             let sides = part(&region, &mut random);
             let own = self::frame(bounder.program(), &sides);
-            bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
+            let some: Vec<usize> = (0..outputs).filter(|_| random.below(3) > 0).collect();
+            let box_of = (&own.lo[..], &own.hi[..]);
+            bounder.enter(&frame, box_of, &some, &mut unlimited()).expect("no limits");
             let mut bounds = Vec::new();
             let visit = &mut |d: ScoreDifference<'_>| bounds.push((d.greater, d.lesser, d.lower));
             let pairs = all_pairs(outputs);
@@ -117,7 +124,9 @@ fn bounds_of_points_are_tight() {
         let frame = frame(bounder.program(), &region);
         let inputs = point(&region, &mut random);
         let own = self::frame(bounder.program(), &IntBox::point(&inputs));
-        bounder.enter(&frame, &own.lo, &own.hi, &mut unlimited()).expect("no limits");
+        bounder
+            .enter(&frame, (&own.lo, &own.hi), &all(&bounder), &mut unlimited())
+            .expect("no limits");
         let visit = &mut |d: ScoreDifference<'_>| {
             let value = difference_above(&network, &inputs, d.greater, d.lesser);
             let value = value.expect("a small number").to_f64();
@@ -125,6 +134,103 @@ fn bounds_of_points_are_tight() {
         };
         bounder.differences(&frame, &all_pairs(3), &mut unlimited(), visit).expect("no limits");
     }
+}
+
+/// Modules that maxima choose between, in layers, as in action schema networks.
+fn pools(random: &mut Random) -> Network {
+    let mut builder = NetworkBuilder::new(4).expect("inputs");
+    let mut layer = vec![builder.input()];
+    for _ in 0..3 {
+        let mut next = Vec::new();
+        for _ in 0..6 {
+            let input = layer[random.below(layer.len())];
+            let width = builder.width(input);
+            let entries = (0..2 * width).map(|_| random.unit() - 0.5).collect();
+            let matrix = Matrix::new(2, width, entries).expect("fits");
+            let bias = vec![random.unit() - 0.3, random.unit() - 0.3];
+            let sum = builder.affine(input, matrix, bias).expect("finite");
+            next.push(builder.relu(sum));
+        }
+        layer = (0..5)
+            .map(|_| {
+                let pool = (0..2 + random.below(3)).map(|_| next[random.below(6)]).collect();
+                builder.max(pool).expect("of one width")
+            })
+            .collect();
+    }
+    let output = builder.concat(layer).expect("parts");
+    builder.finish(output, ElementType::F64)
+}
+
+#[test]
+fn what_is_not_touched_does_not_matter() {
+    let (mut left_out, mut close) = (0, 0);
+    for seed in 0..if policert_testkit::slow_tests() { 3000 } else { 120 } {
+        let mut random = Random::new(seed);
+        let network = pools(&mut random);
+        let mut bounder = Bounder::new(Program::new(&network));
+        let region = IntBox::new(vec![IntInterval::new(-2, 2); 4]);
+        let frame = frame(bounder.program(), &region);
+        let sides = part(&region, &mut random);
+        let own = self::frame(bounder.program(), &sides);
+        let (a, b) = (random.below(10), random.below(10));
+        let bounds = |bounder: &mut Bounder| {
+            let mut found = 0.0;
+            let visit = &mut |d: ScoreDifference<'_>| found = d.lower;
+            bounder.differences(&frame, &[(a, b)], &mut unlimited(), visit).expect("no limits");
+            found
+        };
+        let sides = (&own.lo[..], &own.hi[..]);
+        bounder.enter(&frame, sides, &[a, b], &mut unlimited()).expect("no limits");
+        let (touched, refined) = (bounds(&mut bounder), bounder.refined.len());
+        bounder.enter_part(&frame, sides.0, sides.1, &[], &mut unlimited()).expect("no limits");
+        let all = bounds(&mut bounder);
+        assert!((touched - all).abs() < 1e-9, "seed {seed}: {touched}, {all} with all");
+        left_out += usize::from(refined < bounder.refined.len());
+        close += usize::from(refined > 0);
+    }
+    assert!(left_out > 60 && close > 20, "{left_out} {close}");
+}
+
+#[test]
+fn a_maximum_passes_a_form_on_to_one_source_alone() {
+    let mut random = Random::new(3);
+    let mut builder = NetworkBuilder::new(4).expect("inputs");
+    let mut sources = Vec::new();
+    for _ in 0..12 {
+        let entries = (0..8).map(|_| random.unit()).collect();
+        let matrix = Matrix::new(2, 4, entries).expect("fits");
+        let sum = builder.affine(builder.input(), matrix, vec![1.0; 2]).expect("finite");
+        sources.push(builder.relu(sum));
+    }
+    let greatest = builder.max(sources.clone()).expect("of one width");
+    let total = builder.add(sources.clone()).expect("of one width");
+    let output = builder.concat(vec![total, greatest]).expect("parts");
+    let network = builder.finish(output, ElementType::F64);
+    let mut bounder = Bounder::new(Program::new(&network));
+    let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1); 4]));
+    bounder
+        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .expect("no limits");
+    let output = bounder.program().output;
+    let mut passed = |element: usize, factor: f64| {
+        let form: Form = smallvec![FormTerm { element, factor }];
+        let mut passed = (0, f64::NAN);
+        let visit = &mut |_: usize, lower: f64, plane: Plane<'_>| {
+            let has = |source: &&NodeId| (0..2).any(|i| plane.effect(source.index(), i) != 0.0);
+            passed = (sources.iter().filter(has).count(), lower);
+        };
+        bounder.planes(&frame, output, &[form], &mut unlimited(), visit).expect("no limits");
+        passed
+    };
+    // What the sum left in other sources is not taken for what the maximum says.
+    assert_eq!(passed(0, 1.0).0, 12);
+    assert_eq!(passed(2, 1.0).0, 1);
+    // From above the maximum is a number unless one source is the greatest everywhere.
+    assert_eq!(passed(2, -1.0).0, 0);
+    assert_eq!(passed(0, -1.0).0, 12);
+    let (sources_left, lower) = passed(3, -1.0);
+    assert!(sources_left == 0 && lower.is_finite() && lower < 0.0);
 }
 
 #[test]
@@ -136,7 +242,9 @@ fn equal_rows_differ_by_their_biases_exactly() {
     let network = builder.finish(output, ElementType::F64);
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(0, 1000); 2]));
-    bounder.enter(&frame, &frame.lo, &frame.hi, &mut unlimited()).expect("no limits");
+    bounder
+        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .expect("no limits");
     let mut lower = Vec::new();
     let visit = &mut |d: ScoreDifference<'_>| lower.push(d.lower);
     let pairs = [(0, 1), (2, 0), (0, 2)];
@@ -151,7 +259,9 @@ fn a_batch_of_bounds_stops_with_its_budget() {
     let network = network(3, 4, &mut random);
     let mut bounder = Bounder::new(Program::new(&network));
     let frame = frame(bounder.program(), &IntBox::new(vec![IntInterval::new(-5, 5); 3]));
-    bounder.enter(&frame, &frame.lo, &frame.hi, &mut unlimited()).expect("no limits");
+    bounder
+        .enter(&frame, (&frame.lo, &frame.hi), &all(&bounder), &mut unlimited())
+        .expect("no limits");
     let flag = CancelFlag::default();
     let mut budget = Budget::new(policert_engine_api::Limits::default(), flag.clone());
     let mut blocks = 0;

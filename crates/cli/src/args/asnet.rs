@@ -127,6 +127,12 @@ pub struct AsnetTrainArgs {
     #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Training")]
     pub dropout: f64,
 
+    /// Let actions that do count as the best ones: where the network itself reaches the goal those it takes,
+    /// where it goes round those that lead to where it reaches the goal. A small network may learn to reach
+    /// the goal where it cannot learn shortest ways
+    #[arg(long, help_heading = "Training")]
+    pub any_way: bool,
+
     /// Most actions of a run of the network
     #[arg(
         long,

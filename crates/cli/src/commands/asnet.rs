@@ -83,6 +83,7 @@ fn trained(arguments: &AsnetTrainArgs, budget: &Budget) -> Result<(String, ExitS
             weight_decay: arguments.weight_decay,
             l1: arguments.l1,
             dropout: arguments.dropout,
+            any_way: arguments.any_way,
             horizon: arguments.horizon as usize,
             exact_states: arguments.exact_states as usize,
             ..AsnetConfig::new(architecture)

@@ -7,7 +7,7 @@ use policert_engine_api::{
     Budget, CancelFlag, EngineError, Event, Limits, Observer, Question, Silent, StopReason,
     UnknownReason, Verdict,
 };
-use policert_explore::{ExplicitConfig, Explored, explicit};
+use policert_explore::{ExplicitConfig, Explored, explicit, guided};
 use policert_model::{
     AssignedValue, Assignment, AutomatonInstance, BinaryOp, Condition, DomainRule, Edge,
     EdgeDestination, Expr, InitialValue, InstanceId, LabelId, Model, Probability, Start,
@@ -128,6 +128,25 @@ fn start_states_outside_the_domains_are_refused() {
         let result = explicit(&question, None, &config, &mut Budget::unlimited(), &mut Silent);
         assert!(matches!(result, Err(EngineError::Unsupported(_))), "{result:?}");
     }
+}
+
+#[test]
+fn guided_search_begins_at_the_nearest_start_states() {
+    let model = counter(1000);
+    let mut property = property(equals(var(0), 302));
+    property.start = Some(Start::States((0..=300).map(|x| vec![0, x]).collect()));
+    let question = Question::new(&model, &property);
+    let search = |states| {
+        let budget = &mut Budget::unlimited();
+        guided(&question, None, states, budget, &mut Silent).expect("no error")
+    };
+    let found = search(8);
+    let trace = found.trace.expect("a run");
+    assert_eq!((trace.start[1], trace.steps.len()), (300, 2));
+    assert_eq!(found.counts.start_states, 4);
+    // Where nothing is found the others are not forgotten.
+    let found = search(2);
+    assert_eq!((found.trace, found.limit_reached), (None, true));
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct AsnetConfig {
     pub l1: f64,
     /// The probability that an output of a module is left out in a step.
     pub dropout: f64,
+    /// True if actions do as well as those of shortest ways where the network itself reaches the goal by them.
+    pub any_way: bool,
     /// Most actions of a run.
     pub horizon: usize,
     /// Most states of a problem whose distances to the goal are all computed; in larger ones shortest ways
@@ -50,6 +52,7 @@ impl AsnetConfig {
             weight_decay: 2e-4,
             l1: 0.0,
             dropout: 0.0,
+            any_way: false,
             horizon: 1000,
             exact_states: 400_000,
         }

@@ -7,7 +7,9 @@ use policert_engine_api::{Budget, EngineError, StopReason};
 use policert_explore::Random;
 use policert_pddl::Task;
 
-use super::run::{AsnetRun, asnet_run};
+use super::any_way::actions_that_do;
+use super::config::AsnetConfig;
+use super::run::Runner;
 use super::teacher::{Lesson, Teacher, lengths, packed, unpacked};
 use crate::archive::{Archive, broken};
 use crate::error::TrainError;
@@ -72,19 +74,16 @@ impl Problem {
     pub fn explore(
         &mut self,
         asnet: &Asnet,
-        horizon: usize,
+        config: &AsnetConfig,
         random: &mut Random,
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
         self.teacher.forget();
-        let AsnetRun { states, reaches_goal } =
-            asnet_run(asnet, &self.task, &self.instance, horizon, random, budget)?;
-        let mut last = self.task.initial.clone();
-        for state in states {
-            self.note(&state, budget)?;
-            last = state;
+        let anywhere = self.teacher.any_state(random).unwrap_or_else(|| self.wander(random));
+        let (last, is_solved) = self.follow(asnet, config, None, random, budget)?;
+        if config.any_way {
+            self.follow(asnet, config, Some(&anywhere), random, budget)?;
         }
-        let anywhere = self.wander(random);
         for mut state in [self.task.initial.clone(), last, anywhere] {
             while let Some(lesson) = self.note(&state, budget)? {
                 budget.poll()?;
@@ -95,7 +94,36 @@ impl Problem {
                 }
             }
         }
-        Ok(reaches_goal)
+        Ok(is_solved)
+    }
+
+    /// Runs the network, from the start if nothing else is said, and notes the states. Returns the last one
+    /// in which an action was taken, and whether the goal is reached.
+    fn follow(
+        &mut self,
+        asnet: &Asnet,
+        config: &AsnetConfig,
+        from: Option<&[bool]>,
+        random: &mut Random,
+        budget: &mut Budget,
+    ) -> Result<(Vec<bool>, bool), StopReason> {
+        let from = from.unwrap_or(&self.task.initial);
+        let runner = Runner::new(asnet, &self.task, &self.instance, config.horizon);
+        let run = runner.run(from, random, budget)?;
+        let last = run.states.last().map_or(from, Vec::as_slice).to_vec();
+        let others = match config.any_way {
+            true => actions_that_do(&runner, &run, random, budget)?,
+            false => Vec::new(),
+        };
+        for state in &run.states {
+            self.note(state, budget)?;
+        }
+        for (place, others) in others {
+            if let Some(&lesson) = self.known.get(&packed(&run.states[place])) {
+                self.lessons[lesson].want(&others);
+            }
+        }
+        Ok((last, run.reaches_goal))
     }
 
     /// A state that actions drawn at random lead to from the start.
@@ -134,13 +162,16 @@ impl Problem {
     /// The states that are learnt from, for a checkpoint.
     pub fn describe(&mut self, archive: &mut Archive<'_>) -> Result<(), TrainError> {
         let lesson = |lesson: &Lesson| {
-            let best: Vec<u64> = lesson.best.iter().map(|&action| action as u64).collect();
-            (packed(&lesson.state), best)
+            let numbers =
+                |actions: &[usize]| -> Vec<u64> { actions.iter().map(|&a| a as u64).collect() };
+            (packed(&lesson.state), numbers(&lesson.best), numbers(&lesson.wanted))
         };
-        let mut written: Vec<(Vec<u64>, Vec<u64>)> = self.lessons.iter().map(lesson).collect();
-        archive.list(&mut written, |archive, (state, best)| {
+        let mut written: Vec<(Vec<u64>, Vec<u64>, Vec<u64>)> =
+            self.lessons.iter().map(lesson).collect();
+        archive.list(&mut written, |archive, (state, best, wanted)| {
             archive.list(state, Archive::u64)?;
-            archive.list(best, Archive::u64)
+            archive.list(best, Archive::u64)?;
+            archive.list(wanted, Archive::u64)
         })?;
         if matches!(archive, Archive::Writer(_)) {
             return Ok(());
@@ -148,15 +179,18 @@ impl Problem {
         self.known.clear();
         self.lessons.clear();
         let propositions = self.task.propositions.len();
-        for (key, best) in written {
+        let actions = |numbers: Vec<u64>| -> Vec<usize> {
+            numbers.into_iter().filter_map(|action| usize::try_from(action).ok()).collect()
+        };
+        for (key, best, wanted) in written {
             if key.len() != propositions.div_ceil(64) {
                 return Err(broken());
             }
-            let best: Vec<usize> =
-                best.into_iter().filter_map(|action| usize::try_from(action).ok()).collect();
-            let lesson = Lesson::new(&self.task, unpacked(&key, propositions), best);
+            let state = unpacked(&key, propositions);
+            let mut lesson = Lesson::new(&self.task, state, actions(best));
+            lesson.want(&actions(wanted));
             let is_sound = |action: &usize| lesson.applicable.contains(action);
-            if lesson.best.is_empty() || !lesson.best.iter().all(is_sound) {
+            if lesson.best.is_empty() || !lesson.wanted.iter().all(is_sound) {
                 return Err(broken());
             }
             self.known.insert(key, self.lessons.len());

@@ -15,7 +15,7 @@ use crate::archive::{Archive, Mark, broken, checksum};
 use crate::error::TrainError;
 
 /// The mark of checkpoints of these trainings.
-const MARK: &Mark = b"PCASN\0\0\x01";
+const MARK: &Mark = b"PCASN\0\0\x02";
 
 /// What a round came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -186,8 +186,7 @@ impl AsnetTraining {
     fn explore(&mut self, asnet: &Asnet, budget: &mut Budget) -> Result<usize, StopReason> {
         let mut solved = 0;
         for problem in &mut self.problems {
-            let horizon = self.config.horizon;
-            let is_solved = problem.explore(asnet, horizon, &mut self.random, budget)?;
+            let is_solved = problem.explore(asnet, &self.config, &mut self.random, budget)?;
             solved += usize::from(is_solved);
         }
         Ok(solved)
@@ -273,22 +272,22 @@ fn fingerprint(config: &AsnetConfig, shape: &DomainShape, tasks: &[Task]) -> Str
     format!("{} {settings:?} {} {sums:?}", env!("CARGO_PKG_VERSION"), shape.hash)
 }
 
-/// −ln of the probability of the best actions, and its derivatives by the scores.
+/// −ln of the probability of the wanted actions, and its derivatives by the scores.
 pub(crate) fn loss_of(scores: &[f64], lesson: &Lesson) -> (f64, Vec<f64>) {
     let of = |actions: &[usize]| {
         let greatest = actions.iter().map(|&a| scores[a]).fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = actions.iter().map(|&a| (scores[a] - greatest).exp()).sum();
         greatest + sum.ln()
     };
-    let (all, best) = (of(&lesson.applicable), of(&lesson.best));
+    let (all, wanted) = (of(&lesson.applicable), of(&lesson.wanted));
     let mut by_scores = vec![0.0; scores.len()];
     for &action in &lesson.applicable {
         by_scores[action] += (scores[action] - all).exp();
     }
-    for &action in &lesson.best {
-        by_scores[action] -= (scores[action] - best).exp();
+    for &action in &lesson.wanted {
+        by_scores[action] -= (scores[action] - wanted).exp();
     }
-    (all - best, by_scores)
+    (all - wanted, by_scores)
 }
 
 /// The network with weights that are multiples of 2⁻¹²: short in files, and quick to compute exactly.

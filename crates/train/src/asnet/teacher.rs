@@ -12,6 +12,7 @@ mod space;
 use std::rc::Rc;
 
 use policert_engine_api::{Budget, StopReason};
+use policert_explore::Random;
 use policert_pddl::Task;
 
 pub(crate) use self::lengths::{Lengths, lengths};
@@ -28,6 +29,8 @@ pub struct Lesson {
     pub applicable: Vec<usize>,
     /// Those of them that begin a shortest way to the goal.
     pub best: Vec<usize>,
+    /// Those that are to be chosen: the best ones, and perhaps others that do.
+    pub wanted: Vec<usize>,
 }
 
 impl Lesson {
@@ -36,7 +39,16 @@ impl Lesson {
         let applicable = (0..task.actions.len())
             .filter(|&action| task.actions[action].is_applicable(&state))
             .collect();
-        Self { state, applicable, best }
+        let wanted = best.clone();
+        Self { state, applicable, best, wanted }
+    }
+
+    /// The best actions and these are to be chosen from now on.
+    pub(crate) fn want(&mut self, others: &[usize]) {
+        self.wanted.clone_from(&self.best);
+        self.wanted.extend(others);
+        self.wanted.sort_unstable();
+        self.wanted.dedup();
     }
 }
 
@@ -76,6 +88,14 @@ impl Teacher {
             Some(space) => Self::Space(Rc::new(space)),
             None => Self::Search(Box::new(Search::of(task, Rc::clone(lengths)))),
         })
+    }
+
+    /// One of all states, drawn at random; `None` where not all are known.
+    pub fn any_state(&self, random: &mut Random) -> Option<Vec<bool>> {
+        match self {
+            Self::Space(space) => Some(space.state(random.below(space.count()))),
+            Self::Search(_) => None,
+        }
     }
 
     /// Forgets what it searched for: what it says depends on the question alone.

@@ -7,7 +7,9 @@ use policert_testkit::{case_numbers, pddl_text};
 
 use policert_engine_api::{Budget, CancelFlag, EngineError, Limits, StopReason};
 
+use super::any_way::actions_that_do;
 use super::pass::{Dropout, Pass, Weighted};
+use super::run::Runner;
 use super::session::loss_of;
 use super::teacher::{Lesson, Space, Teacher, lengths};
 use super::weights::{Weights, flat, put};
@@ -226,6 +228,39 @@ fn training_runs_the_network_that_is_verified() {
     }
 }
 
+#[test]
+fn what_leads_out_of_a_round_reaches_the_goal() {
+    let tasks = three_problems();
+    let budget = &mut Budget::unlimited();
+    let (mut own, mut out, mut none) = (0, 0, 0);
+    for seed in 0..24 {
+        let mut random = Random::new(seed);
+        let task = &tasks[random.below(tasks.len())];
+        let instance = Instance::of(&DomainShape::of(&task.domain), task);
+        let asnet = drawn(task, Nonlinearity::Relu, &mut random);
+        let runner = Runner::new(&asnet, task, &instance, 50);
+        for state in all_states(task, MOST_COMPARED).expect("few states") {
+            let run = runner.run(&state, &mut random, budget).expect("no stop");
+            assert!(run.reaches_goal || run.round_from.is_some());
+            let found = actions_that_do(&runner, &run, &mut random, budget).expect("no stop");
+            for (place, actions) in found {
+                none += usize::from(actions.is_empty());
+                for action in actions {
+                    let ground = &task.actions[action];
+                    assert!(ground.is_applicable(&run.states[place]));
+                    let next = ground.outcomes[0].after(&run.states[place]);
+                    let rest = runner.run(&next, &mut random, budget).expect("no stop");
+                    assert!(rest.reaches_goal);
+                    let is_own = action == run.actions[place];
+                    assert_eq!(is_own, run.reaches_goal);
+                    *(if is_own { &mut own } else { &mut out }) += 1;
+                }
+            }
+        }
+    }
+    assert!(own > 20 && out > 20 && none > 20, "{own} own, {out} out, {none} without");
+}
+
 fn three_problems() -> Vec<Task> {
     let problem = |goal: &str| FOUR.replace("(on a b) (on b c) (on c d)))", goal);
     let goals = ["(on a b) (on b c) (on c d)))", "(on d c) (on c b) (on b a)))", "(on b d)))"];
@@ -286,8 +321,10 @@ fn a_network_learns_to_stack_blocks_and_the_seed_repeats_it() {
 #[test]
 fn resumed_training_gives_the_same_network() {
     // By search the teacher's memory is no part of a checkpoint.
-    for (exact_states, dropout) in [(1000, 0.1), (0, 0.0)] {
-        let config = AsnetConfig { exact_states, dropout, l1: 1e-5, batches: 5, ..config(3, 4) };
+    for (exact_states, dropout, any_way) in [(1000, 0.1, false), (0, 0.0, false), (1000, 0.0, true)]
+    {
+        let settings = AsnetConfig { exact_states, dropout, any_way, ..config(3, 4) };
+        let config = AsnetConfig { l1: 1e-5, batches: 5, ..settings };
         let (whole, heard) = train(&config, None);
         assert_eq!(heard.rounds, 4);
         for checkpoint in &heard.checkpoints {

@@ -119,8 +119,12 @@ impl Space {
         self.known(state).is_some()
     }
 
+    /// One of its states.
+    pub fn state(&self, position: usize) -> Vec<bool> {
+        unpacked(&self.states[position], self.propositions)
+    }
+
     /// Number of states.
-    #[cfg(test)]
     pub fn count(&self) -> usize {
         self.states.len()
     }
