@@ -15,6 +15,7 @@ import signal
 import struct
 import sys
 
+import bounds
 import checks
 from expressions import Wide
 from policy import Policy
@@ -25,7 +26,7 @@ from stops import text_of
 KINDS = {
     "trace": ("unsafe", checks.Run),
     "invariant": ("safe", checks.Invariant),
-    "values": ("probability", checks.Bounds),
+    "values": ("probability", bounds.Bounds),
 }
 FAULTS = (StopIteration, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError, struct.error)
 

@@ -14,7 +14,7 @@ BITS = 192  # of functions whose values are not rational
 
 class Network:
     def __init__(self, inputs):
-        self.steps, self.widths, self.last, self.rational = [None], [inputs], None, True
+        self.steps, self.widths, self.last, self.rational, self.squashed = [None], [inputs], None, True, 0
         self.long = False  # whether fractions may have so many digits that they are left out
 
     def add(self, width, step):
@@ -76,7 +76,7 @@ class Network:
 
     def curve(self, source, function):
         """A function that rises, element by element; it gives bounds as integers over 2^BITS."""
-        self.rational = False
+        self.rational, self.squashed = False, len(self.steps)
 
         def step(vectors):
             low, high, unit = vectors[source]
@@ -128,6 +128,10 @@ class Network:
 
         return self.add(self.widths[source], step)
 
+    def are_logarithms(self):
+        """Whether probabilities are the softmax of its scores: they pass through no curve at the end."""
+        return self.squashed < len(self.steps) - 1
+
     def scores(self, low, high):
         """Bounds of the outputs for bounds of the inputs; also a function that tells by how much one leads another."""
         unit = lcm(*(Fraction(x).denominator for x in [*low, *high]))
@@ -169,6 +173,13 @@ def sigmoid(x):
         low, high = low * low // fine, -(-high * high // fine)
     least, most = low * one // (fine + low), -(-high * one // (fine + high))
     return (least, most) if x >= 0 else (one - most, one - least)
+
+
+def greatest_power(x):
+    """An upper bound of exp(x)."""
+    one = 1 << BITS
+    part = sigmoid(-abs(x))[0 if x > 0 else 1]
+    return Fraction(one - part, part) if x > 0 else Fraction(part, one - part)
 
 
 def tanh(x):

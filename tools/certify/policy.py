@@ -8,7 +8,7 @@ import infix
 import onnx
 import trees
 from expressions import Wide, listed, node, scalar, span
-from network import nnet
+from network import greatest_power, nnet
 from stops import Invalid, Rejected, Unknown, Unsupported, of_type, text_of
 
 
@@ -21,8 +21,11 @@ class Policy:
         self.ties, self.filter = rules.get("ties"), rules.get("filter")
         if self.ties not in ("first", "any", "strict") or self.filter not in ("none", "applicable"):
             raise Invalid("`semantics.policy` is not what it should be")
-        if rules.get("numbers") != "real" or rules.get("choice", "argmax") != "argmax":
-            raise Unsupported("scores that are not meant in real arithmetic, or that labels are drawn by")
+        if rules.get("numbers") != "real" or rules.get("at_least") is not None:
+            raise Unsupported("scores that are not meant in real arithmetic, or labels drawn only where they are probable")
+        self.draws = rules.get("choice", "argmax") == "sample"
+        if rules.get("choice", "argmax") not in ("argmax", "sample"):
+            raise Invalid("`semantics.policy.choice` is not what it should be")
         path = task.get("interface")
         if path is None:
             raise Unsupported("a policy without an interface file")
@@ -50,6 +53,8 @@ class Policy:
         if len(self.labels) != widths[-1]:
             raise Invalid(f"the interface lists {len(self.labels)} outputs, the policy has {widths[-1]}")
         self.outputs = self.attached(classes)
+        if self.draws and (classes is not None or not self.function.are_logarithms()):
+            raise Unsupported("labels drawn by scores that are no logarithms of probabilities")
         self.memory = {}
 
     def read(self, data, path, interface):
@@ -152,6 +157,8 @@ class Policy:
         """The labels that may be chosen among those that compete; None where that is not decided."""
         if not competing:
             return []
+        if self.draws:
+            return [label for label in self.outputs if label in competing]
         lead = self.scores_in(state)[3]
         places = [k for k, label in enumerate(self.outputs) if label in competing]
         kept = []
@@ -169,6 +176,18 @@ class Policy:
             return True
         return False if back > 0 or (back == 0 and strictly) else None
 
+    def shares(self, state, competing):
+        """Lower bounds of the softmax of the labels that compete: 1 / Σ exp(lead of another)."""
+        _, _, unit, lead = self.scores_in(state)
+        places = [k for k, label in enumerate(self.outputs) if label in competing]
+        if all(lead(k, j) == lead(j, k) == 0 for k in places for j in places):
+            return {self.outputs[k]: Fraction(1, len(places)) for k in places}
+        found = {}
+        for k in places:
+            ahead = [Fraction(-lead(k, j), unit) for j in places]
+            found[self.outputs[k]] = Fraction(0) if max(ahead) > 500 else 1 / sum(map(greatest_power, ahead))
+        return found
+
     def chosen(self, state, competing):
         found = self.choice(state, competing)
         if found is None:
@@ -177,6 +196,8 @@ class Policy:
 
     def never_chosen(self, box, label, sure):
         """Whether a label is chosen in no state of a box in which the labels `sure` compete for sure."""
+        if self.draws:
+            return False
         try:
             lead = self.scores(box)[3]
         except Wide:

@@ -15,7 +15,7 @@ TRUE, FALSE = ("num", 1), ("num", 0)
 ABOVE, REVERSED = (">", "≥"), {"<": ">", ">": "<", "≤": "≥", "≥": "≤", "=": "=", "≠": "≠"}
 FUNCTIONS = {"min": "least", "sum": "sum", "avg": "average", "max": "greatest", "values": "greatest", "∀": None, "∃": None}
 TIES = {"first": "first output", "any": "any of the best", "strict": "nothing is chosen"}
-FILTERS = {"none": "best of all outputs", "applicable": "best of the applicable outputs"}
+FILTERS = {"none": "all outputs", "applicable": "the applicable outputs"}
 DOMAINS = {"drop": "updates that leave a domain are no transitions", "error": "updates that leave a domain are errors"}
 STARTS = {
     "property_and_initial": "start: the property's and the initial states",
@@ -267,7 +267,10 @@ class Question:
         self.same(evidence.get("unsafe_condition"), self.unsafe, "unsafe_condition")
         parts = ["no policy: all actions are allowed"]
         if said:
-            parts = [f"scores in real arithmetic; {FILTERS[said['filter']]}; ties: {TIES[said['ties']]}"]
+            rule = f"best of {FILTERS[said['filter']]}; ties: {TIES[said['ties']]}"
+            if said.get("choice") == "sample":
+                rule = f"drawn from {FILTERS[said['filter']]} by their probabilities"
+            parts = [f"scores in real arithmetic; {rule}"]
         parts += [DOMAINS[rules["domain"]], STARTS[self.start_rule()]]
         if rules.get("terminal") is not None:
             parts.append(f"terminal: {shortened(rules['terminal'])}")

@@ -79,6 +79,9 @@ class Ensemble:
             for k in leaf:
                 leaf[k] = int(leaf[k] * self.unit)
 
+    def are_logarithms(self):
+        return False
+
     def scores(self, low, high):
         reached = [([*reached_by(tree, low, high)], shift) for tree, shift in self.trees]
         sums = lambda pick: [

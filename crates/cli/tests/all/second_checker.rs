@@ -140,6 +140,8 @@ fn random_evidence(root: &Path, numbers: impl Iterator<Item = u64>) -> Vec<PathB
         }
         if random.percent(20) {
             arguments = format!("{name}/model.jani --no-policy");
+        } else if number % 5 == 2 {
+            arguments = arguments.replace(&format!(" --ties {ties}"), " --choice sample");
         }
         if case.property.goal.is_some() && random.percent(30) {
             arguments.push_str(" --terminal goal");
