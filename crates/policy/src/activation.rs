@@ -47,7 +47,7 @@ pub use root::Root;
 use sigmoid::Sigmoid;
 use softplus::Softplus;
 use square::Square;
-pub use staircase::Staircase;
+pub use staircase::{Jump, Staircase};
 use tanh::Tanh;
 
 /// A function of one number.

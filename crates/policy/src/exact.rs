@@ -104,10 +104,10 @@ impl ExactEvaluator {
     }
 
     /// The exact values of all nodes for rational inputs, on the pieces that `piece` chooses for
-    /// the elements of piecewise linear nodes, wherever the inputs lie: an affine function of the
-    /// inputs, if all nodes are piecewise linear. Pieces are counted in ascending order of the argument (ReLU and leaky ReLU: below
-    /// and above 0; a clip: below, between and above its bounds, as many as it has); those of a
-    /// maximum are its sources.
+    /// the elements of nodes that have such, wherever the inputs lie: an affine function of the
+    /// inputs, if no node is smooth. Pieces are counted in ascending order of the argument (ReLU
+    /// and leaky ReLU: below and above 0; a clip: below, between and above its bounds, as many as it
+    /// has); those of a maximum are its sources, and that of a staircase is its value.
     ///
     /// # Panics
     /// If there are fewer inputs than the network has, or no such piece.
@@ -115,18 +115,14 @@ impl ExactEvaluator {
     pub fn values_on_pieces(
         &self,
         inputs: &[Rational],
-        piece: &dyn Fn(usize, usize) -> usize,
+        piece: &dyn Fn(usize, usize) -> i64,
     ) -> Vec<Vec<Rational>> {
         let values = self.evaluate(Scaled::rationals(inputs), Some(piece));
         values.iter().map(Scaled::to_rationals).collect()
     }
 
     /// The values of all nodes, on given pieces or on those where the arguments lie.
-    fn evaluate(
-        &self,
-        inputs: Scaled,
-        piece: Option<&dyn Fn(usize, usize) -> usize>,
-    ) -> Vec<Scaled> {
+    fn evaluate(&self, inputs: Scaled, piece: Option<&dyn Fn(usize, usize) -> i64>) -> Vec<Scaled> {
         let mut values: Vec<Scaled> = Vec::with_capacity(self.steps.len());
         for (node, step) in self.steps.iter().enumerate() {
             let at = |node: &NodeId| &values[node.index()];
@@ -158,7 +154,10 @@ impl ExactEvaluator {
                         at(input).replaced(constant)
                     }
                 },
-                Step::Staircase { input, staircase } => at(input).stepped(*staircase),
+                Step::Staircase { input, staircase } => match piece {
+                    None => at(input).stepped(*staircase),
+                    Some(piece) => at(input).replaced(|element| Some((piece(element), 0))),
+                },
                 Step::Square { input } => at(input).product(at(input)),
                 Step::HardGate { input } => at(input).product(&gate(at(input))),
                 Step::Reciprocal { input, least } => {
@@ -168,7 +167,9 @@ impl ExactEvaluator {
                 Step::Concat { inputs } => Scaled::joined(&all(inputs)),
                 Step::Max { inputs } => match piece {
                     None => Scaled::maximum(&all(inputs)),
-                    Some(piece) => Scaled::chosen(&all(inputs), piece),
+                    Some(piece) => Scaled::chosen(&all(inputs), |element| {
+                        usize::try_from(piece(element)).unwrap_or(usize::MAX)
+                    }),
                 },
             };
             values.push(value);

@@ -84,7 +84,14 @@ impl Elements for Precise {
     ) -> Result<Enclosure, NotEnclosed> {
         let factor = Rational::from_f64(mul).zip(Rational::from_f64(div));
         let factor = factor.and_then(|(mul, div)| mul.checked_div(&div)).unwrap_or_default();
-        Ok(&(&Enclosure::of(&factor, x.bits()) * x) + &self.constant(add))
+        let (lower, upper) = (x.lower(), x.upper());
+        // A quotient may be a number of few bits where the factor is none, and at a jump.
+        let scaled = if lower == upper {
+            Enclosure::of(&(lower * factor), x.bits())
+        } else {
+            &Enclosure::of(&factor, x.bits()) * x
+        };
+        Ok(&scaled + &self.constant(add))
     }
 
     fn apply(&mut self, activation: Activation, x: &Enclosure) -> Result<Enclosure, NotEnclosed> {

@@ -15,7 +15,52 @@ pub enum Staircase {
     Sign,
 }
 
+/// A place where a staircase jumps.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Jump {
+    /// The argument.
+    pub at: f64,
+    /// True if the value there is the one of the arguments just below; those above have another one.
+    pub is_below: bool,
+}
+
+/// Between arguments of such a magnitude that jump some doubles are in between.
+const GREATEST_JUMP: f64 = 1e15;
+
 impl Staircase {
+    /// A jump between two arguments, these included, that is near to their middle: neither of the two sides
+    /// has all arguments between them. `None` if there is none, or it is too far from 0.
+    #[must_use]
+    pub fn jump(self, lo: f64, hi: f64) -> Option<Jump> {
+        let middle = (lo / 2.0 + hi / 2.0).floor();
+        if self.is_constant(lo, hi) || !middle.is_finite() {
+            return None;
+        }
+        let near = [0.0, 1.0, -1.0].map(|by| middle + by);
+        let jumps = match self {
+            Self::Floor => near.map(|at| Jump { at, is_below: false }),
+            // The value at k + ½ is k for even k.
+            Self::Round => near.map(|k| Jump { at: k + 0.5, is_below: (k / 2.0).fract() == 0.0 }),
+            Self::Sign => [false, true, true].map(|is_below| Jump { at: 0.0, is_below }),
+        };
+        jumps.into_iter().find(|&Jump { at, is_below }| {
+            let divides = if is_below { lo <= at && at < hi } else { lo < at && at <= hi };
+            divides && at.abs() <= GREATEST_JUMP
+        })
+    }
+
+    /// Returns whether it jumps at an argument, which is not too far from 0.
+    #[must_use]
+    pub fn jumps_at(self, at: f64) -> bool {
+        let is_integer = |x: f64| x.fract().abs() <= 0.0;
+        at.abs() <= GREATEST_JUMP
+            && match self {
+                Self::Floor => is_integer(at),
+                Self::Round => is_integer(2.0 * at) && !is_integer(at),
+                Self::Sign => at.abs() <= 0.0,
+            }
+    }
+
     /// The value at a double, which is one; NaN for NaN.
     #[must_use]
     #[inline(always)]
@@ -167,6 +212,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn jumps_divide_what_is_not_constant() {
+        let quarters = (-14i32..14).map(|quarters| f64::from(quarters) / 4.0);
+        let ends: Vec<f64> = quarters.flat_map(|x| [x.next_down(), x, x.next_up()]).collect();
+        for staircase in ALL {
+            for (i, &lo) in ends.iter().enumerate() {
+                for &hi in &ends[i..] {
+                    let Some(Jump { at, is_below }) = staircase.jump(lo, hi) else {
+                        assert!(staircase.is_constant(lo, hi), "{staircase:?} {lo} {hi}");
+                        continue;
+                    };
+                    // The ends of both sides, and different values beside the jump.
+                    let (low, high) =
+                        if is_below { (at, at.next_up()) } else { (at.next_down(), at) };
+                    assert!(lo <= low && high <= hi, "{staircase:?} {lo} {hi}");
+                    assert!(
+                        staircase.value(low) < staircase.value(high),
+                        "{staircase:?} {lo} {hi}"
+                    );
+                    assert!(staircase.jumps_at(at) && !staircase.jumps_at(at.next_up()));
+                }
+            }
+        }
+        assert_eq!(Staircase::Floor.jump(1e300, f64::INFINITY), None);
     }
 
     #[test]

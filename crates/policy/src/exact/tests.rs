@@ -54,15 +54,18 @@ proptest! {
         let expected = reference_values(&network, &inputs);
         prop_assert_eq!(&exact.scores_at(&inputs), &expected[network.output().index()]);
         // On the pieces of the point itself the values are the same, and affine everywhere.
-        let pieces = |node: usize, element: usize| -> usize {
+        let pieces = |node: usize, element: usize| -> i64 {
             let at = |input: NodeId| &expected[input.index()][element];
             let is_below = |x: &Rational, bound: f64| *x < Rational::from_f64(bound).expect("finite");
             match &network.nodes()[node].op {
+                Op::Pointwise { input, activation: Activation::Staircase(staircase) } => {
+                    staircase.of(at(*input)).to_i64().expect("small")
+                }
                 Op::Pointwise { input, activation } => {
-                    activation.bends().filter(|&bend| !is_below(at(*input), bend)).count()
+                    activation.bends().filter(|&bend| !is_below(at(*input), bend)).map(|_| 1).sum()
                 }
                 Op::Max { inputs } => {
-                    let values = inputs.iter().map(|&input| at(input)).enumerate();
+                    let values = (0..).zip(inputs.iter().map(|&input| at(input)));
                     values.max_by_key(|(_, value)| *value).map_or(0, |(source, _)| source)
                 }
                 _ => unreachable!("not piecewise"),

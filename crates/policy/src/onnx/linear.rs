@@ -54,12 +54,25 @@ impl Import<'_, '_> {
         let beta = attributes.float("beta")?.unwrap_or(1.0);
         let transposed_a = attributes.integer("transA")?.unwrap_or(0) != 0;
         let transposed_b = attributes.integer("transB")?.unwrap_or(0) != 0;
+        let summand = call.optional(2).map(|c| c.into_constant("argument C")).transpose()?;
+        let factors = [call.taken(0)?, call.taken(1)?];
+        self.general_product(factors, [transposed_a, transposed_b], (alpha, beta), summand)
+    }
+
+    /// `alpha · A' · B' + beta · C`, where A' and B' may be transposed.
+    pub(super) fn general_product(
+        &mut self,
+        [a, b]: [Value; 2],
+        [transposed_a, transposed_b]: [bool; 2],
+        (alpha, beta): (f64, f64),
+        summand: Option<Tensor>,
+    ) -> Result<Value> {
         let dimensions = |flow: &Flow, yes| match flow.shape[..] {
             [rows, columns] if yes => Ok((columns, rows)),
             [rows, columns] => Ok((rows, columns)),
             _ => Err(invalid(format!("an argument of shape {:?} is no matrix", flow.shape))),
         };
-        let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
+        let (flow, weights, shape) = match (a, b) {
             (Value::Constant(_), Value::Constant(_)) => {
                 return Err(unsupported("arithmetic of constants is not supported"));
             }
@@ -96,9 +109,9 @@ impl Import<'_, '_> {
             }
             _ => return Err(unsupported("one factor must be constant, and only one")),
         };
-        let summand = match call.optional(2) {
+        let summand = match summand {
             None => vec![0.0; weights.rows()],
-            Some(c) => repeated(&c.into_constant("argument C")?, &shape)?,
+            Some(c) => repeated(&c, &shape)?,
         };
         let node = self.scaled_affine(flow.node, weights, alpha, beta, summand)?;
         Ok(Value::computed(node, shape, flow.element))
@@ -144,7 +157,13 @@ impl Import<'_, '_> {
     /// A product with a constant matrix on either side.
     pub(super) fn mat_mul(&mut self, mut call: Call) -> Result<Value> {
         call.attributes(&[])?;
-        let (flow, weights, shape) = match (call.taken(0)?, call.taken(1)?) {
+        let factors = [call.taken(0)?, call.taken(1)?];
+        self.matrix_product(factors)
+    }
+
+    /// The product of two values, one of which is constant.
+    pub(super) fn matrix_product(&mut self, [a, b]: [Value; 2]) -> Result<Value> {
+        let (flow, weights, shape) = match (a, b) {
             (Value::Constant(_), Value::Constant(_)) => {
                 return Err(unsupported("arithmetic of constants is not supported"));
             }
@@ -232,8 +251,11 @@ impl Import<'_, '_> {
     /// Add, Sub, Mul, Div.
     pub(super) fn arithmetic(&mut self, call: &Call) -> Result<Value> {
         call.attributes(&[])?;
-        let operator = call.operator();
-        let (a, b) = (call.required(0)?, call.required(1)?);
+        self.of_two(call.operator(), call.required(0)?, call.required(1)?)
+    }
+
+    /// The result of Add, Sub, Mul or Div.
+    pub(super) fn of_two(&mut self, operator: &str, a: Value, b: Value) -> Result<Value> {
         let shape = common_shape(&[a.clone(), b.clone()])?;
         let (element, node) = match (a, b) {
             (Value::Constant(a), Value::Constant(b)) => {

@@ -45,7 +45,7 @@ const fn operator(
 
 /// All operators of the standard set but the functions of one number, which are in the table of the
 /// activations.
-const OPERATORS: [Operator; 79] = [
+const OPERATORS: [Operator; 83] = [
     operator("Gemm", 3, |import, call| import.gemm(call)),
     operator("MatMul", 2, |import, call| import.mat_mul(call)),
     operator("Conv", 3, |import, call| window::convolution(import, &call)),
@@ -157,15 +157,27 @@ const OPERATORS: [Operator; 79] = [
     operator("Ceil", 1, |import, call| gates::activation(import, &call)),
     operator("QuantizeLinear", 3, |import, call| quantised::quantize(import, &call)),
     operator("DequantizeLinear", 3, |import, call| quantised::dequantize(import, &call)),
+    operator("QLinearMatMul", 8, |import, call| quantised::mat_mul(import, &call)),
+    operator("QLinearConv", 9, |import, call| quantised::convolution(import, &call)),
+    operator("MatMulInteger", 4, |import, call| quantised::mat_mul(import, &call)),
+    operator("ConvInteger", 4, |import, call| quantised::convolution(import, &call)),
 ];
 
 /// The domain of ONNX Runtime, which has operators of later standard sets too.
 const RUNTIME: &str = "com.microsoft";
 
 /// The operators of that domain.
-const RUNTIME_OPERATORS: [Operator; 2] = [
+const RUNTIME_OPERATORS: [Operator; 10] = [
     operator("QuantizeLinear", 3, |import, call| quantised::quantize(import, &call)),
     operator("DequantizeLinear", 3, |import, call| quantised::dequantize(import, &call)),
+    operator("QGemm", 9, |import, call| quantised::gemm(import, &call)),
+    operator("QLinearAdd", 8, |import, call| quantised::of_two(import, &call)),
+    operator("QLinearMul", 8, |import, call| quantised::of_two(import, &call)),
+    operator("QLinearSigmoid", 5, |import, call| quantised::activation(import, &call)),
+    operator("QLinearLeakyRelu", 5, |import, call| quantised::activation(import, &call)),
+    operator("QLinearAveragePool", 5, |import, call| quantised::mean(import, &call)),
+    operator("QLinearGlobalAveragePool", 5, |import, call| quantised::mean(import, &call)),
+    operator("QLinearConcat", ANY, |import, call| quantised::concat(import, &call)),
 ];
 
 /// The domain of traditional machine learning.
@@ -200,7 +212,10 @@ const CLASSICAL_OPERATORS: [Operator; 13] = [
 
 /// The names of all operators that can be read.
 pub fn supported_operators() -> impl Iterator<Item = &'static str> {
-    let others = OPERATORS.iter().chain(&CLASSICAL_OPERATORS).map(|operator| operator.name);
+    let is_new = |operator: &&Operator| OPERATORS.iter().all(|other| other.name != operator.name);
+    let runtime = RUNTIME_OPERATORS.iter().filter(is_new);
+    let all = OPERATORS.iter().chain(&CLASSICAL_OPERATORS).chain(runtime);
+    let others = all.map(|operator| operator.name);
     others.chain(ACTIVATIONS.iter().map(|operator| operator.name))
 }
 
@@ -258,13 +273,16 @@ fn way_around(operator: &str) -> Option<&'static str> {
              the interface compute it, otherwise write it with Floor or Sign, or train with Clip or \
              HardSigmoid in its place",
         ),
-        "DynamicQuantizeLinear" | "MatMulInteger" | "ConvInteger" => Some(
-            "its scales depend on the state; quantise with fixed scales (quantize_static of ONNX Runtime), \
-             or export the network as it was before it was quantised",
+        "DynamicQuantizeLinear"
+        | "DynamicQuantizeMatMul"
+        | "DynamicQuantizeLSTM"
+        | "MatMulIntegerToFloat" => Some(
+            "its scales depend on the state (quantize_dynamic of ONNX Runtime); quantise with fixed scales \
+             (quantize_static), or export the network as it was before it was quantised",
         ),
-        "QLinearMatMul" | "QLinearConv" => Some(
-            "quantise in the format with QuantizeLinear and DequantizeLinear around each layer \
-             (quant_format=QuantFormat.QDQ of ONNX Runtime), or export the network as it was before",
+        "QLinearSoftmax" | "QLinearWhere" | "QLinearReduceMean" => Some(
+            "leave these nodes out when quantising (nodes_to_exclude of quantize_static), or quantise in the \
+             format with QuantizeLinear and DequantizeLinear (quant_format=QuantFormat.QDQ)",
         ),
         "Bernoulli" | "Multinomial" | "RandomNormal" | "RandomNormalLike" | "RandomUniform"
         | "RandomUniformLike" => Some(
@@ -281,7 +299,7 @@ fn way_around(operator: &str) -> Option<&'static str> {
 pub(super) fn unsupported(node: &NodeProto) -> PolicyError {
     let name = &node.op_type;
     let message = match node.domain.as_str() {
-        "" | "ai.onnx" if way_around(name).is_some() => {
+        "" | "ai.onnx" | RUNTIME if way_around(name).is_some() => {
             format!("operator {name} is not supported: {}", way_around(name).unwrap_or_default())
         }
         "" | "ai.onnx" | CLASSICAL => {

@@ -79,8 +79,11 @@ pub(super) fn arg_max(call: &Call) -> Result<Value> {
 }
 
 fn decision(value: Value, along: i64, keeps: bool) -> Result<Value> {
-    let Some(Ranked { node, mut shape, masked, .. }) = ranked(&value) else {
-        return value.into_numbers().map(Value::Flow);
+    let (node, mut shape, masked) = match (ranked(&value), value) {
+        (Some(Ranked { node, shape, masked, .. }), _) => (node, shape, masked),
+        // Quantised scores.
+        (None, Value::Flow(flow)) => (flow.node, flow.shape, None),
+        (None, value) => return value.into_numbers().map(Value::Flow),
     };
     let along = axis(along, shape.len())?;
     if count(&shape) != Some(shape[along]) {

@@ -94,6 +94,11 @@ pub(super) fn global(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> 
     along(import, &value, &axes, kind)
 }
 
+/// The mean of each channel of an image.
+pub(super) fn mean_of_channels(import: &mut Import<'_, '_>, value: &Value) -> Result<Value> {
+    along(import, value, &Axes::spatial(value.shape().len()), "Mean")
+}
+
 fn along(import: &mut Import<'_, '_>, value: &Value, axes: &Axes, kind: &str) -> Result<Value> {
     let shape = axes.shape(value.shape());
     let (parts, offsets) = axes.parts(value.shape());

@@ -370,16 +370,19 @@ pub(super) fn pad(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     if call.optional(3).is_some() {
         return Err(unsupported("padding along some axes alone is not supported"));
     }
-    let flow = call.required(0)?.into_numbers()?;
+    let flow = call.required(0)?.into_flow()?;
     let rank = flow.shape.len();
     let pads = match attributes.integers("pads")? {
         Some(pads) => pads.to_vec(),
         None => call.integers(1, "the pads")?.ok_or_else(|| invalid("the pads are missing"))?,
     };
     let constant = match call.optional(2) {
-        Some(value) => match value.into_constant("the value")?.floats() {
-            Some(&[value]) => value,
-            _ => return Err(invalid("the value must be one real number")),
+        Some(value) => match value.into_constant("the value")?.data {
+            Data::Floats(values, _) if values.len() == 1 && flow.element.is_real() => values[0],
+            Data::Integers(values) if values.len() == 1 && !flow.element.is_real() => {
+                super::discrete::number(values[0])?
+            }
+            _ => return Err(invalid("the value must be one number, of the type of the others")),
         },
         None => attributes.float("value")?.unwrap_or(0.0),
     };

@@ -8,6 +8,7 @@ mod functions;
 mod policies;
 mod powers;
 mod quantised;
+mod quantised_layers;
 mod written;
 
 use std::cmp::Ordering;

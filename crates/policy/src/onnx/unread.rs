@@ -70,9 +70,16 @@ pub(super) fn shape(call: &Call) -> Option<Vec<usize>> {
 /// The type of the elements of the result, where it is that of the first argument.
 pub(super) fn element(call: &Call) -> Option<Element> {
     match call.operator() {
-        "Cast" | "Equal" | "Greater" | "Less" | "Where" | "QuantizeLinear" | "DequantizeLinear" => {
-            None
-        }
+        "Cast"
+        | "Equal"
+        | "Greater"
+        | "Less"
+        | "Where"
+        | "QuantizeLinear"
+        | "DequantizeLinear"
+        | "DynamicQuantizeLinear"
+        | "QGemm"
+        | "QLinearConcat" => None,
         _ => call.element(),
     }
 }

@@ -3,8 +3,8 @@
 use super::attributes::Attributes;
 use super::call::Call;
 use super::graph::Import;
-use super::tensor::{count, strided};
-use super::value::Value;
+use super::tensor::{Tensor, count, strided};
+use super::value::{Flow, Value};
 use crate::error::PolicyError;
 
 type Result<T> = std::result::Result<T, PolicyError>;
@@ -113,12 +113,30 @@ impl Windows {
     }
 }
 
+/// Attributes of a convolution.
+pub(super) const CONVOLUTION: [&str; 6] =
+    ["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
+
 /// Conv of one image with constant kernels.
 pub(super) fn convolution(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
-    let known = ["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"];
-    let attributes = call.attributes(&known)?;
+    let attributes = call.attributes(&CONVOLUTION)?;
     let flow = call.required(0)?.into_numbers()?;
     let kernels = call.numbers(1, "the kernel")?;
+    let bias = match call.optional(2) {
+        None => None,
+        Some(_) => Some(call.numbers(2, "the bias")?.floats().unwrap_or_default().to_vec()),
+    };
+    convolved(import, &attributes, flow, &kernels, bias)
+}
+
+/// The convolution of one image with constant kernels, with a bias for each of them.
+pub(super) fn convolved(
+    import: &mut Import<'_, '_>,
+    attributes: &Attributes<'_>,
+    flow: Flow,
+    kernels: &Tensor,
+    bias: Option<Vec<f64>>,
+) -> Result<Value> {
     let (&[1, channels, ref image @ ..], &[maps, depth, ref kernel @ ..]) =
         (&flow.shape[..], &kernels.shape[..])
     else {
@@ -136,11 +154,8 @@ pub(super) fn convolution(import: &mut Import<'_, '_>, call: &Call) -> Result<Va
         let message = format!("{channels} channels, {groups} groups, kernels {:?}", kernels.shape);
         return Err(invalid(message));
     }
-    let windows = Windows::read(&attributes, image, kernel.to_vec())?;
-    let bias = match call.optional(2) {
-        None => vec![0.0; maps],
-        Some(_) => call.numbers(2, "the bias")?.floats().unwrap_or_default().to_vec(),
-    };
+    let windows = Windows::read(attributes, image, kernel.to_vec())?;
+    let bias = bias.unwrap_or_else(|| vec![0.0; maps]);
     if bias.len() != maps {
         return Err(invalid(format!("{} biases for {maps} maps", bias.len())));
     }
@@ -168,20 +183,43 @@ pub(super) fn convolution(import: &mut Import<'_, '_>, call: &Call) -> Result<Va
     Ok(Value::computed(node, shape, flow.element))
 }
 
+/// Attributes of a pool.
+const POOL: [&str; 8] = [
+    "auto_pad",
+    "ceil_mode",
+    "count_include_pad",
+    "dilations",
+    "kernel_shape",
+    "pads",
+    "storage_order",
+    "strides",
+];
+
 /// MaxPool and AveragePool of one image.
 pub(super) fn pool(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
-    let known = [
-        "auto_pad",
-        "ceil_mode",
-        "count_include_pad",
-        "dilations",
-        "kernel_shape",
-        "pads",
-        "storage_order",
-        "strides",
-    ];
-    let attributes = call.attributes(&known)?;
+    let attributes = call.attributes(&POOL)?;
+    if call.operator() == "MaxPool" {
+        let flow = call.required(0)?.into_flow()?;
+        return pooled(import, &attributes, flow, Pool::Greatest);
+    }
     let flow = call.required(0)?.into_numbers()?;
+    pooled(import, &attributes, flow, Pool::Mean)
+}
+
+/// The number that stands for the elements of a window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pool {
+    Greatest,
+    Mean,
+}
+
+/// One number for each window of an image.
+pub(super) fn pooled(
+    import: &mut Import<'_, '_>,
+    attributes: &Attributes<'_>,
+    flow: Flow,
+    pool: Pool,
+) -> Result<Value> {
     let &[1, channels, ref image @ ..] = &flow.shape[..] else {
         return Err(unsupported(format!("an image of shape {:?}", flow.shape)));
     };
@@ -190,7 +228,7 @@ pub(super) fn pool(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
         kernel.iter().map(|&size| usize::try_from(size)).collect();
     let kernel = kernel.map_err(|_| invalid("a size of the window is negative"))?;
     let window = count(&kernel).unwrap_or(0);
-    let windows = Windows::read(&attributes, image, kernel)?;
+    let windows = Windows::read(attributes, image, kernel)?;
     let meetings = windows.meetings();
     let area = count(image).unwrap_or(0);
     let shape = [&[1, channels][..], &windows.output].concat();
@@ -206,7 +244,7 @@ pub(super) fn pool(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     if places.iter().any(Vec::is_empty) {
         return Err(unsupported("a window lies outside the image"));
     }
-    let node = if call.operator() == "MaxPool" {
+    let node = if pool == Pool::Greatest {
         // Windows at the border have fewer elements: the last one stands for those that are missing.
         let longest = places.iter().map(Vec::len).max().unwrap_or(1);
         let mut nodes = Vec::with_capacity(longest);

@@ -8,7 +8,7 @@ fn constants() -> Graph {
 }
 
 /// Constants of a type of integers.
-fn typed(name: &str, dims: &[i64], data_type: i32, values: &[i32]) -> TensorProto {
+pub(super) fn typed(name: &str, dims: &[i64], data_type: i32, values: &[i32]) -> TensorProto {
     TensorProto {
         name: name.to_owned(),
         dims: dims.to_vec(),
@@ -151,6 +151,16 @@ fn what_cannot_be_quantised() {
     assert!(message.contains("blocks"), "{message}");
     let message = graph().node("DynamicQuantizeLinear", "x -> y", vec![]).unsupported();
     assert!(message.contains("quantize_static"), "{message}");
+    // The reason why is the one of the node that quantises, not of those that need its scale.
+    let layer = graph()
+        .with(typed("w", &[2, 2], data_type::UINT8, &[1, 2, 3, 4]))
+        .with(typed("wz", &[], data_type::UINT8, &[2]))
+        .node("DynamicQuantizeLinear", "x -> q s z", vec![])
+        .node("MatMulInteger", "q w z wz -> p", vec![])
+        .node("Cast", "p -> c", vec![int("to", data_type::FLOAT.into())])
+        .node("Mul", "c s -> y", vec![]);
+    let message = layer.unsupported();
+    assert!(message.contains("DynamicQuantizeLinear") && message.contains("static"), "{message}");
 }
 
 /// Steps of functions such as tanh are known where the argument is not at a jump.
