@@ -26,6 +26,8 @@ pub(crate) struct Bounder {
     lines: Vec<Lines>,
     /// For each affine node the neurons whose coefficients may differ from 0.
     active: Vec<Vec<usize>>,
+    /// Sides of bends without the bends themselves.
+    open_sides: Vec<Bend>,
     refined: Vec<Refined>,
     /// What may be worth refining.
     touched: Touched,
@@ -75,6 +77,8 @@ pub(crate) struct Bend {
     pub at: f64,
     /// True if the argument is at least `at`, false if it is at most `at`.
     pub above: bool,
+    /// True if the argument is not `at` itself.
+    pub strict: bool,
     /// True if another bend of the part says the same.
     pub implied: bool,
 }
@@ -131,6 +135,7 @@ impl Bounder {
             bounds: SlotBounds::new(&program),
             lines: vec![Lines::default(); program.slots],
             active: program.nodes.iter().map(|node| (0..node.width).collect()).collect(),
+            open_sides: Vec::new(),
             refined: Vec::new(),
             touched: Touched::all(&program),
             reaches: Vec::new(),
@@ -189,11 +194,17 @@ impl Bounder {
         self.bounds.set_input(lo, hi);
         self.refined.clear();
         self.reaches.clear();
+        self.open_sides.clear();
+        self.open_sides.extend(bends.iter().filter(|bend| bend.strict));
+        if !self.is_inhabited(bends, 0) {
+            return Ok(false);
+        }
         for node in 1..self.program.nodes.len() {
             if node == self.program.output && matches!(self.program.op(node), Op::Affine { .. }) {
                 continue;
             }
             self.bounds.set_node(&self.program, frame, node);
+            self.sharpen_steps(node);
             let range = self.program.range(node);
             self.bounds.limit(range.clone(), frame);
             for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
@@ -207,10 +218,8 @@ impl Bounder {
             if self.program.nodes[node].refined && self.touched.nodes[node] {
                 self.refine(frame, node, budget)?;
             }
-            for bend in bends.iter().filter(|bend| range.contains(&bend.slot)) {
-                if self.bounds.lo[bend.slot] > self.bounds.hi[bend.slot] {
-                    return Ok(false);
-                }
+            if !self.is_inhabited(bends, node) {
+                return Ok(false);
             }
             if let Op::Pointwise { input, activation } = *self.program.op(node) {
                 self.relax(node, input.index(), activation);
@@ -274,10 +283,18 @@ impl Bounder {
         let (range, sources) = (self.program.range(node), self.program.range(source));
         // What only this function reads has coefficient 0 where both lines are constant.
         let sole = self.program.nodes[source].readers == 1;
+        let has_steps = matches!(activation, Activation::Staircase(_));
+        let open = self.open_sides.iter().filter(|_| has_steps);
+        let open = open.filter(|bend| sources.contains(&bend.slot));
+        let open: SmallVec<[(usize, (f64, f64)); 4]> = open
+            .map(|bend| (bend.slot - sources.start, self.arguments(activation, bend.slot)))
+            .collect();
         let active = &mut self.active[source];
         active.clear();
         let bounds = self.bounds.lo[sources.clone()].iter().zip(&self.bounds.hi[sources]);
         for (element, (lines, (&lo, &hi))) in self.lines[range].iter_mut().zip(bounds).enumerate() {
+            let inner = open.iter().find(|(place, _)| *place == element);
+            let (lo, hi) = inner.map_or((lo, hi), |(_, inner)| *inner);
             *lines = relaxation::lines(activation, lo, hi);
             if !sole || lines.lower_slope != 0.0 || lines.upper_slope != 0.0 {
                 active.push(element);

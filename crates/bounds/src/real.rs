@@ -4,9 +4,10 @@
 //! Branch and bound over parts of the region: a part is a box of the variables, and for some
 //! functions the side of a bend on which their argument lies. A part is refuted by the
 //! [planes](crate::planes) of the inequalities, each alone or jointly; a likely point is checked
-//! exactly; otherwise the part is [split](split), and where no function bends in it, it is a
-//! [polytope] and decided exactly. Points at [random](sample) find witnesses that are not rare. For networks of linear pieces the search is complete, with
-//! tolerance zero.
+//! exactly; otherwise the part is [split](split), and where no function bends or jumps in it, it is a
+//! [polytope] and decided exactly. A jump belongs to one of the two sides of it. Points at
+//! [random](sample) find witnesses that are not rare. For networks of pieces that are linear the search
+//! is complete, with tolerance zero.
 
 mod ascent;
 mod check;
@@ -28,7 +29,7 @@ use std::sync::OnceLock;
 
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{LinearInequality, Rational};
-use policert_policy::{Evaluator, ExactEvaluator, Network, Op, PolicyError};
+use policert_policy::{Activation, Evaluator, ExactEvaluator, Network, Op, PolicyError};
 use thiserror::Error;
 
 use crate::bound::Bounder;
@@ -85,8 +86,8 @@ pub enum UndecidedReason {
         /// The index of that variable.
         variable: usize,
     },
-    /// The network is not made of linear pieces, and what is left of the region is too small to
-    /// be split.
+    /// The network has smooth functions, or numbers beyond all reason, and what is left of the region is too
+    /// small to be split.
     NotPiecewiseLinear,
 }
 
@@ -147,7 +148,14 @@ impl RealOracle {
         self.exact.get_or_init(|| ExactEvaluator::new(&self.network)).as_ref()
     }
 
-    /// Returns whether the network is made of linear pieces.
+    /// Returns whether the network is made of pieces that are linear, with or without jumps between them.
+    fn has_pieces(&self) -> bool {
+        let is_smooth =
+            |op: &Op| matches!(op, Op::Pointwise { activation: Activation::Smooth(_), .. });
+        !self.network.nodes().iter().any(|node| is_smooth(&node.op))
+    }
+
+    /// Returns whether the network is continuous and made of linear pieces.
     pub(crate) fn is_piecewise_linear(&self) -> bool {
         self.network.is_piecewise_linear()
     }

@@ -200,11 +200,7 @@ pub(crate) fn evaluate(op: &Op, values: &[Vec<Interval>], inputs: &[Interval]) -
                 if hi.is_finite() { x.min(Interval::point(hi)) } else { x }
             }
             Activation::Staircase(staircase) => {
-                let at = |x: f64| match staircase {
-                    Staircase::Floor => x.floor(),
-                    Staircase::Round => x.round_ties_even(),
-                    Staircase::Sign => f64::from(i8::from(x > 0.0) - i8::from(x < 0.0)),
-                };
+                let at = |x: f64| step_at(staircase, x);
                 // None of them ever falls.
                 Interval::new(at(x.lo()), at(x.hi())).unwrap_or(Interval::EVERYTHING)
             }
@@ -261,4 +257,13 @@ fn softplus(x: Interval) -> Interval {
         Interval::point(x).relu() + rest.log().unwrap_or(Interval::EVERYTHING)
     };
     at(x.lo()).hull(at(x.hi()))
+}
+
+/// The value of a staircase at a double.
+pub(crate) fn step_at(staircase: Staircase, x: f64) -> f64 {
+    match staircase {
+        Staircase::Floor => x.floor(),
+        Staircase::Round => x.round_ties_even(),
+        Staircase::Sign => f64::from(i8::from(x > 0.0) - i8::from(x < 0.0)),
+    }
 }

@@ -37,6 +37,8 @@ pub enum RefutationStep {
         element: usize,
         /// The value.
         at: f64,
+        /// True if the value itself belongs to the part below, false if to the one above.
+        is_below: bool,
     },
     /// Nothing is in the part: the inequalities with a single variable contradict each other, or
     /// bounds of an element do.
@@ -77,6 +79,8 @@ pub struct ElementSide {
     pub at: f64,
     /// True if the element is at least as great, false if it is at most so.
     pub above: bool,
+    /// True if it is not the value itself.
+    pub strict: bool,
 }
 
 /// A part of the inputs.
@@ -228,12 +232,13 @@ impl Walk<'_> {
                     self.frames.push(Frame { input, at: *at, replaced, is_second: false });
                     continue;
                 }
-                RefutationStep::Element { node, element, at } => {
+                RefutationStep::Element { node, element, at, is_below } => {
                     if !self.relaxation.has_element(*node, *element) || !at.is_finite() {
                         return Err(RefutationError::NoStep { disjunct, step });
                     }
                     let (node, element, at) = (*node, *element, *at);
-                    self.part.sides.push(ElementSide { node, element, at, above: false });
+                    let (above, strict) = (false, !is_below);
+                    self.part.sides.push(ElementSide { node, element, at, above, strict });
                     self.frames.push(Frame { input: None, at, replaced: 0.0, is_second: false });
                     continue;
                 }
@@ -277,7 +282,7 @@ impl Walk<'_> {
                 (Some(input), true) => self.part.lo[input] = frame.replaced,
                 (None, false) => {
                     if let Some(side) = self.part.sides.last_mut() {
-                        side.above = true;
+                        (side.above, side.strict) = (true, !side.strict);
                     }
                 }
                 (None, true) => _ = self.part.sides.pop(),

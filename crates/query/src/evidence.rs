@@ -95,11 +95,19 @@ impl QueryEvidence {
     }
 }
 
+/// Says that the value at which a part is split belongs to the part below.
+const BELOW: &str = "below";
+
 /// A step as a value.
 pub(crate) fn step_record(step: &RefutationStep) -> Value {
     match step {
         RefutationStep::Input { input, at } => json!([input, at]),
-        RefutationStep::Element { node, element, at } => json!([node, element, at]),
+        RefutationStep::Element { node, element, at, is_below: false } => {
+            json!([node, element, at])
+        }
+        RefutationStep::Element { node, element, at, is_below: true } => {
+            json!([node, element, at, BELOW])
+        }
         RefutationStep::Empty => Value::Null,
         RefutationStep::Sum(sum) => sum_record(sum),
     }
@@ -141,10 +149,15 @@ fn read_step(record: &Value) -> Option<RefutationStep> {
         Value::Number(_) => Some(RefutationStep::Sum(MultiplierSum::alone(index(record)?))),
         Value::Array(parts) => match parts.as_slice() {
             [input, at] => Some(RefutationStep::Input { input: index(input)?, at: at.as_f64()? }),
-            [node, element, at] => Some(RefutationStep::Element {
+            [node, element, at, rest @ ..] => Some(RefutationStep::Element {
                 node: index(node)?,
                 element: index(element)?,
                 at: at.as_f64()?,
+                is_below: match rest {
+                    [] => false,
+                    [word] if word == BELOW => true,
+                    _ => return None,
+                },
             }),
             _ => None,
         },

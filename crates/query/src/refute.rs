@@ -14,6 +14,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
 use policert_numeric::{LinearInequality, Rational};
 use policert_policy::Network;
+use policert_policy::activation::Jump;
 
 /// The greatest number of steps of all proofs together.
 pub(crate) const MOST_STEPS: usize = 1_000_000;
@@ -87,8 +88,9 @@ impl Proving<'_> {
                     open.extend([Open::Recorded(above), Open::Recorded(below)]);
                     return Ok(true);
                 }
-                Some(RecordedStep::Element { node, element, at }) => {
-                    open.extend(self.split_at(part, node, element, at).map(Open::Recorded));
+                Some(RecordedStep::Element { node, element, at, is_below }) => {
+                    let jump = Jump { at, is_below };
+                    open.extend(self.split_at(part, node, element, jump).map(Open::Recorded));
                     return Ok(true);
                 }
                 Some(RecordedStep::Box { lo, hi }) => {
@@ -107,19 +109,10 @@ impl Proving<'_> {
             self.steps.push(RefutationStep::Sum(sum));
             return Ok(true);
         }
-        let bends = self.relaxation.bends();
+        let bends = self.relaxation.bends(&part);
         if let Some(&(node, element, at)) = bends.first().filter(|_| bends.len() <= FEW_BENDS) {
-            let split = match node {
-                // The input itself.
-                0 => {
-                    let [below, above] = self.split(&part, element, at);
-                    [Open::Unrecorded(above, depth), Open::Unrecorded(below, depth)]
-                }
-                _ => {
-                    self.split_at(part, node, element, at).map(|part| Open::Unrecorded(part, depth))
-                }
-            };
-            open.extend(split);
+            let split = self.split_at(part, node, element, at);
+            open.extend(split.map(|part| Open::Unrecorded(part, depth)));
             return Ok(true);
         }
         let Some((input, at)) = self.widest(&part).filter(|_| depth < DEPTH) else {
@@ -145,12 +138,13 @@ impl Proving<'_> {
         part: InputPart,
         node: usize,
         element: usize,
-        at: f64,
+        Jump { at, is_below }: Jump,
     ) -> [InputPart; 2] {
-        self.steps.push(RefutationStep::Element { node, element, at });
+        self.steps.push(RefutationStep::Element { node, element, at, is_below });
         let (mut below, mut above) = (part.clone(), part);
-        below.sides.push(ElementSide { node, element, at, above: false });
-        above.sides.push(ElementSide { node, element, at, above: true });
+        let side = |above| ElementSide { node, element, at, above, strict: above == is_below };
+        below.sides.push(side(false));
+        above.sides.push(side(true));
         [above, below]
     }
 
@@ -295,7 +289,10 @@ impl Proving<'_> {
             budget.poll()?;
             let plane = self.relaxation.exact_plane(part, &sum);
             let Some(Plane { slopes, constant }) = plane else { return Ok(None) };
-            let strict = at < count && self.inequalities[at].strict;
+            let strict = match at.checked_sub(count) {
+                None => self.inequalities[at].strict,
+                Some(split) => part.sides[split].strict,
+            };
             rows.push(SimplexRow { coefficients: slopes, upper: -constant, strict });
         }
         let mut stopped = Ok(());

@@ -1,9 +1,10 @@
 //! The bends of the functions in the part that was entered last: where they are, which of them
 //! matter, and which lines are below them.
 
+use policert_policy::activation::Jump;
 use policert_policy::{Activation, NodeId, Op};
 
-use super::Bounder;
+use super::{Bend, Bounder};
 use crate::linearised::Line;
 use crate::program::ProgramNode;
 
@@ -63,7 +64,8 @@ impl Bounder {
         for (node, ProgramNode { at, width, .. }) in self.program.nodes.iter().enumerate() {
             let Op::Pointwise { input, activation } = self.program.op(node) else { continue };
             for element in 0..*width {
-                let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);
+                let source = self.program.nodes[input.index()].at + element;
+                let (lo, hi) = self.arguments(*activation, source);
                 if !activation.is_linear(lo, hi) {
                     relaxed.push((node, element, at + element));
                 }
@@ -91,7 +93,7 @@ impl Bounder {
                     }
                     Op::Scale { input, .. } => relevant[of(input)] = true,
                     Op::Pointwise { input, activation } => {
-                        let (lo, hi) = self.range(of(input));
+                        let (lo, hi) = self.arguments(*activation, of(input));
                         let lines = &self.lines[at + element];
                         let constant = lines.lower_slope == 0.0 && lines.upper_slope == 0.0;
                         relevant[of(input)] |= !(constant && activation.is_linear(lo, hi));
@@ -109,17 +111,81 @@ impl Bounder {
         relevant
     }
 
+    /// Returns whether the sides of bends leave values of each element of a node.
+    pub(super) fn is_inhabited(&self, bends: &[Bend], node: usize) -> bool {
+        let range = self.program.range(node);
+        bends.iter().filter(|bend| range.contains(&bend.slot)).all(|bend| {
+            let (lo, hi) = self.range(bend.slot);
+            let is_beyond = if bend.above { hi <= bend.at } else { lo >= bend.at };
+            lo <= hi && !(bend.strict && is_beyond)
+        })
+    }
+
+    /// The least and the greatest argument of a function that matter in the part that was entered last. A
+    /// staircase is constant between a jump and the next double, so it does not reach a jump that is an
+    /// open end.
+    pub fn arguments(&self, activation: Activation, slot: usize) -> (f64, f64) {
+        let (mut lo, mut hi) = self.range(slot);
+        if let Activation::Staircase(staircase) = activation {
+            let ends = self.open_sides.iter().filter(|bend| bend.slot == slot);
+            for bend in ends.filter(|bend| staircase.jumps_at(bend.at)) {
+                if bend.above {
+                    lo = lo.max(bend.at.next_up());
+                } else {
+                    hi = hi.min(bend.at.next_down());
+                }
+            }
+        }
+        (lo, hi)
+    }
+
+    /// Makes the bounds of staircases tighter whose arguments do not reach an open end.
+    pub(super) fn sharpen_steps(&mut self, node: usize) {
+        let Op::Pointwise { input, activation: activation @ Activation::Staircase(_) } =
+            *self.program.op(node)
+        else {
+            return;
+        };
+        let (range, sources) = (self.program.range(node), self.program.range(input.index()));
+        for place in 0..self.open_sides.len() {
+            let slot = self.open_sides[place].slot;
+            if sources.contains(&slot) {
+                let (lo, hi) = self.arguments(activation, slot);
+                let (lo, hi) = activation.image(lo, hi);
+                self.bounds.intersect(range.start + slot - sources.start, lo, hi);
+            }
+        }
+    }
+
     /// The slot of the argument of an element of a function's node.
     pub fn argument(&self, node: usize, element: usize) -> Option<usize> {
         let Op::Pointwise { input, .. } = self.program.op(node) else { return None };
         Some(self.program.nodes[input.index()].at + element)
     }
 
-    /// The argument at which an element of a function's node bends in the part that was entered
-    /// last.
-    pub fn bend(&self, node: usize, element: usize) -> Option<f64> {
+    /// The argument at which an element of a function's node bends or jumps in the part that was
+    /// entered last; bends belong to the side above them.
+    pub fn bend(&self, node: usize, element: usize) -> Option<Jump> {
         let Op::Pointwise { input, activation } = self.program.op(node) else { return None };
-        let (lo, hi) = self.range(self.program.nodes[input.index()].at + element);
-        activation.bends().find(|at| lo < *at && *at < hi)
+        let source = self.program.nodes[input.index()].at + element;
+        let (lo, hi) = self.arguments(*activation, source);
+        if let Activation::Staircase(staircase) = activation {
+            return staircase.jump(lo, hi);
+        }
+        let at = activation.bends().find(|at| lo < *at && *at < hi)?;
+        Some(Jump { at, is_below: false })
+    }
+
+    /// How far the values of a staircase are apart in the part that was entered last; `None` for other
+    /// functions.
+    pub fn steps(&self, node: usize, element: usize) -> Option<f64> {
+        let Op::Pointwise { input, activation: activation @ Activation::Staircase(staircase) } =
+            self.program.op(node)
+        else {
+            return None;
+        };
+        let source = self.program.nodes[input.index()].at + element;
+        let (lo, hi) = self.arguments(*activation, source);
+        Some(staircase.value(hi) - staircase.value(lo))
     }
 }

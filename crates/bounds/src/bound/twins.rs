@@ -33,7 +33,8 @@ impl Bounder {
                     let argument = (rows.row(neuron), sums[neuron], place);
                     if let Some(same) = same_side(own, argument) {
                         let above = bend.above == same;
-                        twins.push(Bend { slot: at + neuron, at: place, above, implied: true });
+                        let slot = at + neuron;
+                        twins.push(Bend { slot, at: place, above, implied: true, ..*bend });
                     }
                 }
             }
@@ -90,7 +91,10 @@ mod tests {
         let network = builder.finish(hidden, ElementType::F64);
         let bounder = Bounder::new(Program::new(&network));
         let at = bounder.program().nodes[1].at;
-        let bend = |slot, above| Bend { slot: at + slot, at: 0.0, above, implied: false };
+        let bend = |slot, above| {
+            let slot = at + slot;
+            Bend { slot, at: 0.0, above, strict: false, implied: false }
+        };
         let implied = |slot, above| Bend { implied: true, ..bend(slot, above) };
         assert_eq!(bounder.twins(&bend(0, true)), [implied(1, true), implied(2, false)]);
         assert_eq!(bounder.twins(&bend(2, true)), [implied(0, false), implied(1, false)]);

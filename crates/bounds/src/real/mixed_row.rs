@@ -71,7 +71,10 @@ impl RealSearch {
             upper.add(by, constraint.upper);
         }
         let mut elements = Vec::new();
-        for (bend, &by) in zip(&part.bends, &multipliers.bends).filter(|(_, by)| **by > 0.0) {
+        // The sides of inputs are those of the box.
+        let bends = zip(&part.bends, &multipliers.bends)
+            .filter(|(bend, by)| **by > 0.0 && bend.slot >= reads.len());
+        for (bend, &by) in bends {
             let by = if bend.above { -by } else { by };
             elements.push((bend.slot, by));
             upper.add(by, bend.at);

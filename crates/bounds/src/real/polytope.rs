@@ -1,4 +1,4 @@
-//! A part in which no function bends: the scores are affine in the variables, and the part is a
+//! A part in which no function bends or jumps: the scores are affine in the variables, and the part is a
 //! polytope that is decided exactly.
 
 use std::iter::zip;
@@ -55,13 +55,14 @@ impl AffineNodes<'_> {
 }
 
 /// The linear piece of a function on which it is in the part that was entered last.
-fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> usize {
+fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> i64 {
     let Op::Pointwise { input, activation } = *program.op(node) else { return 0 };
-    let (lo, hi) = bounder.range(program.nodes[input.index()].at + element);
+    let slot = program.nodes[input.index()].at + element;
+    let (lo, hi) = bounder.arguments(activation, slot);
     match activation {
-        Activation::Leaky { .. } => usize::from(lo >= 0.0),
+        Activation::Leaky { .. } => i64::from(lo >= 0.0),
         Activation::Clip { lo: least, hi: greatest } => {
-            let has_lo = usize::from(least > f64::NEG_INFINITY);
+            let has_lo = i64::from(least > f64::NEG_INFINITY);
             if least >= greatest || (lo >= greatest && greatest < f64::INFINITY) {
                 has_lo + 1
             } else if hi <= least {
@@ -70,9 +71,14 @@ fn piece(program: &Program, bounder: &Bounder, node: usize, element: usize) -> u
                 has_lo
             }
         }
-        Activation::Staircase(_) | Activation::Smooth(_) => 0,
+        #[expect(clippy::cast_possible_truncation, reason = "looked at before")]
+        Activation::Staircase(staircase) => staircase.value(lo) as i64,
+        Activation::Smooth(_) => 0,
     }
 }
+
+/// All integers up to this magnitude are doubles.
+const GREATEST_STEP: f64 = 9_007_199_254_740_992.0;
 
 /// A polytope, and the network and inequalities to decide about it.
 pub(super) struct Polytope<'a> {
@@ -87,6 +93,26 @@ pub(super) struct Polytope<'a> {
 }
 
 impl Polytope<'_> {
+    /// Returns whether the values of all steps are integers of a machine.
+    pub fn has_small_steps(&self) -> bool {
+        let program = self.bounder.program();
+        (0..program.nodes.len()).all(|node| match program.op(node) {
+            Op::Pointwise { activation: Activation::Staircase(_), .. } => {
+                program.range(node).all(|slot| {
+                    let (lo, hi) = self.bounder.range(slot);
+                    lo.abs() <= GREATEST_STEP && hi.abs() <= GREATEST_STEP
+                })
+            }
+            Op::Pointwise { .. }
+            | Op::Input
+            | Op::Affine { .. }
+            | Op::Scale { .. }
+            | Op::Add { .. }
+            | Op::Concat { .. }
+            | Op::Max { .. } => true,
+        })
+    }
+
     /// A point of the part that satisfies all inequalities, if there is one.
     pub fn decide(
         &self,
@@ -139,14 +165,14 @@ impl Polytope<'_> {
         feasible_point(&lo, &hi, &rows, go_on)
     }
 
-    /// The side of a bend as a row. The bend itself belongs to the side above it.
+    /// The side of a bend as a row.
     fn side(&self, bend: &Bend, affine: &AffineNode, dimensions: usize) -> SimplexRow<Rational> {
         let sign = if bend.above { -Rational::ONE } else { Rational::ONE };
         let at = Rational::from_f64(bend.at).unwrap_or(Rational::ZERO);
         let mut row = SimplexRow {
             coefficients: vec![Rational::ZERO; dimensions],
             upper: &sign * &at,
-            strict: !bend.above,
+            strict: bend.strict,
         };
         let program = self.bounder.program();
         let element = bend.slot - program.nodes[program.node_of(bend.slot)].at;

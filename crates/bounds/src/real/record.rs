@@ -30,6 +30,8 @@ pub enum RecordedStep {
         element: usize,
         /// The value.
         at: f64,
+        /// True if the value itself belongs to the lower part, false if to the upper one.
+        is_below: bool,
     },
     /// What planes left of the part; its remainder follows.
     Box {
@@ -138,9 +140,9 @@ impl PartTree {
                 Fate::Split(split, [low, high]) => {
                     steps.push(match *split {
                         Split::Side { variable, at } => RecordedStep::Variable { variable, at },
-                        Split::Bend { slot, at } => {
+                        Split::Bend { slot, at, is_below } => {
                             let (node, element) = program.element_of(slot);
-                            RecordedStep::Element { node, element, at }
+                            RecordedStep::Element { node, element, at, is_below }
                         }
                     });
                     open.extend([high, low]);

@@ -8,6 +8,7 @@ use super::RealOracle;
 use super::problem::Constraint;
 use super::queue::RealPart;
 use super::search::RealSearch;
+use crate::bound::Bend;
 use crate::planes::{self, PlaneRow};
 use crate::symbolic::{Form, FormTerm};
 
@@ -33,7 +34,9 @@ impl RealSearch {
         let program = bounder.program();
         let output = program.output;
         let mut groups: Vec<(usize, Vec<Form>)> = Vec::new();
-        for bend in part.bends.iter().filter(|bend| bends && !bend.implied) {
+        let is_row = |bend: &&Bend| bends && !bend.implied && bend.slot >= reads.len();
+        // Those of inputs are sides of the box.
+        for bend in part.bends.iter().filter(is_row) {
             let node = program.node_of(bend.slot);
             let element = bend.slot - program.nodes[node].at;
             let factor = if bend.above { -1.0 } else { 1.0 };

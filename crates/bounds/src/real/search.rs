@@ -314,7 +314,7 @@ impl RealSearch {
             return Ok(PartResult::Satisfied(point));
         }
         let open = self.open_functions(oracle, &part);
-        if oracle.is_piecewise_linear() && open.is_empty() {
+        if oracle.has_pieces() && open.is_empty() {
             return self.decide_exactly(oracle, &part, budget);
         }
         let before = self.tree.is_some().then(|| (part.lo.clone(), part.hi.clone()));
@@ -400,6 +400,9 @@ impl RealSearch {
             hi: &self.problem.hi,
             inequalities: &self.problem.exact,
         };
+        if !polytope.has_small_steps() {
+            return Ok(PartResult::Stuck);
+        }
         let (mut stopped, mut steps) = (Ok(()), 0);
         let found = polytope.decide(part, || {
             steps += 1;
@@ -443,5 +446,5 @@ impl RealSearch {
 /// The priority of a waiting part. Where parts may end undecided it is better to see that soon:
 /// depth first.
 fn promise(oracle: &RealOracle, distance: f64) -> f64 {
-    if oracle.is_piecewise_linear() { distance } else { 0.0 }
+    if oracle.has_pieces() { distance } else { 0.0 }
 }

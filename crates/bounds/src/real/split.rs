@@ -1,5 +1,7 @@
 //! Which side of a box is cut, or at which bend a part is split.
 
+use policert_policy::activation::Jump;
+
 use super::RealOracle;
 use super::queue::{RealPart, Strategy};
 use super::search::RealSearch;
@@ -10,8 +12,8 @@ use crate::bound::Bend;
 pub(super) enum Split {
     /// At a point of a side.
     Side { variable: usize, at: f64 },
-    /// At the bend of a function.
-    Bend { slot: usize, at: f64 },
+    /// At the bend of a function, or at a jump, which belongs to the lower part or to the upper one.
+    Bend { slot: usize, at: f64, is_below: bool },
 }
 
 impl Split {
@@ -23,11 +25,15 @@ impl Split {
                 low.hi[variable] = low.hi[variable].min(at);
                 high.lo[variable] = high.lo[variable].max(at);
             }
-            Self::Bend { slot, at } => {
+            Self::Bend { slot, at, is_below } => {
                 for (part, above) in [(&mut low, false), (&mut high, true)] {
-                    let bend = Bend { slot, at, above, implied: false };
+                    let bend = Bend { slot, at, above, strict: above == is_below, implied: false };
                     part.bends.push(bend);
                     part.bends.extend(oracle.bounder.twins(&bend));
+                }
+                if let Some(&variable) = oracle.reads.get(slot) {
+                    low.hi[variable] = low.hi[variable].min(at);
+                    high.lo[variable] = high.lo[variable].max(at);
                 }
             }
         }
@@ -37,6 +43,8 @@ impl Split {
 
 /// With at most so many bends left, splitting at them is better than cutting sides.
 const FEW_BENDS: usize = 6;
+/// A staircase with steps of at most this size together is split at its jumps.
+const FEW_STEPS: f64 = 2.0;
 /// With more free variables than that, splitting at bends is better.
 pub(super) const MANY_VARIABLES: usize = 12;
 /// Sides that are smaller than the region's by this factor are not cut.
@@ -57,14 +65,22 @@ impl RealSearch {
         let by_bend = open
             .iter()
             .filter_map(|&(node, element, slot)| {
-                let (source, at) = self.bend(oracle, node, element)?;
+                let source = oracle.bounder.argument(node, element)?;
+                let jump = oracle.bounder.bend(node, element)?;
                 let (lo, hi) = oracle.bounder.range(source);
-                let gap = (hi - at) * (at - lo) / (hi - lo);
+                let gap = match oracle.bounder.steps(node, element) {
+                    None => (hi - jump.at) * (jump.at - lo) / (hi - lo),
+                    Some(steps) => steps,
+                };
                 let known = gaps.map_or(0.0, |gaps| gaps[slot]);
-                Some((self.at_bend(oracle, source, at), known, self.effects[slot] * gap))
+                let split = self.at_bend(oracle, (node, element), source, jump);
+                let few = self.is_narrow(oracle, (node, element));
+                Some((split, few, known, self.effects[slot] * gap))
             })
-            .max_by(|(_, a, b), (_, c, d)| a.total_cmp(c).then(b.total_cmp(d)))
-            .map(|(split, ..)| split);
+            .max_by(|(_, few, a, b), (_, others, c, d)| {
+                few.cmp(others).then(a.total_cmp(c)).then(b.total_cmp(d))
+            })
+            .map(|(split, few, ..)| (split, few));
         let is_wide = |&variable: &usize| {
             let (lo, hi) = (part.lo[variable], part.hi[variable]);
             let middle = lo / 2.0 + hi / 2.0;
@@ -89,8 +105,9 @@ impl RealSearch {
             }
         };
         match (by_bend, by_side) {
-            (Some(bend), None) => Some(bend),
-            (Some(bend), Some(_)) if bends_first => Some(bend),
+            (Some((bend, _)), None) => Some(bend),
+            // Between many jumps sides are cut.
+            (Some((bend, true)), Some(_)) if bends_first => Some(bend),
             (_, Some(variable)) => {
                 let at = part.lo[variable] / 2.0 + part.hi[variable] / 2.0;
                 Some(Split::Side { variable, at })
@@ -99,24 +116,34 @@ impl RealSearch {
         }
     }
 
-    /// The number of these functions that have linear pieces, so that a part can be split at their
+    /// The number of these functions that have pieces, few of them, so that a part can be split at their
     /// bends.
     pub fn bending(&self, oracle: &RealOracle, open: &[(usize, usize, usize)]) -> usize {
-        let bends = |&&(node, element, _): &&_| self.bend(oracle, node, element).is_some();
+        let bends = |&&(node, element, _): &&_| {
+            self.is_narrow(oracle, (node, element)) && oracle.bounder.bend(node, element).is_some()
+        };
         open.iter().filter(bends).count()
     }
 
-    /// The slot of the argument of an element of a function's node, and where it bends.
-    fn bend(&self, oracle: &RealOracle, node: usize, element: usize) -> Option<(usize, f64)> {
-        let at = oracle.bounder.bend(node, element)?;
-        Some((oracle.bounder.argument(node, element)?, at))
+    /// Returns whether an element of a function's node has few pieces in the part.
+    fn is_narrow(&self, oracle: &RealOracle, (node, element): (usize, usize)) -> bool {
+        oracle.bounder.steps(node, element).is_none_or(|steps| steps <= FEW_STEPS)
     }
 
-    /// A split at a bend: a cut of a side, if the argument is an input of the network.
-    fn at_bend(&self, oracle: &RealOracle, slot: usize, at: f64) -> Split {
+    /// A split at the bend of an element of a function's node: a cut of a side, if the argument is an
+    /// input of the network, and it belongs to both sides.
+    fn at_bend(
+        &self,
+        oracle: &RealOracle,
+        (node, element): (usize, usize),
+        slot: usize,
+        Jump { at, is_below }: Jump,
+    ) -> Split {
         match oracle.reads.get(slot) {
-            Some(&variable) => Split::Side { variable, at },
-            None => Split::Bend { slot, at },
+            Some(&variable) if oracle.bounder.steps(node, element).is_none() => {
+                Split::Side { variable, at }
+            }
+            Some(_) | None => Split::Bend { slot, at, is_below },
         }
     }
 }

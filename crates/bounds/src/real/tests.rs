@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use policert_engine_api::{CancelFlag, Limits};
 use policert_numeric::simplex::{Feasibility, SimplexRow, feasible_point};
+use policert_policy::activation::{Jump, Staircase};
 use policert_policy::{Activation, Network, NetworkBuilder, Op};
 use policert_testkit::slow_tests;
 
+use super::problem::{RealProblem, RealStart};
 use super::search::RealSearch;
 use super::split::MANY_VARIABLES;
 use super::*;
 use crate::bound::Bend;
+use crate::frame::RegionFrame;
 use crate::generator::{Random, network};
 
 fn exactly(value: f64) -> Rational {
@@ -22,8 +25,35 @@ fn ratio(num: i64, den: i64) -> Rational {
     Rational::new(num, den).expect("a number")
 }
 
-/// Node, element, and for each of its linear pieces the bounds of the argument.
-type Pieces = (usize, usize, Vec<(Option<f64>, Option<f64>)>);
+/// A piece of a function: the bounds of the argument, true for those that are not reached, and what the
+/// exact evaluation calls the piece.
+#[derive(Clone, Copy)]
+struct Piece {
+    lo: Option<(f64, bool)>,
+    hi: Option<(f64, bool)>,
+    name: i64,
+}
+
+/// Node, element, and the pieces of it.
+type Pieces = (usize, usize, Vec<Piece>);
+
+/// The pieces of a staircase between two arguments.
+fn steps(staircase: Staircase, lo: f64, hi: f64) -> impl Iterator<Item = Piece> {
+    #[expect(clippy::cast_possible_truncation, reason = "a few steps near 0")]
+    let names = staircase.value(lo) as i32..=staircase.value(hi) as i32;
+    names.map(move |name| {
+        let k = f64::from(name);
+        let is_odd = name % 2 != 0;
+        let (lo, hi) = match staircase {
+            Staircase::Floor => (Some((k, false)), Some((k + 1.0, true))),
+            Staircase::Round => (Some((k - 0.5, is_odd)), Some((k + 0.5, is_odd))),
+            Staircase::Sign => {
+                ((name >= 0).then_some((0.0, name > 0)), (name <= 0).then_some((0.0, name < 0)))
+            }
+        };
+        Piece { lo, hi, name: name.into() }
+    })
+}
 
 /// A question about a network whose input k reads variable k.
 struct Question {
@@ -128,20 +158,35 @@ impl Question {
     fn pieces(&self, most: usize) -> Option<Vec<Pieces>> {
         let mut all = Vec::new();
         let mut combinations = 1usize;
+        // Of the whole box.
+        let program = Program::within(&self.network, &mut Budget::unlimited()).ok()?;
+        let is_read = vec![true; self.dimensions()];
+        let start = RealProblem::read(self.dimensions(), &is_read, &self.inequalities).ok()?;
+        let RealStart::Open(problem) = start else { return Some(Vec::new()) };
+        let (lo, hi) = problem.sides();
+        let frame = RegionFrame::new(&program, lo, hi);
         for (at, node) in self.network.nodes().iter().enumerate() {
-            let pieces: Vec<(Option<f64>, Option<f64>)> = match &node.op {
-                Op::Pointwise { activation, .. } if activation.is_piecewise_linear() => {
-                    let bends: Vec<f64> = activation.bends().collect();
-                    let below = std::iter::once(None).chain(bends.iter().copied().map(Some));
-                    let above = bends.iter().copied().map(Some).chain([None]);
-                    below.zip(above).collect()
-                }
-                Op::Max { .. } | Op::Pointwise { .. } => return None,
-                _ => continue,
-            };
             for element in 0..node.width {
+                let pieces: Vec<Piece> = match &node.op {
+                    Op::Pointwise { input, activation: Activation::Staircase(staircase) } => {
+                        let slot = program.nodes[input.index()].at + element;
+                        let (lo, hi) = (frame.least[slot], frame.greatest[slot]);
+                        let count = staircase.value(hi) - staircase.value(lo);
+                        if !(count < 64.0 && hi.abs() < 1e6) {
+                            return None;
+                        }
+                        steps(*staircase, lo, hi).collect()
+                    }
+                    Op::Pointwise { activation, .. } if activation.is_piecewise_linear() => {
+                        let bends = || activation.bends().map(|at| Some((at, false)));
+                        let sides = std::iter::once(None).chain(bends()).zip(bends().chain([None]));
+                        sides.zip(0..).map(|((lo, hi), name)| Piece { lo, hi, name }).collect()
+                    }
+                    Op::Max { .. } | Op::Pointwise { .. } => return None,
+                    _ => continue,
+                };
                 combinations = combinations.checked_mul(pieces.len())?;
-                all.push((at, element, pieces.clone()));
+                all.push((at, element, pieces));
             }
         }
         (combinations <= most).then_some(all)
@@ -150,7 +195,7 @@ impl Question {
     fn satisfiable_on(&self, exact: &ExactEvaluator, pieces: &[Pieces], chosen: &[usize]) -> bool {
         let piece = |node: usize, element: usize| {
             let at = pieces.iter().position(|(n, e, _)| (*n, *e) == (node, element));
-            at.map_or(0, |at| chosen[at])
+            at.map_or(0, |at| pieces[at].2[chosen[at]].name)
         };
         let dimensions = self.dimensions();
         let mut at = vec![Rational::ZERO; dimensions];
@@ -182,14 +227,14 @@ impl Question {
             }
             rows.push(SimplexRow { coefficients, upper, strict });
         };
-        for ((node, element, bounds), &chosen) in zip(pieces, chosen) {
+        for ((node, element, own), &chosen) in zip(pieces, chosen) {
             let source = self.network.nodes()[*node].op.inputs()[0].index();
-            let (lo, hi) = bounds[chosen];
-            if let Some(lo) = lo {
-                push(&[(source, *element, -Rational::ONE)], &[], &-exactly(lo), false);
+            let Piece { lo, hi, .. } = own[chosen];
+            if let Some((lo, strict)) = lo {
+                push(&[(source, *element, -Rational::ONE)], &[], &-exactly(lo), strict);
             }
-            if let Some(hi) = hi {
-                push(&[(source, *element, Rational::ONE)], &[], &exactly(hi), false);
+            if let Some((hi, strict)) = hi {
+                push(&[(source, *element, Rational::ONE)], &[], &exactly(hi), strict);
             }
         }
         let output = self.network.output().index();
@@ -226,14 +271,14 @@ fn compare_with_pieces(
     most: usize,
     dimensions: impl Fn(&mut Random) -> usize,
 ) {
-    let (mut cases, mut without_steps) = (0, 0);
+    let (mut cases, mut with_steps, mut beyond) = (0, 0, 0);
     let (mut sat, mut unsat, mut open, mut compared) = (0, 0, 0, 0);
     for seed in seeds {
         cases += 1;
         let mut random = Random::new(seed);
         let dimensions = dimensions(&mut random);
         let question = Question::random(&mut random, dimensions);
-        without_steps += usize::from(!question.has_steps());
+        with_steps += usize::from(question.has_steps());
         let mut oracle = RealOracle::new(
             &question.network,
             (0..dimensions).collect(),
@@ -245,9 +290,7 @@ fn compare_with_pieces(
         let mut budget = Budget::new(limits, CancelFlag::default());
         let Ok(answer) = oracle.decide(&question.inequalities, &mut budget) else {
             // Weights between 10⁻³¹¹ and 10³⁰: bounds refute nothing, exact numbers are long.
-            if !question.has_steps() {
-                open += 1;
-            }
+            open += 1;
             continue;
         };
         let expected = question.by_pieces(most);
@@ -267,19 +310,59 @@ fn compare_with_pieces(
                 }
             }
             RealAnswer::Undecided(reason) => {
-                // Beside a jump bounds do not decide.
-                if !question.has_steps() {
-                    open += 1;
-                }
-                let smooth = !question.network.is_piecewise_linear();
-                assert!(smooth, "seed {seed}: {reason}");
+                open += 1;
+                // Steps far from 0 are not counted.
+                beyond += usize::from(question.has_steps() && oracle.has_pieces());
+                assert!(!question.network.is_piecewise_linear(), "seed {seed}: {reason}");
             }
         }
         compared += usize::from(expected.is_some());
     }
     assert!(sat * 4 > cases && unsat * 4 > cases, "{sat} {unsat} {open}");
-    // Pieces are those of networks without steps.
-    assert!(open * 20 < cases && compared * 3 > without_steps, "{open} {compared} {without_steps}");
+    assert!(open * 20 < cases && compared * 3 > cases, "{open} {compared} {cases}");
+    assert!(beyond * 20 <= with_steps, "{beyond} {with_steps}");
+}
+
+/// A jump belongs to one of its sides, also where bounds are attained only there.
+#[test]
+fn jumps_belong_to_one_side() {
+    let half = ratio(1, 2);
+    // The step of 2x, less 2x.
+    let sawtooth = |staircase| {
+        let mut builder = NetworkBuilder::new(1).expect("inputs");
+        let all = |value: f64| vec![value];
+        let twice = builder.scale(builder.input(), all(2.0), all(1.0), all(0.0)).expect("fits");
+        let steps = builder.activation(twice, Activation::Staircase(staircase)).expect("finite");
+        let opposite = builder.scale(twice, all(-1.0), all(1.0), all(0.0)).expect("fits");
+        let output = builder.add(vec![steps, opposite]).expect("fits");
+        finished(builder, output)
+    };
+    // The signs of x and of −x together, which is 0.
+    let mut builder = NetworkBuilder::new(1).expect("inputs");
+    let sign = Activation::Staircase(Staircase::Sign);
+    let opposite = builder.scale(builder.input(), vec![-1.0], vec![1.0], vec![0.0]).expect("fits");
+    let signs = [builder.input(), opposite].map(|x| builder.activation(x, sign).expect("finite"));
+    let output = builder.add(signs.to_vec()).expect("fits");
+    let signs = finished(builder, output);
+    let (floor, round) = (sawtooth(Staircase::Floor), sawtooth(Staircase::Round));
+    for (network, factor, upper, strict, is_sat) in [
+        (&floor, 1, -Rational::ONE, false, false),
+        (&floor, 1, ratio(1 - (1 << 40), 1 << 40), false, true),
+        (&floor, -1, Rational::ZERO, true, false),
+        (&floor, -1, Rational::ZERO, false, true),
+        (&round, -1, -&half, false, true),
+        (&round, -1, -&half, true, false),
+        (&round, 1, -&half, false, true),
+        (&round, 1, -&half, true, false),
+        (&signs, -1, Rational::ZERO, true, false),
+        (&signs, 1, Rational::ZERO, true, false),
+        (&signs, 1, Rational::ZERO, false, true),
+    ] {
+        let (answer, parts) = asked(network, factor, upper.clone(), strict);
+        let expected = if is_sat { "Sat" } else { "Unsat" };
+        assert!(format!("{answer:?}").starts_with(expected), "{factor} {upper} {answer:?}");
+        assert!(parts < 200, "{parts}");
+    }
 }
 
 #[test]
@@ -551,12 +634,14 @@ fn bounds_of_multipliers_are_below_all_points() {
             let program = oracle.bounder.program();
             let node = program.node_of(slot);
             let element = slot - program.nodes[node].at;
-            let (Some(at), Some(slot)) =
+            let (Some(Jump { at, is_below }), Some(slot)) =
                 (oracle.bounder.bend(node, element), oracle.bounder.argument(node, element))
             else {
                 continue;
             };
-            part.bends.push(Bend { slot, at, above: random.chance(50), implied: false });
+            let above = random.chance(50);
+            let strict = above == is_below;
+            part.bends.push(Bend { slot, at, above, strict, implied: false });
         }
         let bends = part.bends.clone();
         let entered = oracle.bounder.enter_part(&frame, &part.lo, &part.hi, &bends, budget);

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::round::{add_down, add_up, mul_down, mul_up, sub_down};
 use policert_numeric::{Interval, LinearInequality, Rational};
-use policert_policy::{Network, Op};
+use policert_policy::activation::{Jump, Staircase};
+use policert_policy::{Activation, Network, Op};
 
 use super::carry::{Carried, Coefficient};
 use super::lines::Lines;
 use super::single_bounds;
-use super::{InputPart, MultiplierSum};
-use crate::interval_scores::evaluate;
+use super::{ElementSide, InputPart, MultiplierSum};
+use crate::interval_scores::{evaluate, step_at};
 
 /// A network and the inequalities of a disjunct, over the part that was entered last.
 #[derive(Debug)]
@@ -74,6 +75,7 @@ impl<'n> Relaxation<'n> {
         for (id, node) in self.network.nodes().iter().enumerate() {
             budget.poll()?;
             self.values.push(evaluate(&node.op, &self.values, &inputs));
+            self.step(part, id);
             self.row_sizes.push(match &node.op {
                 Op::Affine { input, weights, .. } => weights
                     .row_iter()
@@ -114,11 +116,35 @@ impl<'n> Relaxation<'n> {
         Ok(true)
     }
 
+    /// Makes the bounds of staircases tighter whose arguments are on one side of a jump, without the jump
+    /// itself: up to the next double there is no other one.
+    fn step(&mut self, part: &InputPart, node: usize) {
+        let Op::Pointwise { input, activation: Activation::Staircase(staircase) } =
+            self.network.nodes()[node].op
+        else {
+            return;
+        };
+        let is_own = |side: &&ElementSide| side.strict && side.node == input.index();
+        for side in part.sides.iter().filter(is_own).filter(|side| is_jump(staircase, side.at)) {
+            let value = self.values[node][side.element];
+            let cut = if side.above {
+                Interval::new(value.lo().max(step_at(staircase, side.at.next_up())), value.hi())
+            } else {
+                Interval::new(value.lo(), value.hi().min(step_at(staircase, side.at.next_down())))
+            };
+            // No value is left: the argument has none either, which is seen there.
+            self.values[node][side.element] = cut.unwrap_or(value);
+        }
+    }
+
     /// Cuts the bounds of a node at the sides of splits; false if nothing is left.
     fn clip(&mut self, part: &InputPart, node: usize) -> bool {
         part.sides.iter().filter(|side| side.node == node).all(|side| {
             let value = &mut self.values[node][side.element];
             let (lo, hi) = (value.lo(), value.hi());
+            if side.strict && if side.above { hi <= side.at } else { lo >= side.at } {
+                return false;
+            }
             let cut = match side.above {
                 true => Interval::new(lo.max(side.at), hi),
                 false => Interval::new(lo, hi.min(side.at)),
@@ -212,7 +238,10 @@ impl<'n> Relaxation<'n> {
         budget.poll()?;
         let is_strict = sum.inequalities.iter().any(|(at, by)| {
             by.signum() > 0 && self.inequalities.get(*at).is_some_and(|one| one.strict)
-        });
+        }) || sum
+            .splits
+            .iter()
+            .any(|(at, by)| by.signum() > 0 && part.sides.get(*at).is_some_and(|side| side.strict));
         if sum.exact {
             let Some(Plane { slopes, constant }) = self.plane::<Rational>(part, sum) else {
                 return Ok(false);
@@ -254,11 +283,16 @@ impl<'n> Relaxation<'n> {
     pub fn exact_sides(&self, part: &InputPart) -> (Vec<Option<Rational>>, Vec<Option<Rational>>) {
         let (lo, hi) = single_bounds::sides(self.inequalities, part.lo.len());
         let exact = |x: &f64| Rational::from_f64(*x);
-        let lo = lo.into_iter().zip(part.lo.iter().map(exact)).map(|(a, b)| match (a, b) {
+        let (mut own_lo, mut own_hi) = (part.lo.clone(), part.hi.clone());
+        for side in part.sides.iter().filter(|side| side.node == 0) {
+            let (lo, hi) = (&mut own_lo[side.element], &mut own_hi[side.element]);
+            if side.above { *lo = lo.max(side.at) } else { *hi = hi.min(side.at) }
+        }
+        let lo = lo.into_iter().zip(own_lo.iter().map(exact)).map(|(a, b)| match (a, b) {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         });
-        let hi = hi.into_iter().zip(part.hi.iter().map(exact)).map(|(a, b)| match (a, b) {
+        let hi = hi.into_iter().zip(own_hi.iter().map(exact)).map(|(a, b)| match (a, b) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         });
@@ -318,16 +352,39 @@ impl<'n> Relaxation<'n> {
         mul_up(mul_up(products, f64::MIN_POSITIVE), sizes)
     }
 
-    /// Where functions bend in the part that was entered last: the node and element of the argument, and its
-    /// value there; the one that is farthest from its bounds first.
+    /// Where functions bend or jump in the part that was entered last: the node and element of the argument,
+    /// and its value there, with whether this belongs to the side below; the one that is farthest from its
+    /// bounds first.
     #[must_use]
-    pub fn bends(&self) -> Vec<(usize, usize, f64)> {
+    pub fn bends(&self, part: &InputPart) -> Vec<(usize, usize, Jump)> {
         let mut bends = Vec::new();
         for node in self.network.nodes() {
             let Op::Pointwise { input, activation } = &node.op else { continue };
             for (element, x) in self.values[input.index()].iter().enumerate() {
-                for at in activation.bends().filter(|&at| x.lo() < at && at < x.hi()) {
-                    bends.push(((x.hi() - at).min(at - x.lo()), (input.index(), element, at)));
+                let inner = |at: &f64| x.lo() < *at && *at < x.hi();
+                let linear = activation.bends().filter(inner);
+                let linear = linear.map(|at| Jump { at, is_below: false });
+                let jump = match activation {
+                    Activation::Staircase(staircase) => {
+                        let mut ends = (x.lo(), x.hi());
+                        let is_own = |side: &&ElementSide| {
+                            side.strict && (side.node, side.element) == (input.index(), element)
+                        };
+                        for side in part.sides.iter().filter(is_own) {
+                            match side.above {
+                                true => ends.0 = ends.0.max(side.at.next_up()),
+                                false => ends.1 = ends.1.min(side.at.next_down()),
+                            }
+                        }
+                        staircase.jump(ends.0, ends.1)
+                    }
+                    Activation::Leaky { .. } | Activation::Clip { .. } | Activation::Smooth(_) => {
+                        None
+                    }
+                };
+                for jump in linear.chain(jump) {
+                    let depth = (x.hi() - jump.at).min(jump.at - x.lo());
+                    bends.push((depth, (input.index(), element, jump)));
                 }
             }
         }
@@ -340,6 +397,19 @@ impl<'n> Relaxation<'n> {
     pub fn is_affine(&self) -> bool {
         self.lines.iter().flatten().all(|lines| lines.below == lines.above)
     }
+}
+
+/// Returns whether a staircase jumps at a value, near enough to 0 for doubles to lie between its jumps.
+fn is_jump(staircase: Staircase, at: f64) -> bool {
+    const FAR: f64 = 1e15;
+    let is_whole = |x: f64| x.fract().abs() <= 0.0;
+    let jumps = match staircase {
+        Staircase::Floor => is_whole(at),
+        // Halves of odd integers.
+        Staircase::Round => is_whole(at + at) && !is_whole(at),
+        Staircase::Sign => at.abs() <= 0.0,
+    };
+    at.abs() < FAR && jumps
 }
 
 /// The inputs of a part; `None` if nothing is in it.

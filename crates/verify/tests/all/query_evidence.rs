@@ -7,13 +7,17 @@ use std::path::Path;
 use policert_engine_api::{Budget, CancelFlag, Silent};
 use policert_numeric::Rational;
 use policert_outcome::{Failure, file_digest};
-use policert_policy::{ExactEvaluator, read_network};
+use policert_policy::activation::Staircase;
+use policert_policy::onnx::write_onnx;
+use policert_policy::{
+    Activation, ElementType, ExactEvaluator, Matrix, Network, NetworkBuilder, read_network,
+};
 use policert_query::{AnswerWord, QueryRequest, check_evidence, query};
 use policert_testkit::{Random, case_numbers, slow_tests};
 use policert_vnnlib::{NetworkProperty, read_property};
 use serde_json::{Value, json};
 
-use crate::query::{network, on_a_grid};
+use crate::query::on_a_grid;
 
 const INPUTS: usize = 2;
 
@@ -36,8 +40,36 @@ fn property(factors: &[i64], bound: i64, halves: bool) -> String {
     text + &format!("(assert (>= (+{terms}) (/ {bound} 4)))\n")
 }
 
+/// A network with steps behind small weights, and functions behind these.
+fn network_with_steps(random: &mut Random) -> Network {
+    let mut builder = NetworkBuilder::new(INPUTS).expect("inputs");
+    let mut node = builder.input();
+    let layers = 1 + random.below(2);
+    for layer in 0..=layers {
+        let (rows, columns) =
+            (if layer < layers { 1 + random.below(3) } else { 1 }, builder.width(node));
+        let mut weight = || *random.pick(&[-1.0, -0.5, 0.0, 0.5, 1.0]);
+        let weights = Matrix::new(rows, columns, (0..rows * columns).map(|_| weight()).collect());
+        let bias = (0..rows).map(|_| weight()).collect();
+        node = builder.affine(node, weights.expect("sizes"), bias).expect("sizes");
+        if layer == layers {
+            break;
+        }
+        let steps =
+            [Staircase::Floor, Staircase::Round, Staircase::Sign].map(Activation::Staircase);
+        let function = if layer == 0 || random.percent(50) {
+            *random.pick(&steps)
+        } else {
+            Activation::Leaky { alpha: 0.0 }
+        };
+        node = builder.activation(node, function).expect("finite");
+    }
+    builder.finish(node, ElementType::F32)
+}
+
 struct Case {
     folder: tempfile::TempDir,
+    network: &'static str,
     evaluator: ExactEvaluator,
     factors: Vec<i64>,
     halves: bool,
@@ -47,13 +79,20 @@ impl Case {
     fn new(number: u64) -> Self {
         let mut random = Random::new(number ^ 0x9e1e);
         let folder = tempfile::tempdir().expect("a folder");
-        let text = network(&mut random, INPUTS, 1);
-        std::fs::write(folder.path().join("n.nnet"), text).expect("a file");
-        let network = read_network(&folder.path().join("n.nnet")).expect("a network").network;
-        let evaluator = ExactEvaluator::new(&network).expect("piecewise linear");
+        let network = if number.is_multiple_of(3) { "n.onnx" } else { "n.nnet" };
+        let text = match network {
+            "n.onnx" => {
+                let steps = network_with_steps(&mut random);
+                write_onnx(&steps, ElementType::F32).expect("an ONNX file")
+            }
+            _ => crate::query::network(&mut random, INPUTS, 1).into_bytes(),
+        };
+        std::fs::write(folder.path().join(network), text).expect("a file");
+        let read = read_network(&folder.path().join(network)).expect("a network").network;
+        let evaluator = ExactEvaluator::new(&read).expect("pieces that are linear");
         let mut factors = vec![random.between(-1, 1), random.between(-1, 1)];
         factors.push(*random.pick(&[-1, 1]));
-        Self { folder, evaluator, factors, halves: random.percent(30) }
+        Self { folder, network, evaluator, factors, halves: random.percent(30) }
     }
 
     fn ask(&self, bound: i64) -> (Option<AnswerWord>, Option<Value>) {
@@ -63,7 +102,7 @@ impl Case {
         let request = QueryRequest {
             evidence: true,
             certify: true,
-            ..QueryRequest::new(path("n.nnet"), path("p.vnnlib"))
+            ..QueryRequest::new(path(self.network), path("p.vnnlib"))
         };
         let outcome = query(&request, &CancelFlag::default(), &mut Silent);
         let shown = format!("{bound}: {:?}, {}", outcome.failure, outcome.report.no_evidence);
@@ -121,13 +160,19 @@ fn changed(proof: &Value, random: &mut Random) -> Value {
             break;
         }
         let k = random.below(steps.len());
-        match random.below(8) {
+        match random.below(9) {
             0 => _ = steps.remove(k),
             1 => {
                 let step = steps[k].clone();
                 steps.insert(k, step);
             }
             2 => steps[k] = Value::Null,
+            // The other side has the value at which the part is split.
+            8 => match steps[k].as_array_mut() {
+                Some(parts) if parts.len() == 3 => parts.push(json!("below")),
+                Some(parts) if parts.len() == 4 => _ = parts.pop(),
+                Some(_) | None => {}
+            },
             3 => steps[k] = json!(random.below(6)),
             4 => steps[k] = json!([random.below(3), random.between(-9, 9)]),
             5 => steps[k] = json!([random.below(6), random.below(4), random.between(-3, 3)]),
