@@ -12,7 +12,6 @@ Needs the packages of tools/requirements-trees.txt.
 """
 
 import argparse
-import csv
 import itertools
 import random
 import shutil
@@ -38,9 +37,10 @@ from sklearn.preprocessing import (Binarizer, MaxAbsScaler, MinMaxScaler, Normal
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from check_onnx import GREATEST, LEAST, ROOT, run, write_question
+from questions import ROOT, decisions, write_question
 
 INPUTS, LABELS = 3, 3
+LEAST, GREATEST = -4, 4
 # What 32-bit arithmetic may do to sums of products.
 ROUNDING = 1e-4
 
@@ -127,16 +127,12 @@ def check(program, folder, draw, used):
                     [value, np.nextafter(value, np.float32(9)), np.nextafter(value, np.float32(-9))])
     (folder / "policy.onnx").write_bytes(model.SerializeToString())
     used.update({node.op_type for node in model.graph.node})
-    write_question(folder, INPUTS, LABELS, states)
+    write_question(folder, LABELS, states, (LEAST, GREATEST))
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     labels, scores = session.run(None, {"input": np.array(states, dtype=element(kind))})
-    status, text = run([program, "dataset", folder / "model.jani", "--interface", folder / "policy.jani2nnet",
-                        "--states", folder / "states.csv", "--rollouts", 0, "--output", folder / "decisions.csv", "-q"])
+    status, text, decided = decisions(program, folder)
     if status != 0:
         return f"dataset ended with {status}: {text}"
-    with open(folder / "decisions.csv", newline="") as file:
-        decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label_index"])
-                   for row in csv.DictReader(file)}
     slack = ROUNDING if is_linear else 1e-6
     for state, label, lead in zip(states, labels, leads(pipeline, states, scores)):
         if lead > slack and decided.get(tuple(state)) != int(label):

@@ -13,7 +13,6 @@ export goes to standard error.
 """
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -23,7 +22,8 @@ import venv
 from itertools import product
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from questions import ROOT, decisions, write_question
+
 LEAST, GREATEST = -3, 3
 INPUTS, LABELS = 3, 3
 # What 32-bit sums of so few numbers can do to a score.
@@ -178,45 +178,18 @@ def environment(folder, library, version, others):
     return python
 
 
-def write_question(folder, policy, labels, least, entries):
-    """A model whose variables are the inputs, and an interface of the policy, whose inputs are `entries`."""
-    names = [f"x{k}" for k in range(INPUTS)]
-    outputs = [f"a{k}" for k in range(labels)]
-    kind = {"kind": "bounded", "base": "int", "lower-bound": LEAST, "upper-bound": GREATEST - min(least)}
-    edges = [{"location": "l", "action": label, "destinations": [{"location": "l"}]} for label in outputs]
-    unsafe = {"op": "=", "left": names[0], "right": GREATEST}
-    model = {
-        "jani-version": 1, "name": "inputs", "type": "mdp", "actions": [{"name": label} for label in outputs],
-        "variables": [{"name": name, "type": kind, "initial-value": 0} for name in names],
-        "properties": [{"name": "p", "expression": {
-            "op": "PA", "reach": {"op": "state-condition", "exp": unsafe}}}],
-        "automata": [{"name": "m", "locations": [{"name": "l"}], "initial-locations": ["l"], "edges": edges}],
-        "system": {"elements": [{"automaton": "m"}],
-                   "syncs": [{"synchronise": [label], "result": label} for label in outputs]},
-    }
-    (folder / "model.jani").write_text(json.dumps(model))
-    interface = {"version": 2, "file": str(policy), "filter": False, "input": entries or names, "output": outputs}
-    (folder / "policy.jani2nnet").write_text(json.dumps(interface))
-    with open(folder / "states.csv", "w", newline="") as file:
-        csv.writer(file).writerows([names, *([x - low for x, low in zip(state, least)] for state in states())])
-
-
 def compare(program, policy, record):
     """What is wrong with how a policy file is read, if anything; and the number of states that were compared."""
     scores, least = record["scores"], record.get("least", [0] * INPUTS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_question(folder, policy, len(scores[0]), least, record.get("input"))
-        command = [program, "dataset", folder / "model.jani", "--interface", folder / "policy.jani2nnet", "--states",
-                   folder / "states.csv", "--rollouts", 0, "--output", folder / "decisions.csv", "-q"]
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            lines = (done.stderr or done.stdout).strip().splitlines()
+        shifted = [[x - low for x, low in zip(state, least)] for state in states()]
+        write_question(folder, len(scores[0]), shifted, (LEAST, GREATEST - min(least)), policy, record.get("input"))
+        status, text, decided = decisions(program, folder)
+        if status != 0:
+            lines = text.splitlines()
             reason = lines[0].replace(str(policy), "file").partition("; supported are")[0] if lines else ""
-            return f"refused ({done.returncode}): {reason}", 0
-        with open(folder / "decisions.csv", newline="") as file:
-            decided = {tuple(int(float(row[f"x{k}"])) for k in range(INPUTS)): int(row["label"].removeprefix("a"))
-                       for row in csv.DictReader(file)}
+            return f"refused ({status}): {reason}", 0
     compared = 0
     for state, row in zip(states(), scores):
         best, second = sorted(row, reverse=True)[:2]
