@@ -106,7 +106,12 @@ def check(program, folder, draw, used):
         kind = FloatTensorType
         before, trees = linear(draw)
     pipeline = make_pipeline(*before, trees).fit(rows, classes)
-    model = to_onnx(pipeline, initial_types=[("input", kind([None, INPUTS]))])
+    # Some versions of skl2onnx export no LinearSVC.
+    try:
+        model = to_onnx(pipeline, initial_types=[("input", kind([None, INPUTS]))])
+    except NameError:
+        used["(not exported by skl2onnx)"] += 1
+        return None
     # Some exports in double precision declare types that the runtime refuses.
     try:
         onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
