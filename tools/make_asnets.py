@@ -2,11 +2,12 @@
 """Makes `benchmarks/asnets` and `suites/asnets.toml` anew: action schema networks for blocks, blocks with
 costs and sliding tiles, and the translations to the models of that name.
 
-    tools/make_asnets.py POLICERT [--only NAME] [--networks N]
+    tools/make_asnets.py POLICERT [--only NAME] [--networks N] [--check]
 
-What is there already is kept: remove a network to train it again. `--only` trains for one domain, `--networks`
-at most so many. The same version of Policert gives the same bytes. A network that solves fewer unseen problems
-than its domain asks for is left out, but its card stays.
+What is there already is kept: remove a network and its card to train it again. `--only` trains for one domain,
+`--networks` at most so many. A network that solves fewer unseen problems than its domain asks for is left out, but
+its card stays. `--check` writes nothing: it trains the networks that are there again, as their cards say, and
+compares the bytes, which the same version of Policert gives on the same machine.
 """
 
 import argparse
@@ -19,6 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "benchmarks" / "asnets"
+
+
+# Seeds of the problems.
+TRAINING_SEED, UNSEEN_SEED = 7, 8
 
 
 def sizes(layers, dimensions, seeds):
@@ -45,7 +50,7 @@ COSTS = {
     "train": [("blocksworld 3 --cost-aware", 6), ("blocksworld 4 --cost-aware", 8)],
     "unseen": ("blocksworld 6 --cost-aware", 50),
     "least": 25,
-    "networks": sizes((2,), (4,), (1, 2)),
+    "networks": sizes((2,), (4, 8), range(1, 9)),
     "options": ["--rounds", 40, "--batches", 40],
     "instances": [
         (f"blocksworld {n} --cost-aware --cost-bound 20", f"blocksworld_{n}_ca", f"blocksworld_{n}_{n - 1}")
@@ -57,7 +62,7 @@ TILES = {
     "name": "tiles",
     "train": [("npuzzle 3 3", 30)],
     "unseen": ("npuzzle 3 3", 50),
-    "least": 5,
+    "least": 25,
     "networks": sizes((2, 3, 4), (4, 8, 16), (1, 2, 3)),
     "options": ["--rounds", 60],
     "instances": [("npuzzle 3 3", "npuzzle_3_3", "npuzzle_3_3")],
@@ -100,15 +105,22 @@ def translate(policert, domain, work):
         (FOLDER / f"{stem}.translation.json").write_text(text)
 
 
-def train(policert, domain, work, most):
-    """Trains what is missing, at most so many networks."""
+def problems_of(policert, domain, work):
+    """The problems to train on, and those to try networks on."""
     name = domain["name"]
     problems = [
         path
         for i, (what, count) in enumerate(domain["train"])
-        for path in generate(policert, what, count, 7, work / f"train_{name}_{i}")
+        for path in generate(policert, what, count, TRAINING_SEED, work / f"train_{name}_{i}")
     ]
-    unseen = generate(policert, domain["unseen"][0], domain["unseen"][1], 8, work / f"unseen_{name}")
+    unseen = generate(policert, domain["unseen"][0], domain["unseen"][1], UNSEEN_SEED, work / f"unseen_{name}")
+    return problems, unseen
+
+
+def train(policert, domain, work, most):
+    """Trains what is missing, at most so many networks."""
+    name = domain["name"]
+    problems, unseen = problems_of(policert, domain, work)
     tried = [word for path in unseen for word in ("--unseen", path)]
     for layers, dimension, seed in domain["networks"]:
         stem = f"{name}_{layers}_{dimension}_{seed}"
@@ -125,9 +137,10 @@ def train(policert, domain, work, most):
         told = told.replace(f"{network} ", "").strip()
         solved = int(told.split(", and ")[1].split()[0])
         record = {
-            "unseen": domain["unseen"][0],
-            "result": told,
+            "problems": [f"{what} --problems {count} --seed {TRAINING_SEED}" for what, count in domain["train"]],
+            "unseen": f"{domain['unseen'][0]} --problems {domain['unseen'][1]} --seed {UNSEEN_SEED}",
             "options": " ".join(map(str, options)),
+            "result": told,
             "processor_s": round(seconds),
         }
         card.write_text(json.dumps(record, indent=1) + "\n")
@@ -135,6 +148,23 @@ def train(policert, domain, work, most):
         if solved < domain["least"]:
             network.unlink()
     return most
+
+
+def check(policert, domain, work):
+    """Trains the networks that are there again. Returns the names of those that differ."""
+    name = domain["name"]
+    problems, _ = problems_of(policert, domain, work)
+    differ = []
+    for network in sorted(FOLDER.glob(f"{name}_[0-9]*_[0-9]*_[0-9]*.json")):
+        if network.name.endswith((".card.json", ".translation.json")):
+            continue
+        options = json.loads(network.with_suffix(".card.json").read_text())["options"].split()
+        again = work / network.name
+        run(policert, "asnet", "train", FOLDER / f"{name}.pddl", *problems, *options, "--output", again)
+        same = again.read_bytes() == network.read_bytes()
+        print(network.stem, "is the same" if same else "DIFFERS", flush=True)
+        differ += [] if same else [network.stem]
+    return differ
 
 
 def instances(domain):
@@ -170,8 +200,14 @@ def main():
     parser.add_argument("policert", type=Path)
     parser.add_argument("--only")
     parser.add_argument("--networks", type=int, default=-1)
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     policert = arguments.policert.resolve()
+    if arguments.check:
+        with tempfile.TemporaryDirectory() as work:
+            asked = [domain for domain in (BLOCKS, COSTS, TILES) if arguments.only in (None, domain["name"])]
+            differ = [name for domain in asked for name in check(policert, domain, Path(work))]
+        sys.exit(f"not reproduced: {', '.join(differ)}" if differ else 0)
     FOLDER.mkdir(exist_ok=True)
     lines = [
         "# Action schema networks under `benchmarks/asnets`, written by `tools/make_asnets.py`.",

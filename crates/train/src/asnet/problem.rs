@@ -79,8 +79,9 @@ impl Problem {
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
         self.teacher.forget();
-        let anywhere = self.teacher.any_state(random).unwrap_or_else(|| self.wander(random));
         let (last, is_solved) = self.follow(asnet, config, None, random, budget)?;
+        let any = if config.any_way { self.teacher.any_state(random) } else { None };
+        let anywhere = any.unwrap_or_else(|| self.wander(random));
         if config.any_way {
             self.follow(asnet, config, Some(&anywhere), random, budget)?;
         }
