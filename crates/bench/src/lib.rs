@@ -17,7 +17,7 @@ mod suite;
 pub use journal::{JournalEntry, RunKey, RunResult, StudyJournal, latest, merged};
 pub use measure::{MeasureRequest, Measurement, measure};
 pub use report::write_report;
-pub use run::{StudyOptions, StudyProgress, StudySummary, run_suite, work_folder};
+pub use run::{StudyOptions, StudyProgress, StudySummary, Workers, run_suite, work_folder};
 pub use suite::{
     ColumnSpec, FigureKind, FigureSpec, OutputRule, Preparation, Published, Quick, Suite,
     SuiteConfiguration, SuiteInstance, TableRows, TableSpec, Word, Words,

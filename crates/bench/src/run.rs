@@ -1,6 +1,7 @@
 //! Running a suite: one process for each run.
 
 mod answer;
+mod cluster;
 mod prepare;
 mod process;
 
@@ -10,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use policert_engine_api::CancelFlag;
-use policert_outcome::{Failure, VERSION};
+use policert_outcome::{Failure, FileDigest, VERSION};
 
 use crate::freshness::{changed, named_files};
-use crate::journal::{JournalEntry, RunKey, StudyJournal, latest};
+use crate::journal::{JournalEntry, RunKey, RunResult, StudyJournal, latest};
 use crate::suite::Suite;
 
 /// Says how to run a suite.
@@ -29,10 +30,19 @@ pub struct StudyOptions {
     pub only: Option<String>,
     /// The limit of the time of each run, in place of the suite's.
     pub time: Option<Duration>,
-    /// Runs at the same time.
-    pub jobs: usize,
+    /// Where runs are made.
+    pub workers: Workers,
     /// Which of how many parts of the study is run, the first one is 1.
     pub shard: (usize, usize),
+}
+
+/// Says where the runs of a study are made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Workers {
+    /// On this machine, so many at the same time.
+    Here(usize),
+    /// On the cluster of Ray with this address, as many at the same time as it has processors for.
+    Ray(String),
 }
 
 /// Receives what a study does on the way.
@@ -104,8 +114,12 @@ pub fn run_suite(
     }
     let study = Study { suite, options, work: &work, limits: &limits, count: runs.len() };
     let shared = Shared { journal, progress, failure: None };
-    let made = study.make(&missing, cancel, shared)?;
-    summary.made = made;
+    summary.made = match &options.workers {
+        Workers::Here(jobs) => study.make(&missing, *jobs, cancel, shared)?,
+        // Ray need not be there for nothing.
+        Workers::Ray(_) if missing.is_empty() => 0,
+        Workers::Ray(address) => cluster::make(&study, address, &missing, cancel, shared)?,
+    };
     summary.interrupted = cancel.is_raised();
     Ok(summary)
 }
@@ -144,11 +158,21 @@ struct Shared<'a> {
     failure: Option<Failure>,
 }
 
+impl Shared<'_> {
+    /// Keeps a finished run.
+    fn keep(&mut self, entry: &JournalEntry, number: usize, count: usize) -> Result<(), Failure> {
+        self.journal.add(entry)?;
+        self.progress.finished(entry, number, count);
+        Ok(())
+    }
+}
+
 impl Study<'_> {
-    /// Makes runs, so many at the same time as the options say; the number of those that are finished.
+    /// Makes runs on this machine, so many at the same time; the number of those that are finished.
     fn make(
         &self,
         runs: &[(usize, &RunKey)],
+        jobs: usize,
         cancel: &CancelFlag,
         shared: Shared<'_>,
     ) -> Result<usize, Failure> {
@@ -164,14 +188,13 @@ impl Study<'_> {
                 shared.lock().map_err(|_| poisoned(()))?.progress.begins(key, *number, self.count);
                 let Some(entry) = self.run(key, cancel)? else { return Ok(()) };
                 let mut shared = shared.lock().map_err(|_| poisoned(()))?;
-                shared.journal.add(&entry)?;
-                shared.progress.finished(&entry, *number, self.count);
+                shared.keep(&entry, *number, self.count)?;
                 made.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.options.jobs.max(1).min(runs.len()) {
+            for _ in 0..jobs.max(1).min(runs.len()) {
                 scope.spawn(|| {
                     if let (Err(failure), Ok(mut shared)) = (work(), shared.lock()) {
                         shared.failure.get_or_insert(failure);
@@ -187,20 +210,30 @@ impl Study<'_> {
 
     /// One run; `None` if it was interrupted.
     fn run(&self, key: &RunKey, cancel: &CancelFlag) -> Result<Option<JournalEntry>, Failure> {
-        let mut files = named_files(self.suite, key, self.work);
-        let Some((result, read)) = process::run(self, key, cancel)? else { return Ok(None) };
+        let files = named_files(self.suite, key, self.work);
+        let answer = process::run(self, key, cancel)?;
+        Ok(answer.map(|answer| self.entry(key, files, answer)))
+    }
+
+    /// The entry of a run: what it answered, the files that its arguments name, and those that it read.
+    fn entry(
+        &self,
+        key: &RunKey,
+        mut files: Vec<FileDigest>,
+        (result, read): (RunResult, Vec<FileDigest>),
+    ) -> JournalEntry {
         // What the run read counts as it was then.
         for file in read {
             files.retain(|named| named.path != file.path);
             files.push(file);
         }
-        Ok(Some(JournalEntry {
+        JournalEntry {
             key: key.clone(),
             arguments: self.suite.arguments(key),
             limits: self.limits.clone(),
             version: VERSION.to_owned(),
             files,
             result,
-        }))
+        }
     }
 }

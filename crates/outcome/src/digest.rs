@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use policert_engine_api::{Budget, StopReason};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
+
+use crate::known_digests::{KnownDigests, Stamp};
 
 /// A file that a run read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -64,20 +67,7 @@ pub fn digests(
     files: impl IntoIterator<Item = (InputRole, PathBuf)>,
     budget: &Budget,
 ) -> Result<Vec<Input>, (PathBuf, DigestError)> {
-    let mut budget = budget.fork();
-    let mut by_path: BTreeMap<PathBuf, InputRole> = BTreeMap::new();
-    for (role, path) in files {
-        by_path.entry(path).and_modify(|known| *known = role.min(*known)).or_insert(role);
-    }
-    let mut inputs = Vec::with_capacity(by_path.len());
-    for (path, role) in by_path {
-        match digest(&path, || budget.poll_clock().map_err(DigestError::from)) {
-            Ok(sha256) => inputs.push(Input { role, path, sha256 }),
-            Err(error) => return Err((path, error)),
-        }
-    }
-    inputs.sort_by_key(|input| input.role);
-    Ok(inputs)
+    KnownDigests::default().digests(files, budget)
 }
 
 /// The same for files that something else reads: if one cannot be read there are no digests, since
@@ -89,10 +79,49 @@ pub fn digests_if_readable(
     files: impl IntoIterator<Item = (InputRole, PathBuf)>,
     budget: &Budget,
 ) -> Result<Vec<Input>, StopReason> {
-    match digests(files, budget) {
-        Ok(inputs) => Ok(inputs),
-        Err((_, DigestError::Stop(reason))) => Err(reason),
-        Err((_, DigestError::Io(_))) => Ok(Vec::new()),
+    KnownDigests::default().digests_if_readable(files, budget)
+}
+
+impl KnownDigests {
+    /// As [`digests`], but those that are known are not computed again.
+    ///
+    /// # Errors
+    /// As [`digests`].
+    pub fn digests(
+        &self,
+        files: impl IntoIterator<Item = (InputRole, PathBuf)>,
+        budget: &Budget,
+    ) -> Result<Vec<Input>, (PathBuf, DigestError)> {
+        let mut budget = budget.fork();
+        let mut by_path: BTreeMap<PathBuf, InputRole> = BTreeMap::new();
+        for (role, path) in files {
+            by_path.entry(path).and_modify(|known| *known = role.min(*known)).or_insert(role);
+        }
+        let mut inputs = Vec::with_capacity(by_path.len());
+        for (path, role) in by_path {
+            match digest(&path, self, || budget.poll_clock().map_err(DigestError::from)) {
+                Ok(sha256) => inputs.push(Input { role, path, sha256 }),
+                Err(error) => return Err((path, error)),
+            }
+        }
+        inputs.sort_by_key(|input| input.role);
+        Ok(inputs)
+    }
+
+    /// As [`digests_if_readable`], but those that are known are not computed again.
+    ///
+    /// # Errors
+    /// As [`digests_if_readable`].
+    pub fn digests_if_readable(
+        &self,
+        files: impl IntoIterator<Item = (InputRole, PathBuf)>,
+        budget: &Budget,
+    ) -> Result<Vec<Input>, StopReason> {
+        match self.digests(files, budget) {
+            Ok(inputs) => Ok(inputs),
+            Err((_, DigestError::Stop(reason))) => Err(reason),
+            Err((_, DigestError::Io(_))) => Ok(Vec::new()),
+        }
     }
 }
 
@@ -101,7 +130,7 @@ pub fn digests_if_readable(
 /// # Errors
 /// If it is no regular file, or cannot be read.
 pub fn file_digest(path: &Path) -> std::io::Result<String> {
-    digest(path, || Ok(()))
+    digest(path, &KnownDigests::default(), || Ok(()))
 }
 
 /// SHA-256 of a text, in lower-case hexadecimal digits.
@@ -125,9 +154,15 @@ const BLOCK: usize = 1 << 14;
 
 fn digest<E: From<std::io::Error>>(
     path: &Path,
+    known: &KnownDigests,
     mut go_on: impl FnMut() -> Result<(), E>,
 ) -> Result<String, E> {
     let mut file = policert_files::open(path)?;
+    let stamp = Stamp::before(SystemTime::now(), &file);
+    if let Some(digest) = stamp.and_then(|stamp| known.find(path, &stamp)) {
+        go_on()?;
+        return Ok(digest);
+    }
     let mut hasher = Sha256::new();
     let mut block = vec![0; BLOCK];
     loop {
@@ -137,7 +172,11 @@ fn digest<E: From<std::io::Error>>(
             n => hasher.update(&block[..n]),
         }
     }
-    Ok(hexadecimal(hasher))
+    let digest = hexadecimal(hasher);
+    if let Some(stamp) = stamp {
+        known.keep(path, stamp, &digest);
+    }
+    Ok(digest)
 }
 
 #[cfg(test)]

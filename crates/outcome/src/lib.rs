@@ -29,6 +29,7 @@ mod digest;
 mod exit_status;
 mod failure;
 mod finding;
+mod known_digests;
 mod memory;
 mod metered;
 mod optional_file;
@@ -48,6 +49,7 @@ pub use digest::{
 pub use exit_status::ExitStatus;
 pub use failure::Failure;
 pub use finding::{Finding, FindingKind, policy_findings};
+pub use known_digests::{KnownDigests, unchanged_since};
 pub use memory::{available_memory, peak_memory_mb};
 pub use metered::metered;
 pub use optional_file::{FileRecord, write_or_remove};

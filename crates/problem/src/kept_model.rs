@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use policert_engine_api::Budget;
-use policert_outcome::{Input, digests_if_readable};
+use policert_outcome::Input;
 
 use crate::load::model_files;
 use crate::{ModelSource, Probabilities, ProblemOptions};
@@ -57,7 +57,8 @@ impl KeptModel {
             probabilities: options.probabilities,
         };
         // Without digests nothing is known about the files, and reading says what is wrong.
-        let files = digests_if_readable(model_files(options), budget).unwrap_or_default();
+        let files = options.kept.digests.digests_if_readable(model_files(options), budget);
+        let files = files.unwrap_or_default();
         let kept = place.lock().map_or(None, |entry| entry.clone());
         if let Some(entry) = kept
             && entry.key == key
@@ -79,13 +80,6 @@ impl fmt::Debug for KeptModel {
     }
 }
 
-impl PartialEq for KeptModel {
-    /// What is kept is no part of a question.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -93,6 +87,7 @@ mod tests {
     use policert_outcome::Remarks;
 
     use super::*;
+    use crate::Kept;
     use crate::load::model;
 
     fn read(options: &ProblemOptions) -> Arc<ModelSource> {
@@ -107,7 +102,7 @@ mod tests {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/icy_road/model.jani");
         let text = std::fs::read_to_string(example).expect("the example");
         std::fs::write(&path, &text).expect("a file");
-        let options = ProblemOptions { kept: KeptModel::place(), ..ProblemOptions::new(&path) };
+        let options = ProblemOptions { kept: Kept::place(), ..ProblemOptions::new(&path) };
         let first = read(&options);
         assert!(Arc::ptr_eq(&first, &read(&options)));
         let other = ProblemOptions { probabilities: Probabilities::Exact, ..options.clone() };

@@ -25,7 +25,9 @@ mod asnet;
 pub mod control_loop;
 mod files;
 mod hollow_facts;
+mod kept;
 mod kept_model;
+mod kept_policy;
 pub mod load;
 mod model_source;
 mod options;
@@ -44,7 +46,9 @@ pub use policert_ppa::Splits;
 pub use asnet::is_asnet;
 pub use files::Files;
 pub use hollow_facts::HollowFact;
+pub use kept::Kept;
 pub use kept_model::KeptModel;
+pub use kept_policy::KeptPolicy;
 pub use model_source::ModelSource;
 pub use options::{
     InitialStates, PolicySource, Predicates, Probabilities, ProblemOptions, StateSpace,

@@ -5,17 +5,19 @@ use std::sync::{Arc, Mutex};
 
 use policert_engine_api::{Budget, StopReason};
 use policert_jani::diagnostic::DiagnosticCode;
-use policert_jani::property::{Property, Quantity, StandardProperty, TrainingRewards};
+use policert_jani::property::{Property, StandardProperty, TrainingRewards};
 use policert_jani::{
     Diagnostic, LoadOptions, Loaded, PropertyKey, Selector, Severity, StopCheck, load_model,
 };
 use policert_model::{Condition, Expr, InitialValue, Model, Observable, SafetyProperty, Start};
-use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks, digests};
+use policert_outcome::{DigestError, Failure, Finding, InputRole, Remarks};
 use policert_policy::LoadedPolicy;
 use policert_policy::interface::NamedExpressions;
 use policert_ppa::SplitsError;
 
 use crate::files::Files;
+use crate::kept_policy::taken;
+use crate::probability_question::as_safety;
 use crate::semantics::semantics;
 use crate::{
     InitialStates, ModelSource, PolicySource, Predicates, Probabilities, Problem, ProblemOptions,
@@ -59,7 +61,7 @@ impl Problem {
         remarks.files = files.iter().map(|(_, path)| path.clone()).collect();
         // Also of a run that failed, as far as its files can be read.
         files.retain(|_| options.digests);
-        match digests(files, budget) {
+        match options.kept.digests.digests(files, budget) {
             Ok(inputs) => remarks.inputs = inputs,
             Err((_, DigestError::Stop(reason))) => return Err(Failure::Stopped(reason)),
             Err((path, error)) if result.is_ok() => {
@@ -89,11 +91,14 @@ fn load(
     let (record, policy) = {
         let model = source.model().ok_or_else(no_model)?;
         let interface = property.interface.as_deref();
-        let expressions = ModelExpressions::new(&source);
-        let planned = (model, source.task.as_ref());
-        let fitted = policy::load(options, planned, &expressions, interface, budget, files)?;
+        let asked = (options, &source, interface);
+        let fitted = options.kept.policy.or_read(asked, budget, files, |files| {
+            let expressions = ModelExpressions::new(&source);
+            let planned = (model, source.task.as_ref());
+            policy::load(options, planned, &expressions, interface, budget, files)
+        })?;
         without_effect::refuse(options, &property, fitted.is_some())?;
-        (record(options, &source, &selector, &property, fitted.as_ref()), fitted)
+        (record(options, &source, &selector, &property, fitted.as_deref()), fitted)
     };
     let is_markov_chain = source.summary().is_some_and(|summary| summary.model_type == "dtmc");
     let never = policy.as_ref().map(|fitted| fitted.never.as_slice()).unwrap_or_default();
@@ -101,7 +106,7 @@ fn load(
         .map_or_else(|kept| kept.model().cloned(), ModelSource::into_model)
         .ok_or_else(no_model)?
         .without_labels(never);
-    remark(options, &property, policy.as_ref(), remarks);
+    remark(options, &property, policy.as_deref(), remarks);
     let rules = policy.as_ref().map(|fitted| &fitted.policy);
     let semantics = semantics(options, &model, &property, rules, never, terminal.as_ref());
     Ok(Problem {
@@ -110,7 +115,7 @@ fn load(
         standard,
         is_markov_chain,
         rewards,
-        policy: policy.map(|fitted| fitted.policy),
+        policy: policy.map(taken),
         semantics,
         record,
         inputs: Vec::new(),
@@ -168,7 +173,7 @@ pub fn model(
     budget: &Budget,
     remarks: &mut Remarks,
 ) -> Result<Arc<ModelSource>, Failure> {
-    let source = options.kept.or_read(options, budget, || read(options, budget))?;
+    let source = options.kept.model.or_read(options, budget, || read(options, budget))?;
     accept(source.diagnostics(), remarks)?;
     if source.model().is_none() { Err(no_model()) } else { Ok(source) }
 }
@@ -318,21 +323,6 @@ pub fn any_property(
 fn has_one_initial_state(model: &Model) -> bool {
     let fixed = |value: &InitialValue| matches!(value, InitialValue::Fixed(_));
     model.initial_values.iter().all(fixed)
-}
-
-/// Returns what a verdict says about a standard property that is answered as a safety property.
-fn as_safety(standard: &StandardProperty) -> String {
-    let name = &standard.name;
-    match standard.quantity {
-        Quantity::Possible => format!(
-            "property `{name}` asks whether a state is reachable: unsafe means that it is, and the \
-             property holds; safe means that it does not hold"
-        ),
-        Quantity::Certain | Quantity::MaxProbability | Quantity::MinProbability => format!(
-            "property `{name}` asks whether all reachable states satisfy a condition: safe means that \
-             the property holds, unsafe that a state that does not satisfy it is reachable"
-        ),
-    }
 }
 
 /// Replaces the predicates of the property by those that are asked for.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use policert_policy::{ChoiceRule, Filter, Numbers, Share, Ties};
 use policert_ppa::Splits;
 
-use crate::{DomainSetting, KeptModel, QuestionAim, StuckStates};
+use crate::{DomainSetting, Kept, QuestionAim, StuckStates};
 
 /// A question in the words of the user.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,8 +63,8 @@ pub struct ProblemOptions {
     /// True if the SHA-256 of the files that are read is computed, for results and evidence.
     /// [default: true]
     pub digests: bool,
-    /// Where the model is kept for other questions about it. [default: nowhere]
-    pub kept: KeptModel,
+    /// Where model and policy are kept for other questions about them. [default: nowhere]
+    pub kept: Kept,
 }
 
 impl ProblemOptions {
@@ -95,7 +95,7 @@ impl ProblemOptions {
             predicates: Predicates::OfProperty,
             probabilities: Probabilities::Rounded,
             digests: true,
-            kept: KeptModel::default(),
+            kept: Kept::default(),
         }
     }
 }

@@ -44,15 +44,7 @@ pub fn load(
     }
     files.extend(interface.map(|path| (InputRole::Interface, path.to_owned())));
     files.extend(network.map(|path| (InputRole::Policy, path.to_owned())));
-    let rules = PolicyOptions {
-        scores: options.scores.clone(),
-        ties: options.ties,
-        filter: options.filter,
-        numbers: options.numbers.unwrap_or_default(),
-        choice: options.choice.unwrap_or_default(),
-        // Without effect otherwise, which is said later.
-        at_least: options.at_least.filter(|_| options.choice == Some(ChoiceRule::Sample)),
-    };
+    let rules = rules(options);
     if let Some(loaded) =
         asnet::load((model, task), expressions, (network, interface), &rules, budget)?
     {
@@ -66,6 +58,19 @@ pub fn load(
     files.push((InputRole::Policy, loaded.network_file.clone()));
     files.extend(loaded.data_files.iter().map(|path| (InputRole::Policy, path.clone())));
     Ok(Some(loaded))
+}
+
+/// The settings about the meaning of the policy.
+pub(crate) fn rules(options: &ProblemOptions) -> PolicyOptions {
+    PolicyOptions {
+        scores: options.scores.clone(),
+        ties: options.ties,
+        filter: options.filter,
+        numbers: options.numbers.unwrap_or_default(),
+        choice: options.choice.unwrap_or_default(),
+        // Without effect otherwise, which is said later.
+        at_least: options.at_least.filter(|_| options.choice == Some(ChoiceRule::Sample)),
+    }
 }
 
 /// The property names an interface that is not there.

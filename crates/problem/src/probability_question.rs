@@ -148,3 +148,18 @@ pub fn reaching(property: &StandardProperty) -> SafetyProperty {
 fn fails(condition: &Condition) -> Condition {
     condition.negate()
 }
+
+/// Returns what a verdict says about a standard property that is answered as a safety property.
+pub(crate) fn as_safety(standard: &StandardProperty) -> String {
+    let name = &standard.name;
+    match standard.quantity {
+        Quantity::Possible => format!(
+            "property `{name}` asks whether a state is reachable: unsafe means that it is, and the \
+             property holds; safe means that it does not hold"
+        ),
+        Quantity::Certain | Quantity::MaxProbability | Quantity::MinProbability => format!(
+            "property `{name}` asks whether all reachable states satisfy a condition: safe means that \
+             the property holds, unsafe that a state that does not satisfy it is reachable"
+        ),
+    }
+}

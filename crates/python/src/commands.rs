@@ -9,10 +9,11 @@ use policert_explore::Rollout;
 use policert_lab::{
     ConvertFormat, ConvertRequest, PolicyEncoding, SimulateRequest, SkeletonRequest,
 };
+use policert_numeric::Rational;
 use policert_outcome::{Failure, Remarks};
 use policert_problem::{Problem, ProblemOptions};
 use policert_query::QueryRequest;
-use policert_verify::reach::ReachRequest;
+use policert_verify::reach::{GoalRule, InitialRange, ReachRequest};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -76,17 +77,28 @@ pub fn simulate(
 
 /// The reachable boxes of a control loop.
 #[pyfunction]
-#[pyo3(signature = (file, bounds, instance=None, threads=1, record=false, progress=None))]
+#[pyo3(signature = (file, bounds, instance=None, initial=Vec::new(), threads=1, record=false, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "the options of the command")]
 pub fn reach(
     py: Python<'_>,
     file: PathBuf,
     bounds: Bounds,
     instance: Option<String>,
+    initial: Vec<Side>,
     threads: u16,
     record: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
+    let number = |text: &String| {
+        let wrong = |_| usage(format!("initial: `{text}` is no number such as 0.25 or 1/3"));
+        text.parse::<Rational>().map_err(wrong)
+    };
+    let range = |(variable, lower, upper): &Side| {
+        let (lower, upper) = (number(lower)?, number(upper)?);
+        Ok(InitialRange { variable: variable.clone(), lower, upper })
+    };
     let request = ReachRequest {
+        initial: initial.iter().map(range).collect::<PyResult<_>>()?,
         instance,
         threads: threads.max(1),
         limits: bounds.limits()?,
@@ -97,6 +109,22 @@ pub fn reach(
         policert_verify::reach::reach(&request, cancel, observer)
     })?;
     text(&outcome)
+}
+
+/// A variable with its least and greatest value, as fractions.
+type Side = (String, String, String);
+
+/// The initial box of a control loop, each variable with its bounds, and whether all trajectories are to be
+/// in a goal at once.
+#[pyfunction]
+#[pyo3(signature = (file, instance=None))]
+pub fn initial_box(file: PathBuf, instance: Option<&str>) -> PyResult<(Vec<Side>, bool)> {
+    let task = policert_problem::control_loop::read(&file, instance);
+    let task = task.map_err(|failure| failed(&failure))?;
+    let sides = task.state.iter().zip(&task.initial);
+    let sides = sides.map(|(name, (low, high))| (name.clone(), low.to_string(), high.to_string()));
+    let is_all_at_once = task.goal.is_some() && task.question.goal == GoalRule::AllAtOnce;
+    Ok((sides.collect(), is_all_at_once))
 }
 
 /// A property of a network.

@@ -18,7 +18,8 @@ use pyo3::prelude::*;
 mod _policert {
     #[pymodule_export]
     use crate::commands::{
-        certify, choices, convert, interface, query, reach, shape, simulate, verify, version,
+        certify, choices, convert, initial_box, interface, query, reach, shape, simulate, verify,
+        version,
     };
     #[pymodule_export]
     use crate::environment::Environment;

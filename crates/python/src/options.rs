@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use policert_engine_api::{Limits, Setting};
 use policert_numeric::Rational;
 use policert_problem::{
-    InitialStates, KeptModel, PolicySource, Predicates, ProblemOptions, QuestionAim, Share,
+    InitialStates, Kept as Places, PolicySource, Predicates, ProblemOptions, QuestionAim, Share,
     StateSpace, TerminalChoice,
 };
 use policert_verify::{EngineOption, Request};
@@ -15,15 +15,15 @@ use pyo3::prelude::*;
 
 use crate::failure::usage;
 
-/// Where a model is kept once it was read.
+/// Where a model or a policy is kept once it was read.
 #[pyclass(frozen)]
-pub struct Kept(KeptModel);
+pub struct Kept(Places);
 
 #[pymethods]
 impl Kept {
     #[new]
     fn new() -> Self {
-        Self(KeptModel::place())
+        Self(Places::place())
     }
 }
 
@@ -34,6 +34,8 @@ pub struct Task {
     model: PathBuf,
     #[pyo3(default)]
     kept: Option<Py<Kept>>,
+    #[pyo3(default)]
+    kept_policy: Option<Py<Kept>>,
     #[pyo3(default)]
     problem: Option<PathBuf>,
     #[pyo3(item("unsafe"), default)]
@@ -93,6 +95,9 @@ impl Task {
         let mut options = ProblemOptions::new(&self.model);
         if let Some(kept) = &self.kept {
             options.kept = kept.get().0.clone();
+        }
+        if let Some(kept) = &self.kept_policy {
+            options.kept.policy = kept.get().0.policy.clone();
         }
         options.pddl_problem.clone_from(&self.problem);
         options.property.clone_from(&self.property);

@@ -27,13 +27,13 @@ pub struct VectorEnvironment {
 /// The greatest number of episodes.
 const MOST: usize = 1 << 20;
 
-/// Observations, rewards, which episodes ended, which were cut off, and how they ended.
+/// Observations, rewards, which episodes ended, which were cut off, and how they ended if one did.
 type Steps<'py> = (
     Bound<'py, PyArray2<f32>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<bool>>,
     Bound<'py, PyArray1<bool>>,
-    Bound<'py, PyArray1<u8>>,
+    Option<Bound<'py, PyArray1<u8>>>,
 );
 
 #[pymethods]
@@ -114,6 +114,7 @@ impl VectorEnvironment {
         let mut terminated = Array1::<bool>::from_elem(count, false);
         let mut truncated = Array1::<bool>::from_elem(count, false);
         let mut endings = Array1::<u8>::zeros(count);
+        let mut has_ended = false;
         let Self { spaces, run, walkers, rewards: worth, max_steps } = self;
         let stepped = run.with_dependent_mut(|_, episode| {
             let rows = observations.rows_mut().into_iter();
@@ -126,6 +127,7 @@ impl VectorEnvironment {
                     rewards[k] = reward;
                     endings[k] = ending as u8;
                     terminated[k] = ending != Ending::None;
+                    has_ended |= terminated[k];
                     truncated[k] = !terminated[k] && max_steps.is_some_and(|n| walker.actions >= n);
                     walker.is_over = terminated[k] || truncated[k];
                 }
@@ -139,7 +141,7 @@ impl VectorEnvironment {
             rewards.into_pyarray(py),
             terminated.into_pyarray(py),
             truncated.into_pyarray(py),
-            endings.into_pyarray(py),
+            has_ended.then(|| endings.into_pyarray(py)),
         ))
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import counters
+from conftest import ROOT, counters
 
 import policert
 
@@ -52,6 +53,49 @@ def test_a_study_is_resumed(icy_road: str, tmp_path: Path) -> None:
     assert changed.answers() == {}
 
 
+def test_a_journal_knows_the_files_that_were_read(icy_road: str, tmp_path: Path) -> None:
+    from policert.ray import Study
+
+    folder = tmp_path / "road"
+    shutil.copytree(Path(icy_road).parent, folder)
+    study = Study(tmp_path / "answers.jsonl")
+    study.add("careful", folder / "model.jani", "careful")
+    assert study.run()["careful"].is_safe and len(study.answers()) == 1
+    # The property names the network; nothing of the question itself has changed.
+    shutil.copy(folder / "hasty.onnx", folder / "careful.onnx")
+    assert study.answers() == {}
+    assert study.run()["careful"].is_unsafe
+
+
+def dies() -> policert.Policy:
+    os._exit(1)
+
+
+def test_a_question_whose_worker_always_dies_is_asked_again(icy_road: str, tmp_path: Path) -> None:
+    from policert.ray import Study
+
+    study = Study(tmp_path / "answers.jsonl")
+    study.add("dies", icy_road, "careful", dies)
+    study.add("careful", icy_road, "careful")
+    answers = study.run()
+    assert isinstance(answers["dies"], policert.PolicertError) and answers["careful"].is_safe
+    assert list(study.answers()) == ["careful"]
+
+
+def kill_worker() -> list[int]:
+    """Ends a process that answers a question or runs a program; its number."""
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                command = (process / "cmdline").read_text()
+            except OSError:
+                continue
+            if command.startswith(("ray::_answer", "ray::_run")):
+                os.kill(int(process.name), signal.SIGKILL)
+                return [int(process.name)]
+    return []
+
+
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     from policert.ray import Study
 
@@ -61,18 +105,8 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     killed: list[int] = []
 
     def kill(_name: str, _answer: object) -> None:
-        if killed:
-            return
-        for process in Path("/proc").iterdir():
-            if process.name.isdigit():
-                try:
-                    command = (process / "cmdline").read_text()
-                except OSError:
-                    continue
-                if command.startswith("ray::_answer"):
-                    os.kill(int(process.name), signal.SIGKILL)
-                    killed.append(int(process.name))
-                    return
+        if not killed:
+            killed.extend(kill_worker())
 
     answers = study.run(told=kill)
     assert killed
@@ -137,6 +171,95 @@ def test_parts_of_start_states(icy_road: str, tmp_path: Path) -> None:
     assert wrong.verdict == "unknown"
     with pytest.raises(policert.UsageError):
         slices(icy_road, "speed", 5)
+
+
+def test_parts_of_an_initial_box(root: Path, tmp_path: Path) -> None:
+    from policert.ray import boxes, partition_reach
+
+    task = root / "examples/cart/cells.toml"
+    parts = boxes(task, {"p": 2, "v": 2})
+    assert len(parts) == 4
+    merged = partition_reach(task, boxes=parts, journal=tmp_path / "parts.jsonl")
+    assert merged.is_safe and len(merged.parts) == 4
+    assert all(isinstance(part, policert.ReachAnswer) for part in merged.parts.values())
+    again = partition_reach(task, boxes=parts, journal=tmp_path / "parts.jsonl")
+    assert [part.seconds for part in again.parts.values()] == [
+        part.seconds for part in merged.parts.values()
+    ]
+    at_once = tmp_path / "at_once.toml"
+    text = task.read_text(encoding="utf-8").replace("cells.onnx", str(task.parent / "cells.onnx"))
+    at_once.write_text(text + '\n[question]\ngoal_rule = "all-at-once"\n', encoding="utf-8")
+    with pytest.raises(policert.Unsupported):
+        partition_reach(at_once, boxes=boxes(at_once, {"p": 2}), journal=tmp_path / "no.jsonl")
+    for counts in ({"q": 2}, {"p": 0}):
+        with pytest.raises(policert.UsageError):
+            boxes(task, counts)
+
+
+def program() -> Path:
+    for profile in ("release", "debug"):
+        path = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / profile / "policert"
+        if path.is_file():
+            return path
+    pytest.skip("the program is not built")
+
+
+def bench(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """A study of a suite on a Ray of its own, with two processors."""
+    python = folder / "bin/python3"
+    if not python.exists():
+        python.parent.mkdir()
+        python.symlink_to(sys.executable)
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.Popen(
+        [str(program()), "bench", "run", "suite.toml", "--journal", "study.jsonl", *options],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+SUITE = """
+name = "Counters"
+folder = "."
+seconds = 120
+memory = "4GB"
+[[instance]]
+name = "counters"
+arguments = ["counters_{n}.jani", "--no-policy"]
+axes = { n = [9, 10, 11, 12, 13, 14] }
+[[configuration]]
+name = "explicit"
+arguments = ["--engine", "explicit"]
+"""
+
+
+def test_a_suite_is_run_on_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE, encoding="utf-8")
+    for n in range(9, 15):
+        text = json.dumps(counters(5, n))
+        (tmp_path / f"counters_{n}.jani").write_text(text, encoding="utf-8")
+    address = ray.get_runtime_context().gcs_address
+    study = bench(tmp_path, "--ray", address)
+    journal, end = tmp_path / "study.jsonl", time.monotonic() + 120
+    while not (journal.exists() and journal.read_bytes().count(b"\n") >= 2):
+        assert study.poll() is None and time.monotonic() < end
+        time.sleep(0.01)
+    killed = kill_worker()
+    # The study dies, and what it began ends with it.
+    study.kill()
+    study.wait()
+    assert killed
+    known = journal.read_bytes().count(b"\n")
+    assert known < 6
+    output, _ = bench(tmp_path, "--ray", address, "--resume").communicate(timeout=300)
+    assert f"6 of 6 runs are finished, {6 - known} of them now" in output, output
+    verdicts = [json.loads(line)["result"]["verdict"] for line in journal.open(encoding="utf-8")]
+    assert verdicts == ["safe"] * 6
+    refused, _ = bench(tmp_path, "--ray", "127.0.0.1:1", "--resume", "--timeout", "9").communicate()
+    assert "--ray 127.0.0.1:1" in refused
 
 
 def test_seeds_of_training(icy_road: str, tmp_path: Path) -> None:

@@ -166,6 +166,18 @@ def test_query(root: Path) -> None:
     assert (answer.witness is not None) == (answer.answer == "sat")
 
 
+def test_parts_of_initial_boxes(root: Path) -> None:
+    task = root / "examples/cart/cells.toml"
+    answer = policert.reach(task, initial={"p": (0.5, "11/20")})
+    assert answer.is_safe and not answer.is_unsafe
+    assert "p from 1/2 to 11/20" in " ".join(answer.notes)
+    with pytest.raises(TypeError):
+        bool(answer)
+    for initial in ({"p": (0.3, 0.5)}, {"p": (0.5, 0.4)}, {"q": (0, 1)}, {"p": ("x", 1)}):
+        with pytest.raises(policert.UsageError, match="initial"):
+            policert.reach(task, initial=initial)
+
+
 def test_reach(root: Path) -> None:
     answer = policert.reach(root / "examples/cart/cells.toml")
     assert answer.verdict in ("safe", "unsafe", "unknown")

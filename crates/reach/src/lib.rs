@@ -65,6 +65,7 @@ pub use region::{Border, LoopRegion, RegionSide};
 pub use segment::segment;
 pub use state_sets::StateSetKind;
 pub use task::{
-    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, LoopQuestion, Task,
+    ActionMap, AfterGoal, Controller, Dynamics, DynamicsKind, GoalRule, InitialRange, LoopQuestion,
+    Task,
 };
 pub use trajectory::{Simulator, Trajectory, Violation, ViolationKind, random_state, start_states};

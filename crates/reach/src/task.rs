@@ -10,6 +10,7 @@ mod reader;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
@@ -117,6 +118,40 @@ pub struct LoopQuestion {
     pub after_goal: AfterGoal,
 }
 
+/// The values of a variable in a part of the initial box.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InitialRange {
+    /// Its name.
+    pub variable: String,
+    /// The least one.
+    pub lower: Rational,
+    /// The greatest one.
+    pub upper: Rational,
+}
+
+impl std::fmt::Display for InitialRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} from {} to {}", self.variable, self.lower, self.upper)
+    }
+}
+
+impl FromStr for InitialRange {
+    type Err = String;
+
+    /// Reads `VARIABLE=LOWER..UPPER`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('=').and_then(|(variable, range)| {
+            let (lower, upper) = range.split_once("..")?;
+            let number = |text: &str| text.trim().parse().ok();
+            let variable = variable.trim().to_owned();
+            Some(Self { variable, lower: number(lower)?, upper: number(upper)? })
+        });
+        parts.ok_or_else(|| {
+            format!("`{text}` is no range of a variable such as x=0.25..1 or x=1/3..1/2")
+        })
+    }
+}
+
 /// A control loop and what is asked about it.
 #[derive(Clone, Debug)]
 pub struct Task {
@@ -198,6 +233,31 @@ impl Task {
     pub fn parts(&self) -> usize {
         let sides = self.partition.iter().map(|cuts| cuts.len().saturating_sub(1));
         sides.fold(1, usize::saturating_mul)
+    }
+
+    /// Restricts the initial box along a variable.
+    ///
+    /// # Errors
+    /// [`ReachError::Usage`] if the task has no such variable, or its initial box lies elsewhere.
+    pub fn restrict_initial(&mut self, range: &InitialRange) -> Result<(), ReachError> {
+        let InitialRange { variable, lower, upper } = range;
+        let position = self.state.iter().position(|name| name == variable).ok_or_else(|| {
+            let names = self.state.join(", ");
+            ReachError::Usage(format!("initial: `{variable}` is no variable; there are {names}"))
+        })?;
+        let (least, greatest) = &self.initial[position];
+        if lower > upper || lower < least || upper > greatest {
+            return Err(ReachError::Usage(format!(
+                "initial: {variable} from {lower} to {upper} is no part of the task's initial box, \
+                 where it is from {least} to {greatest}"
+            )));
+        }
+        let cuts = &mut self.partition[position];
+        cuts.retain(|cut| lower < cut && cut < upper);
+        cuts.insert(0, lower.clone());
+        cuts.push(upper.clone());
+        self.initial[position] = (lower.clone(), upper.clone());
+        Ok(())
     }
 
     /// Returns whether no step up to the horizon has anything to be avoided.

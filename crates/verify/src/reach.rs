@@ -20,7 +20,7 @@ use policert_reach::{
 use without_effect::refuse_without_effect;
 
 pub use policert_reach::{
-    AfterGoal, Evaluation, GoalRule, NetworkArithmetic, Rounding, StateSetKind,
+    AfterGoal, Evaluation, GoalRule, InitialRange, NetworkArithmetic, Rounding, StateSetKind,
 };
 
 pub use report::{
@@ -35,6 +35,8 @@ pub struct ReachRequest {
     pub task: PathBuf,
     /// The name of the instance in the file.
     pub instance: Option<String>,
+    /// The part of the initial box in which trajectories begin: ranges of variables.
+    pub initial: Vec<InitialRange>,
     /// The meaning of reaching the goal, instead of the task's.
     pub goal: Option<GoalRule>,
     /// The rule for the unsafe set after the goal, instead of the task's.
@@ -74,6 +76,7 @@ impl ReachRequest {
         Self {
             task,
             instance: None,
+            initial: Vec::new(),
             goal: None,
             after_goal: None,
             arithmetic: NetworkArithmetic::default(),
@@ -156,6 +159,14 @@ fn run(
     budget.cancel_flag().check()?;
     observer.event(Event::Phase("load"));
     let mut task = read(&request.task, request.instance.as_deref())?;
+    for (at, range) in request.initial.iter().enumerate() {
+        if request.initial[..at].iter().any(|other| other.variable == range.variable) {
+            let message = format!("initial: there are two ranges of {}", range.variable);
+            return Err(Failure::Usage(message));
+        }
+        task.restrict_initial(range).map_err(failure)?;
+        outcome.remarks.notes.push(format!("trajectories begin with {range} alone"));
+    }
     refuse_without_effect(request, &task)?;
     if let Some(goal) = request.goal {
         task.question.goal = goal;
@@ -266,9 +277,10 @@ fn inputs(request: &ReachRequest, task: &Task, budget: &Budget) -> Result<Vec<In
 fn run_key(request: &ReachRequest, task: &Task, inputs: &[Input]) -> String {
     let files: Vec<&str> = inputs.iter().map(|input| input.sha256.as_str()).collect();
     format!(
-        "{} {} {:?} {:?} {} {:?} {:?} {:?} {}",
+        "{} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {}",
         VERSION,
         task.name,
+        task.initial,
         task.question,
         request.arithmetic,
         request.between_samples,

@@ -30,12 +30,12 @@ const LEFT_OUT: [&str; 13] = [
 /// More of a program's output is not read.
 const MOST_OUTPUT: u64 = 16 << 20;
 
-/// The answer of a run of policert, and the files that it read.
+/// The answer of a run of policert, the files that it read, and the version of the program, if it said that.
 pub(super) fn of_result(
     command: &str,
     files: &Files<'_>,
     measurement: &Measurement,
-) -> (RunResult, Vec<FileDigest>) {
+) -> (RunResult, Vec<FileDigest>, Option<String>) {
     let text = std::fs::read(files.result).unwrap_or_default();
     let mut value: Value = serde_json::from_slice(&text).unwrap_or(Value::Null);
     let text_of = |name: &str| value[name].as_str().map(str::to_owned);
@@ -59,12 +59,13 @@ pub(super) fn of_result(
         semantics: value["semantics"]["text"].as_str().map(str::to_owned),
         report: Value::Null,
     };
+    let version = text_of("version");
     let inputs = value.get_mut("inputs").map(Value::take).unwrap_or_default();
     if let Some(members) = value.as_object_mut() {
         members.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
     }
     result.report = value;
-    (result, serde_json::from_value(inputs).unwrap_or_default())
+    (result, serde_json::from_value(inputs).unwrap_or_default(), version)
 }
 
 /// The answer of another program: the first rule that some line of its output fits.

@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use policert_engine_api::CancelFlag;
-use policert_outcome::{Failure, FileDigest};
+use policert_outcome::{Failure, FileDigest, VERSION};
+use tempfile::TempDir;
 
 use super::{Study, answer};
 use crate::freshness::in_work;
@@ -32,54 +33,104 @@ pub(super) struct Files<'a> {
     pub messages: &'a Path,
 }
 
+/// A run that is to be made.
+pub(super) struct Launch {
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+    /// The folder that it runs in.
+    pub folder: PathBuf,
+    /// The folder of the files that it writes.
+    pub files: TempDir,
+}
+
+/// The files in [`Launch::files`].
+const RESULT: &str = "result.json";
+const MEASURED: &str = "measured.json";
+/// What the run says to standard output.
+pub(super) const OUTPUT: &str = "output";
+/// What it says to standard error.
+pub(super) const MESSAGES: &str = "messages";
+
+impl Launch {
+    pub(super) fn new(study: &Study<'_>, key: &RunKey) -> Result<Self, Failure> {
+        let files = tempfile::tempdir();
+        let files = files.map_err(|source| failed("a temporary folder", source))?;
+        let mut words = vec![study.options.program.clone().into_os_string()];
+        words.extend(["bench", "measure", "--ends-with-input", "--out"].map(OsString::from));
+        words.push(files.path().join(MEASURED).into_os_string());
+        words.extend(command_line(study, key, &files.path().join(RESULT))?);
+        Ok(Self { words, folder: study.suite.data(key).to_owned(), files })
+    }
+}
+
+fn failed(what: &str, source: std::io::Error) -> Failure {
+    Failure::Output { what: what.to_owned(), source }
+}
+
 /// One run, and the files that it read; `None` if it was interrupted.
 pub(super) fn run(
     study: &Study<'_>,
     key: &RunKey,
     cancel: &CancelFlag,
 ) -> Result<Option<(RunResult, Vec<FileDigest>)>, Failure> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |source| Failure::Output { what, source }
+    let launch = Launch::new(study, key)?;
+    let file = |name: &str| {
+        let file = File::create(launch.files.path().join(name));
+        file.map_err(|source| failed("a temporary file", source))
     };
-    let folder = tempfile::tempdir().map_err(failed("a temporary folder"))?;
-    let path = |name: &str| folder.path().join(name);
-    let (result, output, messages) = (path("result.json"), path("output"), path("messages"));
-    let measurements = path("measured.json");
-    let file = |path: &Path| File::create(path).map_err(failed("a temporary file"));
-    let mut command = Command::new(&study.options.program);
+    let (program, arguments) = launch
+        .words
+        .split_first()
+        .ok_or_else(|| Failure::Internal("a run without a program".to_owned()))?;
+    let mut command = Command::new(program);
     command
-        .args(["bench", "measure", "--ends-with-input", "--out"])
-        .arg(&measurements)
-        .args(command_line(study, key, &result)?)
-        .current_dir(study.suite.data(key))
+        .args(arguments)
+        .current_dir(&launch.folder)
         .stdin(Stdio::piped())
-        .stdout(file(&output)?)
-        .stderr(file(&messages)?);
-    let what =
-        format!("{} in {}", study.options.program.display(), study.suite.data(key).display());
+        .stdout(file(OUTPUT)?)
+        .stderr(file(MESSAGES)?);
+    let what = format!("{} in {}", study.options.program.display(), launch.folder.display());
     let mut process =
         in_own_group(&mut command).spawn().map_err(|source| Failure::Output { what, source })?;
     if !wait(&mut process, cancel)? {
         return Ok(None);
     }
+    answered(study, key, launch.files.path()).map(Some)
+}
+
+/// What a run that has ended answered, and the files that it read.
+pub(super) fn answered(
+    study: &Study<'_>,
+    key: &RunKey,
+    folder: &Path,
+) -> Result<(RunResult, Vec<FileDigest>), Failure> {
+    let (result, output, messages) =
+        (folder.join(RESULT), folder.join(OUTPUT), folder.join(MESSAGES));
     let files = Files { result: &result, output: &output, messages: &messages };
-    let message = answer::first_line(files.messages);
-    let Some(measurement) = measured(&measurements) else {
+    let refused = |message: String| {
         let RunKey { instance, configuration, .. } = key;
-        return Err(Failure::Usage(format!("`{instance}` with `{configuration}`: {message}")));
+        Failure::Usage(format!("`{instance}` with `{configuration}`: {message}"))
+    };
+    let Some(measurement) = measured(&folder.join(MEASURED)) else {
+        return Err(refused(answer::first_line(files.messages)));
     };
     let configuration = study.suite.configuration(key);
     if let Some(rules) = configuration.filter(|c| c.program.is_some()).map(|c| &c.reads) {
-        return Ok(Some((answer::of_output(rules, &files, &measurement), Vec::new())));
+        return Ok((answer::of_output(rules, &files, &measurement), Vec::new()));
     }
     if measurement.exit_code == Some(WRONG_USAGE) {
         // The suite is wrong: nothing is kept, so that it can be corrected and continued.
-        let RunKey { instance, configuration, .. } = key;
-        return Err(Failure::Usage(format!("`{instance}` with `{configuration}`: {message}")));
+        return Err(refused(answer::first_line(files.messages)));
     }
     let command = study.suite.instance(key).map_or("verify", |instance| &instance.command);
-    Ok(Some(answer::of_result(command, &files, &measurement)))
+    let (result, read, version) = answer::of_result(command, &files, &measurement);
+    match version.filter(|version| version != VERSION) {
+        None => Ok((result, read)),
+        Some(other) => Err(refused(format!(
+            "it was run by version {other} of {}, and the study is one of version {VERSION}",
+            study.options.program.display()
+        ))),
+    }
 }
 
 /// What `bench measure` wrote; none where it could not start the program.
@@ -87,7 +138,7 @@ pub(super) fn measured(file: &Path) -> Option<Measurement> {
     serde_json::from_slice(&std::fs::read(file).ok()?).ok()
 }
 
-/// The options of `bench measure`, and the program with its arguments.
+/// The other options of `bench measure`, and the program with its arguments.
 fn command_line(study: &Study<'_>, key: &RunKey, result: &Path) -> Result<Vec<OsString>, Failure> {
     let (seconds, memory) = study.limits;
     let arguments = study.suite.arguments(key);

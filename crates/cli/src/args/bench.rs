@@ -82,6 +82,11 @@ pub struct BenchRunArgs {
     )]
     pub jobs: u16,
 
+    /// Make the runs on the cluster of Ray with this address, through the Python package: `auto` is the
+    /// cluster that this machine belongs to, `local` this machine alone
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "jobs", help_heading = "Engine")]
+    pub ray: Option<String>,
+
     /// Print nothing but errors
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,

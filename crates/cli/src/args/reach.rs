@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use policert_numeric::Rational;
-use policert_verify::reach::{AfterGoal, AggregationChoice, Evaluation, GoalRule, StateSetKind};
+use policert_verify::reach::{
+    AfterGoal, AggregationChoice, Evaluation, GoalRule, InitialRange, StateSetKind,
+};
 
 use super::{EXIT_CODES, MemorySize, OutputArgs, duration, exact_number};
 
@@ -20,6 +22,11 @@ pub struct ReachArgs {
     /// The instance of the task, if it has several
     #[arg(long, value_name = "NAME", help_heading = "Model and policy")]
     pub instance: Option<String>,
+
+    /// Let trajectories begin in a part of the initial box alone: the range of a variable within it; given
+    /// once for each variable [default: the whole initial box]
+    #[arg(long, value_name = "VARIABLE=LOWER..UPPER", help_heading = "Model and policy")]
+    pub initial: Vec<InitialRange>,
 
     /// Each trajectory reaches the goal at a step of its own, or all are in it at once
     /// [default: as the task says]

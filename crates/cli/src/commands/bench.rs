@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use policert_bench::{
-    JournalEntry, MeasureRequest, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite, latest,
-    measure, merged, run_suite, work_folder, write_report,
+    JournalEntry, MeasureRequest, RunKey, StudyJournal, StudyOptions, StudyProgress, Suite,
+    Workers, latest, measure, merged, run_suite, work_folder, write_report,
 };
 use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
@@ -39,16 +39,21 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
     stop_on_interrupt(cancel.clone()).map_err(|error| Failure::Internal(error.to_string()))?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::Internal(format!("the program itself: {error}")))?;
+    let workers = match &arguments.ray {
+        Some(address) => Workers::Ray(address.clone()),
+        None => Workers::Here(usize::from(arguments.jobs)),
+    };
+    let is_alone = workers == Workers::Here(1);
     let options = StudyOptions {
         program,
         journal: arguments.journal.clone(),
         resume: arguments.resume,
         only: arguments.only.clone(),
         time: arguments.timeout,
-        jobs: usize::from(arguments.jobs),
+        workers,
         shard: (usize::from(arguments.shard.part), usize::from(arguments.shard.of)),
     };
-    let mut lines = Lines { quiet: arguments.quiet, is_alone: arguments.jobs == 1 };
+    let mut lines = Lines { quiet: arguments.quiet, is_alone };
     let summary = run_suite(&suite, &options, &cancel, &mut lines)?;
     if !arguments.quiet {
         let text = format!(

@@ -56,6 +56,7 @@ fn request(arguments: &ReachArgs) -> ReachRequest {
     ReachRequest {
         task: arguments.task.clone(),
         instance: arguments.instance.clone(),
+        initial: arguments.initial.clone(),
         goal: arguments.goal,
         after_goal: arguments.after_goal,
         arithmetic: NetworkArithmetic {

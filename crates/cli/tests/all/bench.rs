@@ -1,5 +1,7 @@
 //! `policert bench`: runs in processes of their own, a journal that survives, tables and figures.
 
+use std::ffi::OsString;
+
 use crate::support::example::Example;
 use crate::support::program::{code, text};
 
@@ -275,6 +277,81 @@ reads = [{ line = "safe", verdict = "safe" }]
     assert!(text(&again).contains("0 of them now"), "{}", text(&again));
     let quick = example.run("bench run suite.toml --journal quick.jsonl --quick");
     assert!(text(&quick).contains("3 of 3 runs are finished"), "{}", text(&quick));
+}
+
+/// Stands for the Python package and Ray: it runs what it is asked to in a folder of its own.
+const CLUSTER: &str = r#"
+import json, pathlib, subprocess, sys, tempfile
+print(json.dumps({"version": "VERSION"}), flush=True)
+assert sys.argv[1:] == ["-m", "policert.ray", "here:1"], sys.argv
+tasks = [json.loads(line) for line in iter(sys.stdin.readline, "\n")]
+for task in reversed(tasks):
+    if "FAILS" in task["words"]:
+        print(json.dumps({"task": task["task"], "failed": "nobody was left"}), flush=True)
+        continue
+    with tempfile.TemporaryDirectory() as folder:
+        words = [word.replace(task["files"], folder) for word in task["words"]]
+        with open(folder + "/" + task["output"], "wb") as out, open(folder + "/" + task["messages"], "wb") as errors:
+            subprocess.Popen(words, cwd=task["folder"], stdin=subprocess.PIPE, stdout=out, stderr=errors).wait()
+        for file in pathlib.Path(folder).iterdir():
+            (pathlib.Path(task["files"]) / file.name).write_bytes(file.read_bytes())
+    print(json.dumps({"task": task["task"]}), flush=True)
+"#;
+
+/// The folders in which programs are found, after one with this `python3` in it.
+fn path_with(example: &Example, script: &str) -> OsString {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let mut python = std::env::split_paths(&folders).map(|folder| folder.join("python3"));
+    let python = python.find(|python| python.is_file()).expect("python3");
+    example.write("cluster.py", script);
+    std::fs::create_dir_all(example.path("bin")).expect("a folder");
+    let line = format!("exec {} {} \"$@\"", python.display(), example.path("cluster.py").display());
+    example.write("bin/python3", &format!("#!/bin/sh\n{line}\n"));
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(example.path("bin/python3"), executable).expect("a program");
+    let folders = std::iter::once(example.path("bin")).chain(std::env::split_paths(&folders));
+    std::env::join_paths(folders).expect("folders")
+}
+
+#[test]
+fn runs_are_made_on_a_cluster() {
+    let example = Example::new();
+    example.write("suite.toml", SUITE);
+    let version = env!("CARGO_PKG_VERSION");
+    let run = |script: &str, options: &str| {
+        let line = format!("bench run suite.toml --ray here:1 --journal {options}");
+        let mut command = example.command(&line);
+        command.env("PATH", path_with(&example, script)).output().expect("policert runs")
+    };
+    let cluster = CLUSTER.replace("VERSION", version);
+    let done = run(&cluster, "there.jsonl");
+    assert_eq!(code(&done), 0, "{}", text(&done));
+    assert!(text(&done).contains("5 of 5 runs are finished, 5 of them now"), "{}", text(&done));
+    // The journal is that of a study on this machine, which goes on with it.
+    let here = example.run("bench run suite.toml --journal there.jsonl --resume");
+    assert!(text(&here).contains("5 of 5 runs are finished, 0 of them now"), "{}", text(&here));
+    assert_eq!(example.read("there.jsonl").matches("\"verdict\":\"unsafe\"").count(), 2);
+
+    // A run that could not be made is not kept; the others are.
+    let fails = cluster.replace("\"FAILS\" in task[\"words\"]", "task[\"task\"] == 2");
+    let some = run(&fails, "some.jsonl");
+    assert_eq!(code(&some), 42, "{}", text(&some));
+    assert!(text(&some).contains("nobody was left"), "{}", text(&some));
+    let rest = run(&cluster, "some.jsonl --resume");
+    assert!(text(&rest).contains("5 of 5 runs are finished, 1 of them now"), "{}", text(&rest));
+
+    for (script, said) in [
+        (CLUSTER.replace("VERSION", "0.0.0"), "the package is version 0.0.0"),
+        ("raise SystemExit('no module')".to_owned(), "no module"),
+        ("print('hello')".to_owned(), "python3 says `hello`"),
+    ] {
+        let refused = run(&script, "none.jsonl");
+        assert_eq!(code(&refused), 42, "{}", text(&refused));
+        assert!(text(&refused).contains(said), "{}", text(&refused));
+        std::fs::remove_file(example.path("none.jsonl")).expect("a journal");
+    }
+    let both = run(&cluster, "none.jsonl --jobs 2");
+    assert_eq!(code(&both), 42, "Ray decides: {}", text(&both));
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use policert_bench::{JournalEntry, RunKey, StudyOptions, StudyProgress, Suite, run_suite};
+use policert_bench::{
+    JournalEntry, RunKey, StudyOptions, StudyProgress, Suite, Workers, run_suite,
+};
 use policert_engine_api::CancelFlag;
 use policert_verify::Registry;
 
@@ -88,7 +90,7 @@ fn a_study_runs_an_engine_of_ones_own() {
         resume: false,
         only: None,
         time: None,
-        jobs: 1,
+        workers: Workers::Here(1),
         shard: (1, 1),
     };
     let summary = run_suite(&suite, &options, &CancelFlag::default(), &mut Quiet).expect("runs");

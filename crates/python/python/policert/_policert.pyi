@@ -29,10 +29,14 @@ def reach(
     file: str,
     bounds: Options,
     instance: str | None = None,
+    initial: Sequence[tuple[str, str, str]] = (),
     threads: int = 1,
     record: bool = False,
     progress: Progress = None,
 ) -> str: ...
+def initial_box(
+    file: str, instance: str | None = None
+) -> tuple[list[tuple[str, str, str]], bool]: ...
 def query(network: str, property: str, bounds: Options, progress: Progress = None) -> str: ...
 def certify(evidence: str, bounds: Options, progress: Progress = None) -> str: ...
 def convert(
@@ -93,7 +97,7 @@ class VectorEnvironment:
         NDArray[np.float64],
         NDArray[np.bool_],
         NDArray[np.bool_],
-        NDArray[np.uint8],
+        NDArray[np.uint8] | None,
     ]: ...
     def applicable(self) -> NDArray[np.bool_]: ...
     def states(self) -> NDArray[np.int64]: ...

@@ -155,16 +155,27 @@ def reach(
     task: PathLike,
     *,
     instance: str | None = None,
+    initial: Mapping[str, tuple[Number, Number]] | None = None,
     threads: int = 1,
     record: bool = False,
     timeout: float | None = None,
     memory: int | None = None,
     progress: Progress = None,
 ) -> ReachAnswer:
-    """Verifies a control loop, from its task file."""
+    """Verifies a control loop, from its task file.
+
+    :param instance: the instance of the task, if it has several.
+    :param initial: ranges of variables within the task's initial box, such as ``{"p": (0.4, 0.5)}``:
+        trajectories begin there alone.
+    :param record: True if the report is to have the boxes of every step.
+    """
     bounds = {"timeout": timeout, "memory": memory}
+    ranges = [
+        (variable, str(_number(low)), str(_number(high)))
+        for variable, (low, high) in (initial or {}).items()
+    ]
     with failures(), _Shown(progress) as shown:
-        text = _policert.reach(str(task), bounds, instance, threads, record, shown)
+        text = _policert.reach(str(task), bounds, instance, ranges, threads, record, shown)
     return ReachAnswer(json.loads(text))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import _policert
 from .files import Folder, PathLike
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Policy:
         interface: PathLike | Mapping[str, Any] | None = None,
     ) -> None:
         self._folder: Folder | None = None
+        self._kept = _policert.Kept()
         # What a verdict about this policy has to say.
         self.notes: list[str] = []
         if isinstance(source, bytes):
@@ -75,7 +77,7 @@ class Policy:
 
     def task(self) -> dict[str, Any]:
         """The options that name this policy."""
-        named = {"policy": str(self.path)}
+        named: dict[str, Any] = {"policy": str(self.path), "kept_policy": self._kept}
         if self.interface_path is not None:
             named["interface"] = str(self.interface_path)
         return named

@@ -65,21 +65,14 @@ class Outcome:
         return f"<table>{rows}</table><ul>{notes}</ul>"
 
 
-class Verdict(Outcome):
-    """The verdict about a policy.
-
-    It has no truth value of its own: *unknown* is neither. Ask :attr:`is_safe` or :attr:`is_unsafe`.
-    """
-
-    def __init__(self, report: dict[str, Any], held: Sequence[object] = ()) -> None:
-        super().__init__(report)
-        # The files that the evidence names live as long as the verdict.
-        self._held = held
+class Decision:
+    """What has a verdict. It has no truth value of its own, since *unknown* is neither safe nor unsafe: ask
+    :attr:`is_safe` or :attr:`is_unsafe`."""
 
     @property
     def verdict(self) -> str:
-        """``"safe"``, ``"unsafe"``, ``"unknown"``, or ``"probability"``."""
-        return str(self.report["verdict"])
+        """``"safe"``, ``"unsafe"`` or ``"unknown"``."""
+        raise NotImplementedError
 
     @property
     def is_safe(self) -> bool:
@@ -90,6 +83,23 @@ class Verdict(Outcome):
     def is_unsafe(self) -> bool:
         """True if there is a run to an unsafe state, or the probability exceeds the bound."""
         return self.verdict == "unsafe"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict may be unknown: ask is_safe or is_unsafe")
+
+
+class Verdict(Decision, Outcome):
+    """The verdict about a policy."""
+
+    def __init__(self, report: dict[str, Any], held: Sequence[object] = ()) -> None:
+        super().__init__(report)
+        # The files that the evidence names live as long as the verdict.
+        self._held = held
+
+    @property
+    def verdict(self) -> str:
+        """``"safe"``, ``"unsafe"``, ``"unknown"``, or ``"probability"``."""
+        return str(self.report["verdict"])
 
     @property
     def is_hollow(self) -> bool:
@@ -168,9 +178,6 @@ class Verdict(Outcome):
         path.write_text(json.dumps(evidence, indent=1), encoding="utf-8")
         return path
 
-    def __bool__(self) -> bool:
-        raise TypeError("a verdict may be unknown: ask is_safe or is_unsafe")
-
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("verdict", self.verdict)]
         if self.is_hollow:
@@ -244,8 +251,8 @@ class QueryAnswer(Outcome):
         return [("answer", str(self.answer)), ("seconds", f"{self.seconds:.3f}")]
 
 
-class ReachAnswer(Outcome):
-    """The verdict about a control loop."""
+class ReachAnswer(Decision, Outcome):
+    """The verdict about a control loop: *safe* means that every trajectory meets the specification."""
 
     @property
     def verdict(self) -> str:

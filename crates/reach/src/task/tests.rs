@@ -94,6 +94,24 @@ fn a_task_is_read_exactly() {
 }
 
 #[test]
+fn an_initial_box_is_restricted_with_its_cuts() {
+    let mut task = read(TASK, Some("a")).expect("well-formed");
+    let range = |text: &str| text.parse::<InitialRange>().expect("a range");
+    let first = task.state[0].clone();
+    task.restrict_initial(&range(&format!("{first} = 0.83 .. 7/8"))).expect("a part");
+    assert_eq!(task.initial[0], (number("0.83"), number("7/8")));
+    assert_eq!(task.partition[0], ["0.83", "0.86", "7/8"].map(number));
+    assert_eq!((task.partition[1].len(), task.parts()), (3, 4));
+    for outside in ["0.83..0.9", "0.8..0.85", "0.86..0.85"] {
+        assert!(task.restrict_initial(&range(&format!("{first}={outside}"))).is_err());
+    }
+    assert!(task.restrict_initial(&range("nobody=0..1")).is_err());
+    for wrong in ["x", "x=1", "x=1..", "x=..1", "x=a..1", "=0.1"] {
+        assert!(wrong.parse::<InitialRange>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn an_instance_must_be_named() {
     for instance in [None, Some("c")] {
         let error = read(TASK, instance).expect_err("no instance").to_string();

@@ -18,6 +18,8 @@ from .spaces import ENDINGS, Spaces
 
 __all__ = ["JaniVectorEnv"]
 
+_ENDINGS = np.array(ENDINGS, dtype=object)
+
 
 class JaniVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     """A model as many environments that step together, in native code. Arguments as for
@@ -95,7 +97,6 @@ class JaniVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         except _policert.Failed as failed:
             raise translated(failed) from None
         info: dict[str, Any] = {}
-        if terminated.any():
-            names = np.array(ENDINGS, dtype=object)
-            info = {"ending": names[endings], "_ending": terminated.copy()}
+        if endings is not None:
+            info = {"ending": _ENDINGS.take(endings), "_ending": terminated.copy()}
         return observations, rewards, terminated, truncated, info
