@@ -147,7 +147,8 @@ impl TreeSearch {
                 }
                 Ok(None)
             }
-            None if form.is_partial => {
+            // In single precision, what the bounds of the errors leave open need not be chosen.
+            None if form.is_partial || prepared.policy.single().is_some() => {
                 self.undecided = true;
                 Ok(None)
             }

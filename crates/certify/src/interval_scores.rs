@@ -3,13 +3,13 @@
 
 use policert_engine_api::{Budget, EngineError};
 use policert_numeric::round::{add_up, sub_down};
-use policert_numeric::{IntBox, IntInterval, Interval, Rational};
+use policert_numeric::{IBig, IntBox, IntInterval, Interval, Rational};
 use policert_policy::activation::{Curve, Elu, Staircase};
 use policert_policy::trees::{IntegerNode, IntegerTree, IntegerTrees};
-use policert_policy::{Activation, Network, NodeId, Op, Policy, Scoring, Smooth};
+use policert_policy::{Activation, Network, NodeId, Op, Policy, RoundedScores, Scoring, Smooth};
 
 use crate::invariant::{ChoicesInBoxes, Competing};
-use crate::single;
+use crate::{single, single_trees};
 
 /// Refutes labels by bounds of the scores, computed by plain interval arithmetic.
 #[derive(Debug)]
@@ -50,7 +50,10 @@ impl<'p> IntervalChoices<'p> {
             let value = evaluate(&node.op, &self.values, &inputs);
             self.values.push(value);
         }
-        self.radii = self.policy.single().map(|(single, _)| single::radii(single, &inputs));
+        self.radii = match self.policy.single() {
+            Some((RoundedScores::Network(single), _)) => Some(single::radii(single, &inputs)),
+            Some((RoundedScores::Trees(_), _)) | None => None,
+        };
         self.computed = Some(sides.clone());
     }
 }
@@ -70,11 +73,24 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
             Scoring::Trees(trees) => {
                 let inputs: Vec<IntInterval> =
                     self.policy.inputs().iter().map(|v| sides[v.index()]).collect();
+                let errors = match policy.single() {
+                    Some((RoundedScores::Trees(single), _)) => {
+                        Some(single_trees::errors(single, trees, &inputs))
+                    }
+                    Some((RoundedScores::Network(_), _)) | None => None,
+                };
                 let mut rivals =
                     (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
                 return Ok(rivals.any(|rival| {
-                    let lead = greatest_lead(trees, &inputs, output, rival);
-                    policy.requires(output, rival).is_excluded_by_units(lead.saturating_neg())
+                    let lead = greatest_lead(trees, &inputs, output, rival).saturating_neg();
+                    let Some(errors) = &errors else {
+                        return policy.requires(output, rival).is_excluded_by_units(lead);
+                    };
+                    let comparison = policy.semantics().requires(output, rival);
+                    errors.slack(output, rival).is_some_and(|slack| {
+                        let lead = &Rational::from(IBig::from(lead)) * &trees.unit();
+                        comparison.is_excluded_by(lead - slack)
+                    })
                 }));
             }
         };
@@ -137,6 +153,29 @@ fn greatest_in(
                 greatest = greatest.max(greatest_in(tree, *right, inputs, a, b));
             }
             greatest
+        }
+    }
+}
+
+/// Collects what the leaves of a subtree that inputs in these ranges may reach add to an output, in units.
+pub(crate) fn units_in(
+    tree: &IntegerTree,
+    node: usize,
+    inputs: &[IntInterval],
+    output: usize,
+    found: &mut Vec<i128>,
+) {
+    match &tree.nodes[node] {
+        IntegerNode::Leaf(values) => {
+            found.extend(values.iter().filter(|v| v.output == output).map(|v| v.value));
+        }
+        IntegerNode::Split { input, at, left, right } => {
+            if inputs[*input].lo <= *at {
+                units_in(tree, *left, inputs, output, found);
+            }
+            if inputs[*input].hi > *at {
+                units_in(tree, *right, inputs, output, found);
+            }
         }
     }
 }

@@ -19,6 +19,7 @@ mod replay;
 mod scores;
 mod shares;
 mod single;
+mod single_trees;
 mod stuck;
 mod witness;
 

@@ -2,14 +2,13 @@
 
 use std::cmp::Ordering;
 
-use policert_numeric::round::add_up;
-use policert_numeric::{Enclosure, Rational};
+use policert_numeric::{Enclosure, IntInterval, Rational};
 use policert_policy::{
-    ChoiceRule, ExactEvaluator, Law, Policy, PreciseScores, Scoring, SinglePrecision,
-    precise_scores,
+    ChoiceRule, ExactEvaluator, Law, Policy, PreciseScores, RoundedScores, Scoring, precise_scores,
 };
 
-use crate::single;
+use crate::single_trees::SumErrors;
+use crate::{single, single_trees};
 
 /// The scores of one state, one for each output.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,10 +66,10 @@ impl<'p> Scorer<'p> {
         competing: &[usize],
         inputs: &[i64],
     ) -> (Contest, StateScores) {
-        if let Some((single, _)) = self.policy.single() {
+        if let Some((rounded, _)) = self.policy.single() {
             return match self.evaluations {
-                Evaluations::Plain => self.plain_contest(output, competing, single, inputs),
-                Evaluations::All => self.contest_of_all(output, competing, single, inputs),
+                Evaluations::Plain => self.plain_contest(output, competing, rounded, inputs),
+                Evaluations::All => self.contest_of_all(output, competing, rounded, inputs),
             };
         }
         let network = match (self.rationals(inputs), self.policy.scoring()) {
@@ -103,19 +102,48 @@ impl<'p> Scorer<'p> {
         last.unwrap_or((Contest::Open, StateScores::Enclosed(Vec::new())))
     }
 
-    /// The contest by the plain evaluation in single precision.
+    /// The contest by the plain evaluation in single precision: open where what is made of two scores may be
+    /// equal, or exchanged.
     fn plain_contest(
         &self,
         output: usize,
         competing: &[usize],
-        single: &SinglePrecision,
+        rounded: &RoundedScores,
         inputs: &[i64],
     ) -> (Contest, StateScores) {
-        let scores = single::plain_scores(single, inputs);
-        let order = |other: usize| Some(scores[output].as_ref()?.cmp(scores[other].as_ref()?));
+        let scores = match (rounded, self.policy.trees()) {
+            (RoundedScores::Network(single), _) => single::plain_scores(single, inputs),
+            (RoundedScores::Trees(single), Some(trees)) => {
+                single_trees::plain_scores(single, trees, inputs)
+            }
+            (RoundedScores::Trees(_), None) => vec![None; self.policy.outputs().len()],
+        };
+        let merged = self.errors_in(rounded, inputs).map_or(Rational::ZERO, |errors| errors.merged);
+        let order = |other: usize| {
+            let (own, other) = (scores[output].as_ref()?, scores[other].as_ref()?);
+            let order = own.cmp(other);
+            (order.is_eq() || (own - other).abs() >= merged).then_some(order)
+        };
         let contest = self.won(output, competing, order);
         let finite: Option<Vec<Rational>> = scores.iter().cloned().collect();
         (contest, StateScores::Exact(finite.unwrap_or_default()))
+    }
+
+    /// How far the computed scores of a state may be from the exact ones.
+    fn errors_in(&self, rounded: &RoundedScores, inputs: &[i64]) -> Option<SumErrors> {
+        match (rounded, self.policy.trees()) {
+            (RoundedScores::Network(single), _) => {
+                let radii = single::radii_in(single, inputs);
+                let radii = radii.into_iter().map(Rational::from_f64).collect();
+                Some(SumErrors { radii, merged: Rational::ZERO })
+            }
+            (RoundedScores::Trees(single), Some(trees)) => {
+                let point: Vec<IntInterval> =
+                    inputs.iter().map(|&x| IntInterval::point(x)).collect();
+                Some(single_trees::errors(single, trees, &point))
+            }
+            (RoundedScores::Trees(_), None) => None,
+        }
     }
 
     /// The contest by all evaluations in single precision: lost where none chooses the output, won where each
@@ -124,10 +152,12 @@ impl<'p> Scorer<'p> {
         &self,
         output: usize,
         competing: &[usize],
-        single: &SinglePrecision,
+        rounded: &RoundedScores,
         inputs: &[i64],
     ) -> (Contest, StateScores) {
-        let radii = single::radii_in(single, inputs);
+        let Some(errors) = self.errors_in(rounded, inputs) else {
+            return (Contest::Open, StateScores::Exact(Vec::new()));
+        };
         let scores = match (self.rationals(inputs), self.policy.ranking()) {
             (Some(exact), _) => StateScores::Exact(exact),
             (None, Some(network)) => match precise_scores(network, inputs, BITS[1]) {
@@ -141,10 +171,11 @@ impl<'p> Scorer<'p> {
             StateScores::Enclosed(scores) => [&scores[output].0, &scores[output].1],
         };
         let order = |other: usize| {
-            let slack = Rational::from_f64(add_up(radii[output], radii[other]))?;
+            let slack = errors.slack(output, other)?;
             let ([lo, hi], [other_lo, other_hi]) = (bounds(output), bounds(other));
             let (least, greatest) = (lo - other_hi, hi - other_lo);
-            let equal = slack.is_zero() && least.is_zero() && greatest.is_zero();
+            let are_computed = slack == errors.merged;
+            let equal = are_computed && least.is_zero() && greatest.is_zero();
             if equal {
                 Some(Ordering::Equal)
             } else if least > slack {

@@ -292,7 +292,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "P", help_heading = "Semantics")]
     pub at_least: Option<Share>,
 
-    /// Numbers of the policy: real arithmetic, or every evaluation of its network in 32-bit floating
+    /// Numbers of the policy: real arithmetic, or every evaluation of its scores in 32-bit floating
     /// point, whatever the order of summation [default: real]
     #[arg(long, value_enum, help_heading = "Semantics")]
     pub numbers: Option<Numbers>,

@@ -7,6 +7,8 @@
 //! [`Choice::Undecided`]: never a guess. What a policy draws is in `sampling`, what it chooses in single
 //! precision in `single`.
 
+mod ensemble;
+
 #[cfg(test)]
 mod tests;
 
@@ -18,8 +20,8 @@ use crate::evaluate::{Evaluator, LANES, Lanes};
 use crate::policy::{Function, NetworkFunction, Policy};
 use crate::precise::precise_scores;
 use crate::semantics::{ChoiceRule, Filter, PolicySemantics};
-use crate::single::{NarrowestLead, SingleErrors, SinglePrecision, rounded_choice};
-use crate::trees::IntegerTrees;
+use crate::single::{NarrowestLead, RoundedScores, SingleErrors, SinglePrecision, rounded_choice};
+use ensemble::EnsembleScorer;
 
 /// Precision of the first enclosures, in fractional bits; it doubles up to the last.
 pub(crate) const FIRST_BITS: usize = 128;
@@ -120,8 +122,7 @@ pub struct Chooser<'a> {
 #[derive(Clone, Debug)]
 enum Scorer<'a> {
     Network(Box<NetworkScorer<'a>>),
-    /// With room for the scores.
-    Trees(&'a IntegerTrees, Vec<i128>),
+    Trees(EnsembleScorer<'a>),
 }
 
 #[derive(Clone, Debug)]
@@ -150,11 +151,14 @@ impl Policy {
 impl<'a> Chooser<'a> {
     pub(crate) fn new(policy: &'a Policy) -> Self {
         let scorer = match policy.function() {
-            Function::Trees(trees) => Scorer::Trees(trees, Vec::new()),
+            Function::Trees(trees) => Scorer::Trees(EnsembleScorer::new(policy, trees)),
             Function::Network(function) => {
                 let radii = function.bound.radii().iter().copied();
                 let radius = radii.fold(0.0, f64::max);
-                let single = policy.single();
+                let single = match policy.single() {
+                    Some((RoundedScores::Network(single), errors)) => Some((single, errors)),
+                    Some((RoundedScores::Trees(_), _)) | None => None,
+                };
                 let rounded = single.map_or(&[][..], |(_, errors)| errors.radii());
                 let radius = add_up(radius, rounded.iter().copied().fold(0.0, f64::max));
                 Scorer::Network(Box::new(NetworkScorer {
@@ -208,11 +212,9 @@ impl<'a> Chooser<'a> {
         }
         match &mut self.scorer {
             Scorer::Network(network) => network.choose_batch(inputs, width, mask, choices),
-            Scorer::Trees(trees, scores) => {
-                let semantics = self.policy.semantics();
+            Scorer::Trees(ensemble) => {
                 for (state, row) in inputs.chunks_exact(width).enumerate() {
-                    trees.scores(row, scores);
-                    choices.push(best_of_exact(scores, mask(state), &semantics));
+                    choices.push(ensemble.choose(row, mask(state)));
                 }
             }
         }
@@ -224,19 +226,15 @@ impl<'a> Chooser<'a> {
 
     /// The scores in double precision: to draw with, not to decide.
     pub(crate) fn approximate_scores(&mut self, inputs: &[i64]) -> Vec<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "no decision")]
         match &mut self.scorer {
             Scorer::Network(network) => {
+                #[expect(clippy::cast_precision_loss, reason = "no decision")]
                 let inputs: Vec<f64> = inputs.iter().map(|&input| input as f64).collect();
                 let mut scores = Vec::new();
                 network.evaluator.evaluate(&inputs, &mut scores);
                 scores
             }
-            Scorer::Trees(trees, scores) => {
-                trees.scores(inputs, scores);
-                let unit = trees.unit().to_f64();
-                scores.iter().map(|&score| score as f64 * unit).collect()
-            }
+            Scorer::Trees(ensemble) => ensemble.approximate_scores(inputs),
         }
     }
 
@@ -245,7 +243,7 @@ impl<'a> Chooser<'a> {
     pub fn narrowest_lead(&self) -> Option<&NarrowestLead> {
         match &self.scorer {
             Scorer::Network(network) => network.narrowest.as_ref(),
-            Scorer::Trees(..) => None,
+            Scorer::Trees(ensemble) => ensemble.narrowest_lead(),
         }
     }
 
@@ -254,23 +252,7 @@ impl<'a> Chooser<'a> {
     pub fn exact_decisions(&self) -> u64 {
         match &self.scorer {
             Scorer::Network(network) => network.exact_decisions,
-            Scorer::Trees(..) => 0,
-        }
-    }
-}
-
-/// The choice by exact scores, among the outputs that the mask allows.
-fn best_of_exact(scores: &[i128], mask: Option<&[bool]>, semantics: &PolicySemantics) -> Choice {
-    let competing = || (0..scores.len()).filter(|&o| mask.is_none_or(|mask| mask[o]));
-    let Some(best) = competing().map(|output| scores[output]).max() else {
-        return Choice::Nothing;
-    };
-    let mut leaders = competing().filter(|&output| scores[output] == best);
-    match (leaders.next(), leaders.next()) {
-        (Some(one), None) => Choice::One(one),
-        (first, second) => {
-            let best: Vec<usize> = first.into_iter().chain(second).chain(leaders).collect();
-            Choice::among_best(&best, semantics)
+            Scorer::Trees(ensemble) => ensemble.exact_decisions(),
         }
     }
 }
@@ -351,7 +333,10 @@ impl NetworkScorer<'_> {
         }
         if let Some((single, _)) = self.single {
             self.exact_decisions += 1;
-            return rounded_choice(self.function, single, &semantics, inputs, competing);
+            let scores = self.function.exact_scores(inputs, FIRST_BITS);
+            let errors = single.errors_at(inputs);
+            let plain = || single.plain_scores(inputs).into_iter().map(f64::from).collect();
+            return rounded_choice(&scores, &errors, plain, &semantics, competing);
         }
         if !self.within_bound(inputs) {
             return self.exactly(inputs, competing);

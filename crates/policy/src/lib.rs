@@ -63,4 +63,4 @@ pub use sampling::{Drawn, Law};
 pub use scores_file::{read_network, read_network_within};
 pub use semantics::{ChoiceRule, Filter, Numbers, PolicySemantics, ScoreComparison, Ties};
 pub use share::Share;
-pub use single::{NarrowestLead, SingleErrors, SinglePrecision};
+pub use single::{NarrowestLead, RoundedScores, SingleErrors, SinglePrecision, SingleTrees};

@@ -273,6 +273,7 @@ pub fn load_computing(
                     sources.len()
                 ));
             }
+            let summation = trees.summation_for(outputs.len());
             let ensemble = trees.fitted(sources.len(), outputs.len());
             let file = network_file.display().to_string();
             let inputs = variables.unwrap_or_else(|| computed::variables_of(sources));
@@ -283,11 +284,11 @@ pub fn load_computing(
                 .map_err(|(input, why)| computed::refusal(input, &why, &name))?;
             let trees =
                 IntegerTrees::asking(&ensemble, questions).map_err(|error| error.in_file(&file))?;
-            Policy::of_trees(trees, inputs, outputs, semantics, &domains)
+            Policy::of_summed_trees(trees, summation, inputs, outputs, semantics, &domains)
         }
     };
     let policy = policy.map_err(|error| error.in_file(&name))?.with_law(law);
-    notes.extend(policy.single().map(|(_, errors)| errors.remark()));
+    notes.extend(policy.single().map(|(rounded, errors)| rounded.remark(errors)));
     if let Some(interface) = &read_interface {
         warnings.extend(interface.warnings.iter().cloned());
     }

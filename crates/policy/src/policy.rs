@@ -14,13 +14,14 @@ use crate::meter::Meter;
 use crate::network::{Network, Op};
 use crate::requirement::Slack;
 use crate::sampling::Law;
-use crate::semantics::{ChoiceRule, Numbers, PolicySemantics};
-use crate::single::{SingleErrors, SinglePrecision};
-use crate::trees::IntegerTrees;
+use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics};
+use crate::single::{RoundedScores, SingleErrors, SinglePrecision, SingleTrees};
+use crate::trees::{IntegerTrees, Link, Summation};
 
-/// The reason for which tree ensembles have no scores in single precision.
-const SINGLE_TREES: &str = "numbers f32 is not supported for tree ensembles: libraries add up the leaves in \
-                            single or in double precision, each in its own order; numbers real is";
+/// The reason for which probabilities of the applicable labels alone are not compared in single precision.
+const FILTERED_SOFTMAX: &str = "the library compares probabilities, and those of all applicable labels may be \
+                                0 in single precision; use filter none, or export the scores before the \
+                                softmax";
 
 /// Unbounded or wider inputs count as this wide for the common error bound; what lies outside is
 /// decided exactly.
@@ -36,7 +37,7 @@ pub struct Policy {
     law: Law,
     /// Of one that draws.
     slack: Option<Slack>,
-    single: Option<Box<(SinglePrecision, SingleErrors)>>,
+    single: Option<Box<(RoundedScores, SingleErrors)>>,
 }
 
 /// The function that computes the scores.
@@ -113,7 +114,7 @@ impl Policy {
         let single = match single {
             Some(single) => {
                 let errors = single.errors_over(&IntBox::new(sides.clone().collect()), meter)?;
-                Some(Box::new((single, errors)))
+                Some(Box::new((RoundedScores::Network(single), errors)))
             }
             None => None,
         };
@@ -141,7 +142,7 @@ impl Policy {
     /// domains of all variables of the model, by id.
     ///
     /// # Errors
-    /// As [`Policy::new`].
+    /// As [`Policy::new`]; and for numbers in single precision.
     pub fn of_trees(
         trees: IntegerTrees,
         inputs: Vec<VarId>,
@@ -149,12 +150,41 @@ impl Policy {
         semantics: PolicySemantics,
         domains: &IntBox,
     ) -> Result<Self, PolicyError> {
+        let unknown = Err("it is not known how a library adds up the leaves");
+        Self::of_summed_trees(trees, unknown, inputs, outputs, semantics, domains)
+    }
+
+    /// As [`Policy::of_trees`]; `summation` says how the library adds up the leaves, or why that is not known.
+    ///
+    /// # Errors
+    /// As [`Policy::new`]; and for numbers in single precision if that is not known.
+    pub fn of_summed_trees(
+        trees: IntegerTrees,
+        summation: Result<Summation, &'static str>,
+        inputs: Vec<VarId>,
+        outputs: Vec<LabelId>,
+        semantics: PolicySemantics,
+        domains: &IntBox,
+    ) -> Result<Self, PolicyError> {
         let widths = (trees.inputs(), trees.outputs());
-        if semantics.numbers == Numbers::F32 {
-            return Err(PolicyError::unsupported("", SINGLE_TREES));
-        }
         check(widths, "tree ensemble", (&inputs, &outputs), semantics, domains)?;
-        Ok(Self::of_function(Function::Trees(trees), inputs, outputs, semantics))
+        let single = match semantics.numbers {
+            Numbers::Real => None,
+            Numbers::F32 => {
+                let refused = |why: &str| {
+                    let message = format!("numbers f32 is not supported here: {why}");
+                    PolicyError::unsupported("", message)
+                };
+                let summation = summation.map_err(refused)?;
+                if (semantics.filter, summation.link) == (Filter::Applicable, Link::Softmax) {
+                    return Err(refused(FILTERED_SOFTMAX));
+                }
+                let (single, errors) = SingleTrees::new(&trees, summation);
+                Some(Box::new((RoundedScores::Trees(single), errors)))
+            }
+        };
+        let function = Function::Trees(trees);
+        Ok(Self { single, ..Self::of_function(function, inputs, outputs, semantics) })
     }
 
     fn of_function(
@@ -260,10 +290,10 @@ impl Policy {
         self.slack
     }
 
-    /// Returns how its network is evaluated, and bounds of the errors over all states, where its numbers
+    /// Returns how its scores are evaluated, and bounds of the errors over all states, where its numbers
     /// are in single precision.
     #[must_use]
-    pub fn single(&self) -> Option<(&SinglePrecision, &SingleErrors)> {
+    pub fn single(&self) -> Option<(&RoundedScores, &SingleErrors)> {
         self.single.as_deref().map(|(single, errors)| (single, errors))
     }
 

@@ -6,6 +6,7 @@ use crate::policy::Policy;
 use crate::sampling::Law;
 use crate::semantics::{ChoiceRule, PolicySemantics, ScoreComparison, Ties};
 use crate::share::Share;
+use crate::trees::IntegerTrees;
 
 /// The requirement that a label meets against a competing one if it is chosen, as far as bounds of their scores tell.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -105,9 +106,12 @@ impl Policy {
             (Some(slack), _) => Requirement { comparison: ScoreComparison::GreaterEqual, slack },
             (None, None) => Requirement { comparison, slack: Slack::NOTHING },
             (None, Some((_, errors))) => {
-                let slack = Slack { score: errors.together(chosen, other), units: i128::MAX };
+                let unit = self.trees().map(IntegerTrees::unit);
+                let slack = Slack::new(errors.together(chosen, other), unit.as_ref());
                 // What is infinite excludes nothing, whatever the rule for ties is.
-                match slack.score.is_finite() {
+                let excludes =
+                    slack.score.is_finite() && (unit.is_none() || slack.units < i128::MAX);
+                match excludes {
                     true => Requirement { comparison, slack },
                     false => Requirement { comparison: ScoreComparison::GreaterEqual, slack },
                 }

@@ -15,6 +15,7 @@ mod choice;
 mod evaluation;
 mod graph;
 mod lead;
+mod trees;
 
 #[cfg(test)]
 mod tests;
@@ -31,12 +32,40 @@ use crate::format::Format;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
 use crate::policy_file::PolicyFile;
+use crate::trees::Precision;
 use bound::{Feature, amplitude};
 use graph::refuse_operators;
 
 pub use bound::SingleErrors;
 pub(crate) use choice::rounded_choice;
 pub use lead::NarrowestLead;
+pub use trees::SingleTrees;
+
+/// How the scores of a policy are evaluated.
+#[derive(Clone, Debug)]
+pub enum RoundedScores {
+    /// Those of a network.
+    Network(SinglePrecision),
+    /// Those of a tree ensemble.
+    Trees(SingleTrees),
+}
+
+impl RoundedScores {
+    /// Says what bounds of their errors mean.
+    pub(crate) fn remark(&self, errors: &SingleErrors) -> String {
+        let trees = match self {
+            Self::Network(_) => return errors.remark("single precision"),
+            Self::Trees(trees) => trees.summation(),
+        };
+        match trees.precision {
+            Precision::Single => errors.remark("single precision"),
+            Precision::Double => format!(
+                "the library adds up the leaves in double precision, and the verdict is about that: {}",
+                errors.remark("double precision")
+            ),
+        }
+    }
+}
 
 /// A network that is evaluated in single precision.
 #[derive(Clone, Debug)]

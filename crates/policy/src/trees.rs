@@ -25,6 +25,7 @@ mod place;
 mod question;
 mod rounds;
 mod rule;
+mod summation;
 mod ubjson;
 mod veritas;
 mod xgboost;
@@ -47,6 +48,7 @@ pub(crate) use onnx_ml::{LABEL_ENCODER, is_tree_ensemble, lookup};
 pub(crate) use question::Questions;
 pub use rounds::Rounds;
 pub use rule::{Missing, Precision, Rule, RuleComparison};
+pub use summation::{Link, Summation};
 pub(crate) use ubjson::is_likely as is_ubjson;
 
 /// A tree ensemble and what its file says beside the trees.
@@ -60,6 +62,8 @@ pub struct TreesFile {
     pub classes: Option<Classes>,
     /// The law by which scores become the probabilities of the classes, if it is known.
     pub law: Option<Law>,
+    /// How the library adds up the leaves; or why that is not known.
+    pub summation: Result<Summation, &'static str>,
     /// Remarks for the user, for example that not all rounds count.
     pub notes: Vec<String>,
 }
@@ -71,6 +75,15 @@ impl TreesFile {
         match self.ensemble.outputs() {
             1 if listed == 2 && self.classes.is_none() => 2,
             outputs => outputs,
+        }
+    }
+
+    /// How the library computes the scores of a policy with so many outputs; or why that is not known.
+    pub(crate) fn summation_for(&self, outputs: usize) -> Result<Summation, &'static str> {
+        let summation = self.summation.clone()?;
+        match self.outputs_for(outputs) == self.ensemble.outputs() {
+            true => Ok(summation),
+            false => Ok(summation.as_two_classes()),
         }
     }
 

@@ -3,7 +3,7 @@
 use policert_model::{LabelId, Model, VarId};
 use policert_policy::activation::{Elu, Reciprocal, Root, Staircase};
 use policert_policy::trees::{
-    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
+    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Summation, Tree, TreeNode,
 };
 use policert_policy::{
     Activation, ElementType, Matrix, Network, NetworkBuilder, NodeId, Policy, PolicyError,
@@ -33,8 +33,9 @@ impl PolicyParts {
         let (network, inputs) = (self.network.clone(), self.inputs.clone());
         if let Some(trees) = &self.trees {
             let trees = IntegerTrees::new(trees)?;
-            let outputs = self.outputs.clone();
-            return Policy::of_trees(trees, inputs, outputs, semantics, &model.domains());
+            let (outputs, domains) = (self.outputs.clone(), model.domains());
+            let summation = Ok(Summation::plain(Precision::Single, outputs.len()));
+            return Policy::of_summed_trees(trees, summation, inputs, outputs, semantics, &domains);
         }
         Policy::new(network, inputs, self.outputs.clone(), semantics, &model.domains())
     }

@@ -4,7 +4,7 @@ use policert_model::{BinaryOp, Condition, Expr, LabelId, UnaryOp, VarId};
 use policert_numeric::{IntBox, IntInterval};
 use policert_policy::activation::{Elu, Logarithm, Reciprocal, Root, Staircase, TanhGate};
 use policert_policy::trees::{
-    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Tree, TreeNode,
+    Ensemble, IntegerTrees, Missing, Precision, Rule, RuleComparison, Summation, Tree, TreeNode,
 };
 use policert_policy::{
     Activation, ChoiceRule, ElementType, Filter, Matrix, Network, NetworkBuilder, NodeId, Numbers,
@@ -232,13 +232,24 @@ pub struct Instance {
     pub conditions: Vec<Condition>,
 }
 
+/// A value of a leaf: a multiple of ¼, or in some cases a bit more if it is to be rounded.
+fn leaf_value(is_rounded: bool, random: &mut Random) -> f64 {
+    let value = Weights::Quarters.draw(random);
+    if is_rounded && random.chance(30) { value + 2.0f64.powi(-26) } else { value }
+}
+
 /// Up to seven trees of depth 4 at most, with thresholds in the domain of the inputs and many ties.
-fn ensemble(inputs: usize, outputs: usize, random: &mut Random) -> IntegerTrees {
+fn ensemble(
+    (inputs, outputs): (usize, usize),
+    is_rounded: bool,
+    random: &mut Random,
+) -> IntegerTrees {
     let mut trees = Vec::new();
     for _ in 0..1 + random.below(7) {
         let class = random.chance(60).then(|| random.below(outputs));
         let mut nodes = Vec::new();
-        subtree(inputs, class.map_or(0..outputs, |class| class..class + 1), 4, random, &mut nodes);
+        let classes = class.map_or(0..outputs, |class| class..class + 1);
+        subtree((inputs, is_rounded), classes, 4, random, &mut nodes);
         trees.push(Tree { nodes });
     }
     let base = (0..outputs).map(|_| Weights::Quarters.draw(random)).collect();
@@ -247,7 +258,7 @@ fn ensemble(inputs: usize, outputs: usize, random: &mut Random) -> IntegerTrees 
 }
 
 fn subtree(
-    inputs: usize,
+    (inputs, is_rounded): (usize, bool),
     classes: std::ops::Range<usize>,
     depth: usize,
     random: &mut Random,
@@ -256,7 +267,7 @@ fn subtree(
     let place = nodes.len();
     nodes.push(TreeNode::Leaf(Vec::new()));
     if depth == 0 || random.chance(15) {
-        let values = classes.map(|class| (class, Weights::Quarters.draw(random))).collect();
+        let values = classes.map(|class| (class, leaf_value(is_rounded, random))).collect();
         nodes[place] = TreeNode::Leaf(values);
         return;
     }
@@ -270,9 +281,9 @@ fn subtree(
         missing: Missing::NotANumber(false),
     };
     let left = nodes.len();
-    subtree(inputs, classes.clone(), depth - 1, random, nodes);
+    subtree((inputs, is_rounded), classes.clone(), depth - 1, random, nodes);
     let right = nodes.len();
-    subtree(inputs, classes, depth - 1, random, nodes);
+    subtree((inputs, is_rounded), classes, depth - 1, random, nodes);
     nodes[place] = TreeNode::Split { input, rule, left, right };
 }
 
@@ -334,7 +345,10 @@ pub fn instance_by(
             Policy::new(network(inputs, outputs, random), reads, labels, semantics, &domains)
         }
         PolicyKind::Trees => {
-            Policy::of_trees(ensemble(inputs, outputs, random), reads, labels, semantics, &domains)
+            let is_rounded = rule == ChosenLabels::SinglePrecision;
+            let trees = ensemble((inputs, outputs), is_rounded, random);
+            let summation = Ok(Summation::plain(Precision::Single, outputs));
+            Policy::of_summed_trees(trees, summation, reads, labels, semantics, &domains)
         }
     };
     let policy = policy.ok()?;

@@ -232,7 +232,11 @@ fn trees_agree_with_brute_force() {
 #[test]
 fn agrees_with_brute_force_where_several_labels_may_be_chosen() {
     let cases = if slow_tests() { 40_000 } else { 1_500 };
-    for rule in [ChosenLabels::LeastProbability, ChosenLabels::SinglePrecision] {
+    for (rule, kind) in [
+        (ChosenLabels::LeastProbability, PolicyKind::Network),
+        (ChosenLabels::SinglePrecision, PolicyKind::Network),
+        (ChosenLabels::SinglePrecision, PolicyKind::Trees),
+    ] {
         for points in [1, 600] {
             let config = OracleConfig { enumerated_points: points };
             let mut tally = Tally::default();
@@ -240,11 +244,14 @@ fn agrees_with_brute_force_where_several_labels_may_be_chosen() {
             while tally.chosen + tally.never + tally.undecided < cases {
                 seed += 1;
                 let random = &mut Random::new(seed);
-                if let Some(instance) = instance_by(rule, 300, PolicyKind::Network, random) {
+                if let Some(instance) = instance_by(rule, 300, kind, random) {
                     check(&instance, config, &mut tally, seed);
                 }
             }
-            assert!(tally.chosen * 5 > cases && tally.never * 5 > cases, "{rule:?}: {tally:?}");
+            assert!(
+                tally.chosen * 5 > cases && tally.never * 5 > cases,
+                "{rule:?} {kind:?}: {tally:?}"
+            );
         }
     }
 }

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+use crate::support::example::Example;
 use crate::support::program::{code, policert, text};
+use crate::tree_policies::with_thresholds;
 use policert_testkit::cases_folder;
+use serde_json::{Value, json};
 
 /// Copies the case whose label `keep` leads by a summand, with another weight and other summands.
 fn copied(folder: &Path, weight: &str, summands: [&str; 2], outputs: &str) {
@@ -110,4 +113,70 @@ fn what_single_precision_does_not_go_with_is_refused() {
         assert!(code >= 41, "{options}: {shown}");
         assert!(shown.contains(words), "{options}: {shown}");
     }
+}
+
+/// The walker under an ensemble of XGBoost with two trees that have these values everywhere; `go` is chosen
+/// where their sum with the base score 1 is not positive.
+fn walker(values: [f64; 2], objective: &str) -> Example {
+    let mut file = with_thresholds([5.0, 8.0], 1);
+    file["learner"]["learner_model_param"]["base_score"] = "[1E0]".into();
+    file["learner"]["objective"] = json!({"name": objective});
+    let trees = file["learner"]["gradient_booster"]["model"]["trees"].as_array_mut();
+    for (tree, value) in trees.expect("trees").iter_mut().zip(values) {
+        let threshold = tree["split_conditions"][0].clone();
+        tree["split_conditions"] = json!([threshold, value, value]);
+    }
+    let example = Example::new();
+    example.write("policy.json", &file.to_string());
+    let interface = r#"{"file": "policy.json", "input": [{"name": "x", "automaton": null}],
+                        "output": ["go", "rest"]}"#;
+    example.write("policy.jani2nnet", interface);
+    example
+}
+
+#[test]
+fn sums_of_leaves_that_single_precision_changes_change_the_verdict() {
+    // 1 + 10⁻⁹ is 1 in single precision, and nothing is left of it after - 1.
+    let example = walker([1e-9, -1.0], "reg:squarederror");
+    assert_eq!(code(&example.run("verify model.jani")), 0);
+    for engine in ["auto", "explicit", "bmc", "cegar", "ic3", "ppa"] {
+        let options = format!("--numbers f32 --engine {engine} --evidence e.json");
+        let run = example.run(&format!("verify model.jani {options}"));
+        let shown = text(&run);
+        assert!(code(&run) == 10 || code(&run) == 20, "{engine}: {shown}");
+        if code(&run) == 10 {
+            let run = example.run("certify e.json");
+            assert_eq!(code(&run), 0, "{engine}: {}", text(&run));
+        }
+    }
+    let run = example.run("verify model.jani --numbers f32 --evidence e.json");
+    assert_eq!(code(&run), 10, "{}", text(&run));
+    // Over the reals the policy rests.
+    let mut real: Value = serde_json::from_str(&example.read("e.json")).expect("JSON");
+    real["semantics"]["policy"]["numbers"] = "real".into();
+    example.write("e.json", &real.to_string());
+    assert_eq!(code(&example.run("certify e.json")), 51);
+    let simulated = example.run("simulate model.jani --numbers f32 --runs 20");
+    assert_eq!(code(&simulated), 0, "{}", text(&simulated));
+}
+
+#[test]
+fn sums_of_leaves_that_every_evaluation_tells_apart_are_proved_with_evidence() {
+    let example = walker([0.3, 0.3], "reg:squarederror");
+    for engine in ["auto", "explicit", "bmc", "cegar", "ic3", "ppa"] {
+        let options = format!("--numbers f32 --engine {engine} --evidence e.json");
+        let run = example.run(&format!("verify model.jani {options}"));
+        assert_eq!(code(&run), 0, "{engine}: {}", text(&run));
+        let run = example.run("certify e.json");
+        assert_eq!(code(&run), 0, "{engine}: {}", text(&run));
+    }
+    let run = example.run("verify model.jani --numbers f32 --engine explicit");
+    let shown = text(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("narrowest lead of a best score is 1.600e0"), "{shown}");
+    assert!(shown.contains("in every evaluation in single precision"), "{shown}");
+    let run = example.run("verify model.jani --numbers f32 --engine prob-ppa");
+    assert!(code(&run) >= 41, "{}", text(&run));
+    let refused = walker([0.3, 0.3], "count:poisson");
+    let run = refused.run("verify model.jani --numbers f32");
+    assert!(code(&run) == 41 && text(&run).contains("multi:softprob"), "{}", text(&run));
 }

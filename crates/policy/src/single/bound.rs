@@ -38,9 +38,16 @@ const FUNCTION_ERROR: f64 = 1.0 / (1 << 20) as f64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleErrors {
     radii: Vec<f64>,
+    merged: f64,
 }
 
 impl SingleErrors {
+    /// With these bounds by output. Computed scores that are closer than `merged` may be equal, or exchanged,
+    /// after a function that is applied to them.
+    pub(super) fn new(radii: Vec<f64>, merged: f64) -> Self {
+        Self { radii, merged }
+    }
+
     /// For all features in these ranges. `poll` is asked for every neuron whether to go on.
     ///
     /// # Errors
@@ -50,7 +57,7 @@ impl SingleErrors {
         features: &[Feature],
         poll: &mut dyn FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let unknown = Self { radii: vec![f64::INFINITY; network.output_width()] };
+        let unknown = Self::new(vec![f64::INFINITY; network.output_width()], 0.0);
         let input: Vec<Element> = features.iter().copied().map(Feature::element).collect();
         if input.len() != network.input_width() || !input.iter().all(Element::is_bounded) {
             return Ok(unknown);
@@ -58,7 +65,7 @@ impl SingleErrors {
         match network.fold(&mut Analysis { poll }, input) {
             Ok(mut values) => {
                 let scores = values.swap_remove(network.output().index());
-                Ok(Self { radii: scores.iter().map(Element::radius).collect() })
+                Ok(Self::new(scores.iter().map(Element::radius).collect(), 0.0))
             }
             Err(End::Unknown) => Ok(unknown),
             Err(End::Stopped(stop)) => Err(stop),
@@ -71,28 +78,46 @@ impl SingleErrors {
         &self.radii
     }
 
-    /// Says what they mean.
-    pub(crate) fn remark(&self) -> String {
-        let greatest = self.radii.iter().copied().fold(0.0, f64::max);
+    /// Computed scores that differ by less than this may be equal, or exchanged, after a function that the
+    /// library applies to them; those that are equal stay equal.
+    #[must_use]
+    pub fn merged(&self) -> f64 {
+        self.merged
+    }
+
+    /// Says what they mean for scores in this precision, such as `single precision`.
+    pub(crate) fn remark(&self, precision: &str) -> String {
+        let greatest = self.greatest();
         if greatest <= 0.0 {
-            "single precision computes all scores exactly, in every order".to_owned()
+            format!("{precision} computes all scores exactly, in every order")
         } else if greatest.is_finite() {
             format!(
-                "in every evaluation in single precision scores keep their order that are more than \
-                 {:.3e} apart",
-                add_up(greatest, greatest)
+                "in every evaluation in {precision} scores keep their order that are more than \
+                 {greatest:.3e} apart"
             )
         } else {
-            "some evaluation in single precision may overflow: nothing is known of the order of scores \
-             where that is not excluded"
-                .to_owned()
+            format!(
+                "some evaluation in {precision} may overflow: nothing is known of the order of scores \
+                 where that is not excluded"
+            )
         }
     }
 
-    /// By how much the exact score of one output may at most be below that of another one, if a computed
-    /// one is not.
+    /// By how much the exact score of any output may at most be below that of another one, if a computed one
+    /// is not.
+    pub(crate) fn greatest(&self) -> f64 {
+        let radius = self.radii.iter().copied().fold(0.0, f64::max);
+        add_up(add_up(radius, radius), self.merged)
+    }
+
+    /// As [`greatest`](Self::greatest), for these two.
     pub(crate) fn together(&self, one: usize, other: usize) -> f64 {
-        add_up(self.radii[one], self.radii[other])
+        add_up(add_up(self.radii[one], self.radii[other]), self.merged)
+    }
+
+    /// Returns whether the score of an output is computed exactly.
+    pub(super) fn is_exact(&self, output: usize) -> bool {
+        self.radii[output] <= 0.0
     }
 }
 

@@ -241,7 +241,9 @@ fn every_evaluation_is_within_the_bounds_and_chooses_what_is_possible() {
         let ties = [Ties::First, Ties::Any, Ties::Strict][random.below(3)];
         let side = IntInterval::new(-most, most);
         let policy = policy_of(network.clone(), ties, vec![side; inputs]);
-        let (single, over) = policy.single().expect("single precision");
+        let Some((RoundedScores::Network(single), over)) = policy.single() else {
+            panic!("case {number}: single precision")
+        };
         let span = usize::try_from(2 * most + 1).expect("small");
         for _ in 0..3 {
             let point: Vec<i64> = (0..inputs)

@@ -157,6 +157,16 @@ impl IntegerTree {
     }
 }
 
+impl IntegerTree {
+    /// All leaves.
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &[LeafValue]> {
+        self.nodes.iter().filter_map(|node| match node {
+            IntegerNode::Leaf(values) => Some(values.as_slice()),
+            IntegerNode::Split { .. } => None,
+        })
+    }
+}
+
 /// More nodes than this, where questions read functions of the state, are refused.
 const MOST_NODES: usize = 1 << 22;
 

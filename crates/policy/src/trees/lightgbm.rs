@@ -9,7 +9,9 @@ mod dump;
 mod text;
 
 use super::categories::CategoryReading;
+use super::ensemble::Ensemble;
 use super::rule::{Missing, Precision, Rule, RuleComparison};
+use super::summation::{Link, Summation};
 use crate::error::PolicyError;
 use crate::sampling::Law;
 
@@ -53,6 +55,8 @@ struct Head {
     names: Vec<String>,
     /// The law by which scores become probabilities, unless they are averaged.
     law: Option<Law>,
+    /// How the library adds up the leaves, or why that is not known.
+    summation: Result<Summation, &'static str>,
 }
 
 /// The statements of a head in words; `place` names the place of a key.
@@ -105,6 +109,8 @@ impl Statements<'_> {
             }
         }
         let law = self.objective.and_then(law);
+        let summation = link(self.objective, per_round)
+            .map(|link| Summation { link, ..Summation::plain(Precision::Double, per_round) });
         let Some(features) = self.last_feature.checked_add(1) else {
             return invalid("max_feature_idx", "the number is too large".to_owned());
         };
@@ -115,7 +121,7 @@ impl Statements<'_> {
             );
             return invalid("feature_names", message);
         }
-        Ok(Head { per_round, features, names: self.names, law })
+        Ok(Head { per_round, features, names: self.names, law, summation })
     }
 
     /// Checks that the trees make whole rounds.
@@ -140,6 +146,44 @@ fn law(objective: &str) -> Option<Law> {
         }
         Some(_) | None => None,
     }
+}
+
+/// What the library compares under an objective: probabilities of classes, or the sums themselves.
+fn link(objective: Option<&str>, outputs: usize) -> Result<Link, &'static str> {
+    let mut words = objective.unwrap_or("custom").split_whitespace();
+    match (words.next().unwrap_or_default(), outputs) {
+        ("multiclass", 2..) => Ok(Link::Softmax),
+        ("binary", 1) => {
+            let factor = words.find_map(|word| word.strip_prefix("sigmoid:")).unwrap_or("1");
+            let factor = factor.parse::<f64>().ok().filter(|&f| f > 0.0 && f.is_finite());
+            factor
+                .map(Link::Logistic)
+                .ok_or("the factor of the logistic function is no positive number")
+        }
+        (
+            "custom" | "fair" | "huber" | "lambdarank" | "mape" | "quantile" | "rank_xendcg"
+            | "regression" | "regression_l1",
+            _,
+        ) if words.all(|word| word != "sqrt") => Ok(Link::Identity),
+        (_, _) => {
+            Err("under this objective of LightGBM, scores that differ can be equal after the \
+                       function that is applied to the sums; train with objective multiclass or binary")
+        }
+    }
+}
+
+/// The sums of a file that averages its rounds if `averages`.
+fn averaged(
+    summation: Summation,
+    averages: bool,
+    ensemble: &Ensemble,
+) -> Result<Summation, &'static str> {
+    if !ensemble.linear_leaves().is_empty() {
+        return Err("LightGBM rounds each product and sum of a linear leaf; train with \
+                    linear_tree=false");
+    }
+    let divisor = if averages { ensemble.trees().len() / ensemble.outputs() } else { 1 };
+    Ok(Summation { divisor: divisor.max(1), ..summation })
 }
 
 fn rule(threshold: f64, missing: Missing) -> Rule {

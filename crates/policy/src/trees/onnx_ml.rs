@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::rule::Precision;
+use super::summation::{Link, Summation};
 use super::{Classes, Features, TreesFile};
 use crate::error::PolicyError;
 use crate::onnx::proto::NodeProto;
@@ -64,24 +65,65 @@ struct Parts {
     classes: Option<Classes>,
     /// The law by which the sums become probabilities, if it is known.
     law: Option<Law>,
+    /// True if the sums are divided by the number of trees.
+    averages: bool,
+    /// What is compared, or why that is not known.
+    link: Result<Link, &'static str>,
 }
 
 fn file(mut surroundings: Surroundings<'_>, node: &NodeProto) -> Result<TreesFile, PolicyError> {
     let (precision, features) = (surroundings.precision, surroundings.features);
-    let Parts { base, trees, classes, law } = if node.op_type == INDEXED {
+    let Parts { base, trees, classes, law, averages, link } = if node.op_type == INDEXED {
         indexed::read(node, precision, features)?
     } else {
         read(node, precision, features)?
     };
     surroundings.check(base.len(), classes.as_ref())?;
     let count = surroundings.inputs;
+    let divisor = if averages { trees.len().max(1) } else { 1 };
+    let summation = match link {
+        Ok(_) if trees.iter().any(names_an_output_twice) => {
+            Err("a leaf has several values for one score, which ONNX Runtime adds one by one")
+        }
+        Ok(_) if surroundings.scaled && classes.is_none() => {
+            Err("the scores are multiplied by a factor, which rounds; export the sums themselves")
+        }
+        Ok(link) => {
+            Ok(Summation { divisor, link, ..Summation::plain(surroundings.sums, base.len()) })
+        }
+        Err(why) => Err(why),
+    };
     let mut ensemble = Ensemble::new(features.unwrap_or(0), base, trees)?;
     if !surroundings.columns.is_empty() {
         let inputs = count.unwrap_or_default();
         ensemble = ensemble.with_columns(inputs, std::mem::take(&mut surroundings.columns));
     }
     let features = Features { count, names: Vec::new(), groups: surroundings.groups };
-    Ok(TreesFile { ensemble, features, classes, law, notes: Vec::new() })
+    Ok(TreesFile { ensemble, features, classes, law, summation, notes: Vec::new() })
+}
+
+fn names_an_output_twice(tree: &Tree) -> bool {
+    tree.nodes.iter().any(|node| match node {
+        TreeNode::Split { .. } => false,
+        TreeNode::Leaf(values) => {
+            let outputs: BTreeSet<usize> = values.iter().map(|&(output, _)| output).collect();
+            outputs.len() < values.len()
+        }
+    })
+}
+
+/// What ONNX Runtime compares of so many scores that are no classifier's, which chooses its label by the
+/// sums themselves.
+fn link(transform: &str, outputs: usize) -> Result<Link, &'static str> {
+    match (transform, outputs) {
+        ("NONE", _) => Ok(Link::Identity),
+        ("SOFTMAX", 2..) => Ok(Link::Softmax),
+        ("LOGISTIC", 1) => Ok(Link::Logistic(1.0)),
+        (_, _) => {
+            Err("the scores pass through a function, after which scores that differ can be equal; \
+                       export the sums themselves")
+        }
+    }
 }
 
 fn is_ensemble(node: &NodeProto) -> bool {
@@ -161,7 +203,11 @@ fn read(
     let transform = attributes.text("post_transform")?;
     let law = if is_classifier { leaves.law(transform.as_deref(), &base) } else { None };
     let trees = leaves.attach(trees)?;
-    Ok(Parts { base, trees, classes, law })
+    let link = match &classes {
+        Some(_) => Ok(Link::Identity),
+        None => link(transform.as_deref().unwrap_or("NONE"), outputs),
+    };
+    Ok(Parts { base, trees, classes, law, averages: false, link })
 }
 
 /// Returns what a message adds about the number of features.

@@ -41,7 +41,11 @@ pub(super) fn parse(value: &Value) -> Result<TreesFile, PolicyError> {
     let ensemble = Ensemble::new(0, base, trees)?;
     // The format does not say how many features there are.
     let features = Features { count: None, names: Vec::new(), groups: Vec::new() };
-    Ok(TreesFile { ensemble, features, classes: None, law: None, notes: Vec::new() })
+    let summation =
+        Err("files of Veritas do not say which library computes the scores, which may be in \
+                         single or in double precision; give the file of that library");
+    let notes = Vec::new();
+    Ok(TreesFile { ensemble, features, classes: None, law: None, summation, notes })
 }
 
 fn base_scores(root: &At<'_>) -> Result<Vec<f64>, PolicyError> {

@@ -10,17 +10,23 @@ mod data_frame;
 mod objective;
 mod tree;
 
+use policert_numeric::round::{add_up, mul_up};
 use serde_json::Value;
 
 use super::column::Column;
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::place::{At, single};
+use super::rule::Precision;
+use super::summation::Summation;
 use super::{Features, Rounds, TreesFile};
 use crate::error::PolicyError;
 use objective::Objective;
 
 /// Major versions of the library whose files are known.
 const VERSIONS: std::ops::RangeInclusive<i64> = 1..=3;
+
+/// More than what a few operations lose below the normal numbers of single precision.
+const FLUSHED: f64 = 8.0 * f32::MIN_POSITIVE as f64;
 
 /// More outputs are taken for a mistake.
 const MOST_OUTPUTS: usize = 1_000_000;
@@ -72,13 +78,18 @@ pub(super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile, PolicyEr
         });
     }
     let columns = booster.columns.clone();
+    let summation = objective.link(shape.outputs).map(|link| {
+        let slips = base.iter().map(|&margin| objective.slip(margin));
+        let plain = Summation { link, ..Summation::plain(Precision::Single, shape.outputs) };
+        booster.weighted(used.count, &base, Summation { offsets: slips.collect(), ..plain })
+    });
     let trees = booster.trees(used.count);
     let mut ensemble = Ensemble::new(shape.features, base, trees)?;
     if !columns.is_empty() {
         ensemble = ensemble.with_columns(shape.features, columns);
     }
     let law = objective.law();
-    Ok(TreesFile { ensemble, features, classes: None, law, notes })
+    Ok(TreesFile { ensemble, features, classes: None, law, summation, notes })
 }
 
 /// The numbers in `learner_model_param`.
@@ -279,6 +290,20 @@ impl Booster {
             Rounds::All | Rounds::First(_) => rounds.of(all)?,
         };
         Ok(Used { count, best: (best + 1 < all).then_some(best) })
+    }
+
+    /// How the library adds up the trees of the first rounds. Where trees have weights, it may add a leaf
+    /// to the base score, subtract that again, and round the product of the rest with the weight.
+    fn weighted(&self, rounds: usize, base: &[f64], plain: Summation) -> Summation {
+        let Some(weights) = &self.weights else { return plain };
+        let weights = weights[..self.starts[rounds]].iter().map(|&weight| f64::from(weight).abs());
+        let total = weights.fold(0.0, add_up);
+        let lost = |(&base, &offset): (&f64, &f64)| {
+            let each = add_up(mul_up(base.abs(), f64::from(f32::EPSILON)), FLUSHED);
+            add_up(offset, mul_up(total, each))
+        };
+        let offsets = base.iter().zip(&plain.offsets).map(lost).collect();
+        Summation { roundings: 4, offsets, ..plain }
     }
 
     /// The trees of the first rounds, with their weights.

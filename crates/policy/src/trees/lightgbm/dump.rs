@@ -7,7 +7,7 @@ use super::super::ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 use super::super::place::At;
 use super::super::rule::Missing;
 use super::super::{Features, Rounds, TreesFile};
-use super::{CATEGORY_READING, Head, Statements, rule};
+use super::{CATEGORY_READING, Head, Statements, averaged, rule};
 use crate::error::PolicyError;
 
 /// Reads a JSON dump.
@@ -40,7 +40,9 @@ pub(in super::super) fn parse(value: &Value, rounds: Rounds) -> Result<TreesFile
     let averages =
         root.optional("average_output").is_some_and(|at| *at.value != Value::Bool(false));
     let law = head.law.filter(|_| !averages);
-    Ok(TreesFile { ensemble, features, classes: None, law, notes: Vec::new() })
+    let summation = head.summation.and_then(|summation| averaged(summation, averages, &ensemble));
+    let notes = Vec::new();
+    Ok(TreesFile { ensemble, features, classes: None, law, summation, notes })
 }
 
 fn read_tree(

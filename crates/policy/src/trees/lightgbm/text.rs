@@ -12,7 +12,7 @@ use super::super::categories::Categories;
 use super::super::ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 use super::super::rule::Missing;
 use super::super::{Features, Rounds, TreesFile};
-use super::{CATEGORY_READING, Head, Statements, rule};
+use super::{CATEGORY_READING, Head, Statements, averaged, rule};
 use crate::error::PolicyError;
 
 const CATEGORICAL: i64 = 1;
@@ -87,7 +87,9 @@ pub(in super::super) fn parse(text: &str, rounds: Rounds) -> Result<TreesFile, P
     let features = Features { count: Some(read.features), names: read.names, groups: Vec::new() };
     let averages = text.lines().any(|line| line.trim() == AVERAGES);
     let law = read.law.filter(|_| !averages);
-    Ok(TreesFile { ensemble, features, classes: None, law, notes: Vec::new() })
+    let summation = read.summation.and_then(|summation| averaged(summation, averages, &ensemble));
+    let notes = Vec::new();
+    Ok(TreesFile { ensemble, features, classes: None, law, summation, notes })
 }
 
 /// A line `key=value`.

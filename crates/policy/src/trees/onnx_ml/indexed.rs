@@ -4,7 +4,7 @@
 use super::super::assemble::{ListedNode, assemble};
 use super::super::ensemble::Tree;
 use super::super::rule::{Missing, Precision, Rule, RuleComparison};
-use super::{Parts, features_text};
+use super::{Parts, features_text, link};
 use crate::error::PolicyError;
 use crate::onnx::attributes::Attributes;
 use crate::onnx::proto::NodeProto;
@@ -31,8 +31,12 @@ const KNOWN: [&str; 16] = [
 
 /// Codes of the sum and the average, which differ by a positive factor.
 const SUMS: [i64; 2] = [0, 1];
-/// Codes of the transformations that keep the order of scores: none, softmax, logistic.
+/// The code of the average.
+const AVERAGE: i64 = 0;
+/// Codes of the transformations that keep the order of scores.
 const KEEP_ORDER: [i64; 3] = [0, 1, 2];
+/// Their names.
+const TRANSFORMS: [&str; 3] = ["NONE", "SOFTMAX", "LOGISTIC"];
 
 fn invalid(message: String) -> PolicyError {
     PolicyError::invalid("", message)
@@ -45,6 +49,7 @@ pub(super) fn read(
     features: Option<usize>,
 ) -> Result<Parts, PolicyError> {
     let attributes = Attributes::of(node, &KNOWN)?;
+    let mut codes = Vec::new();
     for (name, default, supported) in
         [("aggregate_function", 1, &SUMS[..]), ("post_transform", 0, &KEEP_ORDER[..])]
     {
@@ -53,6 +58,7 @@ pub(super) fn read(
             let message = format!("`{name}` {given} is not supported; {supported:?} are");
             return Err(PolicyError::unsupported("", message));
         }
+        codes.push(given);
     }
     let targets = usize::try_from(attributes.integer("n_targets")?.unwrap_or(1)).unwrap_or(0);
     if targets == 0 {
@@ -80,7 +86,12 @@ pub(super) fn read(
         trees.push(Tree { nodes: assembled.nodes });
     }
     match reached.iter().position(|reached| !reached) {
-        None => Ok(Parts { base: vec![0.0; targets], trees, classes: None, law: None }),
+        None => {
+            let transform = usize::try_from(codes[1]).ok().and_then(|code| TRANSFORMS.get(code));
+            let link = link(transform.copied().unwrap_or_default(), targets);
+            let (base, averages) = (vec![0.0; targets], codes[0] == AVERAGE);
+            Ok(Parts { base, trees, classes: None, law: None, averages, link })
+        }
         Some(node) => Err(invalid(format!("node {node} belongs to no tree"))),
     }
 }

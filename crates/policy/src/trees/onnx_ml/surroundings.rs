@@ -18,6 +18,10 @@ use crate::onnx::tensor::{Data, Tensor};
 pub(super) struct Surroundings<'g> {
     /// In which precision the ensemble reads its input.
     pub precision: Precision,
+    /// In which precision it adds up its leaves.
+    pub sums: Precision,
+    /// True if its scores are multiplied by a factor behind it.
+    pub scaled: bool,
     /// The number of features that the ensemble reads, if the graph says it.
     pub features: Option<usize>,
     /// The number of the graph's inputs, if it says it.
@@ -45,6 +49,10 @@ impl<'g> Surroundings<'g> {
     pub(super) fn read(graph: &'g GraphProto, ensemble: &NodeProto) -> Result<Self, PolicyError> {
         let front = preprocessing::nodes_before(graph, ensemble);
         let (scores, maps) = behind(graph, ensemble, &front)?;
+        let by_factor = |(node, is_front): (&NodeProto, &bool)| {
+            !is_front && matches!(node.op_type.as_str(), "Mul" | "Div")
+        };
+        let scaled = graph.node.iter().zip(&front).any(by_factor);
         let scores = graph.output.iter().filter(|o| scores.contains(o.name.as_str())).collect();
         let front: Vec<&NodeProto> = graph
             .node
@@ -56,6 +64,8 @@ impl<'g> Surroundings<'g> {
             let read = preprocessing::read(graph, ensemble, &front)?;
             return Ok(Self {
                 precision: read.precision,
+                sums: read.precision,
+                scaled,
                 features: Some(read.features),
                 inputs: Some(read.inputs),
                 columns: read.columns,
@@ -64,11 +74,13 @@ impl<'g> Surroundings<'g> {
                 maps,
             });
         }
-        let (precision, features, name) =
+        let Before { precision, sums, features, name } =
             before(graph, ensemble).map_err(|error| error.at(&place(ensemble)))?;
         let groups = features.map(|width| (name.to_owned(), width)).into_iter().collect();
         Ok(Self {
             precision,
+            sums,
+            scaled,
             features,
             inputs: features,
             columns: Vec::new(),
@@ -173,12 +185,19 @@ fn behind<'g>(
     Ok((scores, maps))
 }
 
-/// In which precision the ensemble reads its input, how many features the graph's input has, and its
-/// name: double precision only where nothing on the way is single.
-fn before<'g>(
-    graph: &'g GraphProto,
-    ensemble: &'g NodeProto,
-) -> Result<(Precision, Option<usize>, &'g str), PolicyError> {
+/// What the graph says about the input of an ensemble that only casts are before.
+struct Before<'g> {
+    /// In which precision it is read: double only where nothing on the way is single.
+    precision: Precision,
+    /// The precision of the sums: that of the ensemble's own argument.
+    sums: Precision,
+    /// The number of features of the graph's input.
+    features: Option<usize>,
+    /// The name of the graph's input.
+    name: &'g str,
+}
+
+fn before<'g>(graph: &'g GraphProto, ensemble: &'g NodeProto) -> Result<Before<'g>, PolicyError> {
     let mut reads = ensemble.input.first().map(String::as_str).unwrap_or_default();
     let mut casts = Vec::new();
     // Every step goes to an earlier node.
@@ -209,7 +228,9 @@ fn before<'g>(
             }
             _ => return Err(PolicyError::unsupported("", "its input is no list of numbers")),
         };
-    Ok((precision, features, reads))
+    // The cast that is nearest to the ensemble.
+    let sums = casts.first().copied().unwrap_or(precision);
+    Ok(Before { precision, sums, features, name: reads })
 }
 
 pub(super) fn tensor_type(value: &ValueInfoProto) -> Option<&TensorTypeProto> {

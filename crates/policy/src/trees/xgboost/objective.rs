@@ -1,7 +1,9 @@
 //! Objectives of XGBoost, and what the margin starts at for a base score.
 
 use super::super::place::At;
+use super::super::summation::Link;
 use crate::error::PolicyError;
+use crate::grain::is_zero;
 use crate::sampling::Law;
 
 /// The number that the library makes of the base score before it adds the trees.
@@ -83,6 +85,29 @@ impl Objective {
             Start::Logit | Start::Logarithm => return None,
         };
         Some(f64::from(margin)).filter(|margin| margin.is_finite())
+    }
+
+    /// What the library compares of so many margins.
+    pub fn link(self, outputs: usize) -> Result<Link, &'static str> {
+        match (self.start, self.name, outputs) {
+            (_, "multi:softprob", _) => Ok(Link::Softmax),
+            (Start::Logit, _, 1) => Ok(Link::Logistic(1.0)),
+            (Start::Itself, _, _) => Ok(Link::Identity),
+            (Start::Logit | Start::Logarithm, _, _) => Err(
+                "under this objective of XGBoost, scores that differ can be equal after the function that \
+                 is applied to the margins; train with objective multi:softprob or binary:logistic",
+            ),
+        }
+    }
+
+    /// Returns how far another machine's margin may be from this one: logarithms differ.
+    pub fn slip(self, margin: f64) -> f64 {
+        match self.start {
+            Start::Itself => 0.0,
+            // The logit of ½ is the logarithm of 1.
+            Start::Logit | Start::Logarithm if is_zero(margin) => 0.0,
+            Start::Logit | Start::Logarithm => margin.abs().max(1.0) / f64::from(1 << 20),
+        }
     }
 
     /// Returns the law by which the margins of a classifier become probabilities.

@@ -75,13 +75,13 @@ fn perturbed(network: &Network, number: u64) -> Network {
     copy.builder.finish(nodes[network.output().index()], ElementType::F32)
 }
 
-/// The case of a number with scores in single precision that are nearly the same in many states; `None`
-/// if its roundings are not known.
-fn setting(profile: Profile, number: u64) -> Option<(Setting, Policy)> {
+/// The case of a number with scores in single precision that are nearly the same in many states, of a tree
+/// ensemble with `trees`; `None` if its roundings are not known.
+fn setting(profile: Profile, number: u64, trees: bool) -> Option<(Setting, Policy)> {
     let mut random = Random::new(number ^ 0xf32);
     let semantics =
         PolicySemantics { numbers: Numbers::F32, filter: Filter::None, ..semantics(&mut random) };
-    let mut setting = Setting::new(profile, number, semantics, false, 100, &mut random);
+    let mut setting = Setting::new(profile, number, semantics, trees, 100, &mut random);
     setting.case.policy.network = perturbed(&setting.case.policy.network, number);
     let policy = setting.case.policy.policy(&setting.case.model, semantics).ok()?;
     Some((setting, policy))
@@ -208,16 +208,33 @@ fn check(setting: &Setting, policy: &Policy, tally: &mut Tally) {
     }
 }
 
-#[test]
-fn engines_agree_on_scores_in_single_precision() {
+fn tally(cases: u64, trees: bool) -> Tally {
     let mut tally = Tally::default();
     for profile in [Profile::Unary, Profile::Linear] {
-        for number in case_numbers(350) {
-            if let Some((setting, policy)) = setting(profile, number) {
+        for number in case_numbers(cases) {
+            if let Some((setting, policy)) = setting(profile, number, trees) {
                 check(&setting, &policy, &mut tally);
             }
         }
     }
+    tally
+}
+
+#[test]
+fn engines_agree_on_sums_of_leaves_in_single_precision() {
+    let tally = tally(300, true);
+    tell(&format!("{tally:?}"));
+    let [safe, bad, open] = tally.explicit;
+    assert!(safe > 50 && bad > 50 && open > 0 && tally.differ > 5, "{tally:?}");
+    for [safe, bad, _] in [tally.ppa, tally.cegar, tally.ic3] {
+        assert!(safe > 20 && bad > 20, "{tally:?}");
+    }
+    assert!(tally.invariants > 20, "{tally:?}");
+}
+
+#[test]
+fn engines_agree_on_scores_in_single_precision() {
+    let tally = tally(350, false);
     tell(&format!("{tally:?}"));
     let [safe, bad, open] = tally.explicit;
     assert!(safe > 50 && bad > 50 && open > 5 && tally.differ > 20, "{tally:?}");
