@@ -17,8 +17,8 @@ pub struct IntervalChoices<'p> {
     policy: &'p Policy,
     /// By node.
     values: Vec<Vec<Interval>>,
-    /// Of scores in single precision: how far each may be from the exact one.
-    radii: Option<Vec<f64>>,
+    /// Of scores in single precision: what errors do to them.
+    errors: Option<single::Errors>,
     /// The box that they belong to.
     computed: Option<IntBox>,
 }
@@ -27,7 +27,7 @@ impl<'p> IntervalChoices<'p> {
     /// For this policy.
     #[must_use]
     pub fn new(policy: &'p Policy) -> Self {
-        Self { policy, values: Vec::new(), radii: None, computed: None }
+        Self { policy, values: Vec::new(), errors: None, computed: None }
     }
 
     fn compute(&mut self, network: &Network, sides: &IntBox) {
@@ -50,8 +50,8 @@ impl<'p> IntervalChoices<'p> {
             let value = evaluate(&node.op, &self.values, &inputs);
             self.values.push(value);
         }
-        self.radii = match self.policy.single() {
-            Some((RoundedScores::Network(single), _)) => Some(single::radii(single, &inputs)),
+        self.errors = match self.policy.single() {
+            Some((RoundedScores::Network(single), _)) => Some(single::errors(single, &inputs)),
             Some((RoundedScores::Trees(_), _)) | None => None,
         };
         self.computed = Some(sides.clone());
@@ -100,10 +100,10 @@ impl ChoicesInBoxes for IntervalChoices<'_> {
         let rivals = (0..self.policy.outputs().len()).filter(|&j| j != output && competing(j));
         for rival in rivals {
             let lead = -difference(network, &self.values, output, rival).hi();
-            let is_excluded = match &self.radii {
+            let is_excluded = match &self.errors {
                 None => policy.requires(output, rival).is_excluded_by(lead),
-                Some(radii) => {
-                    let slack = add_up(radii[output], radii[rival]);
+                Some(single::Errors { radii, merged }) => {
+                    let slack = add_up(add_up(radii[output], radii[rival]), *merged);
                     slack < f64::INFINITY
                         && policy
                             .semantics()

@@ -133,9 +133,9 @@ impl<'p> Scorer<'p> {
     fn errors_in(&self, rounded: &RoundedScores, inputs: &[i64]) -> Option<SumErrors> {
         match (rounded, self.policy.trees()) {
             (RoundedScores::Network(single), _) => {
-                let radii = single::radii_in(single, inputs);
-                let radii = radii.into_iter().map(Rational::from_f64).collect();
-                Some(SumErrors { radii, merged: Rational::ZERO })
+                let errors = single::errors_in(single, inputs);
+                let radii = errors.radii.into_iter().map(Rational::from_f64).collect();
+                Some(SumErrors { radii, merged: Rational::from_f64(errors.merged)? })
             }
             (RoundedScores::Trees(single), Some(trees)) => {
                 let point: Vec<IntInterval> =

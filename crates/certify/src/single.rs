@@ -105,11 +105,23 @@ const ANY_UNIT: i32 = 4000;
 /// Smaller units may be flushed.
 const LEAST_UNIT: i32 = -120;
 
-/// How far a score may be from the exact one, by output, for states with these inputs; infinite where
-/// nothing is known.
-pub(crate) fn radii(single: &SinglePrecision, inputs: &[Interval]) -> Vec<f64> {
-    let network = single.network();
-    let unknown = vec![f64::INFINITY; network.output_width()];
+/// What errors do to scores.
+#[derive(Debug)]
+pub(crate) struct Errors {
+    /// How far a score may be from the exact one, by output; infinite where nothing is known.
+    pub radii: Vec<f64>,
+    /// Computed scores that are closer may be equal, or exchanged, after a softmax.
+    pub merged: f64,
+}
+
+impl Errors {
+    fn unknown(single: &SinglePrecision) -> Self {
+        Self { radii: vec![f64::INFINITY; single.network().output_width()], merged: 0.0 }
+    }
+}
+
+/// The errors for states with these inputs.
+pub(crate) fn errors(single: &SinglePrecision, inputs: &[Interval]) -> Errors {
     let features = match single.feature_network() {
         None => inputs.to_vec(),
         Some(network) => {
@@ -121,17 +133,16 @@ pub(crate) fn radii(single: &SinglePrecision, inputs: &[Interval]) -> Vec<f64> {
             values.swap_remove(network.output().index())
         }
     };
-    radii_of_features(single, &features).unwrap_or(unknown)
+    errors_of_features(single, &features).unwrap_or_else(|| Errors::unknown(single))
 }
 
-/// As [`radii`], in one state.
-pub(crate) fn radii_in(single: &SinglePrecision, inputs: &[i64]) -> Vec<f64> {
+/// As [`errors`], in one state.
+pub(crate) fn errors_in(single: &SinglePrecision, inputs: &[i64]) -> Errors {
     let features: Vec<Interval> = single.features(inputs).iter().map(Interval::enclosing).collect();
-    let unknown = || vec![f64::INFINITY; single.network().output_width()];
-    radii_of_features(single, &features).unwrap_or_else(unknown)
+    errors_of_features(single, &features).unwrap_or_else(|| Errors::unknown(single))
 }
 
-fn radii_of_features(single: &SinglePrecision, features: &[Interval]) -> Option<Vec<f64>> {
+fn errors_of_features(single: &SinglePrecision, features: &[Interval]) -> Option<Errors> {
     let input = |(&exact, is_integral): (&Interval, bool)| {
         let magnitude = exact.magnitude();
         if is_integral && magnitude <= f64::from(1 << 24) {
@@ -152,7 +163,11 @@ fn radii_of_features(single: &SinglePrecision, features: &[Interval]) -> Option<
         }
         values.push(value);
     }
-    Some(values[network.output().index()].iter().map(Computed::read).collect())
+    let scores = &values[network.output().index()];
+    let greatest = scores.iter().map(Computed::greatest).fold(0.0, f64::max);
+    let softmax = add_up(1.0 / f64::from(1 << 18), mul_up(8.0 * ROUNDING, add_up(greatest, 64.0)));
+    let merged = if single.compares_softmax() { softmax } else { 0.0 };
+    Some(Errors { radii: scores.iter().map(Computed::read).collect(), merged })
 }
 
 impl Computed {

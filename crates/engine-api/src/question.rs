@@ -97,15 +97,21 @@ impl<'m> Question<'m> {
     #[must_use]
     pub fn undecided_choice(&self, state: &[i64]) -> UnknownReason {
         let text = self.model.display_state(state);
-        let Some(policy) = self.policy.filter(|policy| policy.single().is_some()) else {
+        let mut inputs = Vec::new();
+        let Some(policy) = self.policy else {
             return UnknownReason::UndecidedChoice { state: text };
         };
+        policy.read_inputs(state, &mut inputs);
+        if !policy.has_scores(&inputs) {
+            return UnknownReason::NoScores { state: text };
+        }
+        if policy.single().is_none() {
+            return UnknownReason::UndecidedChoice { state: text };
+        }
         // With a filter it depends on what is applicable.
         let labels = match policy.semantics().filter {
             Filter::Applicable => Vec::new(),
             Filter::None => {
-                let mut inputs = Vec::new();
-                policy.read_inputs(state, &mut inputs);
                 let choice = policy.chooser().choose(&inputs, &[]);
                 let label = |&output: &usize| self.model.label_name(Some(policy.outputs()[output]));
                 choice.possible().iter().map(label).map(str::to_owned).collect()

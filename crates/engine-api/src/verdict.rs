@@ -35,7 +35,12 @@ pub enum UnknownReason {
         /// The state, as a person would write it.
         state: String,
     },
-    /// Scores in single precision may be in another order than the exact ones.
+    /// The policy has no scores: the argument of an exponential function is too great.
+    NoScores {
+        /// The state, as a person would write it.
+        state: String,
+    },
+    /// Scores as they are rounded may be in another order than the exact ones.
     CloseScores {
         /// The state, as a person would write it.
         state: String,
@@ -101,10 +106,15 @@ impl fmt::Display for UnknownReason {
                 };
                 write!(
                     f,
-                    "in state {state} {of} are closer than the rounding errors of single precision, and \
-                     what the plain evaluation chooses does not decide"
+                    "in state {state} {of} are closer than rounding errors may be, and what the plain \
+                     evaluation chooses does not decide"
                 )
             }
+            Self::NoScores { state } => write!(
+                f,
+                "the policy has no scores in state {state}: the argument of an exponential function (Exp) \
+                 is above 1024 there"
+            ),
             Self::UndecidedChoice { state } => write!(
                 f,
                 "the policy's choice cannot be decided at the highest precision in state {state}"

@@ -63,9 +63,9 @@ impl From<&UnknownReason> for ReasonCode {
         match reason {
             UnknownReason::Stopped(reason) => Self::from(*reason),
             UnknownReason::AbstractPath { .. } => Self::AbstractPath,
-            UnknownReason::UndecidedChoice { .. } | UnknownReason::CloseScores { .. } => {
-                Self::UndecidedChoice
-            }
+            UnknownReason::UndecidedChoice { .. }
+            | UnknownReason::NoScores { .. }
+            | UnknownReason::CloseScores { .. } => Self::UndecidedChoice,
             UnknownReason::ChanceForEver { .. } => Self::Chance,
             UnknownReason::StepLimit { .. } => Self::Steps,
             UnknownReason::SolverGaveUp(_) => Self::SolverGaveUp,

@@ -7,15 +7,20 @@ use policert_model::{LabelId, VarId};
 use policert_numeric::round::sub_down;
 use policert_numeric::{IntBox, IntInterval};
 
+use crate::activation::{Activation, Smooth};
+use crate::choice::LAST_BITS;
 use crate::error::PolicyError;
 use crate::evaluate::{ErrorBound, Evaluator};
 use crate::exact::ExactEvaluator;
 use crate::meter::Meter;
 use crate::network::{Network, Op};
+use crate::precise::precise_scores;
 use crate::requirement::Slack;
 use crate::sampling::Law;
 use crate::semantics::{ChoiceRule, Filter, Numbers, PolicySemantics};
-use crate::single::{RoundedScores, SingleErrors, SinglePrecision, SingleTrees};
+use crate::single::{
+    RoundedScores, SingleErrors, SinglePrecision, SingleTrees, unsupported as refused_single,
+};
 use crate::trees::{IntegerTrees, Link, Summation};
 
 /// The reason for which probabilities of the applicable labels alone are not compared in single precision.
@@ -113,6 +118,9 @@ impl Policy {
         let sides = inputs.iter().map(|input| domains.sides()[input.index()]);
         let single = match single {
             Some(single) => {
+                if single.compares_softmax() && semantics.filter == Filter::Applicable {
+                    return Err(refused_single(FILTERED_SOFTMAX));
+                }
                 let errors = single.errors_over(&IntBox::new(sides.clone().collect()), meter)?;
                 Some(Box::new((RoundedScores::Network(single), errors)))
             }
@@ -171,13 +179,9 @@ impl Policy {
         let single = match semantics.numbers {
             Numbers::Real => None,
             Numbers::F32 => {
-                let refused = |why: &str| {
-                    let message = format!("numbers f32 is not supported here: {why}");
-                    PolicyError::unsupported("", message)
-                };
-                let summation = summation.map_err(refused)?;
+                let summation = summation.map_err(refused_single)?;
                 if (semantics.filter, summation.link) == (Filter::Applicable, Link::Softmax) {
-                    return Err(refused(FILTERED_SOFTMAX));
+                    return Err(refused_single(FILTERED_SOFTMAX));
                 }
                 let (single, errors) = SingleTrees::new(&trees, summation);
                 Some(Box::new((RoundedScores::Trees(single), errors)))
@@ -303,6 +307,32 @@ impl Policy {
     /// If the state has fewer values than the model has variables.
     pub fn read_inputs(&self, state: &[i64], inputs: &mut Vec<i64>) {
         inputs.extend(self.inputs.iter().map(|variable| state[variable.index()]));
+    }
+
+    /// Returns whether the scores have values in a state: an exponential function of too great an argument
+    /// has none.
+    ///
+    /// # Panics
+    /// If there are fewer inputs than the policy has.
+    #[must_use]
+    pub fn has_scores(&self, inputs: &[i64]) -> bool {
+        match &self.function {
+            Function::Network(function) => {
+                let exponential = Activation::Smooth(Smooth::Exponential);
+                let is_exponential = |op: &Op| match op {
+                    Op::Pointwise { activation, .. } => *activation == exponential,
+                    Op::Input
+                    | Op::Affine { .. }
+                    | Op::Scale { .. }
+                    | Op::Add { .. }
+                    | Op::Concat { .. }
+                    | Op::Max { .. } => false,
+                };
+                !function.ranking.nodes().iter().any(|node| is_exponential(&node.op))
+                    || precise_scores(&function.ranking, inputs, LAST_BITS).is_some()
+            }
+            Function::Trees(_) => true,
+        }
     }
 
     /// Returns whether all scores are above a number in every state, also when the logarithm of the

@@ -72,6 +72,8 @@ impl RoundedScores {
 pub struct SinglePrecision {
     network: Network,
     features: Option<Features>,
+    /// True if the softmax of the scores is compared, or its logarithm.
+    compares_softmax: bool,
 }
 
 /// Functions of integers that are the features of a network.
@@ -90,7 +92,7 @@ impl SinglePrecision {
     /// If its evaluations in single precision are not known.
     pub fn new(network: &Network) -> Result<Self, PolicyError> {
         refuse(network)?;
-        Ok(Self { network: network.clone(), features: None })
+        Ok(Self { network: network.clone(), features: None, compares_softmax: false })
     }
 
     /// For the network of a file, of which `scores` names the output that is the policy if it has several.
@@ -108,14 +110,21 @@ impl SinglePrecision {
         let file = PolicyFile::read(path, meter)?;
         let known = match file.format {
             Format::Onnx => refuse_operators(&file.bytes, scores),
-            Format::Nnet | Format::Json | Format::Trees => Ok(()),
+            Format::Nnet | Format::Json | Format::Trees => Ok(false),
         };
-        let single = known.and_then(|()| Self::new(network));
+        let single =
+            known.and_then(|compares_softmax| Ok(Self { compares_softmax, ..Self::new(network)? }));
         let single = single.map_err(|error| error.in_file(&file.name))?;
         let Some((network, are_integral)) = features else { return Ok(single) };
         let exact = ExactEvaluator::new(&network)
             .ok_or_else(|| unsupported("the features are not rational numbers"))?;
         Ok(Self { features: Some(Features { network, exact, are_integral }), ..single })
+    }
+
+    /// Whether the library compares the softmax of the scores, or its logarithm.
+    #[must_use]
+    pub fn compares_softmax(&self) -> bool {
+        self.compares_softmax
     }
 
     /// The network that reads the features.
@@ -159,7 +168,7 @@ impl SinglePrecision {
         };
         let features: Vec<Feature> = values.iter().zip(self.are_integral()).map(feature).collect();
         let never = &mut || Ok::<(), std::convert::Infallible>(());
-        match SingleErrors::over(&self.network, &features, never) {
+        match SingleErrors::over(self, &features, never) {
             Ok(errors) => errors,
             Err(never) => match never {},
         }
@@ -182,7 +191,7 @@ impl SinglePrecision {
         let feature = |(value, is_integral): (Interval, bool)| Feature { value, is_integral };
         let features: Vec<Feature> =
             values.into_iter().zip(self.are_integral()).map(feature).collect();
-        SingleErrors::over(&self.network, &features, &mut || meter.before(0))
+        SingleErrors::over(self, &features, &mut || meter.before(0))
     }
 
     /// The network whose exact outputs are the features, unless these are the inputs.
@@ -204,7 +213,8 @@ fn interval(side: IntInterval) -> Interval {
     if side.is_bounded() { end(side.lo).hull(end(side.hi)) } else { Interval::EVERYTHING }
 }
 
-fn unsupported(message: &str) -> PolicyError {
+/// The refusal of numbers in single precision.
+pub(crate) fn unsupported(message: &str) -> PolicyError {
     PolicyError::unsupported("", format!("numbers f32 is not supported here: {message}"))
 }
 

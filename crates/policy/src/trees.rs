@@ -20,6 +20,7 @@ mod ensemble;
 mod integer_trees;
 mod lightgbm;
 mod linear_leaves;
+mod normalised;
 mod onnx_ml;
 mod place;
 mod question;
@@ -40,10 +41,11 @@ use crate::json;
 use crate::sampling::Law;
 
 pub use classes::Classes;
-pub use column::{Arithmetic, Column, Kind, Lookup, Number, Step};
+pub use column::{Arithmetic, Column, Kind, Lookup, Number, Source, Step};
 pub use ensemble::{Ensemble, LinearLeaf, Tree, TreeNode};
 pub use integer_trees::{IntegerNode, IntegerTree, IntegerTrees, LeafValue};
 pub(crate) use linear_leaves::with_constant_leaves;
+pub use normalised::{Norm, Normalised};
 pub(crate) use onnx_ml::{LABEL_ENCODER, is_tree_ensemble, lookup};
 pub(crate) use question::Questions;
 pub use rounds::Rounds;
@@ -83,7 +85,7 @@ impl TreesFile {
         let summation = self.summation.clone()?;
         match self.outputs_for(outputs) == self.ensemble.outputs() {
             true => Ok(summation),
-            false => Ok(summation.as_two_classes()),
+            false => Ok(summation.of_two_classes()),
         }
     }
 

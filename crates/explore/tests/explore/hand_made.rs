@@ -14,7 +14,9 @@ use policert_model::{
     SyncVector, Target, VarId, Variable, VariableKind,
 };
 use policert_numeric::IntInterval;
-use policert_policy::{ElementType, Filter, Matrix, NetworkBuilder, Policy, PolicySemantics};
+use policert_policy::{
+    Activation, ElementType, Filter, Matrix, NetworkBuilder, Policy, PolicySemantics, Smooth,
+};
 
 use crate::automaton::{edge, equals, model, property, set, var};
 
@@ -428,6 +430,29 @@ fn undecided_choices_never_refute() {
         let reason = UnknownReason::UndecidedChoice { state: "x0=1, x1=1, x2=0".to_owned() };
         assert_eq!(found.verdict, Verdict::Unknown(reason), "{bad}");
     }
+}
+
+/// Both scores are e to 2000 times x0: they have no value.
+#[test]
+fn an_exponential_of_a_great_argument_is_named_as_the_reason() {
+    let model = open_choice();
+    let mut builder = NetworkBuilder::new(2).expect("two inputs");
+    let square = |entries| Matrix::new(2, 2, entries).expect("it fits");
+    let great = square(vec![2000.0, 0.0, 2000.0, 0.0]);
+    let great = builder.affine(builder.input(), great, vec![0.0; 2]).expect("it fits");
+    let exponential = Activation::Smooth(Smooth::Exponential);
+    let power = builder.activation(great, exponential).expect("it fits");
+    let output = builder.affine(power, square(vec![1.0, 0.0, 0.0, 2.0]), vec![0.0; 2]);
+    let network = builder.finish(output.expect("it fits"), ElementType::F64);
+    let (inputs, outputs) = (vec![var(0), var(1)], vec![LabelId(0), LabelId(1)]);
+    let semantics = PolicySemantics::default();
+    let policy = Policy::new(network, inputs, outputs, semantics, &model.domains());
+    let (policy, property) = (policy.expect("it fits"), property(equals(var(2), 3)));
+    let question = Question { policy: Some(&policy), ..Question::new(&model, &property) };
+    let found = run(&question, Some(&policy));
+    let Verdict::Unknown(reason) = found.verdict else { panic!("{:?}", found.verdict) };
+    assert!(matches!(&reason, UnknownReason::NoScores { state } if state.starts_with("x0=")));
+    assert!(reason.to_string().contains("above 1024"), "{reason}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::PolicyError;
+use crate::activation::{Activation, Smooth};
 use crate::matrix::Matrix;
 use crate::network::generate::{Functions, NetworkKind, network, reference_scores, tape};
 use crate::network::{ElementType, Network, NetworkBuilder};
@@ -218,4 +219,15 @@ fn choices_that_rounding_leaves_open_are_counted() {
         assert_eq!(chooser.choose(&[input], &[]), Choice::One(output));
         assert_eq!(chooser.exact_decisions(), exact);
     }
+}
+
+#[test]
+fn great_arguments_of_exponentials_leave_no_scores() {
+    let mut b = NetworkBuilder::new(1).expect("inputs");
+    let power = b.activation(b.input(), Activation::Smooth(Smooth::Exponential)).expect("finite");
+    let weights = Matrix::new(2, 1, vec![1.0, 2.0]).expect("size");
+    let scores = b.affine(power, weights, vec![0.0; 2]).expect("finite");
+    let policy = policy(b.finish(scores, ElementType::F64), PolicySemantics::default());
+    assert!(policy.has_scores(&[1024]));
+    assert!(!policy.has_scores(&[1025]));
 }

@@ -9,6 +9,7 @@
 //! | a constant c becomes the nearest number | its distance from c; all of it where that may be flushed to 0 |
 //! | Σ wᵢ·xᵢ + b with n terms, in any order, fused or not | γₙ₊₂·(Σ abs(wᵢ·xᵢ) + abs(b)): one rounding of each product, n of sums |
 //! | what is below the normal numbers | 2⁻¹²⁶ for each result and each operand, which a machine may flush to 0 |
+//! | softmax of the scores, or its logarithm | those closer than 2⁻¹⁸, and 2⁻²¹ of their magnitude and 64, may be equal |
 //! | tanh, sigmoid, elu | 2⁻²⁰, of the value where that is greater than 1: libraries compute them in different ways |
 //!
 //! Terms with weight 0 are exactly 0 and do not count. Magnitudes are those of computed values. Where one
@@ -17,9 +18,10 @@
 use policert_numeric::Interval;
 use policert_numeric::round::{add_up, div_up, mul_up, sub_up};
 
+use super::SinglePrecision;
 use crate::activation::{Activation, Elu, Smooth};
 use crate::grain::{finer, grain_of, is_countable, is_zero, product_grain};
-use crate::network::{Elements, Network};
+use crate::network::Elements;
 
 /// u, the greatest relative error of a rounding.
 const UNIT_ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
@@ -53,10 +55,11 @@ impl SingleErrors {
     /// # Errors
     /// The error of `poll`.
     pub(super) fn over<E>(
-        network: &Network,
+        single: &SinglePrecision,
         features: &[Feature],
         poll: &mut dyn FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
+        let network = single.network();
         let unknown = Self::new(vec![f64::INFINITY; network.output_width()], 0.0);
         let input: Vec<Element> = features.iter().copied().map(Feature::element).collect();
         if input.len() != network.input_width() || !input.iter().all(Element::is_bounded) {
@@ -65,7 +68,10 @@ impl SingleErrors {
         match network.fold(&mut Analysis { poll }, input) {
             Ok(mut values) => {
                 let scores = values.swap_remove(network.output().index());
-                Ok(Self::new(scores.iter().map(Element::radius).collect(), 0.0))
+                let greatest = scores.iter().map(Element::magnitude).fold(0.0, f64::max);
+                let merged =
+                    if single.compares_softmax() { merged_by_softmax(greatest) } else { 0.0 };
+                Ok(Self::new(scores.iter().map(Element::radius).collect(), merged))
             }
             Err(End::Unknown) => Ok(unknown),
             Err(End::Stopped(stop)) => Err(stop),
@@ -119,6 +125,14 @@ impl SingleErrors {
     pub(super) fn is_exact(&self, output: usize) -> bool {
         self.radii[output] <= 0.0
     }
+}
+
+/// Scores of at most this magnitude may be equal, or exchanged, after a softmax or its logarithm if they are
+/// closer than this: exponentials are off by [`FUNCTION_ERROR`], and the logarithm of their sum, or that and
+/// the greatest score, are subtracted.
+fn merged_by_softmax(greatest: f64) -> f64 {
+    let subtracted = mul_up(8.0 * UNIT_ROUNDOFF, add_up(greatest, 64.0));
+    add_up(4.0 * FUNCTION_ERROR, subtracted)
 }
 
 /// What is known of the exact value of a feature, before it is rounded.

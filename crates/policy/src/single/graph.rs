@@ -1,8 +1,8 @@
 //! The ONNX graphs whose evaluations in single precision are known.
 //!
-//! Libraries compute the operators listed here one by one, and round as the analysis says. Others are
-//! computed in ways of their own (convolutions by Winograd's algorithm), merged into weights (factors,
-//! batch normalisation), or make scores equal that differ (softmax).
+//! Libraries compute the operators listed here one by one, and round as the analysis says; convolutions as
+//! sums of products, not by Winograd's algorithm. Others are computed in ways of their own, or merged into
+//! weights (factors, batch normalisation). A softmax of the scores may make those equal that are close.
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +16,7 @@ use crate::onnx::proto::{GraphProto, NodeProto, ValueInfoProto, data_type};
 
 /// Operators that only move numbers, or choose among them.
 const EXACT: &[&str] = &[
+    "Abs",
     "ArgMax",
     "Cast",
     "Concat",
@@ -24,29 +25,59 @@ const EXACT: &[&str] = &[
     "Expand",
     "Flatten",
     "Gather",
+    "GlobalMaxPool",
     "Identity",
     "Max",
     "MaxPool",
+    "Pad",
     "ReduceMax",
     "Reshape",
     "Shape",
     "Slice",
     "Split",
     "Squeeze",
+    "Tile",
     "Transpose",
     "Unsqueeze",
 ];
 /// Operators that round as the analysis says.
-const ROUNDED: &[&str] =
-    &["Add", "Clip", "Elu", "Gemm", "LeakyRelu", "MatMul", "Relu", "Sigmoid", "Sub", "Sum", "Tanh"];
+const ROUNDED: &[&str] = &[
+    "Add",
+    "Clip",
+    "Conv",
+    "Elu",
+    "Gemm",
+    "LeakyRelu",
+    "MatMul",
+    "ReduceSum",
+    "Relu",
+    "Sigmoid",
+    "Sub",
+    "Sum",
+    "Tanh",
+];
+/// Operators that may follow a softmax: what chooses the greatest one, and what only moves numbers.
+const MOVING: &[&str] = &[
+    "ArgMax",
+    "Cast",
+    "Flatten",
+    "Gather",
+    "Identity",
+    "Reshape",
+    "Squeeze",
+    "Transpose",
+    "Unsqueeze",
+];
+/// Functions of all scores together that keep their order, but for rounding.
+const PROBABILITIES: &[&str] = &["LogSoftmax", "Softmax"];
 
 /// Refuses a graph with something whose evaluation in single precision is not known. `wanted` names the
-/// output that is the policy.
+/// output that is the policy. Returns whether it compares the softmax of its scores.
 ///
 /// # Errors
 /// What it is, with the way around it.
-pub(super) fn refuse_operators(bytes: &[u8], wanted: Option<&str>) -> Result<(), PolicyError> {
-    let Some(graph) = decode(bytes)?.graph else { return Ok(()) };
+pub(super) fn refuse_operators(bytes: &[u8], wanted: Option<&str>) -> Result<bool, PolicyError> {
+    let Some(graph) = decode(bytes)?.graph else { return Ok(false) };
     let needed = needed(&graph, wanted);
     let stored: BTreeSet<&str> = graph.initializer.iter().map(|t| t.name.as_str()).collect();
     for tensor in graph.initializer.iter().filter(|tensor| needed.contains(tensor.name.as_str())) {
@@ -60,18 +91,32 @@ pub(super) fn refuse_operators(bytes: &[u8], wanted: Option<&str>) -> Result<(),
         tensor.map_or(Ok(()), |tensor| refuse_type(tensor.elem_type))?;
     }
     let mut decisions = 0;
+    // What is computed from probabilities.
+    let mut probabilities: BTreeSet<&str> = BTreeSet::new();
     for node in &graph.node {
         if node.input.iter().any(|input| varying.contains(input.as_str())) {
             varying.extend(node.output.iter().map(String::as_str));
         }
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
             let varies = node.output.iter().any(|output| varying.contains(output.as_str()));
+            let operator = node.op_type.as_str();
+            if node.input.iter().any(|input| probabilities.contains(input.as_str())) {
+                if !MOVING.contains(&operator) {
+                    return Err(unsupported(&format!(
+                        "operator {operator} after a softmax, which rounds again; export the scores \
+                         before it"
+                    )));
+                }
+                probabilities.extend(node.output.iter().map(String::as_str));
+            } else if PROBABILITIES.contains(&operator) {
+                probabilities.extend(node.output.iter().map(String::as_str));
+            }
             refuse_node(node, varies)?;
             decisions += usize::from(node.op_type == "ArgMax");
         }
     }
     match decisions {
-        0 | 1 => Ok(()),
+        0 | 1 => Ok(!probabilities.is_empty()),
         _ => Err(unsupported("the graph makes several choices at once; export their scores")),
     }
 }
@@ -102,15 +147,16 @@ fn refuse_type(element: i32) -> Result<(), PolicyError> {
 fn refuse_node(node: &NodeProto, varies: bool) -> Result<(), PolicyError> {
     let operator = node.op_type.as_str();
     let is_standard = matches!(node.domain.as_str(), "" | "ai.onnx");
-    if !is_standard || !(EXACT.contains(&operator) || ROUNDED.contains(&operator)) {
+    let known = [EXACT, ROUNDED, PROBABILITIES];
+    if !is_standard || !known.iter().any(|list| list.contains(&operator)) {
         let way = match operator {
-            "Softmax" | "LogSoftmax" | "Exp" | "TopK" => {
+            "Exp" | "TopK" => {
                 "it can make scores equal that differ; export the scores before it, or name their \
                  output with `scores` in the interface"
             }
             _ => {
                 "libraries compute it in more ways than the order of a sum; supported are layers of \
-                 Gemm or MatMul and Add with activation functions"
+                 Gemm, Conv or MatMul and Add with activation functions"
             }
         };
         return Err(unsupported(&format!("operator {operator}: {way}")));

@@ -354,6 +354,32 @@ fn what_may_overflow_excludes_nothing() {
 }
 
 #[test]
+fn a_softmax_leaves_close_scores_open() {
+    let chosen = |c: f64, filter: Filter| {
+        let network = lead_of(c);
+        let softmax = SinglePrecision { compares_softmax: true, ..SinglePrecision::new(&network)? };
+        let domains = IntBox::new(vec![IntInterval::new(0, 1000)]);
+        let (inputs, outputs) = (vec![VarId(0)], vec![LabelId(0), LabelId(1)]);
+        let semantics = PolicySemantics { filter, ..semantics(Ties::First) };
+        let (single, meter) = (Some(softmax), &mut Meter::default());
+        let policy = Policy::within(network, inputs, outputs, semantics, &domains, single, meter)?;
+        Ok::<Choice, PolicyError>(policy.chooser().choose(&[0], &[]))
+    };
+    let of = |c: f64| chosen(c, Filter::None).expect("it fits");
+    assert_eq!(of(0.5), Choice::One(1));
+    assert_eq!(of(1e-4), Choice::One(1));
+    // Whichever the exponentials are, equal scores stay equal.
+    assert_eq!(of(0.0), Choice::One(0));
+    let open = Choice::Undecided { certain: [].into(), possible: [0, 1].into() };
+    assert_eq!(of(1e-7), open);
+    // Without a softmax it is exact.
+    let policy = policy_of(lead_of(1e-7), Ties::First, vec![IntInterval::new(0, 1000)]);
+    assert_eq!(policy.chooser().choose(&[0], &[]), Choice::One(1));
+    let refused = chosen(0.5, Filter::Applicable).expect_err("all may be 0");
+    assert!(refused.to_string().contains("filter none"), "{refused}");
+}
+
+#[test]
 fn only_what_competes_is_compared() {
     let sides = IntBox::new(vec![IntInterval::new(0, 1000)]);
     let filtered = PolicySemantics { filter: Filter::Applicable, ..semantics(Ties::First) };
@@ -402,7 +428,11 @@ fn features_are_exact_numbers_that_are_rounded_once() {
     let network = b.finish(third, ElementType::F64);
     let exact = ExactEvaluator::new(&network).expect("rational");
     let features = Features { network, exact, are_integral: vec![false] };
-    let single = SinglePrecision { network: lead_of(1e-3), features: Some(features) };
+    let single = SinglePrecision {
+        network: lead_of(1e-3),
+        features: Some(features),
+        compares_softmax: false,
+    };
     assert_eq!(single.features(&[1]), [Rational::new(1, 3).expect("not 0")]);
     let third = 1.0f32 / 3.0;
     assert_eq!(single.plain_scores(&[1]), [third, third + 1e-3]);

@@ -51,7 +51,7 @@ const DOUBLE: Format = Format {
     least_exponent: -1000,
     least_normal: f64::MIN_POSITIVE,
     greatest: f64::MAX,
-    merged: 1.0 / (1u64 << 46) as f64,
+    merged: 64.0 * f64::EPSILON,
 };
 
 fn format(precision: Precision) -> &'static Format {

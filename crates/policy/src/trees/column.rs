@@ -1,13 +1,15 @@
 //! What a file computes from its inputs before the trees ask, as its library computes it.
 //!
-//! A column is a function of one input, in the library's own arithmetic. Each step is monotone, or
-//! looks values up in a list; so the integers fall into pieces on which the column is monotone, and
-//! where a question changes its answer is found by bisection.
+//! A column is a function of inputs, in the library's own arithmetic. Each step is monotone, or
+//! looks values up in a list; so where a column begins with one input, the integers fall into pieces on
+//! which it is monotone, and where a question changes its answer is found by bisection.
 
 use std::fmt;
 use std::sync::Arc;
 
 use policert_numeric::IntInterval;
+
+use super::normalised::Normalised;
 
 /// A number, as a library stores it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,15 +33,44 @@ pub enum Kind {
     Integer,
 }
 
-/// A column that trees read: an input after some steps.
+/// A column that trees read: what it begins with, after some steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
-    /// The input.
-    pub input: usize,
-    /// The kind in which the file reads the input.
-    pub kind: Kind,
+    /// What it begins with.
+    pub source: Source,
     /// The steps, in their order.
     pub steps: Vec<Step>,
+}
+
+/// What a column begins with.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Source {
+    /// An input, and the kind in which the file reads it.
+    Input(usize, Kind),
+    /// An entry of a row of columns that are divided by their norm.
+    Normalised(Arc<Normalised>, usize),
+}
+
+/// The value of an input.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Reading {
+    Integer(i64),
+    Real(f64),
+}
+
+impl Reading {
+    /// The number that a file reads.
+    fn read(self, kind: Kind) -> Result<Number, NoValue> {
+        let number = match self {
+            Self::Integer(value) => Number::Integer(value),
+            Self::Real(value) if kind == Kind::Integer && value.fract().abs() > 0.0 => {
+                return Err(NoValue::NoInteger);
+            }
+            Self::Real(value) => Number::Double(value),
+        };
+        let number = number.cast(kind)?;
+        if number.is_finite() { Ok(number) } else { Err(NoValue::TooLarge) }
+    }
 }
 
 /// A step of a column. Operands are of the kind of the number that they meet.
@@ -110,7 +141,7 @@ impl fmt::Display for NoValue {
 
 impl Number {
     /// Returns the number in another kind.
-    fn cast(self, kind: Kind) -> Result<Self, NoValue> {
+    pub(super) fn cast(self, kind: Kind) -> Result<Self, NoValue> {
         /// The integers of 64 bits lie below it.
         const END: f64 = 9_223_372_036_854_775_808.0;
         #[expect(
@@ -276,28 +307,39 @@ impl Column {
     #[must_use]
     pub(super) fn then(&self, steps: impl IntoIterator<Item = Step>) -> Self {
         let steps = self.steps.iter().cloned().chain(steps).collect();
-        Self { input: self.input, kind: self.kind, steps }
+        Self { source: self.source.clone(), steps }
     }
 
-    /// Returns the value for an input that need not be an integer.
-    pub(super) fn value(&self, input: f64) -> Result<f64, NoValue> {
-        if self.kind == Kind::Integer && input.fract().abs() > 0.0 {
-            return Err(NoValue::NoInteger);
+    /// Returns the inputs that it reads.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<usize> {
+        match &self.source {
+            Source::Input(input, _) => vec![*input],
+            Source::Normalised(row, _) => row.row.iter().flat_map(Self::inputs).collect(),
         }
-        let read = Number::Double(input).cast(self.kind)?;
-        if !read.is_finite() {
-            return Err(NoValue::TooLarge);
-        }
-        self.after(self.steps.len(), read).map(Number::to_f64)
     }
 
-    /// Returns the value for an integer.
+    /// Returns the value for inputs that need not be integers, as trees compare it.
+    pub(super) fn value(&self, inputs: &dyn Fn(usize) -> Reading) -> Result<f64, NoValue> {
+        self.number(inputs).map(Number::to_f64)
+    }
+
+    /// Returns the value for these inputs.
+    pub(super) fn number(&self, inputs: &dyn Fn(usize) -> Reading) -> Result<Number, NoValue> {
+        self.at(self.steps.len(), inputs)
+    }
+
+    /// Returns the value if the only input that it reads is an integer.
     pub(super) fn value_at(&self, input: i64) -> Result<f64, NoValue> {
-        self.at(self.steps.len(), input).map(Number::to_f64)
+        self.value(&|_| Reading::Integer(input))
     }
 
-    fn at(&self, steps: usize, input: i64) -> Result<Number, NoValue> {
-        self.after(steps, Number::Integer(input).cast(self.kind)?)
+    fn at(&self, steps: usize, inputs: &dyn Fn(usize) -> Reading) -> Result<Number, NoValue> {
+        let first = match &self.source {
+            Source::Input(input, kind) => inputs(*input).read(*kind)?,
+            Source::Normalised(row, at) => row.entry(*at, inputs)?,
+        };
+        self.after(steps, first)
     }
 
     fn after(&self, steps: usize, read: Number) -> Result<Number, NoValue> {
@@ -312,7 +354,7 @@ impl Column {
         let mut ends = vec![domain.hi];
         for (done, step) in self.steps.iter().enumerate() {
             let holds = |at: i64, condition: &dyn Fn(Number) -> bool| {
-                self.at(done, at).is_ok_and(condition)
+                self.at(done, &|_| Reading::Integer(at)).is_ok_and(condition)
             };
             let mut finer = Vec::with_capacity(ends.len());
             let mut first = domain.lo;
@@ -333,7 +375,7 @@ impl Column {
             let mut first = domain.lo;
             for &last in &ends {
                 for at in [first, last] {
-                    self.at(done + 1, at).map_err(|why| (at, why))?;
+                    self.at(done + 1, &|_| Reading::Integer(at)).map_err(|why| (at, why))?;
                 }
                 first = last.saturating_add(1);
             }
@@ -359,106 +401,4 @@ pub(super) fn change(first: i64, last: i64, holds: impl Fn(i64) -> bool) -> Opti
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::rule::{Missing, Precision, Rule, RuleComparison};
-    use super::*;
-
-    fn lookup(entries: &[(f32, f32)], otherwise: Option<f32>) -> Step {
-        let number = Number::Single;
-        let entries = entries.iter().map(|&(key, value)| (number(key), number(value))).collect();
-        Step::Lookup(Arc::new(Lookup { entries, otherwise: otherwise.map(number) }))
-    }
-
-    /// Chains of steps of the kinds that pipelines have.
-    fn chains() -> Vec<(Kind, Vec<Step>)> {
-        let single = |arithmetic, x| Step::Arithmetic(arithmetic, Number::Single(x));
-        let scaled =
-            vec![single(Arithmetic::Sub, 1.904_761_9), single(Arithmetic::Mul, 0.692_349_5)];
-        let falling = vec![single(Arithmetic::Mul, -0.3), single(Arithmetic::Add, 0.1)];
-        let double = |arithmetic, x| Step::Arithmetic(arithmetic, Number::Double(x));
-        let known: Arc<[Number]> = (-40..=40).map(Number::Integer).collect();
-        let mut imputed = vec![lookup(&[(3.0, -7.5), (5.0, 100.0)], None)];
-        imputed.extend(scaled.clone());
-        let mut hot = falling.clone();
-        hot.extend([Step::Cast(Kind::Integer)]);
-        let entries = vec![(Number::Integer(2), Number::Single(1.0))];
-        let otherwise = Some(Number::Single(0.0));
-        hot.push(Step::Lookup(Arc::new(Lookup { entries, otherwise })));
-        vec![
-            (Kind::Single, Vec::new()),
-            (Kind::Single, scaled.clone()),
-            (Kind::Single, falling),
-            (Kind::Single, imputed),
-            (Kind::Single, hot),
-            (
-                Kind::Single,
-                vec![Step::AtLeast(Number::Single(-2.5)), Step::AtMost(Number::Single(4.0))],
-            ),
-            (Kind::Single, vec![Step::Above(Number::Single(2.5))]),
-            (Kind::Single, vec![lookup(&[(0.0, 4.0), (1.0, -4.0), (2.0, 1.0)], Some(0.5))]),
-            (Kind::Double, vec![double(Arithmetic::Sub, 0.1), double(Arithmetic::Div, -1.7)]),
-            (Kind::Integer, vec![Step::Among(known), Step::Cast(Kind::Single)]),
-        ]
-    }
-
-    #[test]
-    fn pieces_of_questions_are_the_answers_for_every_integer() {
-        let domain = IntInterval::new(-40, 40);
-        for (kind, steps) in chains() {
-            let column = Column { input: 0, kind, steps };
-            let ends = column.pieces(domain).expect("values everywhere");
-            for at in domain.lo..=domain.hi {
-                let threshold = column.value_at(at).expect("a value");
-                for comparison in
-                    [RuleComparison::Less, RuleComparison::LessEqual, RuleComparison::Equal]
-                {
-                    let (precision, missing) = (Precision::Double, Missing::NotANumber(false));
-                    let rule = Rule { comparison, threshold, precision, missing };
-                    let value = |x| column.value_at(x).expect("a value");
-                    let pieces = rule.pieces_of(&ends, domain.lo, value);
-                    for x in domain.lo..=domain.hi {
-                        let answer = pieces.iter().find(|piece| x <= piece.0).map(|piece| piece.1);
-                        assert_eq!(answer, Some(rule.holds(value(x))), "{column:?}, {rule:?}, {x}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn columns_without_a_value_are_found() {
-        let known =
-            |known: &[i64]| Step::Among(known.iter().map(|&n| Number::Integer(n)).collect());
-        let large = Step::Arithmetic(Arithmetic::Mul, Number::Single(1e38));
-        let nothing = Step::Arithmetic(Arithmetic::Div, Number::Single(0.0));
-        for (kind, step, domain, expected) in [
-            (Kind::Integer, known(&[0, 1, 2]), (0, 2), None),
-            (Kind::Integer, known(&[0, 2]), (0, 2), Some((1, NoValue::Unknown))),
-            (Kind::Integer, known(&[0, 1, 2]), (0, 3), Some((3, NoValue::Unknown))),
-            (Kind::Single, large.clone(), (-3, 3), None),
-            (Kind::Single, large, (-3, 4), Some((4, NoValue::TooLarge))),
-            (Kind::Single, nothing, (1, 2), Some((1, NoValue::TooLarge))),
-            (
-                Kind::Single,
-                Step::Cast(Kind::Integer),
-                (0, i64::MAX),
-                Some((i64::MAX, NoValue::TooLarge)),
-            ),
-        ] {
-            let column = Column { input: 0, kind, steps: vec![step] };
-            let pieces = column.pieces(IntInterval::new(domain.0, domain.1));
-            assert_eq!(pieces.err(), expected, "{column:?} in {domain:?}");
-        }
-        let column = Column { input: 0, kind: Kind::Integer, steps: Vec::new() };
-        assert_eq!(column.value(0.5), Err(NoValue::NoInteger));
-    }
-
-    #[test]
-    fn single_precision_is_rounded_step_by_step() {
-        let step = |arithmetic, x| Step::Arithmetic(arithmetic, Number::Single(x));
-        let steps = vec![step(Arithmetic::Sub, 0.1), step(Arithmetic::Mul, 0.3)];
-        // As ONNX Runtime computes (16777217 − 0.1) · 0.3 of an integer.
-        let column = Column { input: 0, kind: Kind::Single, steps };
-        assert_eq!(column.value_at(16_777_217), Ok(5_033_165.0));
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! An ensemble as a file says it.
 
-use super::column::Column;
+use super::column::{Column, Reading};
 use super::rule::Rule;
 use crate::error::PolicyError;
 
@@ -121,7 +121,8 @@ impl Ensemble {
     #[must_use]
     pub fn with_columns(mut self, inputs: usize, columns: Vec<Column>) -> Self {
         assert!(self.inputs <= columns.len(), "trees read columns that are there");
-        assert!(columns.iter().all(|column| column.input < inputs), "columns read inputs");
+        let reads = columns.iter().flat_map(Column::inputs);
+        assert!(reads.into_iter().all(|input| input < inputs), "columns read inputs");
         self.inputs = inputs;
         self.columns = columns;
         self
@@ -225,7 +226,8 @@ impl Ensemble {
     /// If there are fewer inputs than the trees read.
     #[must_use]
     pub fn approximate_scores(&self, inputs: &[f64]) -> Vec<f64> {
-        let column = |column: &Column| column.value(inputs[column.input]).unwrap_or(f64::NAN);
+        let read = |input: usize| Reading::Real(inputs[input]);
+        let column = |column: &Column| column.value(&read).unwrap_or(f64::NAN);
         let columns: Vec<f64> = self.columns.iter().map(column).collect();
         let inputs = if columns.is_empty() { inputs } else { &columns };
         let mut scores = self.base.clone();

@@ -1,6 +1,8 @@
 //! An ensemble over integers: every question is `x ≤ k`, every value an integer times a power of two.
 
-use policert_numeric::{IBig, Rational};
+use std::rc::Rc;
+
+use policert_numeric::{IBig, IntInterval, Rational};
 
 use super::ensemble::{Ensemble, Tree, TreeNode};
 use super::question::{Answer, Questions};
@@ -72,7 +74,9 @@ impl IntegerTrees {
         }
         let unit = Unit::of(ensemble)?;
         let base = ensemble.base().iter().map(|&score| unit.count(score)).collect();
-        let mut copier = Copier { questions, unit: &unit, nodes: Vec::new(), copied: 0 };
+        let sides = vec![IntInterval::ALL; questions.variables()];
+        let (answers, nodes) = (Vec::new(), Vec::new());
+        let mut copier = Copier { questions, unit: &unit, sides, answers, nodes, copied: 0 };
         let trees = ensemble.trees().iter().map(|tree| copier.tree(tree));
         let trees = trees.collect::<Result<_, _>>()?;
         Ok(Self { inputs: questions.variables(), base, trees, scale: unit.scale })
@@ -174,6 +178,10 @@ const MOST_NODES: usize = 1 << 22;
 struct Copier<'a> {
     questions: &'a Questions,
     unit: &'a Unit,
+    /// The values of the variables that get to the node at hand, where questions read functions of them.
+    sides: Vec<IntInterval>,
+    /// The answers of the tree at hand, by node.
+    answers: Vec<Option<Rc<Answer>>>,
     /// Those of the tree at hand.
     nodes: Vec<IntegerNode>,
     /// Nodes of the trees before it.
@@ -182,6 +190,7 @@ struct Copier<'a> {
 
 impl Copier<'_> {
     fn tree(&mut self, tree: &Tree) -> Result<IntegerTree, PolicyError> {
+        self.answers = vec![None; tree.nodes.len()];
         self.node(tree, 0)?;
         self.copied += self.nodes.len();
         Ok(IntegerTree { nodes: std::mem::take(&mut self.nodes) })
@@ -205,7 +214,14 @@ impl Copier<'_> {
                 self.nodes.push(IntegerNode::Leaf(sums));
             }
             TreeNode::Split { input, rule, left, right } => {
-                let answer = self.questions.answer(*input, rule);
+                let answer = match &self.answers[node] {
+                    Some(answer) => Rc::clone(answer),
+                    None => {
+                        let answer = Rc::new(self.questions.answer(*input, rule));
+                        self.answers[node] = Some(Rc::clone(&answer));
+                        answer
+                    }
+                };
                 self.answered(tree, &answer, [*left, *right])?;
             }
         }
@@ -231,16 +247,35 @@ impl Copier<'_> {
                 self.node(tree, if *holds { left } else { right })?;
             }
             Answer::Pieces { variable, pieces, above } => {
+                let side = self.sides[*variable];
+                let is_function = !self.questions.are_of_integers();
                 // One split for each piece: left the piece, right what is above it.
                 for (at, piece) in pieces {
+                    let own = self.sides[*variable];
+                    if is_function && own.lo > *at {
+                        continue;
+                    }
+                    if is_function && own.hi <= *at {
+                        // Nothing is above it.
+                        self.answered(tree, piece, [left, right])?;
+                        self.sides[*variable] = side;
+                        return Ok(begin);
+                    }
                     let split = self.nodes.len();
                     self.nodes.push(IntegerNode::Leaf(Vec::new()));
+                    if is_function {
+                        self.sides[*variable].hi = *at;
+                    }
                     let low = self.answered(tree, piece, [left, right])?;
                     let high = self.nodes.len();
                     self.nodes[split] =
                         IntegerNode::Split { input: *variable, at: *at, left: low, right: high };
+                    if is_function {
+                        self.sides[*variable] = IntInterval::new(at + 1, own.hi);
+                    }
                 }
                 self.answered(tree, above, [left, right])?;
+                self.sides[*variable] = side;
             }
         }
         Ok(begin)

@@ -1,11 +1,12 @@
 //! What the questions of an ensemble ask about the variables of a model.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use policert_model::VarId;
 use policert_numeric::{IntBox, IntInterval};
 
-use super::column::{Column, NoValue};
+use super::column::{Column, NoValue, Reading, Source};
 use super::rule::Rule;
 use crate::error::PolicyError;
 use crate::interface::InputSource;
@@ -13,6 +14,9 @@ use crate::interface::InputSource;
 /// An input that is a function of the state is tabulated if the variables that it reads have at most
 /// this many values together.
 const TABLE_SIZE: usize = 1 << 16;
+
+/// Entries of rows that are normalised, in all states together; more are refused.
+const MOST_WORK: usize = 1 << 26;
 
 /// When a rule holds, by the values of variables.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,9 +37,8 @@ pub(super) enum Answer {
 /// The inputs of an ensemble as functions of variables.
 pub(crate) struct Questions {
     inputs: Vec<Input>,
-    /// The columns that trees read instead of the inputs, if the file computes them, and for those of
-    /// integers the ascending ends of the pieces on which they are monotone.
-    columns: Vec<(Column, Vec<i64>)>,
+    /// The columns that trees read instead of the inputs, if the file computes them.
+    columns: Vec<Asked>,
     variables: usize,
 }
 
@@ -43,13 +46,30 @@ pub(crate) struct Questions {
 enum Input {
     /// The integer at this position, and its domain.
     Integer(usize, IntInterval),
-    /// A function of variables.
-    Table {
-        /// The positions and the domains of the variables, the last one being the first to change.
-        variables: Vec<(usize, IntInterval)>,
-        /// The values, as a library reads them: in double precision.
-        values: Vec<f64>,
+    /// A function of variables, whose values are those that a library reads: in double precision.
+    Table(Table),
+}
+
+/// A column, as questions are asked about it.
+enum Asked {
+    /// A function of an integer.
+    OfInteger {
+        column: Column,
+        variable: usize,
+        /// The least integer.
+        first: i64,
+        /// The ascending ends of the pieces on which it is monotone.
+        ends: Vec<i64>,
     },
+    /// A function of variables.
+    Table(Table),
+}
+
+/// A function of variables.
+struct Table {
+    /// The positions and the domains of the variables, the last one being the first to change.
+    variables: Vec<(usize, IntInterval)>,
+    values: Vec<f64>,
 }
 
 impl Questions {
@@ -86,25 +106,81 @@ impl Questions {
     /// # Errors
     /// If a column has no value for some values of an input.
     pub fn with_columns(mut self, columns: &[Column]) -> Result<Self, PolicyError> {
-        let wrong = |input: usize, value: &dyn fmt::Display, why: NoValue| {
-            PolicyError::unsupported("", format!("input {input} may be {value}: {why}"))
-        };
+        let mut work = 0usize;
         for column in columns {
-            let ends = match &self.inputs[column.input] {
-                Input::Integer(_, domain) => {
-                    let ends = column.pieces(*domain);
-                    ends.map_err(|(at, why)| wrong(column.input, &at, why))?
-                }
-                Input::Table { values, .. } => {
-                    for &at in values {
-                        column.value(at).map_err(|why| wrong(column.input, &at, why))?;
-                    }
-                    Vec::new()
-                }
+            let asked = match &column.source {
+                Source::Input(input, _) => self.of_input(column, *input)?,
+                Source::Normalised(..) => Asked::Table(self.of_inputs(column, &mut work)?),
             };
-            self.columns.push((column.clone(), ends));
+            self.columns.push(asked);
         }
         Ok(self)
+    }
+
+    /// A column that begins with one input.
+    fn of_input(&self, column: &Column, input: usize) -> Result<Asked, PolicyError> {
+        let wrong = |value: &dyn fmt::Display, why: NoValue| {
+            PolicyError::unsupported("", format!("input {input} may be {value}: {why}"))
+        };
+        match &self.inputs[input] {
+            Input::Integer(variable, domain) => {
+                let ends = column.pieces(*domain).map_err(|(at, why)| wrong(&at, why))?;
+                let (column, variable) = (column.clone(), *variable);
+                Ok(Asked::OfInteger { column, variable, first: domain.lo, ends })
+            }
+            Input::Table(Table { variables, values }) => {
+                let value =
+                    |&at: &f64| column.value(&|_| Reading::Real(at)).map_err(|why| wrong(&at, why));
+                let values = values.iter().map(value).collect::<Result<_, _>>()?;
+                Ok(Asked::Table(Table { variables: variables.clone(), values }))
+            }
+        }
+    }
+
+    /// A column that reads several inputs, for all values of the variables in these. The entries of rows in
+    /// all states are added to `work`.
+    fn of_inputs(&self, column: &Column, work: &mut usize) -> Result<Table, PolicyError> {
+        let mut domains: BTreeMap<usize, IntInterval> = BTreeMap::new();
+        for input in column.inputs() {
+            match &self.inputs[input] {
+                Input::Integer(variable, domain) => {
+                    domains.insert(*variable, *domain);
+                }
+                Input::Table(table) => domains.extend(table.variables.iter().copied()),
+            }
+        }
+        let variables: Vec<(usize, IntInterval)> = domains.into_iter().collect();
+        let sides: Vec<IntInterval> = variables.iter().map(|&(_, side)| side).collect();
+        let size = table_size(&sides).ok_or_else(|| {
+            let message = format!(
+                "a Normalizer before a tree ensemble can read variables that have at most {TABLE_SIZE} \
+                 values together; bound them, or train on inputs that the interface computes"
+            );
+            PolicyError::unsupported("", message)
+        })?;
+        *work = work.saturating_add(size.saturating_mul(column.inputs().len()));
+        if *work > MOST_WORK {
+            let message = "a Normalizer reads too many columns of variables with too many values; train on \
+                           inputs that the interface computes";
+            return Err(PolicyError::unsupported("", message));
+        }
+        let at = |state: &[i64], variable: usize| {
+            let place = variables.iter().position(|&(known, _)| known == variable);
+            place.map_or(0, |place| state[place])
+        };
+        let mut values = Vec::with_capacity(size);
+        for_each_state(&sides, |state| {
+            let read = |input: usize| match &self.inputs[input] {
+                Input::Integer(variable, _) => Reading::Integer(at(state, *variable)),
+                Input::Table(table) => Reading::Real(table.at(|variable| at(state, variable))),
+            };
+            values.push(column.value(&read).map_err(|why| {
+                let message = format!("the variables may be {state:?}: {why}");
+                PolicyError::unsupported("", message)
+            })?);
+            Ok::<(), PolicyError>(())
+        })?;
+        Ok(Table { variables, values })
     }
 
     /// The number of variables.
@@ -120,24 +196,20 @@ impl Questions {
 
     /// Returns when a rule holds for what trees read at this place: an input, or a column.
     pub(super) fn answer(&self, place: usize, rule: &Rule) -> Answer {
-        let Some((column, ends)) = self.columns.get(place) else {
-            return match &self.inputs[place] {
-                Input::Integer(variable, _) => Answer::of_truths(*variable, rule.pieces()),
-                Input::Table { variables, values } => {
-                    tabulated(&|value| rule.holds(value), variables, values)
-                }
-            };
+        let of_table = |Table { variables, values }: &Table| {
+            tabulated(&|value| rule.holds(value), variables, values)
         };
-        // That there is a value was checked.
-        match &self.inputs[column.input] {
-            Input::Integer(variable, domain) => {
+        match self.columns.get(place) {
+            None => match &self.inputs[place] {
+                Input::Integer(variable, _) => Answer::of_truths(*variable, rule.pieces()),
+                Input::Table(table) => of_table(table),
+            },
+            Some(Asked::OfInteger { column, variable, first, ends }) => {
+                // That there is a value was checked.
                 let value = |at| column.value_at(at).unwrap_or(f64::NAN);
-                Answer::of_truths(*variable, rule.pieces_of(ends, domain.lo, value))
+                Answer::of_truths(*variable, rule.pieces_of(ends, *first, value))
             }
-            Input::Table { variables, values } => {
-                let holds = |value| column.value(value).is_ok_and(|value| rule.holds(value));
-                tabulated(&holds, variables, values)
-            }
+            Some(Asked::Table(table)) => of_table(table),
         }
     }
 }
@@ -184,6 +256,43 @@ fn count(side: IntInterval) -> usize {
     span.and_then(|span| span.checked_add(1)).unwrap_or(usize::MAX)
 }
 
+/// The number of combinations of values, if a table may have so many.
+fn table_size(sides: &[IntInterval]) -> Option<usize> {
+    sides.iter().try_fold(1usize, |size, &side| {
+        size.checked_mul(count(side)).filter(|&size| side.is_bounded() && size <= TABLE_SIZE)
+    })
+}
+
+/// Visits all combinations of values of sides that are not empty, the last one being the first to change.
+fn for_each_state<E>(
+    sides: &[IntInterval],
+    mut visit: impl FnMut(&[i64]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut state: Vec<i64> = sides.iter().map(|side| side.lo).collect();
+    loop {
+        visit(&state)?;
+        let next = state.iter_mut().zip(sides).rev().find_map(|(entry, side)| {
+            let goes_on = *entry < side.hi;
+            *entry = if goes_on { *entry + 1 } else { side.lo };
+            goes_on.then_some(())
+        });
+        if next.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+impl Table {
+    /// The value for these values of the variables.
+    fn at(&self, value: impl Fn(usize) -> i64) -> f64 {
+        let place = self.variables.iter().fold(0usize, |place, &(variable, side)| {
+            let offset = usize::try_from(value(variable).saturating_sub(side.lo)).unwrap_or(0);
+            place.saturating_mul(count(side)).saturating_add(offset)
+        });
+        self.values.get(place).copied().unwrap_or(f64::NAN)
+    }
+}
+
 impl Input {
     fn of(source: &InputSource, variables: &[VarId], domains: &IntBox) -> Result<Self, String> {
         let position = |variable: &VarId| variables.iter().position(|known| known == variable);
@@ -199,39 +308,27 @@ impl Input {
             }
         });
         let sides: Vec<IntInterval> = read.iter().map(|v| domains[v.index()]).collect();
-        let size = sides.iter().try_fold(1usize, |size, &side| {
-            size.checked_mul(count(side)).filter(|&size| side.is_bounded() && size <= TABLE_SIZE)
-        });
-        let size = size.ok_or_else(|| {
+        let size = table_size(&sides).ok_or_else(|| {
             format!(
                 "a tree ensemble can read a function of variables that have at most {TABLE_SIZE} \
                  values together"
             )
         })?;
         let mut state = vec![0; read.iter().map(|v| v.index() + 1).max().unwrap_or(0)];
-        for (v, side) in read.iter().zip(&sides) {
-            state[v.index()] = side.lo;
-        }
         let mut values = Vec::with_capacity(size);
-        loop {
+        for_each_state(&sides, |chosen| {
+            for (v, &value) in read.iter().zip(chosen) {
+                state[v.index()] = value;
+            }
             let value = source.value(&state);
             let value =
                 value.map_err(|error| format!("it has no value in some states: {error}"))?;
             values.push(value.to_f64());
-            // The next state, the last variable first.
-            let next = read.iter().zip(&sides).rev().find(|(v, side)| {
-                let entry = &mut state[v.index()];
-                let goes_on = *entry < side.hi;
-                *entry = if goes_on { *entry + 1 } else { side.lo };
-                goes_on
-            });
-            if next.is_none() {
-                break;
-            }
-        }
+            Ok::<(), String>(())
+        })?;
         let variables = read.iter().zip(sides);
         let variables = variables.filter_map(|(v, side)| Some((position(v)?, side)));
-        Ok(Self::Table { variables: variables.collect(), values })
+        Ok(Self::Table(Table { variables: variables.collect(), values }))
     }
 }
 

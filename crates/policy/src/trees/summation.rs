@@ -39,7 +39,7 @@ impl Summation {
     }
 
     /// The same sums, as those of two classes of which the first has the score 0.
-    pub(crate) fn as_two_classes(mut self) -> Self {
+    pub(crate) fn of_two_classes(mut self) -> Self {
         self.offsets.insert(0, 0.0);
         self
     }

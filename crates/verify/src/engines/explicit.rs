@@ -114,8 +114,8 @@ fn narrowest(model: &Model, policy: &Policy, narrowest: &NarrowestLead) -> Strin
     let values = policy.inputs().iter().zip(inputs);
     let values: Vec<String> = values.map(|(v, value)| format!("{}={value}", name(v))).collect();
     format!(
-        "the narrowest lead of a best score is {lead:.3e}, {:.3e} times the bound of the rounding errors \
-         of single precision, for {}",
+        "the narrowest lead of a best score is {lead:.3e}, {:.3e} times the bound of the rounding errors, \
+         for {}",
         lead / bound,
         values.join(", ")
     )

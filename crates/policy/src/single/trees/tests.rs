@@ -158,7 +158,7 @@ fn every_sum_is_within_the_bounds_and_chooses_what_is_possible() {
         let summation = Summation { link, divisor, ..Summation::plain(precision, outputs) };
         let ensemble = ensemble(outputs, &mut random);
         let (ensemble, summation) = match link {
-            Link::Logistic(_) => (ensemble.as_two_classes(), summation.as_two_classes()),
+            Link::Logistic(_) => (ensemble.as_two_classes(), summation.of_two_classes()),
             Link::Identity | Link::Softmax => (ensemble, summation),
         };
         let outputs = ensemble.outputs();

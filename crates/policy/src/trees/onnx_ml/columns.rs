@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::column::{Arithmetic, Column, Kind, Lookup, Number, Step};
+use super::super::column::{Arithmetic, Column, Kind, Lookup, Number, Source, Step};
+use super::super::normalised::{Norm, Normalised};
 use super::DOMAIN;
 use super::numbers::{LABEL_ENCODER, ascending, lookup, real, tensor_numbers, texts, unsupported};
 use crate::error::PolicyError;
@@ -30,7 +31,7 @@ pub(super) struct Call<'a> {
 }
 
 /// The operators that are supported here.
-const SUPPORTED: &str = "Scaler, Imputer, OneHotEncoder, LabelEncoder, Binarizer, \
+const SUPPORTED: &str = "Scaler, Normalizer, Imputer, OneHotEncoder, LabelEncoder, Binarizer, \
                          ArrayFeatureExtractor, Gather, Concat, Cast, Clip, Reshape, Flatten, \
                          Identity, and Add, Sub, Mul and Div with constants";
 
@@ -42,6 +43,7 @@ impl Call<'_> {
     pub fn result(&self, checked: &mut Vec<Column>) -> Result<Block, PolicyError> {
         match (self.node.domain.as_str(), self.node.op_type.as_str()) {
             (DOMAIN, "Scaler") => self.scaler(),
+            (DOMAIN, "Normalizer") => self.normalizer(),
             (DOMAIN, "Imputer") => self.imputer(),
             (DOMAIN, "OneHotEncoder") => self.one_hot(checked),
             (DOMAIN, "LabelEncoder") => self.label_encoder(),
@@ -125,6 +127,35 @@ impl Call<'_> {
             steps.push(vec![Step::Cast(kind), shift, scale, Step::Cast(Kind::Single)]);
         }
         Ok(block.each(Kind::Single, |at| std::mem::take(&mut steps[at])))
+    }
+
+    /// Divides a row by its norm, in single precision.
+    fn normalizer(&self) -> Result<Block, PolicyError> {
+        let norm = match self.attributes(&["norm"])?.text("norm")?.as_deref() {
+            Some("L1") => Norm::L1,
+            Some("L2") => Norm::L2,
+            Some("MAX") | None => Norm::Max,
+            Some(other) => {
+                let message = format!("there is no norm {other}; known are L1, L2 and MAX");
+                return Err(PolicyError::invalid("", message));
+            }
+        };
+        let block = self.first()?;
+        if block.sides.len() != 1 {
+            return Err(unsupported(format!(
+                "of numbers of shape {:?}, and not one row",
+                block.sides
+            )));
+        }
+        let is_plain = |column: &Column| matches!(column.source, Source::Input(..));
+        if !block.columns.iter().all(is_plain) {
+            return Err(unsupported("it normalises what is normalised before".to_owned()));
+        }
+        let row = Arc::new(Normalised { norm, row: block.columns.clone() });
+        let entry = |at| Source::Normalised(Arc::clone(&row), at);
+        let columns = (0..block.columns.len()).map(entry);
+        let columns = columns.map(|source| Column { source, steps: Vec::new() }).collect();
+        Ok(Block { columns, sides: block.sides.clone(), kind: Kind::Single })
     }
 
     /// Puts another number for one that counts as missing; NaN never occurs.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::column::{Column, Kind};
+use super::super::column::{Column, Kind, Source};
 use super::super::rule::Precision;
 use super::columns::{Block, Call};
 use super::place;
@@ -61,8 +61,8 @@ pub(super) fn read(
     for input in graph.input.iter().filter(|input| !constants.contains_key(input.name.as_str())) {
         let read = input_of(input).map_err(|error| error.at(&format!("input `{}`", input.name)));
         let (kind, width) = read?;
-        let columns =
-            (inputs..inputs + width).map(|input| Column { input, kind, steps: Vec::new() });
+        let columns = (inputs..inputs + width).map(|input| Source::Input(input, kind));
+        let columns = columns.map(|source| Column { source, steps: Vec::new() });
         values.insert(&input.name, Block { columns: columns.collect(), sides: vec![width], kind });
         groups.push((input.name.clone(), width));
         inputs += width;

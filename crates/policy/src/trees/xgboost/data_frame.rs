@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::super::column::{Column, Kind, Number, Step};
+use super::super::column::{Column, Kind, Number, Source, Step};
 use super::super::place::At;
 use crate::error::PolicyError;
 
@@ -34,7 +34,7 @@ pub(super) fn columns(model: &At<'_>, features: usize) -> Result<Vec<Column>, Po
             return Err(at.invalid("it does not agree with the numbers of categories in `enc`"));
         }
     }
-    let column = |input, kind, steps| Column { input, kind, steps };
+    let column = |input, kind, steps| Column { source: Source::Input(input, kind), steps };
     let of_feature = |input| column(input, Kind::Single, Vec::new());
     let mut columns: Vec<Column> = (0..features).map(of_feature).collect();
     for (input, size) in sizes.into_iter().enumerate().filter(|(_, size)| *size > 0) {
@@ -89,7 +89,7 @@ mod tests {
     fn categories_that_are_their_positions_are_read() {
         let columns = read(&json!({"type": 15, "values": [0, 1, 2]}), &json!([0, 0, 3]));
         let columns = columns.expect("they are right");
-        let inputs: Vec<usize> = columns.iter().map(|column| column.input).collect();
+        let inputs: Vec<usize> = columns.iter().flat_map(Column::inputs).collect();
         assert_eq!(inputs, [0, 1, 1]);
         let has_values = |k: usize, hi| columns[k].pieces(IntInterval::new(0, hi)).is_ok();
         assert!(has_values(0, 9) && has_values(1, 9) && has_values(2, 2) && !has_values(2, 3));

@@ -171,6 +171,66 @@ fn encoded(zeros: i64) -> ModelProto {
     pipeline([0.5, 1.5], data_type::FLOAT, steps, constants)
 }
 
+/// A row that is divided by a norm, in single precision.
+fn normalised(norm: &str, row: [f32; 2]) -> [f32; 2] {
+    let [x, y] = row;
+    match norm {
+        "L1" if x.abs() + y.abs() > 0.0 => row.map(|own| own / (x.abs() + y.abs())),
+        "L2" if x * x + y * y > 0.0 => {
+            row.map(|own| (own * own / (x * x + y * y)).sqrt().copysign(own))
+        }
+        "MAX" if x.max(y).abs() > 0.0 => row.map(|own| own / x.max(y)),
+        _ => row,
+    }
+}
+
+#[test]
+fn rows_are_divided_by_their_norms_as_single_precision_does() {
+    let (offset, scale) = ([0.3, -0.7], [1.7, 0.9]);
+    for norm in ["L1", "L2", "MAX"] {
+        let normaliser =
+            |from: &str, to: &str| step("Normalizer", &[from], to, vec![text("norm", norm)]);
+        let scaler = |from: &str, to: &str| {
+            step("Scaler", &[from], to, vec![floats("offset", &offset), floats("scale", &scale)])
+        };
+        let scaled =
+            |row: [f32; 2]| [(row[0] - offset[0]) * scale[0], (row[1] - offset[1]) * scale[1]];
+        let of_integers = |[x, y]: [i64; 2]| normalised(norm, [single(x), single(y)]);
+        // Thresholds that are values: rounding decides.
+        for state in [[3, -4], [1, 7], [0, 0], [-5, -8]] {
+            for element in [data_type::FLOAT, data_type::INT64] {
+                let [a, b] = of_integers(state);
+                let model = pipeline([a, b], element, vec![normaliser("x", "y")], Vec::new());
+                compare(&model, [a, b], of_integers);
+                let [a, b] = scaled(of_integers(state));
+                let steps = vec![normaliser("x", "n"), scaler("n", "y")];
+                let model = pipeline([a, b], element, steps, Vec::new());
+                compare(&model, [a, b], |state| scaled(of_integers(state)));
+            }
+            let before = |[x, y]: [i64; 2]| normalised(norm, scaled([single(x), single(y)]));
+            let [a, b] = before(state);
+            let steps = vec![scaler("x", "n"), normaliser("n", "y")];
+            let model = pipeline([a, b], data_type::FLOAT, steps, Vec::new());
+            compare(&model, [a, b], before);
+        }
+    }
+}
+
+#[test]
+fn rows_of_variables_with_too_many_values_are_refused() {
+    let steps = vec![step("Normalizer", &["x"], "y", vec![text("norm", "L2")])];
+    let model = pipeline([0.5, 0.5], data_type::FLOAT, steps, Vec::new());
+    let read = read_model(&model).expect("it is read");
+    for domain in [IntInterval::new(0, 999), IntInterval::ALL] {
+        let asked = IntegerTrees::asking(&read.ensemble, Questions::of_bounded(&[domain; 2]));
+        assert!(asked.expect_err("too many").to_string().contains("65536 values together"));
+    }
+    // Trees have at most one leaf for each state.
+    let domain = IntInterval::new(0, 99);
+    let asked = IntegerTrees::asking(&read.ensemble, Questions::of_bounded(&[domain; 2]));
+    assert!(asked.expect("it fits").trees()[0].nodes.len() < 2 * 100 * 100);
+}
+
 #[test]
 fn categories_become_columns() {
     let columns = |[x, y]: [i64; 2]| [f32::from(u8::from(y == 2)), single(x)];
@@ -239,8 +299,16 @@ fn steps_that_do_not_fit_are_named() {
     let encoder = |attributes| vec![step("LabelEncoder", &["x"], "y", attributes)];
     for (steps, words, is_invalid) in [
         (
-            vec![step("Normalizer", &["x"], "y", Vec::new())],
-            "before a tree ensemble, supported",
+            vec![step("Normalizer", &["x"], "y", vec![text("norm", "L3")])],
+            "there is no norm L3",
+            true,
+        ),
+        (
+            vec![
+                step("Normalizer", &["x"], "z", Vec::new()),
+                step("Normalizer", &["z"], "y", Vec::new()),
+            ],
+            "what is normalised before",
             false,
         ),
         (vec![step("MatMul", &["x", "c"], "y", Vec::new())], "before a tree ensemble", false),
