@@ -71,6 +71,8 @@ pub struct OnnxFile {
     pub needs: Vec<Option<IntInterval>>,
     /// The score that labels get which are not applicable, if the graph itself sets it.
     pub masked: Option<f64>,
+    /// True if the probabilities of a policy that draws are the softmax of the outputs of the network.
+    pub draws_by_softmax: bool,
     /// True if functions that have no value everywhere were read as if they had.
     pub assumes_ranges: bool,
     /// Other files with numbers of the network.
@@ -134,8 +136,17 @@ fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxF
     let data_files = external::resolve(&mut model, reading.folder, meter)?;
     let (graph, version) = consistency::check(&model)?;
     let read = graph::import(graph, version, reading, meter)?;
-    let graph::Imported { network, head, classes, inputs, needs, masked, assumes_ranges, remarks } =
-        read;
+    let graph::Imported {
+        network,
+        head,
+        classes,
+        inputs,
+        needs,
+        masked,
+        draws_by_softmax,
+        assumes_ranges,
+        remarks,
+    } = read;
     Ok(OnnxFile {
         network,
         head,
@@ -143,6 +154,7 @@ fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxF
         inputs,
         needs,
         masked,
+        draws_by_softmax,
         assumes_ranges,
         data_files,
         remarks,

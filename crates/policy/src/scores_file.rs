@@ -84,6 +84,8 @@ pub(crate) struct ScoresFile {
     pub groups: Vec<GraphInput>,
     /// The score of labels that are not applicable, if the file itself sets it.
     pub masked: Option<f64>,
+    /// True if the probabilities of a policy that draws are the softmax of the outputs of the network.
+    pub draws_by_softmax: bool,
     /// True if the network is to be read again with the ranges of its inputs.
     pub assumes_ranges: bool,
     /// Other files with numbers of the network.
@@ -113,6 +115,7 @@ impl ScoresFile {
                     classes: None,
                     groups: Vec::new(),
                     masked: None,
+                    draws_by_softmax: true,
                     assumes_ranges: false,
                     data_files: Vec::new(),
                     warnings: notes,
@@ -134,6 +137,7 @@ impl ScoresFile {
                     needs: file.needs,
                     groups: file.inputs,
                     masked: file.masked,
+                    draws_by_softmax: file.draws_by_softmax,
                     assumes_ranges: file.assumes_ranges,
                     data_files: file.data_files,
                     warnings: Vec::new(),

@@ -117,6 +117,11 @@ impl Function {
                         "the outputs of the network pass through a function such as tanh or the \
                          sigmoid, so they are no logarithms of probabilities; export what is before it",
                     )
+                } else if !file.draws_by_softmax {
+                    refused(
+                        "the output of the graph has the order of its scores, and is neither logarithms of \
+                         probabilities nor their softmax; export the scores before the last functions",
+                    )
                 } else {
                     Ok(Law::Softmax)
                 }

@@ -8,7 +8,7 @@ use super::graph::Import;
 use super::order::increasing_outputs;
 use super::select::{join, looked_up};
 use super::tensor::{Element, count};
-use super::value::{Decision, Flow, Origin, Ranked, UnreadValue, Value};
+use super::value::{Decision, Drawing, Flow, Origin, Ranked, UnreadValue, Value};
 use crate::activation::Activation;
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
@@ -95,13 +95,21 @@ pub(super) fn linear_classifier(import: &mut Import<'_, '_>, call: &Call) -> Res
         Some(Classes::Names(_)) => Element::Text,
         Some(Classes::Numbers(_)) | None => Element::Integer,
     };
-    let label = Value::Decision(Decision { node, shape: vec![1], element, classes, masked: None });
+    let label = Value::Decision(Decision {
+        node,
+        shape: vec![1],
+        element,
+        classes,
+        masked: None,
+        drawing: Drawing::Unknown,
+    });
     let scores = Ranked {
         node,
         shape: vec![1, width],
         element: Element::F32,
         values: Some(node),
         is_positive: false,
+        drawing: Drawing::Unknown,
         masked: None,
     };
     let transform = attributes.text("post_transform")?.unwrap_or_else(|| "NONE".to_owned());

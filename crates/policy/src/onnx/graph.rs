@@ -30,6 +30,7 @@ pub(super) struct Imported {
     pub(super) inputs: Vec<GraphInput>,
     pub(super) needs: Vec<Option<IntInterval>>,
     pub(super) masked: Option<f64>,
+    pub(super) draws_by_softmax: bool,
     pub(super) assumes_ranges: bool,
     pub(super) remarks: Vec<String>,
 }
@@ -125,6 +126,7 @@ pub(super) fn import(
         inputs: inputs.collect(),
         needs: import.needs,
         masked: chosen.masked,
+        draws_by_softmax: chosen.draws_by_softmax,
         assumes_ranges: import.assumes_ranges == Some(true),
         remarks: import.remarks,
     })

@@ -5,7 +5,7 @@ use super::graph::Import;
 use super::reshape::axis;
 use super::tensor::{Element, Tensor, count};
 use super::unread::ranked;
-use super::value::{Decision, Known, Ranked, UnreadValue, Value};
+use super::value::{Decision, Drawing, Known, Ranked, UnreadValue, Value};
 use crate::activation::{Activation, Smooth};
 use crate::error::PolicyError;
 use crate::network::NodeId;
@@ -46,7 +46,12 @@ pub(super) fn increasing(import: &mut Import<'_, '_>, call: &Call) -> Result<Val
         }
     }
     let is_positive = operator != "LogSoftmax";
-    Ok(Value::Ranked(Ranked { is_positive, values, ..ranked }))
+    let drawing = match (operator, ranked.drawing) {
+        ("Softmax", Drawing::Logarithms) => Drawing::Probabilities,
+        ("LogSoftmax", Drawing::Logarithms) => Drawing::Logarithms,
+        _ => Drawing::Unknown,
+    };
+    Ok(Value::Ranked(Ranked { is_positive, values, drawing, ..ranked }))
 }
 
 /// Values of which the order is known, after arithmetic with a constant that is the same for all of
@@ -56,12 +61,12 @@ pub(super) fn shifted(operator: &str, ranked: &Ranked, constant: &Tensor) -> Opt
     if !first.is_finite() || rest.iter().any(|&other| (other - first).abs() > 0.0) {
         return None;
     }
-    let is_positive = match operator {
-        "Add" | "Sub" => false,
-        "Mul" | "Div" if first > 0.0 => ranked.is_positive,
+    let (is_positive, drawing) = match operator {
+        "Add" | "Sub" => (false, ranked.drawing.shifted()),
+        "Mul" | "Div" if first > 0.0 => (ranked.is_positive, Drawing::Unknown),
         _ => return None,
     };
-    Some(Ranked { is_positive, values: None, ..ranked.clone() })
+    Some(Ranked { is_positive, drawing, values: None, ..ranked.clone() })
 }
 
 /// ArgMax over all elements.
@@ -79,10 +84,10 @@ pub(super) fn arg_max(call: &Call) -> Result<Value> {
 }
 
 fn decision(value: Value, along: i64, keeps: bool) -> Result<Value> {
-    let (node, mut shape, masked) = match (ranked(&value), value) {
-        (Some(Ranked { node, shape, masked, .. }), _) => (node, shape, masked),
+    let (node, mut shape, masked, drawing) = match (ranked(&value), value) {
+        (Some(Ranked { node, shape, masked, drawing, .. }), _) => (node, shape, masked, drawing),
         // Quantised scores.
-        (None, Value::Flow(flow)) => (flow.node, flow.shape, None),
+        (None, Value::Flow(flow)) => (flow.node, flow.shape, None, Drawing::Unknown),
         (None, value) => return value.into_numbers().map(Value::Flow),
     };
     let along = axis(along, shape.len())?;
@@ -94,7 +99,8 @@ fn decision(value: Value, along: i64, keeps: bool) -> Result<Value> {
     } else {
         shape.remove(along);
     }
-    let decision = Decision { node, shape, element: Element::Integer, classes: None, masked };
+    let (element, classes) = (Element::Integer, None);
+    let decision = Decision { node, shape, element, classes, masked, drawing };
     Ok(Value::Decision(decision))
 }
 
@@ -134,10 +140,22 @@ pub(super) fn top_k(import: &mut Import<'_, '_>, call: &Call) -> Result<Vec<Valu
 /// changing fastest. The score of a combination is the sum of the scores of its parts, so the first
 /// greatest one has the first greatest parts.
 pub(super) fn joint(import: &mut Import<'_, '_>, values: Vec<Value>) -> Result<Value> {
+    let mut common = Drawing::Logarithms;
     let mut decisions = Vec::with_capacity(values.len());
     for value in values {
         match value {
-            Value::Decision(Decision { node, classes: None, masked: None, shape, element }) => {
+            Value::Decision(Decision {
+                node,
+                classes: None,
+                masked: None,
+                shape,
+                element,
+                drawing,
+            }) => {
+                // Each is drawn by itself: the logarithms of their probabilities add up.
+                if drawing == Drawing::Unknown {
+                    common = Drawing::Unknown;
+                }
                 decisions.push((node, shape, element));
             }
             other => return other.into_flow().map(Value::Flow),
@@ -168,7 +186,8 @@ pub(super) fn joint(import: &mut Import<'_, '_>, values: Vec<Value>) -> Result<V
         widths.len()
     ));
     let shape = vec![widths.len()];
-    Ok(Value::Decision(Decision { node, shape, element, classes: None, masked: None }))
+    let (classes, masked, drawing) = (None, None, common);
+    Ok(Value::Decision(Decision { node, shape, element, classes, masked, drawing }))
 }
 
 /// More combinations than this are a mistake.
@@ -179,7 +198,8 @@ pub(super) fn increasing_outputs(scores: Ranked, transform: &str) -> Value {
     match transform {
         "NONE" => Value::Ranked(scores),
         "SOFTMAX" | "LOGISTIC" => {
-            Value::Ranked(Ranked { is_positive: true, values: None, ..scores })
+            let drawing = Drawing::Unknown;
+            Value::Ranked(Ranked { is_positive: true, values: None, drawing, ..scores })
         }
         other => Value::Unread(UnreadValue {
             shape: Some(scores.shape),

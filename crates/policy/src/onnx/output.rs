@@ -3,7 +3,7 @@
 use super::declared;
 use super::graph::Import;
 use super::proto::ValueInfoProto;
-use super::value::Value;
+use super::value::{Decision, Drawing, Ranked, Value};
 use crate::error::PolicyError;
 use crate::network::NodeId;
 use crate::trees::Classes;
@@ -26,6 +26,8 @@ pub(super) struct Chosen {
     pub(super) classes: Option<Classes>,
     /// The score that labels get which are not applicable, if the graph sets it.
     pub(super) masked: Option<f64>,
+    /// True if the probabilities are the softmax of the outputs of the network.
+    pub(super) draws_by_softmax: bool,
     /// A remark on the choice, if there were several outputs.
     pub(super) remark: Option<String>,
 }
@@ -61,11 +63,13 @@ pub(super) fn choose(
     let remark = (outputs.len() > 1 && wanted.is_none()).then(|| {
         format!("of the outputs {} of the graph, `{}` is the policy", names(outputs), output.name)
     });
-    let (node, head, classes, masked) = match value {
-        Value::Flow(flow) => (flow.node, Head::Values, None, None),
-        Value::Ranked(ranked) => (ranked.node, Head::Order, None, ranked.masked),
-        Value::Decision(decision) => {
-            (decision.node, Head::Decision, decision.classes, decision.masked)
+    let (node, head, classes, masked, drawing) = match value {
+        Value::Flow(flow) => (flow.node, Head::Values, None, None, Drawing::Logarithms),
+        Value::Ranked(Ranked { node, masked, drawing, .. }) => {
+            (node, Head::Order, None, masked, drawing)
+        }
+        Value::Decision(Decision { node, classes, masked, drawing, .. }) => {
+            (node, Head::Decision, classes, masked, drawing)
         }
         Value::Unread(unread) => return Err(unread.refusal()),
         Value::Constant(_) => {
@@ -73,7 +77,8 @@ pub(super) fn choose(
             return Err(PolicyError::unsupported(place(output), message));
         }
     };
-    Ok(Chosen { node, head, classes, masked, remark })
+    let draws_by_softmax = drawing != Drawing::Unknown;
+    Ok(Chosen { node, head, classes, masked, draws_by_softmax, remark })
 }
 
 fn place(output: &ValueInfoProto) -> String {

@@ -48,7 +48,9 @@ impl Import<'_, '_> {
                     Some(values) => Some(self.selection(values, indices)?),
                     None => None,
                 };
-                Ok(Value::Ranked(Ranked { node, shape, values, ..ranked }))
+                // Some of the probabilities, or some of them twice, are none.
+                let drawing = ranked.drawing.shifted();
+                Ok(Value::Ranked(Ranked { node, shape, values, drawing, ..ranked }))
             }
             other => Ok(Value::Flow(self.picked_flow(other.into_flow()?, shape, indices)?)),
         }

@@ -9,7 +9,7 @@ use super::call::Call;
 use super::classical::{classes, numbers};
 use super::graph::Import;
 use super::tensor::Element;
-use super::value::{Decision, Flow, Known, Ranked, UnreadValue, Value};
+use super::value::{Decision, Drawing, Flow, Known, Ranked, UnreadValue, Value};
 use crate::activation::{Activation, Staircase};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
@@ -132,8 +132,9 @@ pub(super) fn classifier(import: &mut Import<'_, '_>, call: &Call) -> Result<Vec
     let (node, scores) = if per_class.is_empty() {
         let node = classes_of_features(import, &features, count, coefficients, &rho)?;
         let (element, values) = (Element::F32, Some(node));
-        let (is_positive, masked) = (false, None);
-        (node, Value::Ranked(Ranked { node, shape, element, values, is_positive, masked }))
+        let (is_positive, masked, drawing) = (false, None, Drawing::Unknown);
+        let ranked = Ranked { node, shape, element, values, is_positive, masked, drawing };
+        (node, Value::Ranked(ranked))
     } else {
         let vectors = attributes.floats("support_vectors")?.unwrap_or_default();
         let machine = Machine { per_class, coefficients, rho };
@@ -153,7 +154,8 @@ pub(super) fn classifier(import: &mut Import<'_, '_>, call: &Call) -> Result<Vec
         Classes::Numbers(_) => Element::Integer,
     };
     let (classes, shape) = (Some(classes), vec![1]);
-    let label = Decision { node, shape, element, classes, masked: None };
+    let (masked, drawing) = (None, Drawing::Unknown);
+    let label = Decision { node, shape, element, classes, masked, drawing };
     Ok(vec![Value::Decision(label), scores])
 }
 

@@ -4,7 +4,7 @@
 use super::call::Call;
 use super::reduce;
 use super::tensor::{Element, broadcast, count};
-use super::value::{Known, Ranked, UnreadValue, Value};
+use super::value::{Drawing, Known, Ranked, UnreadValue, Value};
 use crate::activation::OPERATORS as ACTIVATIONS;
 use crate::error::PolicyError;
 
@@ -107,7 +107,12 @@ pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
     {
         call.attributes(&[])?;
         let is_positive = common.keeps_sign && ranked.is_positive;
-        return Ok(Some(Value::Ranked(Ranked { shape, is_positive, values: None, ..ranked })));
+        let drawing = match common.keeps_sign {
+            true => Drawing::Unknown,
+            false => ranked.drawing.shifted(),
+        };
+        let values = None;
+        return Ok(Some(Value::Ranked(Ranked { shape, is_positive, values, drawing, ..ranked })));
     }
     if let [Some(Value::Unread(mask)), Some(scores), Some(Value::Constant(low))] =
         &call.arguments[..]
@@ -125,6 +130,7 @@ pub(super) fn with_unread(call: &Call) -> Result<Option<Value>> {
             is_positive: false,
             masked,
             values: None,
+            drawing: ranked.drawing.shifted(),
             ..ranked
         })));
     }
@@ -168,6 +174,7 @@ pub(super) fn ranked(value: &Value) -> Option<Ranked> {
             element: flow.element,
             values: Some(flow.node),
             is_positive: false,
+            drawing: Drawing::Logarithms,
             masked: None,
         }),
         Value::Flow(_) | Value::Constant(_) | Value::Decision(_) | Value::Unread(_) => None,

@@ -53,8 +53,30 @@ pub(super) struct Ranked {
     pub(super) values: Option<NodeId>,
     /// True if all values are positive.
     pub(super) is_positive: bool,
+    pub(super) drawing: Drawing,
     /// The number that takes the place of values of labels that are not applicable.
     pub(super) masked: Option<f64>,
+}
+
+/// How values say with which probabilities a policy draws, in terms of the vector whose order they have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Drawing {
+    /// They are its elements, but for a number that is the same for all: logarithms of probabilities.
+    Logarithms,
+    /// They are the softmax of its elements: the probabilities.
+    Probabilities,
+    /// They are neither.
+    Unknown,
+}
+
+impl Drawing {
+    /// Of numbers from which one that is the same for all was taken away.
+    pub(super) fn shifted(self) -> Self {
+        match self {
+            Self::Logarithms => Self::Logarithms,
+            Self::Probabilities | Self::Unknown => Self::Unknown,
+        }
+    }
 }
 
 /// The first of the greatest elements of a vector.
@@ -67,6 +89,7 @@ pub(super) struct Decision {
     pub(super) classes: Option<Classes>,
     /// As of [`Ranked`].
     pub(super) masked: Option<f64>,
+    pub(super) drawing: Drawing,
 }
 
 /// A value that is not computed: whatever needs more than is known of it is refused for this reason.

@@ -114,6 +114,35 @@ fn decisions_are_the_scores_that_they_choose_from() {
     assert!(file(rows).expect_err("two choices").to_string().contains("along axis 1"));
 }
 
+/// What has the order of the scores need not have their probabilities.
+#[test]
+fn a_policy_draws_by_the_softmax_of_its_scores_alone() {
+    let two = || Graph::pair().with(floats("two", &[1], &[2.0])).with(integers("a", &[1], &[1]));
+    for (nodes, is_softmax) in [
+        (&[("Identity", "x -> y")][..], true),
+        (&[("Softmax", "x -> y")], true),
+        (&[("LogSoftmax", "x -> y")], true),
+        (&[("ReduceLogSumExp", "x a -> l"), ("Sub", "x l -> y")], true),
+        (&[("ReduceLogSumExp", "x a -> l"), ("Sub", "x l -> s"), ("Softmax", "s -> y")], true),
+        (&[("LogSoftmax", "x -> l"), ("Softmax", "l -> y")], true),
+        (&[("LogSoftmax", "x -> l"), ("Add", "l two -> y")], true),
+        (&[("Mul", "x two -> m"), ("Softmax", "m -> y")], true),
+        (&[("Softmax", "x -> p"), ("Softmax", "p -> y")], false),
+        (&[("LogSoftmax", "x -> l"), ("Mul", "l two -> y")], false),
+        (&[("LogSoftmax", "x -> l"), ("Mul", "l two -> m"), ("Softmax", "m -> y")], false),
+        (&[("Softmax", "x -> p"), ("Sub", "p two -> y")], false),
+        (&[("Softmax", "x -> p"), ("Div", "p two -> y")], false),
+        (&[("Exp", "x -> y")], false),
+        (&[("Exp", "x -> e"), ("ReduceSum", "e a -> s"), ("Div", "e s -> y")], false),
+    ] {
+        let graph = nodes
+            .iter()
+            .fold(two(), |graph, (operator, names)| graph.node(operator, names, vec![]));
+        let read = file(graph).unwrap_or_else(|error| panic!("{nodes:?}: {error}"));
+        assert_eq!(read.draws_by_softmax, is_softmax, "{nodes:?}");
+    }
+}
+
 #[test]
 fn subtracting_what_differs_between_scores_is_no_order() {
     // The logarithm of a number that may be negative is not known to be real.
