@@ -127,10 +127,12 @@ pub fn latest(entries: Vec<JournalEntry>) -> Vec<JournalEntry> {
 /// The runs of several journals, as those of shards: the last entry of each run.
 ///
 /// # Errors
-/// If they were made by different versions of the program, or a run had other options in one of them.
+/// If they were made by different versions of the program, or a run had other options or the opposite verdict in
+/// one of them.
 pub fn merged(journals: Vec<(PathBuf, Vec<JournalEntry>)>) -> Result<Vec<JournalEntry>, Failure> {
     let mut all: Vec<JournalEntry> = Vec::new();
     let mut first: BTreeMap<RunKey, (PathBuf, Vec<String>)> = BTreeMap::new();
+    let mut verdicts: BTreeMap<RunKey, (PathBuf, String)> = BTreeMap::new();
     let mut version: Option<(PathBuf, String)> = None;
     for (path, entries) in journals {
         for entry in latest(entries) {
@@ -156,6 +158,19 @@ pub fn merged(journals: Vec<(PathBuf, Vec<JournalEntry>)>) -> Result<Vec<Journal
                     known.display(),
                     path.display()
                 )));
+            }
+            if let verdict @ ("safe" | "unsafe") = &*entry.result.verdict {
+                let said = || (path.clone(), verdict.to_owned());
+                let (known, other) = verdicts.entry(entry.key.clone()).or_insert_with(said);
+                if other != verdict {
+                    let RunKey { instance, configuration, .. } = &entry.key;
+                    return Err(Failure::invalid(format!(
+                        "`{instance}` with `{configuration}` is {other} in {} and {verdict} in {}: \
+                         one of them is wrong, or their files differ",
+                        known.display(),
+                        path.display()
+                    )));
+                }
             }
             all.push(entry);
         }

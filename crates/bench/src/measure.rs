@@ -28,7 +28,8 @@ pub struct Measurement {
     pub is_out_of_time: bool,
     /// Wall-clock time in seconds.
     pub time_s: f64,
-    /// Processor time of the program and of all that it waited for, in seconds.
+    /// Processor time of the program and of all that it waited for, in seconds; where its time was over, also of
+    /// the others in its group.
     pub cpu_s: f64,
     /// The most memory that one of them had, in 10⁶ bytes.
     pub peak_memory_mb: f64,
@@ -79,7 +80,7 @@ pub fn measure(request: &MeasureRequest, out: &Path) -> Result<ExitStatus, Failu
     let elapsed = begin.elapsed();
     // The guard may have gone already.
     let _ = done.send(Ended::Program);
-    let is_out_of_time = guard.join().unwrap_or(false);
+    let (is_out_of_time, of_others) = guard.join().unwrap_or_default();
     // What the program left running ends with it.
     let _ = killpg(group, Signal::SIGKILL);
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
@@ -90,7 +91,7 @@ pub fn measure(request: &MeasureRequest, out: &Path) -> Result<ExitStatus, Failu
         signal: status.signal(),
         is_out_of_time,
         time_s: elapsed.as_secs_f64(),
-        cpu_s: seconds(usage.user_time()) + seconds(usage.system_time()),
+        cpu_s: seconds(usage.user_time()) + seconds(usage.system_time()) + of_others,
         peak_memory_mb: f64::from(kilobytes) * 1024.0 / 1e6,
     };
     write_json(&out.into(), &measurement)
@@ -132,18 +133,43 @@ fn wait_for_input(ended: &Sender<Ended>) {
     let _ = ended.send(Ended::Input);
 }
 
-/// Kills the group when its time is over or the input ends; true if its time was over.
-fn guard(group: Pid, time: Option<Duration>, events: &Receiver<Ended>) -> bool {
+/// Kills the group when its time is over or the input ends; true if its time was over, with the processor time that
+/// those of the group had used which nobody waited for.
+fn guard(group: Pid, time: Option<Duration>, events: &Receiver<Ended>) -> (bool, f64) {
     // Longer than any study.
     let longest = Duration::from_secs(u64::from(u32::MAX));
     let event = events.recv_timeout(time.unwrap_or(longest).min(longest));
     let is_out_of_time = matches!(event, Err(RecvTimeoutError::Timeout));
+    let mut of_others = 0.0;
     if is_out_of_time || matches!(event, Ok(Ended::Input)) {
+        of_others = used_by_others(group);
         // It may have ended just now.
         let _ = killpg(group, Signal::SIGKILL);
     }
-    is_out_of_time
+    (is_out_of_time, of_others)
 }
+
+/// Processor time in seconds that the processes of a group have used, but for the one that leads it: it is waited
+/// for. Nothing where the system does not list processes.
+fn used_by_others(group: Pid) -> f64 {
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let used = processes.filter_map(|process| {
+        let text = std::fs::read_to_string(process.path().join("stat")).ok()?;
+        // The name before it, in parentheses, may have blanks.
+        let (start, fields) = text.rsplit_once(") ")?;
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
+        let leads = start.split(' ').next()?.parse() == Ok(group.as_raw());
+        // The group; then its own time and that of those it waited for, user and system.
+        let is_in_it = i32::try_from(number(2)?) == Ok(group.as_raw());
+        let ticks = (11..15).filter_map(number).map(f64::from).sum::<f64>();
+        (is_in_it && !leads).then_some(ticks / TICKS)
+    });
+    used.sum()
+}
+
+/// Clock ticks in a second, in which Linux tells times of processes.
+const TICKS: f64 = 100.0;
 
 fn seconds(time: TimeVal) -> f64 {
     let microseconds = i32::try_from(time.tv_usec()).unwrap_or(0);

@@ -7,7 +7,7 @@ mod template;
 mod value;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use policert_outcome::Failure;
 use serde::Deserialize;
@@ -269,7 +269,7 @@ impl Suite {
                 let one = |(name, value)| (name, Words::One(value));
                 let values: Values = point.into_iter().map(one).collect();
                 let step = filled(arguments, &values).and_then(|arguments| {
-                    Ok(Step { makes: filled_word(makes, &values)?, arguments })
+                    Ok(Step { makes: inside(filled_word(makes, &values)?)?, arguments })
                 });
                 steps.push(step.map_err(|what| Failure::Usage(format!("`prepare`: {what}")))?);
             }
@@ -293,6 +293,17 @@ impl Suite {
             arguments.push("--certify".to_owned());
         }
         Ok(arguments)
+    }
+}
+
+/// A path that stays inside of the folder that it is relative to.
+fn inside(path: String) -> Result<String, String> {
+    let mut parts = Path::new(&path).components().peekable();
+    let is_inside =
+        parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)));
+    match is_inside && !path.chars().any(char::is_control) {
+        true => Ok(path),
+        false => Err(format!("`makes`: {path:?} is no path in the folder {WORK}")),
     }
 }
 
@@ -365,6 +376,17 @@ pub(crate) fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_made_stays_in_its_folder() {
+        assert!(
+            ["a", "a/b.json", "a-2.jani"].iter().all(|path| inside((*path).to_owned()).is_ok())
+        );
+        for path in ["", "..", "../a", "a/../../b", "/a", "./a", "a\u{0}b", "a\nb"] {
+            let refused = inside(path.to_owned()).expect_err("outside");
+            assert!(refused.contains("{work}"), "{refused}");
+        }
+    }
 
     #[test]
     fn runs_are_products_over_the_axes_that_are_named() {

@@ -93,8 +93,14 @@ impl ResultPage {
     /// # Errors
     /// If it is that of another run, or contradicts itself.
     pub fn add_evidence(&mut self, path: &str, evidence: Value) -> Result<(), String> {
-        for name in ["schema_version", "verdict", "engine", "inputs", "semantics"] {
-            if evidence[name] != self.result[name] {
+        let result = &self.result;
+        // A query is answered by no engine, and its evidence is about the answer.
+        let of_query = [("verdict", &result["answer"]), ("engine", &evidence["engine"])];
+        let of_verdict = [("verdict", &result["verdict"]), ("engine", &result["engine"])];
+        let claims = if result["answer"].is_string() { of_query } else { of_verdict };
+        let common = ["schema_version", "inputs", "semantics"].map(|name| (name, &result[name]));
+        for (name, said) in claims.into_iter().chain(common) {
+            if evidence[name] != *said {
                 return Err(format!("it is the evidence of another run: `{name}` differs"));
             }
         }
@@ -207,6 +213,10 @@ impl ResultPage {
             format!("an inductive invariant of {boxes} boxes")
         } else if let Some(states) = count("values") {
             format!("bounds of the probability in {states} states")
+        } else if value["witness"].is_object() || value["witness"].is_array() {
+            "a witness".to_owned()
+        } else if !value["refutation"].is_null() {
+            "a refutation of each part".to_owned()
         } else {
             format!("a run of {} steps", value["steps"])
         };

@@ -81,7 +81,18 @@ pub(super) fn of_output(
     });
     // What was printed before the end of the time is no answer.
     let read = read.filter(|_| !measurement.is_out_of_time && measurement.signal.is_none());
-    let reason = read.is_none().then(|| ending(files, measurement));
+    let no_number = read.as_ref().and_then(|(verdict, value)| {
+        let value =
+            value.as_deref().filter(|value| verdict == "probability" && !is_share(value))?;
+        Some(format!("`{value}` is no probability"))
+    });
+    let read = read.filter(|_| no_number.is_none());
+    let is_cut = std::fs::metadata(files.output).is_ok_and(|file| file.len() > MOST_OUTPUT);
+    let nothing = || match is_cut {
+        true => format!("no result in the first {} MB of its output", MOST_OUTPUT >> 20),
+        false => ending(files, measurement),
+    };
+    let reason = read.is_none().then(|| no_number.unwrap_or_else(nothing));
     let (verdict, value) = read.unwrap_or_else(|| ("none".to_owned(), None));
     RunResult {
         verdict,
@@ -95,6 +106,16 @@ pub(super) fn of_output(
         semantics: None,
         report: Value::Null,
     }
+}
+
+/// Whether a word is a number between 0 and 1: a decimal or a fraction.
+fn is_share(word: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let value = match word.split_once('/') {
+        Some((above, below)) => number(above).zip(number(below)).map(|(a, b)| a / b),
+        None => number(word),
+    };
+    value.is_some_and(|value| (0.0..=1.0).contains(&value))
 }
 
 /// Whether a pattern is a part of a line, and the word that it keeps.
@@ -170,5 +191,11 @@ mod tests {
         assert_eq!(fits(line, "unsat"), None);
         assert_eq!(fits("p = [0.5]", "p = [{value}"), Some(Some("0.5".to_owned())));
         assert_eq!(fits("p =", "p = {value}"), None);
+    }
+
+    #[test]
+    fn probabilities_lie_between_0_and_1() {
+        assert!(["0", "1.0", "2.5e-3", "1/3"].into_iter().all(is_share));
+        assert!(!["nan", "-3", "1.5", "3/2", "1/0", "inf", "-0.1", ""].into_iter().any(is_share));
     }
 }

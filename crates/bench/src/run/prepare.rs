@@ -44,6 +44,9 @@ pub(super) fn prepare(
         }
         progress.prepares(&step.makes);
         make_folder("--journal", work)?;
+        if stamp.exists() {
+            remove(&work.join(&step.makes))?;
+        }
         run(suite, &step.arguments, options, work, cancel)?;
         if !work.join(&step.makes).exists() {
             return Err(Failure::Usage(format!(
@@ -55,6 +58,16 @@ pub(super) fn prepare(
         write_text(&stamp, &made_by)?;
     }
     Ok(())
+}
+
+/// Removes what an earlier command made, as commands replace nothing.
+fn remove(path: &Path) -> Result<(), Failure> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(_) => Ok(()),
+    };
+    removed.map_err(|source| Failure::Output { what: path.display().to_string(), source })
 }
 
 /// True if a word is that file, or one in that folder.

@@ -255,6 +255,14 @@ reads = [{ line = "safe", verdict = "safe" }]
     assert_eq!(code(&run), 0, "{}", text(&run));
     assert!(text(&run).contains("tiles-2 is made"), "{}", text(&run));
     assert!(text(&run).contains("6 of 6 runs are finished"), "{}", text(&run));
+    // What a changed command makes takes the place of what the earlier one made.
+    let suite = example.read("suite.toml");
+    let seeded = suite.replace("\"2\", \"--output\"", "\"2\", \"--seed\", \"7\", \"--output\"");
+    assert_ne!(suite, seeded);
+    example.write("suite.toml", &seeded);
+    let again = example.run("bench run suite.toml --journal study.jsonl --resume");
+    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert!(text(&again).contains("tiles-2 is made"), "{}", text(&again));
     let report = example.run("bench report suite.toml --journal study.jsonl --out out");
     assert_eq!(code(&report), 0, "{}", text(&report));
     let csv = example.read("out/runs.csv");
@@ -376,6 +384,12 @@ fn shards_are_put_together_and_versions_are_not() {
     );
     let over = example.run("bench merge j1 j2 --out j1");
     assert_eq!(code(&over), 42, "{}", text(&over));
+    let safe = "\"verdict\":\"safe\"";
+    assert!(example.read("both").contains(safe));
+    example.write("j3", &example.read("both").replace(safe, "\"verdict\":\"unsafe\""));
+    let opposite = example.run("bench merge both j3 --out all");
+    assert_eq!(code(&opposite), 40, "{}", text(&opposite));
+    assert!(text(&opposite).contains("is safe in both and unsafe in j3"), "{}", text(&opposite));
     let version = format!("\"version\":\"{}\",\"files\"", env!("CARGO_PKG_VERSION"));
     let old = example.read("j2").replace(&version, "\"version\":\"0.0.1\",\"files\"");
     example.write("j2", &old);
@@ -468,6 +482,9 @@ fn the_system_measures_time_and_memory() {
     assert!(busy["cpu_s"].as_f64() > Some(0.02), "{busy}");
     assert!(busy["peak_memory_mb"].as_f64() > Some(0.5), "{busy}");
     example.write("sleep.sh", "sleep 100 & sleep 100\n");
+    example.write("child.sh", "sh -c 'while true; do :; done' & wait\n");
+    let of_a_child = measured("--time 1s -- sh child.sh");
+    assert!(of_a_child["cpu_s"].as_f64().is_some_and(|seconds| seconds > 0.05), "{of_a_child}");
     let slow = measured("--time 0.2s -- sh sleep.sh");
     assert_eq!((&slow["is_out_of_time"], &slow["exit_code"]), (&true.into(), &().into()), "{slow}");
     example.write("endless.sh", "while true; do :; done\n");

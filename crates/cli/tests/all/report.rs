@@ -59,6 +59,22 @@ fn pages_of_other_results() {
 }
 
 #[test]
+fn a_page_of_a_query() {
+    let example = Example::new();
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let files = format!("{examples}/icy_road/careful.onnx {examples}/queries/brakes_on_ice.vnnlib");
+    let output = example.run(&format!("query {files} --json result.json --evidence e.json"));
+    assert_eq!(code(&output), 10, "{}", text(&output));
+    let output = example.run("report result.json --certify --timeout 60s --out page.html");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let page = example.read("page.html");
+    assert!(
+        page.contains("a witness") && page.contains("Confirmed: the file was checked"),
+        "{page}"
+    );
+}
+
+#[test]
 fn what_is_no_result_or_contradicts_itself_is_refused() {
     let example = verified("--property 1 --engine explicit");
     let refused = |line: &str, expected: i32, said: &str| {
