@@ -23,6 +23,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> object:
+    # Workers do not find the modules of tests.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
     ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False)
     yield
     ray.shutdown()
@@ -62,7 +64,7 @@ def test_a_journal_knows_the_files_that_were_read(icy_road: str, tmp_path: Path)
     study.add("careful", folder / "model.jani", "careful")
     assert study.run()["careful"].is_safe and len(study.answers()) == 1
     # The property names the network; nothing of the question itself has changed.
-    shutil.copy(folder / "hasty.onnx", folder / "careful.onnx")
+    shutil.copy(folder / "hasty.nnet", folder / "careful.nnet")
     assert study.answers() == {}
     assert study.run()["careful"].is_unsafe
 
@@ -209,7 +211,9 @@ def bench(folder: Path, *options: str) -> subprocess.Popen[str]:
     python = folder / "bin/python3"
     if not python.exists():
         python.parent.mkdir()
-        python.symlink_to(sys.executable)
+        # A link would not be the Python of a virtual environment.
+        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+        python.chmod(0o755)
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.Popen(
         [str(program()), "bench", "run", "suite.toml", "--journal", "study.jsonl", *options],

@@ -165,7 +165,7 @@ fn run(
             return Err(Failure::Usage(message));
         }
         task.restrict_initial(range).map_err(failure)?;
-        outcome.remarks.notes.push(format!("trajectories begin with {range} alone"));
+        outcome.report.initial.push(range.to_string());
     }
     refuse_without_effect(request, &task)?;
     if let Some(goal) = request.goal {

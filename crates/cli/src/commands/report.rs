@@ -1,6 +1,6 @@
 //! `policert report`.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use policert_evidence::{CertifyRequest, certify};
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::{fail, limits, run_within};
 use crate::args::{OutputArgs, ReportArgs};
-use crate::style::Style;
+use crate::screen::Screen;
+use crate::style::{Mark, Style};
 
 /// Runs the command.
 pub fn run(arguments: &ReportArgs) -> ExitStatus {
@@ -62,6 +63,15 @@ fn rechecked(arguments: &ReportArgs, page: &ResultPage, evidence: PathBuf) -> Ex
             let mut page = page.clone();
             let is_confirmed = outcome.status == ExitStatus::Safe;
             page.add_recheck(Recheck { is_confirmed, reason: outcome.reason.clone() });
+            if !is_confirmed {
+                let reason = outcome.reason.as_deref().unwrap_or("the check did not end");
+                // The page says it as well.
+                let _ = writeln!(
+                    Screen::new(io::stderr().lock()),
+                    "{}: the evidence is not confirmed: {reason}",
+                    style.paint(Mark::Bad, "error")
+                );
+            }
             let written = write(arguments, &page).err();
             written.map_or(outcome.status, |failure| fail(&failure, style))
         },

@@ -65,7 +65,11 @@ fn headline(out: &mut dyn Write, outcome: &Outcome<ReachReport>, style: Style) -
                 .goal_step
                 .map_or(String::new(), |step| format!(" and is in the goal by step {step}"));
             let safe = style.paint(Mark::Good, "SAFE");
-            writeln!(out, "{safe}: {task}: every trajectory meets the specification{goal}")
+            let begins = match report.initial.as_slice() {
+                [] => String::new(),
+                part => format!(" that begins with {}", name(&part.join(", "))),
+            };
+            writeln!(out, "{safe}: {task}: every trajectory{begins} meets the specification{goal}")
         }
         VerdictWord::Unsafe => {
             let head = style.paint(Mark::Bad, "UNSAFE");

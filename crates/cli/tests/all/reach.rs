@@ -160,3 +160,13 @@ fn options_without_effect_are_refused() {
         assert!(text.contains("the network reads the state itself"), "{option}: {text}");
     }
 }
+
+#[test]
+fn a_verdict_says_which_part_of_the_initial_box_it_is_about() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cart"));
+    let part = expect(folder, "reach cells.toml --initial p=0.4..0.5", 0);
+    let said = "every trajectory that begins with p from 2/5 to 1/2 meets the specification";
+    assert!(part.contains(said), "{part}");
+    let whole = expect(folder, "reach cells.toml", 0);
+    assert!(whole.contains("every trajectory meets the specification"), "{whole}");
+}

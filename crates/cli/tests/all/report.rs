@@ -37,6 +37,7 @@ fn a_page_of_an_unsafe_verdict() {
     example.replace("policy.nnet", "-1.0,1.0,", "-1.0,1.5,");
     let output = example.run("report result.json --certify --out page.html");
     assert_eq!(code(&output), 40, "{}", text(&output));
+    assert!(text(&output).contains("the evidence is not confirmed: "), "{}", text(&output));
     let page = example.read("page.html");
     assert!(page.contains("Not confirmed when this page was made"), "{page}");
     assert!(page.contains("is not the file that the evidence is about"), "{page}");

@@ -89,6 +89,10 @@ pub(super) fn rows(import: &mut Import<'_, '_>, call: &Call) -> Result<Vec<Value
     Ok(vec![stretched(import, flow, node, scale, bias)?, statistic.clone(), statistic])
 }
 
+/// From this version of the operator set on, GroupNormalization has numbers for each channel; before, for each
+/// group.
+const ONE_A_CHANNEL: i64 = 21;
+
 /// GroupNormalization, InstanceNormalization: the groups are some channels, or one, of an image.
 pub(super) fn channels(import: &mut Import<'_, '_>, call: &Call) -> Result<Value> {
     let attributes = call.attributes(&["epsilon", "num_groups", "stash_type"])?;
@@ -107,15 +111,18 @@ pub(super) fn channels(import: &mut Import<'_, '_>, call: &Call) -> Result<Value
     }
     let total = import.builder.width(flow.node);
     let node = normalised(import, flow.node, total / groups, epsilon(&attributes)?, true)?;
-    // One number for each channel; in the first version of GroupNormalization for each group.
+    let (count, of) = match call.operator() {
+        "GroupNormalization" if call.version < ONE_A_CHANNEL => (groups, "groups"),
+        _ => (channels, "channels"),
+    };
     let along = |index: usize, what: &str| -> Result<Option<Vec<f64>>> {
         let tensor = call.numbers(index, what)?;
         let values = tensor.floats().unwrap_or_default();
-        if values.len() != channels && values.len() != groups {
-            let message = format!("{what} has {} numbers for {channels} channels", values.len());
+        if values.len() != count {
+            let message = format!("{what} has {} numbers for {count} {of}", values.len());
             return Err(PolicyError::invalid("", message));
         }
-        let each = total / values.len();
+        let each = total / count;
         Ok(Some((0..total).map(|element| values[element / each]).collect()))
     };
     let (scale, bias) = (along(1, "the scale")?, along(2, "the bias")?);

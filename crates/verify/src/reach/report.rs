@@ -21,6 +21,10 @@ pub struct ReachReport {
     pub verdict: VerdictWord,
     /// Advice on how to get an answer, where it is not known.
     pub hint: Option<String>,
+    /// The part of the initial box that the verdict is about, a range of a variable each; none where it is about
+    /// the whole box.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub initial: Vec<String>,
     /// The step at which the last boxes were in the goal; of safe tasks with a goal.
     pub goal_step: Option<u32>,
     /// Trajectories that break what is asked.
@@ -145,6 +149,7 @@ impl ReachReport {
             task: None,
             verdict: VerdictWord::Error,
             hint: None,
+            initial: Vec::new(),
             goal_step: None,
             counterexample: None,
             obstacle: None,

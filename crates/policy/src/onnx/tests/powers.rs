@@ -160,6 +160,13 @@ fn layers_that_normalise() {
         all.iter().enumerate().map(|(i, x)| x * scale[i / 3] + bias[i / 3]).collect();
     assert_near(&values(grouped(1), &inputs), &expected, "one group");
     assert!(grouped(3).invalid().contains("no multiple of 3 groups"));
+    // The first version has numbers for each group.
+    let first = |groups: i64| {
+        let attributes = vec![float("epsilon", 0.25), int("num_groups", groups)];
+        shaped(&[1, 2, 3]).version(18).node("GroupNormalization", "x s2 b2 -> y", attributes)
+    };
+    assert!(first(1).invalid().contains("2 numbers for 1 groups"));
+    assert!(file(first(2)).is_ok());
     let mean = x.iter().map(|x| x * x).sum::<f64>() / 6.0;
     let expected: Vec<f64> =
         x.iter().zip(1..).map(|(x, k)| x * f64::from(k) / (mean + epsilon).sqrt()).collect();
