@@ -259,10 +259,17 @@ class ReachAnswer(Decision, Outcome):
         """``"safe"``, ``"unsafe"``, or ``"unknown"``."""
         return str(self.report["verdict"])
 
+    @property
+    def initial(self) -> list[str]:
+        """The part of the initial box that the verdict is about; empty if it is the whole box."""
+        return list(self.report.get("initial", []))
+
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("verdict", self.verdict), ("seconds", f"{self.seconds:.3f}")]
         if self.reason is not None:
             lines.insert(1, ("reason", self.reason))
+        if self.initial:
+            lines.insert(1, ("beginning with", ", ".join(self.initial)))
         return lines
 
 
