@@ -135,30 +135,8 @@ fn parse(bytes: Bytes, reading: &Reading<'_>, meter: &mut Meter) -> Result<OnnxF
     consistency::check(&model)?;
     let data_files = external::resolve(&mut model, reading.folder, meter)?;
     let (graph, version) = consistency::check(&model)?;
-    let read = graph::import(graph, version, reading, meter)?;
-    let graph::Imported {
-        network,
-        head,
-        classes,
-        inputs,
-        needs,
-        masked,
-        draws_by_softmax,
-        assumes_ranges,
-        remarks,
-    } = read;
-    Ok(OnnxFile {
-        network,
-        head,
-        classes,
-        inputs,
-        needs,
-        masked,
-        draws_by_softmax,
-        assumes_ranges,
-        data_files,
-        remarks,
-    })
+    let file = graph::import(graph, version, reading, meter)?;
+    Ok(OnnxFile { data_files, ..file })
 }
 
 /// The operators of all nodes of a file; `None` if it is no ONNX model.

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import policert
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -32,6 +34,21 @@ def root() -> Path:
 @pytest.fixture
 def icy_road() -> str:
     return str(ROOT / "examples/icy_road/model.jani")
+
+
+def refuse_parts(task: Path, folder: Path) -> None:
+    """Parts of the initial box of a loop are refused where they would not decide the whole, and where there are none."""
+    from policert.ray import boxes, partition_reach
+
+    at_once = folder / "at_once.toml"
+    network = str(task.parent / "cells.onnx")
+    text = task.read_text(encoding="utf-8").replace("cells.onnx", network)
+    at_once.write_text(text + '\n[question]\ngoal_rule = "all-at-once"\n', encoding="utf-8")
+    with pytest.raises(policert.Unsupported):
+        partition_reach(at_once, boxes=boxes(at_once, {"p": 2}), journal=folder / "no.jsonl")
+    for counts in ({"q": 2}, {"p": 0}):
+        with pytest.raises(policert.UsageError):
+            boxes(task, counts)
 
 
 def counters(count: int, top: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import cloudpickle
 import pytest
+from conftest import refuse_parts
 
 import policert
 
@@ -114,15 +115,7 @@ def test_parts_are_merged(icy_road: str, root: Path, tmp_path: Path) -> None:
     merged = partition_reach(task, boxes=parts, journal=tmp_path / "parts.jsonl")
     assert merged.is_safe and len(merged.parts) == 4
     assert all(isinstance(part, policert.ReachAnswer) for part in merged.parts.values())
-    at_once = tmp_path / "at_once.toml"
-    network = str(task.parent / "cells.onnx")
-    text = task.read_text(encoding="utf-8").replace("cells.onnx", network)
-    at_once.write_text(text + '\n[question]\ngoal_rule = "all-at-once"\n', encoding="utf-8")
-    with pytest.raises(policert.Unsupported):
-        partition_reach(at_once, boxes=boxes(at_once, {"p": 2}), journal=tmp_path / "no.jsonl")
-    for counts in ({"q": 2}, {"p": 0}):
-        with pytest.raises(policert.UsageError):
-            boxes(task, counts)
+    refuse_parts(task, tmp_path)
 
 
 def test_programs_bring_back_their_files(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, counters
+from conftest import ROOT, counters, refuse_parts
 
 import policert
 
@@ -188,14 +188,7 @@ def test_parts_of_an_initial_box(root: Path, tmp_path: Path) -> None:
     assert [part.seconds for part in again.parts.values()] == [
         part.seconds for part in merged.parts.values()
     ]
-    at_once = tmp_path / "at_once.toml"
-    text = task.read_text(encoding="utf-8").replace("cells.onnx", str(task.parent / "cells.onnx"))
-    at_once.write_text(text + '\n[question]\ngoal_rule = "all-at-once"\n', encoding="utf-8")
-    with pytest.raises(policert.Unsupported):
-        partition_reach(at_once, boxes=boxes(at_once, {"p": 2}), journal=tmp_path / "no.jsonl")
-    for counts in ({"q": 2}, {"p": 0}):
-        with pytest.raises(policert.UsageError):
-            boxes(task, counts)
+    refuse_parts(task, tmp_path)
 
 
 def program() -> Path:

@@ -1,4 +1,4 @@
-//! From the nodes of a graph to a [`Network`].
+//! From the nodes of a graph to a network.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,30 +10,16 @@ use super::declared;
 use super::gates;
 use super::inputs::{self, Group};
 use super::operators::{self, is_known, unsupported};
-use super::output::{self, Head};
+use super::output;
 use super::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use super::tensor::{Element, Tensor, count};
 use super::unread;
 use super::value::{Flow, Known, Origin, UnreadValue, Value};
-use super::{Ranges, Reading};
+use super::{OnnxFile, Ranges, Reading};
 use crate::error::PolicyError;
 use crate::matrix::Matrix;
 use crate::meter::Meter;
-use crate::network::{ElementType, Network, NetworkBuilder, NodeId};
-use crate::trees::Classes;
-
-/// The policy that a graph computes.
-pub(super) struct Imported {
-    pub(super) network: Network,
-    pub(super) head: Head,
-    pub(super) classes: Option<Classes>,
-    pub(super) inputs: Vec<GraphInput>,
-    pub(super) needs: Vec<Option<IntInterval>>,
-    pub(super) masked: Option<f64>,
-    pub(super) draws_by_softmax: bool,
-    pub(super) assumes_ranges: bool,
-    pub(super) remarks: Vec<String>,
-}
+use crate::network::{ElementType, NetworkBuilder, NodeId};
 
 /// An input of a graph: some of the inputs of the network, which are those of all inputs of the
 /// graph one after the other.
@@ -53,7 +39,7 @@ pub(super) fn import(
     version: i64,
     reading: &Reading<'_>,
     meter: &mut Meter,
-) -> Result<Imported, PolicyError> {
+) -> Result<OnnxFile, PolicyError> {
     if !graph.sparse_initializer.is_empty() {
         return Err(PolicyError::unsupported("", "sparse initialisers are not supported"));
     }
@@ -119,7 +105,7 @@ pub(super) fn import(
         width: group.width(),
         is_integer: !group.element.is_real(),
     });
-    Ok(Imported {
+    Ok(OnnxFile {
         network: import.builder.finish(chosen.node, element),
         head: chosen.head,
         classes: chosen.classes,
@@ -128,6 +114,7 @@ pub(super) fn import(
         masked: chosen.masked,
         draws_by_softmax: chosen.draws_by_softmax,
         assumes_ranges: import.assumes_ranges == Some(true),
+        data_files: Vec::new(),
         remarks: import.remarks,
     })
 }
