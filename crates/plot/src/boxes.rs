@@ -7,7 +7,8 @@ use plotters::prelude::{
 use plotters::style::{Color, ShapeStyle};
 use policert_outcome::Failure;
 use policert_reach::{
-    AfterGoal, GoalRule, LoopAnalysis, LoopRegion, ReachVerdict, ReportedTrajectory, StateBox, Task,
+    AfterGoal, GoalRule, LoopAnalysis, LoopRegion, ReachVerdict, ReportedTrajectory, StateBox,
+    Task, UnsafeSide,
 };
 
 use super::axis::Axis;
@@ -84,7 +85,7 @@ fn entries(panels: &[Panel]) -> Vec<(Mark, String)> {
         (true, Mark::Frame(BOXES), boxes),
         (some(|panel| !panel.trajectories.is_empty()), Mark::Line(TRAJECTORIES), "trajectories"),
         (some(|panel| panel.goal.is_some()), Mark::Frame(GOAL), "goal"),
-        (some(|panel| panel.avoid.is_some()), Mark::Dashes(AVOID), "unsafe"),
+        (some(|panel| !panel.avoid.is_empty()), Mark::Dashes(AVOID), "unsafe"),
         (true, Mark::Frame(INITIAL), "initial"),
         (
             some(|panel| !panel.counterexample.is_empty()),
@@ -110,7 +111,7 @@ struct Panel {
     trajectories: Vec<Points>,
     counterexample: Vec<Points>,
     goal: Option<Sides>,
-    avoid: Option<Sides>,
+    avoid: Vec<Sides>,
     initial: Sides,
 }
 
@@ -124,7 +125,9 @@ impl Panel {
             }
             _ => Vec::new(),
         };
-        let (goal, avoid) = (sides(task.goal.as_ref(), x, y), sides(task.avoid.as_ref(), x, y));
+        let goal = sides(task.goal.as_ref(), x, y);
+        let inside = task.avoid.iter().filter(|set| set.side == UnsafeSide::Inside);
+        let avoid: Vec<Sides> = inside.filter_map(|set| sides(Some(&set.region), x, y)).collect();
         let bounds = |i: usize| (task.initial[i].0.to_f64(), task.initial[i].1.to_f64());
         let (first, second) = (bounds(x), bounds(y));
         let initial = [first.0, first.1, second.0, second.1];
@@ -166,8 +169,9 @@ impl Panel {
 
     fn paint<B: DrawingBackend>(&self, area: &Area<B>, unit: u32) -> Result<(), Failure> {
         let mut chart = chart(area, (&self.axes.0, &self.axes.1), unit)?;
-        for (region, color) in [(&self.goal, GOAL), (&self.avoid, AVOID)] {
-            if let Some(inside) = region.and_then(|region| clipped(&region, &self.view())) {
+        let goal = self.goal.iter().map(|region| (region, GOAL));
+        for (region, color) in goal.chain(self.avoid.iter().map(|region| (region, AVOID))) {
+            if let Some(inside) = clipped(region, &self.view()) {
                 let fill = Rectangle::new(corners(&inside), color.mix(0.1).filled());
                 chart.draw_series([fill]).map_err(defect)?;
             }
@@ -242,12 +246,12 @@ fn projected(step: &[StateBox], x: usize, y: usize) -> Vec<Sides> {
 }
 
 /// A region in a plane; endless where a variable is free. `None` if that would mislead: if only a
-/// third variable tells whether a state on one side of a line belongs to it.
+/// third variable tells whether a state on one side of a line belongs to it, or a condition.
 fn sides(region: Option<&LoopRegion>, x: usize, y: usize) -> Option<Sides> {
     let mut sides = [f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY];
     let mut bounded = [false; 2];
     let mut others = false;
-    for side in region?.sides() {
+    for side in region?.sides()? {
         others |= side.variable != x && side.variable != y;
         for (axis, _) in [x, y].iter().enumerate().filter(|(_, i)| **i == side.variable) {
             sides[2 * axis] = side.lower.floor();

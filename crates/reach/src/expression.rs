@@ -14,6 +14,7 @@ pub(crate) mod tests;
 use policert_numeric::Rational;
 use rustc_hash::FxHashMap;
 
+pub(crate) use parse::Comparisons;
 pub use parse::ExpressionError;
 pub use tape::Tape;
 

@@ -21,6 +21,7 @@
 mod aggregate;
 mod analysis;
 mod component;
+mod condition;
 mod edge;
 mod error;
 mod expression;
@@ -47,6 +48,7 @@ pub use analysis::{
     ReportedTrajectory, StateBox, StateRange, UnknownCause, analyse,
 };
 pub use component::Component;
+pub use condition::StateCondition;
 pub use edge::BoxEdge;
 pub use error::ReachError;
 pub use expression::{
@@ -61,7 +63,7 @@ pub use policy::{
 pub use post::Post;
 pub use range::{ClosedRange, ExactRange};
 pub use reachable_sets::{Boxes, Part, ReachOptions, ReachableSets};
-pub use region::{Border, LoopRegion, RegionSide};
+pub use region::{Border, LoopRegion, RegionSide, UnsafeSet, UnsafeSide};
 pub use segment::segment;
 pub use state_sets::StateSetKind;
 pub use task::{

@@ -11,6 +11,7 @@
 
 use policert_numeric::Interval;
 
+use crate::condition::StateCondition;
 use crate::error::ReachError;
 use crate::expression::Tape;
 use crate::flow::{Flow, polynomials};
@@ -80,6 +81,25 @@ impl Linearised {
     /// The box around the set.
     pub(crate) fn hull(&self) -> &[Interval] {
         &self.hull
+    }
+
+    /// Bounds of the expressions of a condition over the set, by the mean-value form around the centre.
+    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
+        let centre: Vec<Interval> =
+            self.zonotope.centre().iter().map(|&c| Interval::point(c)).collect();
+        let slopes = condition.slopes(&self.around_centre())?;
+        let base = condition.ranges(&centre)?;
+        if !slopes.iter().chain(&base).all(ClosedRange::is_bounded) {
+            return None;
+        }
+        let map = LinearMap { slopes: &slopes, base: &base };
+        Some(self.zonotope.image(map, &self.offsets())?.hull())
+    }
+
+    /// The box around the set and its centre, on whose lines to the centre slopes count.
+    fn around_centre(&self) -> Vec<Interval> {
+        let sides = self.hull.iter().zip(self.zonotope.centre());
+        sides.map(|(&side, &c)| Interval::hull(side, Interval::point(c))).collect()
     }
 
     /// One step of the loop; the boxes after all substeps but the last, or those met all the way of
@@ -177,12 +197,9 @@ impl Linearised {
 
     fn linear_image(&self, kept: usize, rests: &[Interval]) -> Option<Zonotope> {
         let (n, columns) = (self.dynamics.components.len(), self.hull.len());
-        // The slopes count on the lines from the centre to all points.
         let centre: Vec<Interval> =
             self.zonotope.centre().iter().map(|&c| Interval::point(c)).collect();
-        let around: Vec<Interval> =
-            self.hull.iter().zip(&centre).map(|(&side, &c)| Interval::hull(side, c)).collect();
-        let mut slopes = self.slopes.as_ref()?.evaluate(&around)?;
+        let mut slopes = self.slopes.as_ref()?.evaluate(&self.around_centre())?;
         let mut base = self.value.evaluate(&centre)?;
         for (base, &rest) in base.iter_mut().zip(rests) {
             *base = *base + rest;

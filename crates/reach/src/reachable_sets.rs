@@ -20,6 +20,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
+use crate::condition::{StateCondition, Tighter};
 use crate::error::ReachError;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
@@ -158,7 +159,9 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             let goes_on = if step == 0 {
                 self.look_at_exact(&initial, &mut current, &mut outcome)
             } else {
-                look_at(self.task, &mut current, step, &mut outcome)
+                let sets = self.state_sets.as_ref();
+                let tighter = |condition: &StateCondition| sets?.values(condition);
+                look_at(self.task, &mut current, (step, &tighter), &mut outcome)
             };
             if !goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {
                 return Ok(outcome);
@@ -299,7 +302,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     ) -> bool {
         let mut exact = Boxes { sides: initial.to_vec(), reached: Vec::new() };
         let mut exact_outcome = PartOutcome::new();
-        let open = look_at(self.task, &mut exact, 0, &mut exact_outcome);
+        let open = look_at(self.task, &mut exact, (0, &|_| None), &mut exact_outcome);
         outcome.goal_steps = exact_outcome.goal_steps;
         outcome.absorbed_at = exact_outcome.absorbed_at;
         let found = |found: Option<Obstacle<ExactRange>>| {
@@ -347,10 +350,9 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     /// that is the end; empties the list. What stands against *safe*.
     fn look_between(&self, between: &mut Vec<R>, reached: bool, step: u32) -> Option<Obstacle<R>> {
         let over = reached && self.task.ends_in_goal();
-        let avoid = self.task.avoid.as_ref().filter(|_| !over);
-        let avoid = avoid.filter(|_| step + 1 >= self.task.avoid_from_step);
-        let mut boxes = between.chunks_exact(self.task.dimension());
-        let met = avoid.and_then(|avoid| boxes.find(|state| avoid.meets(state)));
+        let boxes = between.chunks_exact(self.task.dimension());
+        let mut boxes = boxes.filter(|_| !over);
+        let met = boxes.find(|state| self.task.avoided_at(step + 1).any(|set| set.meets(state)));
         let obstacle =
             met.map(|state| Obstacle::new(ObstacleKind::MeetsUnsafeBetween, step + 1, state));
         between.clear();
@@ -375,32 +377,30 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     }
 }
 
-/// Looks at the boxes of a step: do they meet the unsafe set, are they in the goal? Absorbs or
+/// Looks at the boxes of a step: do they meet an unsafe set, are they in the goal? Absorbs or
 /// marks those in the goal; whether there is something to go on with.
 fn look_at<R: ClosedRange>(
     task: &Task,
     current: &mut Boxes<R>,
-    step: u32,
+    (step, tighter): (u32, Tighter<'_>),
     outcome: &mut PartOutcome<R>,
 ) -> bool {
     let n = task.dimension();
-    if let Some(avoid) = &task.avoid
-        && step >= task.avoid_from_step
-        && let Some(state) = current.sides.chunks_exact(n).find(|state| avoid.meets(state))
-    {
+    let meets = |state: &&[R]| task.avoided_at(step).any(|set| set.meets_set(state, tighter));
+    if let Some(state) = current.sides.chunks_exact(n).find(meets) {
         outcome.end(task, Obstacle::new(ObstacleKind::MeetsUnsafe, step, state));
         return false;
     }
     let Some(goal) = &task.goal else { return true };
     match (task.question.goal, task.ends_in_goal()) {
         (GoalRule::AllAtOnce, _) => {
-            let all = current.sides.chunks_exact(n).all(|state| goal.contains(state));
+            let all = current.sides.chunks_exact(n).all(|state| goal.contains_set(state, tighter));
             outcome.goal_steps.push(all);
         }
         (GoalRule::Each, true) => {
             let mut kept = 0;
             for i in 0..current.sides.len() / n {
-                if goal.contains(&current.sides[i * n..(i + 1) * n]) {
+                if goal.contains_set(&current.sides[i * n..(i + 1) * n], tighter) {
                     continue;
                 }
                 for k in 0..n {
@@ -417,7 +417,7 @@ fn look_at<R: ClosedRange>(
         (GoalRule::Each, false) => {
             current.reached.resize(current.sides.len() / n, false);
             for (state, reached) in current.sides.chunks_exact(n).zip(&mut current.reached) {
-                *reached |= goal.contains(state);
+                *reached |= goal.contains_set(state, tighter);
             }
             if outcome.absorbed_at.is_none() && current.reached.iter().all(|&reached| reached) {
                 outcome.absorbed_at = Some(step);

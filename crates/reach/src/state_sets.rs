@@ -4,6 +4,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use serde::Serialize;
 
+use crate::condition::StateCondition;
 use crate::error::ReachError;
 use crate::linearised::Linearised;
 use crate::policy::StateController;
@@ -69,6 +70,14 @@ impl StateSets {
         match self {
             Self::Zonotopes(sets) => sets.hull(),
             Self::TaylorModels(sets) => sets.hull(),
+        }
+    }
+
+    /// Bounds of the expressions of a condition over the set.
+    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
+        match self {
+            Self::Zonotopes(sets) => sets.values(condition),
+            Self::TaylorModels(sets) => sets.values(condition),
         }
     }
 

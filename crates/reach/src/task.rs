@@ -5,6 +5,7 @@ mod fields;
 mod formulas;
 mod read;
 mod reader;
+mod regions;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::expression::{ExpressionGraph, ExpressionId};
 use crate::grid::Grid;
-use crate::region::LoopRegion;
+use crate::region::{LoopRegion, UnsafeSet};
 
 /// Says how the state changes while one action is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -175,10 +176,8 @@ pub struct Task {
     pub partition: Vec<Vec<Rational>>,
     /// The goal.
     pub goal: Option<LoopRegion>,
-    /// The set to be avoided.
-    pub avoid: Option<LoopRegion>,
-    /// The first step at which the unsafe set counts.
-    pub avoid_from_step: u32,
+    /// The sets to be avoided.
+    pub avoid: Vec<UnsafeSet>,
     /// The last step.
     pub steps: u32,
     /// The question about the loop.
@@ -263,7 +262,18 @@ impl Task {
     /// Returns whether no step up to the horizon has anything to be avoided.
     #[must_use]
     pub fn never_avoids(&self) -> bool {
-        self.avoid.is_none() || self.avoid_from_step > self.steps
+        self.first_unsafe_step().is_none_or(|step| step > self.steps)
+    }
+
+    /// The first step at which a set to be avoided counts, if there is one.
+    #[must_use]
+    pub fn first_unsafe_step(&self) -> Option<u32> {
+        self.avoid.iter().map(|set| set.from_step).min()
+    }
+
+    /// The sets to be avoided that count at a step.
+    pub fn avoided_at(&self, step: u32) -> impl Iterator<Item = &UnsafeSet> {
+        self.avoid.iter().filter(move |set| step >= set.from_step)
     }
 
     /// Returns whether a single trajectory can show *unsafe*, whatever others do.

@@ -20,6 +20,7 @@ mod symbols;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
+use crate::condition::StateCondition;
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::policy::StateController;
@@ -146,6 +147,14 @@ impl TaylorSets {
     /// The box around the set.
     pub(crate) fn hull(&self) -> &[Interval] {
         &self.hull
+    }
+
+    /// Bounds of the expressions of a condition over the set.
+    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
+        let (graph, roots) = condition.expressions();
+        let state: Vec<&Model> = self.state.iter().collect();
+        let values = Program::new(graph, roots).run(&mut self.algebra.clone(), &state)?;
+        Some(values.iter().map(Model::range).collect())
     }
 
     /// The variable whose width in the initial box the abstraction of the network loses most to.

@@ -5,9 +5,9 @@ use policert_numeric::{Interval, Rational};
 
 use crate::policy::Controls;
 use crate::post::Post;
-use crate::range::{ClosedRange, ExactRange};
+use crate::range::ClosedRange;
 use crate::reachable_sets::Part;
-use crate::region::LoopRegion;
+use crate::region::{LoopRegion, UnsafeSet, exact_point, middle};
 use crate::task::{GoalRule, Task};
 
 /// A trajectory from one exact state; later states are ranges as narrow as rounding allows.
@@ -22,12 +22,12 @@ pub struct Trajectory<R> {
 }
 
 impl<R: ClosedRange> Trajectory<R> {
-    /// Returns whether the state of a step certainly lies in a region. The start is compared
+    /// Returns whether the state of a step certainly is one to be avoided. The start is compared
     /// exactly.
-    fn is_in(&self, region: &LoopRegion, step: usize) -> bool {
+    fn is_in(&self, set: &UnsafeSet, step: usize) -> bool {
         match self.states.get(step) {
-            Some(_) if step == 0 => region.contains(&exact(&self.start)),
-            Some(state) => region.contains(state),
+            Some(_) if step == 0 => set.contains(&exact_point(&self.start)),
+            Some(state) => set.contains(state),
             None => false,
         }
     }
@@ -35,16 +35,11 @@ impl<R: ClosedRange> Trajectory<R> {
     /// Returns whether the state of a step certainly lies outside of a region.
     fn is_outside(&self, region: &LoopRegion, step: usize) -> bool {
         match self.states.get(step) {
-            Some(_) if step == 0 => !region.meets(&exact(&self.start)),
+            Some(_) if step == 0 => !region.meets(&exact_point(&self.start)),
             Some(state) => !region.meets(state),
             None => false,
         }
     }
-}
-
-/// A state as exact ranges.
-fn exact(state: &[Rational]) -> Vec<ExactRange> {
-    state.iter().map(|x| ExactRange::new(x.clone(), x.clone())).collect()
 }
 
 /// Follows trajectories; borrows the work space of a computation of reachable sets.
@@ -68,7 +63,7 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
     pub fn follow(&mut self, start: &[Rational]) -> Result<Trajectory<R>, StopReason> {
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
         let mut actions = Vec::new();
-        let mut number = self.certain_cell(&exact(start))?;
+        let mut number = self.certain_cell(&exact_point(start))?;
         for step in 1..=self.task.steps {
             self.budget.poll_clock()?;
             let Some(at) = number else { break };
@@ -195,8 +190,8 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
     }
 
     fn is_unsafe(&self, trajectory: &Trajectory<R>, step: usize) -> bool {
-        let counts = step >= self.task.avoid_from_step as usize;
-        counts && self.task.avoid.as_ref().is_some_and(|avoid| trajectory.is_in(avoid, step))
+        let mut sets = self.task.avoided_at(u32::try_from(step).unwrap_or(u32::MAX));
+        sets.any(|set| trajectory.is_in(set, step))
     }
 
     fn first_unsafe(&self, trajectory: &Trajectory<R>) -> Option<u32> {
@@ -254,9 +249,8 @@ const MAX_CORNERS: usize = 64;
 /// there is one, its middle and corners, then `more` others.
 #[must_use]
 pub fn start_states(task: &Task, part: &Part, more: usize) -> Vec<Vec<Rational>> {
-    let unsafe_at_once = task.avoid.as_ref().filter(|_| task.avoid_from_step == 0);
     let mut starts: Vec<Vec<Rational>> =
-        unsafe_at_once.and_then(|avoid| avoid.state_in(part)).into_iter().collect();
+        task.avoided_at(0).find_map(|set| set.state_in(part)).into_iter().collect();
     starts.push(middle(part));
     let varying: Vec<usize> = (0..part.len()).filter(|&i| part[i].0 != part[i].1).collect();
     let corners = 1usize
@@ -277,12 +271,6 @@ pub fn start_states(task: &Task, part: &Part, more: usize) -> Vec<Vec<Rational>>
         starts.push(random_state(part, &mut random));
     }
     starts
-}
-
-/// The middle of a part.
-pub(crate) fn middle(part: &Part) -> Vec<Rational> {
-    let half = Rational::new(1, 2).unwrap_or_default();
-    part.iter().map(|(lo, hi)| (lo + hi) * half.clone()).collect()
 }
 
 /// A state of a box, from a generator of random bits (xorshift).

@@ -14,7 +14,8 @@ use policert_outcome::{
 };
 use policert_problem::control_loop::{failure, read};
 use policert_reach::{
-    Controller, LoopAnalysis, ReachConfig, ReachError, ReachJournal, Relations, Task, analyse,
+    Controller, LoopAnalysis, LoopRegion, ReachConfig, ReachError, ReachJournal, Relations, Task,
+    analyse,
 };
 
 use without_effect::refuse_without_effect;
@@ -234,9 +235,9 @@ fn planes(task: &Task, wanted: &[(String, String)]) -> Result<Vec<(usize, usize)
 
 /// The first two variables that goal and unsafe set are about, then the others.
 fn usual_plane(task: &Task) -> (usize, usize) {
-    let regions = [&task.avoid, &task.goal];
     let bounded = |i: &usize| {
-        let mut sides = regions.iter().filter_map(|r| r.as_ref()).flat_map(|r| r.sides());
+        let regions = task.avoid.iter().map(|set| &set.region).chain(&task.goal);
+        let mut sides = regions.filter_map(LoopRegion::sides).flatten();
         sides.any(|side| side.variable == *i)
     };
     let (mut first, others): (Vec<_>, Vec<_>) = (0..task.dimension()).partition(bounded);

@@ -2,7 +2,7 @@
 
 use policert_numeric::{Interval, Rational};
 use policert_outcome::Failure;
-use policert_reach::{DynamicsKind, LoopRegion, Tape, Task};
+use policert_reach::{DynamicsKind, LoopRegion, Tape, Task, UnsafeSide};
 use policert_train::{self as train, Plant, PlantSide};
 
 /// The plant of a task. States are doubles: where training goes is not part of any proof.
@@ -32,6 +32,16 @@ impl TaskPlant {
         let dynamics = &task.dynamics;
         let tape = Tape::new(&dynamics.graph, &dynamics.components, dimension + inputs);
         let substeps = dynamics.substeps.max(1);
+        let avoid = match task.avoid.as_slice() {
+            [] => None,
+            [set] if set.side == UnsafeSide::Inside => Some(set),
+            [..] => {
+                return Err(Failure::unsupported(
+                    "training with several unsafe sets, or one that must not be left; a task with one \
+                     set in [unsafe] can be learnt from",
+                ));
+            }
+        };
         let everything = (f64::NEG_INFINITY, f64::INFINITY);
         let clamp = match &dynamics.clamp {
             Some(clamp) => clamp.iter().map(|(lo, hi)| (lo.ceil(), hi.floor())).collect(),
@@ -52,9 +62,9 @@ impl TaskPlant {
             input_clamp: task.action.clamp.as_ref().map(|(lo, hi)| (lo.ceil(), hi.floor())),
             initial: pairs(&task.initial),
             action_ranges: action_ranges(task)?,
-            goal: task.goal.as_ref().map(region),
-            avoid: task.avoid.as_ref().map(region),
-            avoid_from_step: task.avoid_from_step,
+            goal: task.goal.as_ref().map(region).transpose()?,
+            avoid: avoid.map(|set| region(&set.region)).transpose()?,
+            avoid_from_step: task.first_unsafe_step().unwrap_or(0),
             steps: task.steps,
         })
     }
@@ -148,13 +158,19 @@ impl Plant for TaskPlant {
     }
 }
 
-fn region(region: &LoopRegion) -> train::PlantRegion {
-    let sides = region.sides().iter().map(|side| PlantSide {
+fn region(region: &LoopRegion) -> Result<train::PlantRegion, Failure> {
+    let sides = region.sides().ok_or_else(|| {
+        Failure::unsupported(
+            "training with a goal or an unsafe set that is a condition; one with bounds of variables \
+             can be learnt from",
+        )
+    })?;
+    let sides = sides.iter().map(|side| PlantSide {
         variable: side.variable,
         lower: side.lower.ceil(),
         upper: side.upper.floor(),
     });
-    train::PlantRegion::new(sides.collect())
+    Ok(train::PlantRegion::new(sides.collect()))
 }
 
 /// The outputs that give inputs from one end of their clamp to the other; from −1 to 1 without

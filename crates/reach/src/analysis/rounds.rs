@@ -18,8 +18,9 @@ use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::{ClosedRange, ExactRange};
 use crate::reachable_sets::{Part, ReachableSets};
+use crate::region::middle;
 use crate::task::{GoalRule, Task};
-use crate::trajectory::{Simulator, Trajectory, Violation, middle, random_state, start_states};
+use crate::trajectory::{Simulator, Trajectory, Violation, random_state, start_states};
 
 /// Trajectories that are tried before anything else.
 const FIRST_STARTS: usize = 3;

@@ -45,13 +45,48 @@ impl ExpressionGraph {
         text: &str,
         name: impl Fn(&str, &mut ExpressionGraph) -> Option<ExpressionId>,
     ) -> Result<ExpressionId, ExpressionError> {
+        self.parsed(text, &name, |value, _| value.number(0))
+    }
+
+    /// Adds the expressions of the condition that a text denotes. `name` gives the meaning of a name.
+    ///
+    /// # Errors
+    /// If the text is no condition, with the position.
+    pub(crate) fn parse_condition(
+        &mut self,
+        text: &str,
+        name: impl Fn(&str, &mut ExpressionGraph) -> Option<ExpressionId>,
+    ) -> Result<Comparisons, ExpressionError> {
+        self.parsed(text, &name, |value, graph| Ok(value.condition(0)?.comparisons(graph, true)))
+    }
+
+    fn parsed<T>(
+        &mut self,
+        text: &str,
+        name: Names<'_>,
+        wanted: impl FnOnce(Value, &mut ExpressionGraph) -> Result<T, SyntaxProblem>,
+    ) -> Result<T, ExpressionError> {
         let tokens = tokens(text, &[]);
-        let mut formula = Formula { graph: self, name: &name };
-        read(&tokens, &mut formula).and_then(|value| value.number(0)).map_err(|problem| {
+        let mut formula = Formula { graph: self, name };
+        let value = read(&tokens, &mut formula);
+        value.and_then(|value| wanted(value, formula.graph)).map_err(|problem| {
             let at = tokens.get(problem.at).map_or(0, |token| token.span.start);
             ExpressionError { at, message: problem.message }
         })
     }
+}
+
+/// A condition in which every comparison is one with 0, and nothing is negated.
+#[derive(Clone, Debug)]
+pub(crate) enum Comparisons {
+    Always(bool),
+    /// The expression is negative, or not positive unless it is `strict`.
+    Below {
+        strict: bool,
+        expression: ExpressionId,
+    },
+    All(Vec<Comparisons>),
+    Any(Vec<Comparisons>),
 }
 
 /// Says what a name means.
@@ -120,6 +155,27 @@ impl Condition {
                 Self::Any(parts)
             }
             first => Self::Any(vec![first, other]),
+        }
+    }
+
+    /// The condition if it is to hold, else its negation.
+    fn comparisons(&self, graph: &mut ExpressionGraph, holds: bool) -> Comparisons {
+        let mut all = |parts: &[Self]| -> Vec<Comparisons> {
+            parts.iter().map(|part| part.comparisons(graph, holds)).collect()
+        };
+        match self {
+            Self::Always(value) => Comparisons::Always(*value == holds),
+            Self::Not(inner) => inner.comparisons(graph, !holds),
+            Self::All(parts) if holds => Comparisons::All(all(parts)),
+            Self::Any(parts) if holds => Comparisons::Any(all(parts)),
+            Self::All(parts) => Comparisons::Any(all(parts)),
+            Self::Any(parts) => Comparisons::All(all(parts)),
+            Self::Compare { strict, a, b } if holds => {
+                Comparisons::Below { strict: *strict, expression: graph.sub(*a, *b) }
+            }
+            Self::Compare { strict, a, b } => {
+                Comparisons::Below { strict: !strict, expression: graph.sub(*b, *a) }
+            }
         }
     }
 }

@@ -106,6 +106,13 @@ proptest! {
             for (side, point) in sets.hull().iter().zip(&state) {
                 prop_assert!(side.intersection(*point).is_some(), "{:?} {:?}", side, point);
             }
+            let names = ["x".to_owned(), "y".to_owned()];
+            let asked = ["x + y <= 1", "x*y - y^2 < 0.5 and sin(x) > y"][usize::from(substeps == 1)];
+            let condition = StateCondition::parse(asked, &names).expect("a condition");
+            let (all, one) = (sets.values(&condition), condition.ranges(&state));
+            for (all, one) in all.expect("smooth").iter().zip(one.expect("a value")) {
+                prop_assert!(all.intersection(one).is_some(), "{:?} {:?}", all, one);
+            }
             for (side, last) in sets.hull().iter().zip(&between[between.len() - 2..]) {
                 prop_assert!(side.intersection(*last).is_some());
             }

@@ -1,4 +1,4 @@
-//! Boxes of a task: the grid of the cells, the initial boxes and their parts, goal and unsafe regions.
+//! Boxes of a task: the grid of the cells, the initial boxes and their parts.
 
 use policert_numeric::Rational;
 
@@ -6,7 +6,6 @@ use super::fields::{MAX_PARTS, reads_state_from};
 use super::reader::Section;
 use crate::error::ReachError;
 use crate::grid::{Axis, Grid};
-use crate::region::{Border, LoopRegion};
 
 pub(super) fn grid(
     section: &Section<'_, '_>,
@@ -88,65 +87,4 @@ fn cuts(lower: &Rational, upper: &Rational, step: Option<&Rational>) -> Vec<Rati
     }
     cuts.push(upper.clone());
     cuts
-}
-
-pub(super) fn region(
-    section: &Section<'_, '_>,
-    state: &[String],
-) -> Result<LoopRegion, ReachError> {
-    let n = state.len();
-    let most = u32::try_from(n).unwrap_or(u32::MAX);
-    let variables = match section.get("variables") {
-        None => (0..n).collect(),
-        Some(entry) => {
-            let mut variables = Vec::new();
-            let items = entry.items()?;
-            if items.is_empty() {
-                return Err(entry.error("no variables: all states would belong to the region"));
-            }
-            for item in items {
-                // By position, counted from 1, or by name.
-                let named = item.text().ok().map(|name| {
-                    state
-                        .iter()
-                        .position(|known| known == name)
-                        .ok_or_else(|| item.error(format!("there is no variable `{name}`")))
-                });
-                let variable = match named {
-                    Some(position) => position?,
-                    None => item.count(1, most)? as usize - 1,
-                };
-                if variables.contains(&variable) {
-                    let name = &state[variable];
-                    return Err(item.error(format!("`{name}` is bounded twice")));
-                }
-                variables.push(variable);
-            }
-            variables
-        }
-    };
-    let lower = section.need("lower")?;
-    let upper = section.need("upper")?.exactly(variables.len())?;
-    let sides: Vec<_> = variables
-        .into_iter()
-        .zip(lower.exactly(upper.len())?.into_iter().zip(upper))
-        .map(|(variable, (lower, upper))| (variable, lower, upper))
-        .collect();
-    if sides.iter().any(|(_, lower, upper)| lower > upper) {
-        return Err(lower.error("a lower bound is above the upper one"));
-    }
-    let border = match section.get("boundary") {
-        None => Border::Closed,
-        Some(entry) => match entry.text()? {
-            "closed" => Border::Closed,
-            "open" if sides.iter().any(|(_, lower, upper)| lower == upper) => {
-                let message = "an open region without width contains no state";
-                return Err(lower.error(message));
-            }
-            "open" => Border::Open,
-            _ => return Err(entry.error("`boundary` is \"closed\" or \"open\"")),
-        },
-    };
-    section.finish(&["same_as_paper_table_2", "training_goal", "tested_by_published_code"])?;
-    Ok(LoopRegion::new(sides, border))
 }

@@ -8,11 +8,12 @@ use super::fields::{
     MAX_STEPS, bounds, cell_formula, distances, expression, names, pairs, read_question,
 };
 use super::reader::{Entry, Section};
+use super::regions::condition;
 use super::{ActionMap, AfterGoal, Dynamics, DynamicsKind, GoalRule, LoopQuestion, Task};
 use crate::error::ReachError;
 use crate::expression::ExpressionGraph;
 use crate::grid::{Axis, Grid};
-use crate::region::{Border, LoopRegion};
+use crate::region::{Border, LoopRegion, UnsafeSet, UnsafeSide};
 
 /// Reads the table; the task is named after the folder of the file.
 pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Task, ReachError> {
@@ -59,19 +60,27 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
     let partition =
         initial.iter().map(|(lower, upper)| vec![lower.clone(), upper.clone()]).collect();
     let region = |entry: Entry<'_, '_>| -> Result<LoopRegion, ReachError> {
+        if !entry.is_list() {
+            return condition(&entry, &state);
+        }
         let sides = flat_box(&entry, n)?;
         let sides = sides.into_iter().enumerate().map(|(i, (lower, upper))| (i, lower, upper));
         Ok(LoopRegion::new(sides.collect(), Border::Closed))
     };
     let goal = section.get("goal").map(region).transpose()?;
-    let avoid = section.get("unsafe").map(region).transpose()?;
-    if goal.is_none() && avoid.is_none() {
-        return Err(section.error("there is neither `goal` nor `unsafe`"));
-    }
-    let avoid_from_step = match section.get("unsafe_from_step") {
+    let from_step = match section.get("unsafe_from_step") {
         Some(entry) => entry.count(0, MAX_STEPS)?,
         None => 0,
     };
+    let mut avoid = Vec::new();
+    for (key, side) in [("unsafe", UnsafeSide::Inside), ("stay", UnsafeSide::Outside)] {
+        if let Some(region) = section.get(key).map(region).transpose()? {
+            avoid.push(UnsafeSet { region, side, from_step });
+        }
+    }
+    if goal.is_none() && avoid.is_empty() {
+        return Err(section.error("there is neither `goal` nor `unsafe` nor `stay`"));
+    }
     let steps = section.need("steps")?.count(0, MAX_STEPS)?;
     let mut question = LoopQuestion { goal: GoalRule::AllAtOnce, after_goal: AfterGoal::Continue };
     read_question(section, &mut question)?;
@@ -93,7 +102,6 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
         partition,
         goal,
         avoid,
-        avoid_from_step,
         steps,
         question,
         aggregation,

@@ -5,13 +5,14 @@ use std::path::Path;
 use policert_numeric::Rational;
 use toml::de::DeTable;
 
-use super::boxes::{grid, initial, region};
+use super::boxes::{grid, initial};
 use super::fields::{
     MAX_STEPS, bounds, cell_formula, distances, expression, names, pairs, positive, read_question,
     reads_state_from,
 };
 use super::formulas::read_formulas;
 use super::reader::{Entry, Section, Source};
+use super::regions::{region, unsafe_sets};
 use super::{ActionMap, Controller, Dynamics, DynamicsKind, LoopQuestion, Task};
 use crate::error::ReachError;
 use crate::expression::ExpressionGraph;
@@ -89,18 +90,11 @@ impl<'a, 'i> Reader<'a, 'i> {
         let initial_section = root.need_section("initial")?;
         let (initial, partition) = initial(&initial_section, n)?;
         let goal = root.section("goal")?.map(|section| region(&section, &state)).transpose()?;
-        let mut avoid_from_step = 0;
-        let avoid = match root.section("unsafe")? {
-            Some(section) => {
-                if let Some(entry) = section.get("from_step") {
-                    avoid_from_step = entry.count(0, MAX_STEPS)?;
-                }
-                Some(region(&section, &state)?)
-            }
-            None => None,
-        };
-        if goal.is_none() && avoid.is_none() {
-            return Err(root.error("there is neither [goal] nor [unsafe]"));
+        let has_times = root.need_section("dynamics")?.get("dt").is_some();
+        let period = Some(&dynamics.period).filter(|_| has_times);
+        let avoid = unsafe_sets(root, &state, period)?;
+        if goal.is_none() && avoid.is_empty() {
+            return Err(root.error("there is neither [goal] nor [unsafe] nor [stay]"));
         }
         let horizon = root.need_section("horizon")?;
         let steps = horizon.need("steps")?.count(0, MAX_STEPS)?;
@@ -121,7 +115,6 @@ impl<'a, 'i> Reader<'a, 'i> {
             partition,
             goal,
             avoid,
-            avoid_from_step,
             steps,
             question,
             aggregation,

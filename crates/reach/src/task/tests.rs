@@ -81,9 +81,10 @@ fn a_task_is_read_exactly() {
     assert_eq!(grid.axes()[1].edge(17).exact(), &number("2.5"));
     assert_eq!(grid.axes()[1].edge(16).exact(), &number("2.3"));
     let goal = task.goal.as_ref().expect("a goal");
-    assert_eq!(goal.border(), Border::Open);
-    assert_eq!((goal.sides()[0].variable, goal.sides().len()), (1, 1));
-    assert_eq!(goal.sides()[0].upper.exact(), &number("1/3"));
+    assert_eq!(goal.border(), Some(Border::Open));
+    let sides = goal.sides().expect("a box");
+    assert_eq!((sides[0].variable, sides.len()), (1, 1));
+    assert_eq!(sides[0].upper.exact(), &number("1/3"));
     assert_eq!(task.aggregation, Some(vec![1e-4, 0.5]));
     assert!(matches!(
         &task.controller,
@@ -155,7 +156,7 @@ steps = 4
     let task = read(text, None).expect("well-formed");
     assert_eq!(task.question.goal, GoalRule::AllAtOnce);
     assert_eq!(task.question.after_goal, AfterGoal::Continue);
-    assert_eq!((task.steps, task.avoid_from_step), (4, 1));
+    assert_eq!((task.steps, task.first_unsafe_step()), (4, Some(1)));
     assert!(task.aggregation.is_none() && task.goal.is_none());
     assert!(
         matches!(&task.controller, Controller::CellFormula { outputs, .. } if outputs.len() == 1)

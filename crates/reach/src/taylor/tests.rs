@@ -227,6 +227,9 @@ fn check(seed: u64) -> usize {
             sides.iter().map(corner).collect()
         })
         .collect();
+    let names: Vec<String> = NAMES[..dimension].iter().map(|&name| name.to_owned()).collect();
+    let asked = format!("{} < 0", random.expression(&NAMES[..dimension], 3));
+    let condition = StateCondition::parse(&asked, &names).expect("a condition");
     let mut compared = 0;
     for step in 0..4 {
         let mut between = Vec::new();
@@ -244,6 +247,10 @@ fn check(seed: u64) -> usize {
             for (side, x) in sets.hull().iter().zip(state.iter()) {
                 let apart = side.intersection(*x).is_none();
                 assert!(!apart, "seed {seed}, step {step}: {side:?} {x:?} {texts:?}");
+            }
+            if let Some((all, one)) = sets.values(&condition).zip(condition.ranges(state)) {
+                let apart = all[0].intersection(one[0]).is_none();
+                assert!(!apart, "seed {seed}, step {step}: {asked} {all:?} {one:?} {texts:?}");
             }
             for state in way.chunks_exact(dimension) {
                 let met = between.chunks_exact(dimension).any(|hull| {

@@ -4,3 +4,4 @@ mod arch;
 mod benchmarks;
 mod questions;
 mod random_loops;
+mod regions;

@@ -66,7 +66,7 @@ fn what_is_not_known_has_a_reason() {
         ReachVerdict::Unknown(UnknownCause::Obstacle { kind, step, .. }) => (kind, step),
         other => panic!("{other:?}"),
     };
-    task.avoid = None;
+    task.avoid.clear();
     task.goal = None;
     assert_eq!(reason(answer(&task, &ReachConfig::default())), (ObstacleKind::LeavesGrid, 100));
     let divide = walk("unsafe = [50, 60]\n");
@@ -316,14 +316,14 @@ fn a_start_on_the_edge_of_the_unsafe_set_is_unsafe_at_once() {
     let mut task = loop_of("0", "x + u", "0.5", &rest("closed"));
     task.initial = vec![(Rational::from(0), Rational::from(1))];
     task.partition = vec![vec![Rational::from(0), Rational::from(1)]];
-    task.avoid = Some(LoopRegion::new(
+    task.avoid[0].region = LoopRegion::new(
         vec![(
             0,
             Rational::new(713, 1000).expect("a number"),
             Rational::new(714, 1000).expect("a number"),
         )],
         Border::Open,
-    ));
+    );
     match answer(&task, &ReachConfig::default()).verdict {
         ReachVerdict::Unsafe(found) => assert_eq!(found.kind, ViolationKind::Unsafe { step: 0 }),
         other => panic!("{other:?}"),
@@ -349,7 +349,7 @@ fn what_comes_after_the_goal_does_not_matter_where_runs_end_there() {
         asked.question.goal = goal;
         asked.question.after_goal = after_goal;
         if !avoids {
-            asked.avoid = None;
+            asked.avoid.clear();
         }
         for parts in [1, 2] {
             if parts == 2 {
@@ -362,7 +362,7 @@ fn what_comes_after_the_goal_does_not_matter_where_runs_end_there() {
     }
     // An unsafe set that counts from after the last step on is none.
     task.question.after_goal = AfterGoal::Continue;
-    task.avoid_from_step = 9;
+    task.avoid[0].from_step = 9;
     let verdict = answer(&task, &ReachConfig::default()).verdict;
     assert_eq!(verdict, ReachVerdict::Safe { goal_step: Some(3) });
 }

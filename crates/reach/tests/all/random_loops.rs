@@ -23,7 +23,7 @@ fn answer(task: &Task, config: &ReachConfig) -> LoopAnalysis {
 /// Checks a run against a verdict *safe*, with the step at which all are in the goal.
 fn is_as_asked(task: &Task, run: &Run, goal_step: Option<u32>) -> Result<(), String> {
     let (rule, after) = (task.question.goal, task.question.after_goal);
-    let counts = |step: usize| step >= task.avoid_from_step as usize;
+    let counts = |step: usize| task.first_unsafe_step().is_some_and(|first| step >= first as usize);
     let mut reached = task.goal.is_none();
     for step in 0..=task.steps as usize {
         let Some(state) = run.states.get(step) else {
@@ -68,7 +68,7 @@ fn replay(task: &Task, drawn: &Loop, found: &Counterexample) -> Result<(), Strin
         ViolationKind::Unsafe { step } => {
             let at = step as usize;
             let is_unsafe = runs[0].states.get(at).is_some_and(|state| state.is_unsafe);
-            if !is_unsafe || step < task.avoid_from_step {
+            if !is_unsafe || task.first_unsafe_step().is_none_or(|first| step < first) {
                 return Err(format!("not unsafe at step {step}"));
             }
             if task.ends_in_goal() && goal_before(at) {

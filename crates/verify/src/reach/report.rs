@@ -104,7 +104,7 @@ pub struct ReachSemantics {
     /// The two switches of the question.
     #[serde(flatten)]
     pub question: LoopQuestion,
-    /// The first step at which the unsafe set counts.
+    /// The first step at which an unsafe set counts.
     pub unsafe_from_step: u32,
     /// The last step.
     pub steps: u32,
@@ -182,7 +182,7 @@ pub(super) fn fill(
     };
     report.semantics = Some(ReachSemantics {
         question: task.question,
-        unsafe_from_step: task.avoid_from_step,
+        unsafe_from_step: task.first_unsafe_step().unwrap_or(0),
         steps: task.steps,
         between_samples: config.between_samples,
         evaluation,
@@ -205,10 +205,10 @@ pub(super) fn fill(
         cells: counted.cells,
         analysis_s: counted.time.as_secs_f64(),
     });
-    if task.avoid.is_some() && task.never_avoids() {
+    if let Some(first) = task.first_unsafe_step().filter(|_| task.never_avoids()) {
         outcome.remarks.warnings.push(format!(
-            "the unsafe set counts from step {} on, and the last step is {}: no state is unsafe",
-            task.avoid_from_step, task.steps
+            "the unsafe set counts from step {first} on, and the last step is {}: no state is unsafe",
+            task.steps
         ));
     }
     if record {

@@ -1,0 +1,185 @@
+//! Conditions on the state, as goals and unsafe sets may be given: comparisons of expressions.
+//!
+//! Over a set of states a condition holds everywhere, nowhere, or neither is known. An expression without a
+//! value somewhere in the set decides nothing.
+
+use policert_numeric::{Interval, Rational};
+
+use crate::expression::{Comparisons, ExpressionError, ExpressionGraph, ExpressionId, Tape};
+use crate::range::{ClosedRange, ExactRange};
+
+/// A condition on the state.
+#[derive(Clone, Debug)]
+pub struct StateCondition {
+    graph: ExpressionGraph,
+    /// The expressions whose signs count.
+    roots: Vec<ExpressionId>,
+    compared: Vec<Compared>,
+    /// Slopes of the expressions by the state, row by row, if all of them have some.
+    slopes: Option<Tape<Interval>>,
+    formula: Formula,
+}
+
+/// An expression, compiled.
+#[derive(Clone, Debug)]
+struct Compared {
+    rounded: Tape<Interval>,
+    /// If every operation is one of exact arithmetic.
+    exact: Option<Tape<ExactRange>>,
+}
+
+#[derive(Clone, Debug)]
+enum Formula {
+    Always(bool),
+    Below { strict: bool, at: usize },
+    All(Vec<Formula>),
+    Any(Vec<Formula>),
+}
+
+/// Bounds of the expressions of a condition over a set of states that are tighter than what the box around
+/// the set tells, if there are any.
+pub(crate) type Tighter<'a> = &'a dyn Fn(&StateCondition) -> Option<Vec<Interval>>;
+
+impl StateCondition {
+    /// The condition that a text denotes, over the variables named.
+    pub(crate) fn parse(text: &str, variables: &[String]) -> Result<Self, ExpressionError> {
+        let mut graph = ExpressionGraph::new();
+        let name = |name: &str, graph: &mut ExpressionGraph| {
+            let position = variables.iter().position(|variable| variable == name)?;
+            Some(graph.variable(position))
+        };
+        let comparisons = graph.parse_condition(text, name)?;
+        let mut roots = Vec::new();
+        let formula = formula(&comparisons, &mut roots);
+        let n = variables.len();
+        let compared = roots
+            .iter()
+            .map(|&root| Compared {
+                rounded: Tape::new(&graph, &[root], n),
+                exact: graph.is_rational(root).then(|| Tape::new(&graph, &[root], n)),
+            })
+            .collect();
+        let slopes: Option<Vec<_>> = roots
+            .iter()
+            .flat_map(|&root| (0..n).map(move |variable| (root, variable)))
+            .map(|(root, variable)| graph.derivative(root, variable))
+            .collect();
+        let slopes = slopes.map(|slopes| Tape::new(&graph, &slopes, n));
+        Ok(Self { graph, roots, compared, slopes, formula })
+    }
+
+    /// The graph of the expressions whose signs count, and they.
+    pub(crate) fn expressions(&self) -> (&ExpressionGraph, &[ExpressionId]) {
+        (&self.graph, &self.roots)
+    }
+
+    /// Bounds of the expressions over a box, each by itself.
+    pub(crate) fn ranges(&self, state: &[Interval]) -> Option<Vec<Interval>> {
+        let values = self.compared.iter().map(|compared| compared.rounded.evaluate(state));
+        values.map(|value| value?.pop()).collect()
+    }
+
+    /// Slopes of the expressions by the state over a box, row by row.
+    pub(crate) fn slopes(&self, state: &[Interval]) -> Option<Vec<Interval>> {
+        self.slopes.as_ref()?.evaluate(state)
+    }
+
+    /// Returns whether it holds everywhere in a set, or nowhere; `None` if that is not known. The set lies
+    /// in a box.
+    pub(crate) fn truth<R: ClosedRange>(&self, state: &[R], tighter: Tighter<'_>) -> Option<bool> {
+        let outer: Vec<Interval> = state.iter().map(ClosedRange::to_interval).collect();
+        let exactly = |range: &R| Some(ExactRange::new(range.lower()?, range.upper()?));
+        let exact: Option<Vec<ExactRange>> =
+            if R::EXACT { state.iter().map(exactly).collect() } else { None };
+        let signs: Vec<Signs> = self
+            .compared
+            .iter()
+            .map(|compared| {
+                let both = compared.exact.as_ref().zip(exact.as_ref());
+                let value = both.and_then(|(tape, state)| tape.evaluate(state));
+                match value.as_deref() {
+                    Some([value]) => Signs::of(value),
+                    Some(_) | None => match compared.rounded.evaluate(&outer).as_deref() {
+                        Some([value]) => Signs::of(value),
+                        Some(_) | None => Signs::default(),
+                    },
+                }
+            })
+            .collect();
+        self.formula.truth(&signs).or_else(|| {
+            let tight = tighter(self)?;
+            let signs: Vec<Signs> =
+                signs.iter().zip(&tight).map(|(known, tight)| known.or(Signs::of(tight))).collect();
+            self.formula.truth(&signs)
+        })
+    }
+}
+
+/// What is known of the sign of an expression over a set.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signs {
+    negative: Option<bool>,
+    not_positive: Option<bool>,
+}
+
+impl Signs {
+    fn of<R: ClosedRange>(value: &R) -> Self {
+        let zero = R::enclosing(&Rational::ZERO);
+        Self { negative: value.less(&zero), not_positive: value.at_most(&zero) }
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            negative: self.negative.or(other.negative),
+            not_positive: self.not_positive.or(other.not_positive),
+        }
+    }
+}
+
+fn formula(comparisons: &Comparisons, roots: &mut Vec<ExpressionId>) -> Formula {
+    match comparisons {
+        Comparisons::Always(value) => Formula::Always(*value),
+        Comparisons::Below { strict, expression } => {
+            let known = roots.iter().position(|root| root == expression);
+            let at = known.unwrap_or(roots.len());
+            if known.is_none() {
+                roots.push(*expression);
+            }
+            Formula::Below { strict: *strict, at }
+        }
+        Comparisons::All(parts) => {
+            Formula::All(parts.iter().map(|part| formula(part, roots)).collect())
+        }
+        Comparisons::Any(parts) => {
+            Formula::Any(parts.iter().map(|part| formula(part, roots)).collect())
+        }
+    }
+}
+
+impl Formula {
+    fn truth(&self, signs: &[Signs]) -> Option<bool> {
+        match self {
+            Self::Always(value) => Some(*value),
+            Self::Below { strict: true, at } => signs[*at].negative,
+            Self::Below { strict: false, at } => signs[*at].not_positive,
+            Self::All(parts) => joined(parts, signs, false),
+            Self::Any(parts) => joined(parts, signs, true),
+        }
+    }
+}
+
+/// `decisive` if a part is known to be that; its opposite if all parts are known to be that.
+fn joined(parts: &[Formula], signs: &[Signs], decisive: bool) -> Option<bool> {
+    let mut all_known = true;
+    for part in parts {
+        match part.truth(signs) {
+            Some(value) if value == decisive => return Some(decisive),
+            Some(_) => {}
+            None => all_known = false,
+        }
+    }
+    all_known.then_some(!decisive)
+}
+
+#[cfg(test)]
+mod tests;
