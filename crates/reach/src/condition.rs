@@ -6,17 +6,15 @@
 use policert_numeric::{Interval, Rational};
 
 use crate::expression::{Comparisons, ExpressionError, ExpressionGraph, ExpressionId, Tape};
+use crate::observation::Observation;
 use crate::range::{ClosedRange, ExactRange};
 
 /// A condition on the state.
 #[derive(Clone, Debug)]
 pub struct StateCondition {
-    graph: ExpressionGraph,
     /// The expressions whose signs count.
-    roots: Vec<ExpressionId>,
+    asked: Observation,
     compared: Vec<Compared>,
-    /// Slopes of the expressions by the state, row by row, if all of them have some.
-    slopes: Option<Tape<Interval>>,
     formula: Formula,
 }
 
@@ -59,29 +57,12 @@ impl StateCondition {
                 exact: graph.is_rational(root).then(|| Tape::new(&graph, &[root], n)),
             })
             .collect();
-        let slopes: Option<Vec<_>> = roots
-            .iter()
-            .flat_map(|&root| (0..n).map(move |variable| (root, variable)))
-            .map(|(root, variable)| graph.derivative(root, variable))
-            .collect();
-        let slopes = slopes.map(|slopes| Tape::new(&graph, &slopes, n));
-        Ok(Self { graph, roots, compared, slopes, formula })
+        Ok(Self { asked: Observation::new(graph, roots, n), compared, formula })
     }
 
-    /// The graph of the expressions whose signs count, and they.
-    pub(crate) fn expressions(&self) -> (&ExpressionGraph, &[ExpressionId]) {
-        (&self.graph, &self.roots)
-    }
-
-    /// Bounds of the expressions over a box, each by itself.
-    pub(crate) fn ranges(&self, state: &[Interval]) -> Option<Vec<Interval>> {
-        let values = self.compared.iter().map(|compared| compared.rounded.evaluate(state));
-        values.map(|value| value?.pop()).collect()
-    }
-
-    /// Slopes of the expressions by the state over a box, row by row.
-    pub(crate) fn slopes(&self, state: &[Interval]) -> Option<Vec<Interval>> {
-        self.slopes.as_ref()?.evaluate(state)
+    /// The expressions whose signs count.
+    pub(crate) fn asked(&self) -> &Observation {
+        &self.asked
     }
 
     /// Returns whether it holds everywhere in a set, or nowhere; `None` if that is not known. The set lies

@@ -241,6 +241,8 @@ mod tests {
             substeps: 5,
             period: Rational::new(1, 10).expect("not 0"),
             clamp: None,
+            disturbances: Vec::new(),
+            remembered: Vec::new(),
         };
         let mut flow: Flow<Interval> = Flow::new(&dynamics, 0).expect("smooth");
         for y in [0.0, 1e-9, 0.1] {

@@ -22,6 +22,7 @@ mod aggregate;
 mod analysis;
 mod component;
 mod condition;
+mod disturbance;
 mod edge;
 mod error;
 mod expression;
@@ -29,6 +30,7 @@ mod flow;
 mod grid;
 mod journal;
 mod linearised;
+mod observation;
 mod outcome;
 mod policy;
 mod post;
@@ -49,6 +51,7 @@ pub use analysis::{
 };
 pub use component::Component;
 pub use condition::StateCondition;
+pub use disturbance::{Changes, Disturbance, Gusts};
 pub use edge::BoxEdge;
 pub use error::ReachError;
 pub use expression::{
@@ -56,6 +59,7 @@ pub use expression::{
 };
 pub use grid::{Axis, Cell, Grid};
 pub use journal::ReachJournal;
+pub use observation::Observation;
 pub use outcome::{Obstacle, ObstacleKind, PartOutcome};
 pub use policy::{
     Actions, Controls, Evaluation, NetworkArithmetic, Rounding, SingleEvaluator, possible_outputs,

@@ -11,10 +11,11 @@
 
 use policert_numeric::Interval;
 
-use crate::condition::StateCondition;
+use crate::disturbance::Disturbance;
 use crate::error::ReachError;
 use crate::expression::Tape;
 use crate::flow::{Flow, polynomials};
+use crate::observation::Observation;
 use crate::policy::StateController;
 use crate::post::Update;
 use crate::range::ClosedRange;
@@ -83,17 +84,62 @@ impl Linearised {
         &self.hull
     }
 
-    /// Bounds of the expressions of a condition over the set, by the mean-value form around the centre.
-    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
-        let centre: Vec<Interval> =
-            self.zonotope.centre().iter().map(|&c| Interval::point(c)).collect();
-        let slopes = condition.slopes(&self.around_centre())?;
-        let base = condition.ranges(&centre)?;
+    /// Bounds of some expressions over the set.
+    pub(crate) fn values(&self, asked: &Observation) -> Option<Vec<Interval>> {
+        Some(self.with_values(asked, &[])?.hull())
+    }
+
+    /// Some rows of the identity, then the values of expressions by the mean-value form around the centre.
+    fn with_values(&self, asked: &Observation, rows: &[usize]) -> Option<Zonotope> {
+        let point = |&c: &f64| Interval::point(c);
+        let centre: Vec<Interval> = self.zonotope.centre().iter().map(point).collect();
+        let mut slopes = unit_rows(rows.iter().copied(), centre.len());
+        slopes.extend(asked.slopes(&self.around_centre())?);
+        let mut base: Vec<Interval> = rows.iter().map(|&row| centre[row]).collect();
+        base.extend(asked.ranges(&centre)?);
         if !slopes.iter().chain(&base).all(ClosedRange::is_bounded) {
             return None;
         }
         let map = LinearMap { slopes: &slopes, base: &base };
-        Some(self.zonotope.image(map, &self.offsets())?.hull())
+        self.zonotope.image(map, &self.offsets())
+    }
+
+    /// Adds what the network is shown as further variables.
+    fn observe(&mut self, observation: &Observation) -> Option<()> {
+        let rows: Vec<usize> = (0..self.hull.len()).collect();
+        let mut sides = self.hull.clone();
+        sides.extend(observation.ranges(&self.hull)?);
+        if !sides.iter().all(ClosedRange::is_bounded) {
+            return None;
+        }
+        match self.with_values(observation, &rows) {
+            Some(zonotope) => {
+                for (side, hull) in sides.iter_mut().zip(zonotope.hull()) {
+                    *side = side.tightened(&hull);
+                }
+                self.zonotope = zonotope;
+                self.hull = sides;
+            }
+            None => self.begin(sides),
+        }
+        Some(())
+    }
+
+    /// Replaces variables by those that stand in the places given.
+    fn choose(&mut self, places: &[usize]) {
+        let point = |&place: &usize| Interval::point(self.zonotope.centre()[place]);
+        let base: Vec<Interval> = places.iter().map(point).collect();
+        let slopes = unit_rows(places.iter().copied(), self.hull.len());
+        let map = LinearMap { slopes: &slopes, base: &base };
+        let image = self.zonotope.image(map, &self.offsets());
+        let sides: Vec<Interval> = places.iter().map(|&place| self.hull[place]).collect();
+        match image {
+            Some(image) => {
+                self.zonotope = image;
+                self.hull = sides;
+            }
+            None => self.begin(sides),
+        }
     }
 
     /// The box around the set and its centre, on whose lines to the centre slopes count.
@@ -114,7 +160,8 @@ impl Linearised {
         self.take_actions(controller)?;
         for substep in 1..=self.dynamics.substeps {
             let last = substep == self.dynamics.substeps;
-            let kept = if last { 0 } else { self.hull.len() - n };
+            let done = last && self.dynamics.remembered.is_empty();
+            let kept = if done { 0 } else { self.hull.len() - n };
             let remainder = match &mut self.flow {
                 Some(flow) => Some(flow.remainder(&self.hull)?),
                 None => None,
@@ -127,6 +174,13 @@ impl Linearised {
                     None => between.extend_from_slice(&self.hull[..n]),
                 }
             }
+        }
+        if !self.dynamics.remembered.is_empty() {
+            let mut places: Vec<usize> = (0..n).collect();
+            for &(variable, action) in &self.dynamics.remembered {
+                places[variable] = n + action;
+            }
+            self.choose(&places);
         }
         self.clamp();
         self.hull.iter().all(ClosedRange::is_bounded).then_some(())
@@ -141,18 +195,31 @@ impl Linearised {
     /// Adds the actions as further variables.
     fn take_actions(&mut self, controller: &StateController) -> Option<()> {
         let n = self.hull.len();
+        let mut shown = 0;
+        if let Some(observation) = controller.observation() {
+            self.observe(observation)?;
+            shown = n;
+        }
         let offsets = self.offsets();
         let centre = self.zonotope.centre();
-        let actions = controller.actions(&self.hull, centre, &offsets);
-        let mut slopes: Vec<Interval> = unit_rows(0..n, n).collect();
-        let mut base: Vec<Interval> = centre.iter().map(|&c| Interval::point(c)).collect();
+        let (hull, columns) = (&self.hull[shown..], self.hull.len());
+        let actions = controller.actions(hull, &centre[shown..], &offsets[shown..]);
+        let mut slopes = unit_rows(0..n, columns);
+        let mut base: Vec<Interval> = centre[..n].iter().map(|&c| Interval::point(c)).collect();
         for action in &actions {
+            slopes.extend(std::iter::repeat_n(Interval::ZERO, shown));
             slopes.extend(action.slopes().iter().map(|&slope| Interval::point(slope)));
             base.push(action.rest());
         }
+        for disturbance in &self.dynamics.disturbances {
+            slopes.extend(std::iter::repeat_n(Interval::ZERO, columns));
+            base.push(disturbance.range());
+        }
         let map = LinearMap { slopes: &slopes, base: &base };
         let image = self.zonotope.image(map, &offsets);
-        self.hull.extend(actions.iter().map(|action| action.range(&offsets)));
+        self.hull.truncate(n);
+        self.hull.extend(actions.iter().map(|action| action.range(&offsets[shown..])));
+        self.hull.extend(self.dynamics.disturbances.iter().map(Disturbance::range::<Interval>));
         if self.hull.iter().any(|side| !ClosedRange::is_bounded(side)) {
             return None;
         }
@@ -214,9 +281,10 @@ impl Linearised {
     /// Applies the clamp of the state. Where it moves states, only the box remains.
     fn clamp(&mut self) {
         let Some(clamp) = &self.dynamics.clamp else { return };
-        let sides = self.hull.iter().zip(clamp);
-        let sides: Vec<Interval> =
-            sides.map(|(side, (lower, upper))| side.clamped(lower, upper)).collect();
+        let mut sides = self.hull.clone();
+        for (side, (lower, upper)) in sides.iter_mut().zip(clamp) {
+            *side = side.clamped(lower, upper);
+        }
         if sides != self.hull {
             self.begin(sides);
         }
@@ -224,9 +292,9 @@ impl Linearised {
 }
 
 /// Rows of the identity matrix of `columns` columns.
-fn unit_rows(rows: std::ops::Range<usize>, columns: usize) -> impl Iterator<Item = Interval> {
+fn unit_rows(rows: impl Iterator<Item = usize>, columns: usize) -> Vec<Interval> {
     let entry = |i: usize, j: usize| if i == j { Interval::point(1.0) } else { Interval::ZERO };
-    rows.flat_map(move |i| (0..columns).map(move |j| entry(i, j)))
+    rows.flat_map(move |i| (0..columns).map(move |j| entry(i, j))).collect()
 }
 
 #[cfg(test)]

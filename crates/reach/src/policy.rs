@@ -14,6 +14,7 @@ use policert_policy::{Evaluator, Meter, Network, PolicyError, read_network_withi
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use crate::disturbance::Disturbance;
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::grid::{Cell, Grid};
@@ -97,7 +98,9 @@ const ACTIONS_PER_POLL: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Actions<R> {
     controller: CellController<R>,
+    /// The width of a row.
     inputs: usize,
+    disturbances: Vec<R>,
     action: ActionRange<R>,
     index: Index,
     cells: Vec<Cell>,
@@ -159,11 +162,12 @@ impl<R: ClosedRange> Actions<R> {
         arithmetic: NetworkArithmetic,
         budget: &Budget,
     ) -> Result<Self, ReachError> {
-        let inputs = task.inputs.len();
+        let (inputs, actions) = (task.inputs.len(), task.actions().len());
+        let dimension = grid.axes().len();
         let controller = match &task.controller {
             Controller::CellNetwork(path) => {
                 let network = network_within(path, budget)?;
-                let (width, outputs) = (2 * task.dimension(), inputs);
+                let (width, outputs) = (2 * dimension, actions);
                 if network.input_width() != width || network.output_width() != outputs {
                     return Err(ReachError::Mismatch(format!(
                         "{}: the network has {} inputs and {} outputs; bounds of {} variables and \
@@ -171,8 +175,8 @@ impl<R: ClosedRange> Actions<R> {
                         path.display(),
                         network.input_width(),
                         network.output_width(),
-                        task.dimension(),
-                        inputs
+                        dimension,
+                        actions
                     )));
                 }
                 if let Some(operator) = rounding::unknown_rounding(&network) {
@@ -185,7 +189,7 @@ impl<R: ClosedRange> Actions<R> {
                 CellController::Network(Box::new(CellNetwork::new(network, arithmetic, grid)))
             }
             Controller::CellFormula { graph, outputs } => {
-                CellController::Formula(CellFormula::new(graph, outputs, task.dimension()))
+                CellController::Formula(CellFormula::new(graph, outputs, dimension))
             }
             Controller::StateNetwork(_) => {
                 return Err(ReachError::Mismatch("this network reads no cells".to_owned()));
@@ -204,7 +208,8 @@ impl<R: ClosedRange> Actions<R> {
             map: task.action.clone(),
         };
         let (cells, known, defined) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { controller, inputs, action, index, cells, known, defined })
+        let disturbances = task.dynamics.disturbances.iter().map(Disturbance::range).collect();
+        Ok(Self { controller, inputs, disturbances, action, index, cells, known, defined })
     }
 
     /// The number of a cell's action; it may have to be computed first ([`Actions::complete`]).
@@ -242,6 +247,7 @@ impl<R: ClosedRange> Actions<R> {
                 match outputs {
                     Some(outputs) => {
                         self.known.extend(outputs.iter().map(|output| self.action.apply(output)));
+                        self.known.extend_from_slice(&self.disturbances);
                     }
                     None => {
                         let nothing = R::from_interval(Interval::EVERYTHING);

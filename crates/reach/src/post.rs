@@ -13,6 +13,8 @@ use crate::task::{Dynamics, DynamicsKind};
 pub struct Post<R> {
     motion: Motion<R>,
     clamp: Option<Vec<(BoxEdge, BoxEdge)>>,
+    /// Variables that take over an action after each step.
+    remembered: Vec<(usize, usize)>,
     /// State and inputs of the substep at hand.
     arguments: Vec<R>,
     dimension: usize,
@@ -38,7 +40,8 @@ impl<R: ClosedRange> Post<R> {
             }
             DynamicsKind::Ode => Motion::Flow(Box::new(Flow::new(dynamics, inputs)?)),
         };
-        Ok(Self { motion, clamp: dynamics.clamp.clone(), arguments: Vec::new(), dimension })
+        let (clamp, remembered) = (dynamics.clamp.clone(), dynamics.remembered.clone());
+        Ok(Self { motion, clamp, remembered, arguments: Vec::new(), dimension })
     }
 
     /// Appends the image of a box under an action to `images`. Boxes met between samples, each of
@@ -73,6 +76,9 @@ impl<R: ClosedRange> Post<R> {
                 }
             }
             Motion::Flow(flow) => flow.advance(&mut self.arguments, images, between)?,
+        }
+        for &(variable, input) in &self.remembered {
+            images[start + variable] = action[input].clone();
         }
         if let Some(clamp) = &self.clamp {
             for (range, (lower, upper)) in images[start..].iter_mut().zip(clamp) {

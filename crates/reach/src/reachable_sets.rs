@@ -160,7 +160,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                 self.look_at_exact(&initial, &mut current, &mut outcome)
             } else {
                 let sets = self.state_sets.as_ref();
-                let tighter = |condition: &StateCondition| sets?.values(condition);
+                let tighter = |condition: &StateCondition| sets?.values(condition.asked());
                 look_at(self.task, &mut current, (step, &tighter), &mut outcome)
             };
             if !goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {

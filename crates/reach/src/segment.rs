@@ -49,6 +49,8 @@ pub fn segment<R: ClosedRange, E>(
                 range.clipped(axis.edge(k), axis.edge(k + 1))
             });
         }
+        // Variables that the controller does not read have no cells.
+        part.extend_from_slice(&state[cell.len()..]);
         visit(&cell, part)?;
         // The next cell, as an odometer counts.
         let mut i = cell.len();

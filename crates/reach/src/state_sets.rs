@@ -4,9 +4,10 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 use serde::Serialize;
 
-use crate::condition::StateCondition;
+use crate::disturbance::{Changes, Disturbance};
 use crate::error::ReachError;
 use crate::linearised::Linearised;
+use crate::observation::Observation;
 use crate::policy::StateController;
 use crate::task::{Dynamics, DynamicsKind};
 use crate::taylor::TaylorSets;
@@ -32,6 +33,19 @@ pub(crate) enum StateSets {
     TaylorModels(Box<TaylorSets>),
 }
 
+impl StateSetKind {
+    /// The kind of sets that a task gets, whatever its controller reads.
+    #[must_use]
+    pub fn chosen(self, dynamics: &Dynamics, inputs: usize) -> Self {
+        match self {
+            Self::Auto if dynamics.kind == DynamicsKind::Difference => Self::Zonotopes,
+            Self::Auto if !TaylorSets::fits(dynamics.components.len(), inputs) => Self::Zonotopes,
+            Self::Auto | Self::TaylorModels => Self::TaylorModels,
+            Self::Zonotopes => Self::Zonotopes,
+        }
+    }
+}
+
 impl StateSets {
     /// Compiles the dynamics of a loop with `inputs` actions.
     ///
@@ -42,14 +56,15 @@ impl StateSets {
         dynamics: &Dynamics,
         inputs: usize,
     ) -> Result<Self, ReachError> {
-        let taylor_models = match kind {
-            StateSetKind::Auto => {
-                dynamics.kind == DynamicsKind::Ode
-                    && TaylorSets::fits(dynamics.components.len(), inputs)
-            }
-            StateSetKind::Zonotopes => false,
-            StateSetKind::TaylorModels => true,
-        };
+        let taylor_models = kind.chosen(dynamics, inputs) == StateSetKind::TaylorModels;
+        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
+        if !taylor_models && dynamics.disturbances.iter().any(at_any_time) {
+            return Err(ReachError::Unsupported(
+                "zonotopes where disturbances change at any time; Taylor models (--sets) follow them, \
+                 or `changes = \"each-step\"`"
+                    .to_owned(),
+            ));
+        }
         Ok(if taylor_models {
             Self::TaylorModels(Box::new(TaylorSets::new(dynamics, inputs)?))
         } else {
@@ -73,11 +88,11 @@ impl StateSets {
         }
     }
 
-    /// Bounds of the expressions of a condition over the set.
-    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
+    /// Bounds of some expressions over the set.
+    pub(crate) fn values(&self, asked: &Observation) -> Option<Vec<Interval>> {
         match self {
-            Self::Zonotopes(sets) => sets.values(condition),
-            Self::TaylorModels(sets) => sets.values(condition),
+            Self::Zonotopes(sets) => sets.values(asked),
+            Self::TaylorModels(sets) => sets.values(asked),
         }
     }
 

@@ -3,6 +3,7 @@
 mod boxes;
 mod fields;
 mod formulas;
+mod hidden;
 mod read;
 mod reader;
 mod regions;
@@ -16,10 +17,12 @@ use std::str::FromStr;
 use policert_numeric::Rational;
 use serde::{Deserialize, Serialize};
 
+use crate::disturbance::Disturbance;
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::expression::{ExpressionGraph, ExpressionId};
 use crate::grid::Grid;
+use crate::observation::Observation;
 use crate::region::{LoopRegion, UnsafeSet};
 
 /// Says how the state changes while one action is held.
@@ -46,8 +49,12 @@ pub struct Dynamics {
     pub substeps: u32,
     /// Length of a step in time; only differential equations need it.
     pub period: Rational,
-    /// Bounds that every variable is moved into after a step.
+    /// Bounds that the first variables are moved into after a step.
     pub clamp: Option<Vec<(BoxEdge, BoxEdge)>>,
+    /// The inputs after the actions.
+    pub disturbances: Vec<Disturbance>,
+    /// Variables that take over an action after each step, and the action.
+    pub remembered: Vec<(usize, usize)>,
 }
 
 /// Says what the controller is.
@@ -58,7 +65,7 @@ pub enum Controller {
     CellNetwork(PathBuf),
     /// A network file that reads the state itself.
     StateNetwork(PathBuf),
-    /// Formulas over the bounds of the state's cell: variables 0 to n − 1 are the lower ones, n to
+    /// Formulas over the bounds of the state's cell: with n variables of the plant, variables 0 to n − 1 are the lower ones, n to
     /// 2n − 1 the upper ones.
     CellFormula {
         /// The graph of the formulas.
@@ -158,17 +165,19 @@ impl FromStr for InitialRange {
 pub struct Task {
     /// Its name; with the instance's, if there is one.
     pub name: String,
-    /// Names of the state variables.
+    /// Names of the state variables: those of the plant, remembered actions, uncertain parameters.
     pub state: Vec<String>,
-    /// Names of the inputs.
+    /// Names of the inputs: actions, then disturbances.
     pub inputs: Vec<String>,
     /// The dynamics of the state.
     pub dynamics: Dynamics,
-    /// The controller, which chooses the inputs.
+    /// The controller, which chooses the actions.
     pub controller: Controller,
+    /// What a network that reads the state is shown, if that is not the state itself.
+    pub observation: Option<Observation>,
     /// From the controller's outputs to the inputs.
     pub action: ActionMap,
-    /// The cells; a controller that reads the state needs none.
+    /// The cells of the plant's variables; a controller that reads the state needs none.
     pub grid: Option<Grid>,
     /// The initial box: lower and upper bound of each variable.
     pub initial: Vec<(Rational, Rational)>,
@@ -217,6 +226,12 @@ impl Task {
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.state.len()
+    }
+
+    /// Names of the actions.
+    #[must_use]
+    pub fn actions(&self) -> &[String] {
+        &self.inputs[..self.inputs.len() - self.dynamics.disturbances.len()]
     }
 
     /// Returns whether a run is over once the goal is reached: either that is what is asked, or

@@ -20,9 +20,10 @@ mod symbols;
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
-use crate::condition::StateCondition;
+use crate::disturbance::{Changes, Disturbance};
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
+use crate::observation::Observation;
 use crate::policy::StateController;
 use crate::range::ClosedRange;
 use crate::task::{ActionMap, Dynamics, DynamicsKind};
@@ -55,6 +56,9 @@ pub(crate) struct TaylorSets {
     motion: Motion,
     clamp: Option<Vec<(BoxEdge, BoxEdge)>>,
     inputs: usize,
+    disturbances: Vec<Disturbance>,
+    /// Variables that take over an action after each step.
+    remembered: Vec<(usize, usize)>,
     algebra: Algebra,
     symbols: Symbols,
     state: Vec<Model>,
@@ -111,6 +115,8 @@ impl TaylorSets {
             motion,
             clamp: dynamics.clamp.clone(),
             inputs,
+            disturbances: dynamics.disturbances.clone(),
+            remembered: dynamics.remembered.clone(),
             algebra: Algebra::new(ORDER),
             symbols,
             state: Vec::new(),
@@ -149,12 +155,17 @@ impl TaylorSets {
         &self.hull
     }
 
-    /// Bounds of the expressions of a condition over the set.
-    pub(crate) fn values(&self, condition: &StateCondition) -> Option<Vec<Interval>> {
-        let (graph, roots) = condition.expressions();
-        let state: Vec<&Model> = self.state.iter().collect();
-        let values = Program::new(graph, roots).run(&mut self.algebra.clone(), &state)?;
+    /// Bounds of some expressions over the set.
+    pub(crate) fn values(&self, asked: &Observation) -> Option<Vec<Interval>> {
+        let values = self.models(asked, &mut self.algebra.clone())?;
         Some(values.iter().map(Model::range).collect())
+    }
+
+    /// Models of some expressions over the set.
+    fn models(&self, asked: &Observation, algebra: &mut Algebra) -> Option<Vec<Model>> {
+        let (graph, roots) = asked.expressions();
+        let state: Vec<&Model> = self.state.iter().collect();
+        Program::new(graph, roots).run(algebra, &state)
     }
 
     /// The variable whose width in the initial box the abstraction of the network loses most to.
@@ -185,6 +196,9 @@ impl TaylorSets {
         if moved.is_none() {
             return Ok(false);
         }
+        for &(variable, action) in &self.remembered {
+            self.state[variable] = actions[action].clone();
+        }
         self.clamp_state();
         self.symbols.absorb(&mut self.state, self.inputs);
         self.hull = self.state.iter().map(Model::range).collect();
@@ -195,16 +209,30 @@ impl TaylorSets {
     /// The actions; what is not known of each is a symbol.
     fn actions(&mut self, controller: &StateController) -> Option<Vec<Model>> {
         let degree = self.algebra.order.degree;
-        let outputs = network::outputs(controller.network(), &self.state, degree, &mut self.blame);
+        let mut algebra = self.algebra.clone();
+        let seen = match controller.observation() {
+            Some(observation) => &self.models(observation, &mut algebra)?,
+            None => &self.state,
+        };
+        let outputs = network::outputs(controller.network(), seen, degree, &mut self.blame);
         let map = controller.map();
         let mut actions: Vec<Model> =
             outputs.iter().map(|output| self.algebra.swept(self.mapped(output, map))).collect();
+        let known = actions.len();
+        actions.extend(self.disturbances.iter().map(|d| Model::constant(d.range())));
+        // What may change at any time is no number for the whole step.
+        let at_any_time = |i: usize| {
+            let disturbance = i.checked_sub(known).and_then(|i| self.disturbances.get(i));
+            disturbance.is_some_and(|disturbance| disturbance.changes == Changes::AnyTime)
+        };
         let unused = self.symbols.unused(&self.state);
-        for (action, symbol) in actions.iter_mut().zip(unused) {
+        for (i, (action, symbol)) in actions.iter_mut().zip(unused).enumerate() {
             if !action.is_bounded() {
                 return None;
             }
-            take_rest(action, symbol);
+            if !at_any_time(i) {
+                take_rest(action, symbol);
+            }
         }
         Some(actions)
     }
@@ -238,7 +266,7 @@ impl TaylorSets {
             .zip(clamp)
             .map(|(model, bounds)| self.clamped(model.clone(), bounds))
             .collect();
-        self.state = clamped;
+        self.state.splice(..clamped.len(), clamped);
     }
 
     /// All substeps of a difference equation.

@@ -3,6 +3,7 @@
 use policert_engine_api::{Budget, StopReason};
 use policert_numeric::{Interval, Rational};
 
+use crate::disturbance::Gusts;
 use crate::policy::Controls;
 use crate::post::Post;
 use crate::range::ClosedRange;
@@ -60,7 +61,11 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
     ///
     /// # Errors
     /// If the budget runs out.
-    pub fn follow(&mut self, start: &[Rational]) -> Result<Trajectory<R>, StopReason> {
+    pub fn follow(
+        &mut self,
+        start: &[Rational],
+        mut gusts: Gusts,
+    ) -> Result<Trajectory<R>, StopReason> {
         let mut states: Vec<Vec<R>> = vec![start.iter().map(R::enclosing).collect()];
         let mut actions = Vec::new();
         let mut number = self.certain_cell(&exact_point(start))?;
@@ -68,7 +73,8 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
             self.budget.poll_clock()?;
             let Some(at) = number else { break };
             self.controls.complete(self.budget)?;
-            let Some(row) = self.controls.action(at).map(<[R]>::to_vec) else { break };
+            let Some(mut row) = self.controls.action(at).map(<[R]>::to_vec) else { break };
+            self.take_gusts(&mut row, &mut gusts);
             let mut image = Vec::with_capacity(start.len());
             let last = states.last().map(Vec::as_slice).unwrap_or_default();
             if self.post.post(last, &row, &mut image, None).is_none() {
@@ -83,7 +89,11 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
 
     /// About the trajectory from a state, all errors left out: only good to see whether
     /// [`Simulator::follow`] is worth the while. `None` if that costs no more.
-    fn follow_roughly(&mut self, start: &[Rational]) -> Result<Option<Trajectory<R>>, StopReason> {
+    fn follow_roughly(
+        &mut self,
+        start: &[Rational],
+        mut gusts: Gusts,
+    ) -> Result<Option<Trajectory<R>>, StopReason> {
         let mut state: Vec<f64> = start.iter().map(Rational::to_f64).collect();
         let points = |state: &[f64]| -> Vec<R> {
             state.iter().map(|&x| R::from_interval(Interval::point(x))).collect()
@@ -91,7 +101,8 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
         let mut states = vec![points(&state)];
         for _ in 0..self.task.steps {
             self.budget.poll_clock()?;
-            let Some(row) = self.controls.rough_action(&state) else { return Ok(None) };
+            let Some(mut row) = self.controls.rough_action(&state) else { return Ok(None) };
+            self.take_gusts(&mut row, &mut gusts);
             let mut image = Vec::with_capacity(start.len());
             if self.post.post(&points(&state), &row, &mut image, None).is_none() {
                 break;
@@ -100,6 +111,12 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
             states.push(points(&state));
         }
         Ok(Some(Trajectory { start: start.to_vec(), states, actions: Vec::new() }))
+    }
+
+    /// Replaces the ranges of the disturbances, after the actions, by those of a step.
+    fn take_gusts(&self, row: &mut Vec<R>, gusts: &mut Gusts) {
+        row.truncate(self.task.actions().len());
+        row.extend(gusts.next::<R>(&self.task.dynamics.disturbances));
     }
 
     /// The number of the action in a state, if its cell is certain.
@@ -131,14 +148,16 @@ impl<R: ClosedRange> Simulator<'_, '_, R> {
         // outside the goal.
         let mut outside = vec![false; horizon + 1];
         let mut used: Vec<Trajectory<R>> = Vec::new();
-        for start in starts {
+        let gusts = Gusts::tried(&self.task.dynamics);
+        for (start, &gusts) in starts.iter().flat_map(|start| gusts.iter().map(move |g| (start, g)))
+        {
             if self.task.counts_each()
-                && let Some(rough) = self.follow_roughly(start)?
+                && let Some(rough) = self.follow_roughly(start, gusts)?
                 && self.violates_each(&rough).is_none()
             {
                 continue;
             }
-            let trajectory = self.follow(start)?;
+            let trajectory = self.follow(start, gusts)?;
             match self.task.question.goal {
                 GoalRule::Each => {
                     if let Some(kind) = self.violates_each(&trajectory) {

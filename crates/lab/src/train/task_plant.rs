@@ -30,6 +30,14 @@ impl TaskPlant {
         let dimension = task.dimension();
         let inputs = task.inputs.len();
         let dynamics = &task.dynamics;
+        let hidden = !dynamics.disturbances.is_empty() || !dynamics.remembered.is_empty();
+        let grid = task.grid.as_ref().is_none_or(|grid| grid.axes().len() == dimension);
+        if hidden || task.observation.is_some() || !grid {
+            return Err(Failure::unsupported(
+                "training with uncertain quantities, remembered actions or observed expressions; a task \
+                 without them can be learnt from",
+            ));
+        }
         let tape = Tape::new(&dynamics.graph, &dynamics.components, dimension + inputs);
         let substeps = dynamics.substeps.max(1);
         let avoid = match task.avoid.as_slice() {

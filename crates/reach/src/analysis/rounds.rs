@@ -11,6 +11,7 @@ use super::{
     Counterexample, LoopAnalysis, ReachConfig, ReachStatistics, ReachVerdict, RefinementEnd,
     ReportedTrajectory, StateBox, UnknownCause, described, has_exact_points,
 };
+use crate::disturbance::Gusts;
 use crate::error::ReachError;
 use crate::journal::ReachJournal;
 use crate::outcome::PartOutcome;
@@ -325,7 +326,8 @@ impl<'a, R: ClosedRange> Rounds<'a, R> {
         for _ in 0..self.config.samples {
             let start = random_state(&self.task.initial, &mut random);
             // After a stop there are none.
-            let Ok(followed) = self.simulator().follow(&start) else { break };
+            let gusts = Gusts::Random(random);
+            let Ok(followed) = self.simulator().follow(&start, gusts) else { break };
             samples.push(path(&followed));
         }
         let (recorded, cells) =

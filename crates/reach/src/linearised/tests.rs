@@ -5,6 +5,7 @@ use policert_policy::{ElementType, Matrix, NetworkBuilder};
 use proptest::prelude::*;
 
 use super::*;
+use crate::condition::StateCondition;
 use crate::edge::BoxEdge;
 use crate::expression::ExpressionGraph;
 use crate::post::Post;
@@ -17,7 +18,7 @@ fn controller(weights: [f64; 2], bias: f64) -> StateController {
     let input = builder.input();
     let matrix = Matrix::new(1, 2, weights.to_vec()).expect("the shape fits");
     let output = builder.affine(input, matrix, vec![bias]).expect("fits");
-    StateController::new(builder.finish(output, ElementType::F64), ActionMap::default())
+    StateController::new(builder.finish(output, ElementType::F64), ActionMap::default(), None)
 }
 
 fn dynamics(texts: [&str; 2], substeps: u32, clamp: Option<i64>) -> Dynamics {
@@ -32,7 +33,9 @@ fn dynamics(texts: [&str; 2], substeps: u32, clamp: Option<i64>) -> Dynamics {
         vec![(edge(-bound), edge(bound)); 2]
     });
     let period = Rational::ONE;
-    Dynamics { kind: DynamicsKind::Difference, graph, components, substeps, period, clamp }
+    let (disturbances, remembered) = (Vec::new(), Vec::new());
+    let kind = DynamicsKind::Difference;
+    Dynamics { kind, graph, components, substeps, period, clamp, disturbances, remembered }
 }
 
 const UPDATES: [[&str; 2]; 5] = [
@@ -109,7 +112,7 @@ proptest! {
             let names = ["x".to_owned(), "y".to_owned()];
             let asked = ["x + y <= 1", "x*y - y^2 < 0.5 and sin(x) > y"][usize::from(substeps == 1)];
             let condition = StateCondition::parse(asked, &names).expect("a condition");
-            let (all, one) = (sets.values(&condition), condition.ranges(&state));
+            let (all, one) = (sets.values(condition.asked()), condition.asked().ranges(&state));
             for (all, one) in all.expect("smooth").iter().zip(one.expect("a value")) {
                 prop_assert!(all.intersection(one).is_some(), "{:?} {:?}", all, one);
             }

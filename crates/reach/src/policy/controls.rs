@@ -4,8 +4,10 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Interval;
 
 use super::{Actions, NetworkArithmetic, StateController, network_within};
+use crate::disturbance::Disturbance;
 use crate::error::ReachError;
 use crate::grid::{Cell, Grid};
+use crate::observation::Observation;
 use crate::range::ClosedRange;
 use crate::segment::segment;
 use crate::task::{Controller, Task};
@@ -23,8 +25,11 @@ enum Kind<'a, R> {
     State {
         controller: StateController,
         inputs: usize,
-        /// The ranges of the actions for each box, one row after the other.
+        disturbances: Vec<R>,
+        /// The ranges of actions and disturbances for each box, one row after the other.
         rows: Vec<R>,
+        /// For each of these rows, whether there are actions.
+        defined: Vec<bool>,
         scratch: Vec<Interval>,
     },
 }
@@ -39,7 +44,7 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
         arithmetic: NetworkArithmetic,
         budget: &Budget,
     ) -> Result<Self, ReachError> {
-        let (n, inputs) = (task.dimension(), task.inputs.len());
+        let inputs = task.actions().len();
         let Controller::StateNetwork(path) = &task.controller else {
             let grid = task.grid.as_ref().ok_or_else(|| {
                 ReachError::Mismatch("the controller reads cells, and there are none".to_owned())
@@ -48,17 +53,25 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
             return Ok(Self(Kind::Cells { grid, actions }));
         };
         let network = network_within(path, budget)?;
-        if network.input_width() != n || network.output_width() != inputs {
+        let seen = task.observation.as_ref().map_or(task.dimension(), Observation::width);
+        if network.input_width() != seen || network.output_width() != inputs {
+            let what = match &task.observation {
+                Some(_) => "observed values",
+                None => "variables",
+            };
             return Err(ReachError::Mismatch(format!(
-                "{}: the network has {} inputs and {} outputs; {n} variables and {inputs} actions \
+                "{}: the network has {} inputs and {} outputs; {seen} {what} and {inputs} actions \
                  need as many",
                 path.display(),
                 network.input_width(),
                 network.output_width(),
             )));
         }
-        let controller = StateController::new(network, task.action.clone());
-        let kind = Kind::State { controller, inputs, rows: Vec::new(), scratch: Vec::new() };
+        let observation = task.observation.clone();
+        let controller = StateController::new(network, task.action.clone(), observation);
+        let disturbances = task.dynamics.disturbances.iter().map(Disturbance::range).collect();
+        let (rows, defined, scratch) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = Kind::State { controller, inputs, disturbances, rows, defined, scratch };
         Ok(Self(kind))
     }
 
@@ -72,8 +85,9 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
 
     /// Forgets what belongs to the boxes of the step before.
     pub fn begin(&mut self) {
-        if let Kind::State { rows, .. } = &mut self.0 {
+        if let Kind::State { rows, defined, .. } = &mut self.0 {
             rows.clear();
+            defined.clear();
         }
     }
 
@@ -94,12 +108,14 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
                 let grid = *grid;
                 segment(state, grid, part, |cell, part| visit(actions.number(grid, cell), part))
             }
-            Kind::State { controller, inputs, rows, scratch } => {
+            Kind::State { controller, inputs, disturbances, rows, defined, scratch } => {
                 let outer: Vec<Interval> = state.iter().map(ClosedRange::to_interval).collect();
-                let number = u32::try_from(rows.len() / *inputs).unwrap_or(u32::MAX);
+                let number = u32::try_from(defined.len()).unwrap_or(u32::MAX);
                 scratch.clear();
-                controller.append_ranges(&outer, scratch);
+                defined.push(controller.append_ranges(&outer, scratch).is_some());
+                scratch.resize(*inputs, Interval::EVERYTHING);
                 rows.extend(scratch.iter().map(|&range| R::from_interval(range)));
+                rows.extend_from_slice(disturbances);
                 visit(number, state)?;
                 Ok(true)
             }
@@ -123,20 +139,22 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
     pub fn action(&self, number: u32) -> Option<&[R]> {
         match &self.0 {
             Kind::Cells { actions, .. } => actions.action(number),
-            Kind::State { rows, inputs, .. } => {
-                let at = number as usize * inputs;
-                Some(&rows[at..at + inputs])
+            Kind::State { rows, inputs, disturbances, defined, .. } => {
+                let width = inputs + disturbances.len();
+                let at = number as usize * width;
+                defined[number as usize].then(|| &rows[at..at + width])
             }
         }
     }
 
     /// Returns what the dynamics take for about the action in a state, all errors left out; `None`
-    /// if the controller reads cells, whose actions are known once for all.
+    /// if the controller has none, or reads cells, whose actions are known once for all.
     pub fn rough_action(&mut self, state: &[f64]) -> Option<Vec<R>> {
-        let Kind::State { controller, .. } = &mut self.0 else { return None };
+        let Kind::State { controller, disturbances, .. } = &mut self.0 else { return None };
         let mut actions = Vec::new();
-        controller.append_rough(state, &mut actions);
-        Some(actions.into_iter().map(|u| R::from_interval(Interval::point(u))).collect())
+        controller.append_rough(state, &mut actions)?;
+        let actions = actions.into_iter().map(|u| R::from_interval(Interval::point(u)));
+        Some(actions.chain(disturbances.iter().cloned()).collect())
     }
 
     /// Takes note of cells that clones met.

@@ -15,6 +15,7 @@ use policert_numeric::{Interval, Rational};
 use policert_policy::activation::Curve;
 use policert_policy::{Activation, Elements, Evaluator, Network};
 
+use crate::observation::Observation;
 use crate::range::ClosedRange;
 use crate::task::ActionMap;
 
@@ -32,14 +33,25 @@ pub(crate) struct StateController {
     network: Network,
     double: Evaluator,
     action: ActionMap,
+    /// What the network is shown, if that is not the state itself.
+    observation: Option<Observation>,
 }
 
 /// A relative amount that covers the rounding of sums of magnitudes.
 const SLACK: f64 = 1.0 + 1e-9;
 
 impl StateController {
-    pub(crate) fn new(network: Network, action: ActionMap) -> Self {
-        Self { double: Evaluator::new(&network), network, action }
+    pub(crate) fn new(
+        network: Network,
+        action: ActionMap,
+        observation: Option<Observation>,
+    ) -> Self {
+        Self { double: Evaluator::new(&network), network, action, observation }
+    }
+
+    /// What the network is shown, if that is not the state itself.
+    pub(crate) fn observation(&self) -> Option<&Observation> {
+        self.observation.as_ref()
     }
 
     /// The network.
@@ -52,27 +64,45 @@ impl StateController {
         &self.action
     }
 
-    /// Appends the range of each action over a box.
-    pub(crate) fn append_ranges(&self, state: &[Interval], ranges: &mut Vec<Interval>) {
-        let (middle, offsets) = centred(state);
-        let forms = self.actions(state, &middle, &offsets);
+    /// Appends the range of each action over a box; `None` if what the network is shown has no value
+    /// somewhere in it.
+    pub(crate) fn append_ranges(
+        &self,
+        state: &[Interval],
+        ranges: &mut Vec<Interval>,
+    ) -> Option<()> {
+        let seen = match &self.observation {
+            Some(observation) => &observation.ranges(state)?,
+            None => state,
+        };
+        let (middle, offsets) = centred(seen);
+        let forms = self.actions(seen, &middle, &offsets);
         ranges.extend(forms.iter().map(|form| form.range(&offsets)));
+        Some(())
     }
 
     /// Appends the actions in a state as the network computes them in double precision, with all
-    /// rounding errors left out.
-    pub(crate) fn append_rough(&mut self, state: &[f64], actions: &mut Vec<f64>) {
+    /// rounding errors left out; `None` if what it is shown has no value.
+    pub(crate) fn append_rough(&mut self, state: &[f64], actions: &mut Vec<f64>) -> Option<()> {
         let map = &self.action;
-        self.double.evaluate(state, actions);
+        let seen: Vec<f64> = match &self.observation {
+            Some(observation) => {
+                let points: Vec<Interval> = state.iter().map(|&x| Interval::point(x)).collect();
+                observation.ranges(&points)?.iter().map(|range| range.midpoint()).collect()
+            }
+            None => state.to_vec(),
+        };
+        self.double.evaluate(&seen, actions);
         for action in actions.iter_mut() {
             *action = (*action - map.offset.to_f64()) * map.scale.to_f64();
             if let Some((lower, upper)) = &map.clamp {
                 *action = action.max(lower.floor()).min(upper.ceil());
             }
         }
+        Some(())
     }
 
-    /// Forms of the actions over a box, around `middle`, from which its points are at `offsets`.
+    /// Forms of the actions over a box of what the network is shown, around `middle`, from which its points are at `offsets`.
     pub(crate) fn actions(
         &self,
         state: &[Interval],

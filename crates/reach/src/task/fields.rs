@@ -51,17 +51,27 @@ pub(super) fn names(entry: &Entry<'_, '_>) -> Result<Vec<String>, ReachError> {
         return Err(entry.error(format!("from 1 to {MAX_DIMENSION} variables are possible")));
     }
     for (i, name) in names.iter().enumerate() {
-        let mut characters = name.chars();
-        let word = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-            && characters.all(|c| c.is_alphanumeric() || c == '_');
-        if !word || policert_infix::WORDS.contains(&name.as_str()) {
-            return Err(entry.error(format!("`{name}` cannot be the name of a variable")));
-        }
-        if names[..i].contains(name) {
-            return Err(entry.error(format!("`{name}` stands there twice")));
-        }
+        check_name(entry, name, &names[..i])?;
     }
     Ok(names)
+}
+
+/// Refuses what is no name, or one of those known.
+pub(super) fn check_name(
+    entry: &Entry<'_, '_>,
+    name: &str,
+    known: &[String],
+) -> Result<(), ReachError> {
+    let mut characters = name.chars();
+    let word = characters.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || c == '_');
+    if !word || policert_infix::WORDS.contains(&name) {
+        return Err(entry.error(format!("`{name}` cannot be the name of a variable")));
+    }
+    if known.iter().any(|known| known == name) {
+        return Err(entry.error(format!("`{name}` stands there twice")));
+    }
+    Ok(())
 }
 
 /// An expression over variables and constants.

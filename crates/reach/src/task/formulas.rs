@@ -54,6 +54,8 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
         substeps: 1,
         period: Rational::ONE,
         clamp,
+        disturbances: Vec::new(),
+        remembered: Vec::new(),
     };
 
     let initial = flat_box(&section.need("initial")?, n)?;
@@ -96,6 +98,7 @@ pub(super) fn read_formulas(section: &Section<'_, '_>, file: &Path) -> Result<Ta
         inputs,
         dynamics,
         controller,
+        observation: None,
         action: ActionMap::default(),
         grid: Some(grid),
         initial,

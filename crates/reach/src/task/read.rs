@@ -11,11 +11,14 @@ use super::fields::{
     reads_state_from,
 };
 use super::formulas::read_formulas;
+use super::hidden::Hidden;
 use super::reader::{Entry, Section, Source};
 use super::regions::{region, unsafe_sets};
 use super::{ActionMap, Controller, Dynamics, DynamicsKind, LoopQuestion, Task};
+use crate::disturbance::{Changes, Disturbance};
 use crate::error::ReachError;
 use crate::expression::ExpressionGraph;
+use crate::observation::Observation;
 
 /// Keys of published benchmark files that say how numbers came about.
 const INFORMATIVE_TOP: [&str; 2] = ["published_method", "description"];
@@ -70,7 +73,9 @@ impl<'a, 'i> Reader<'a, 'i> {
         {
             return Err(entry.error(format!("`state` has {n} variables")));
         }
-        let dynamics = self.dynamics(&state, &inputs)?;
+        let hidden = Hidden::read(root, &state, &inputs)?;
+        let all: Vec<String> = state.iter().chain(&hidden.variables).cloned().collect();
+        let dynamics = self.dynamics(&state, &inputs, &hidden)?;
         let action = self.action()?;
         let instance = self.instance(instance)?;
         let policy = root.section("policy")?;
@@ -81,18 +86,34 @@ impl<'a, 'i> Reader<'a, 'i> {
         };
         let controller =
             self.controller(&state, inputs.len(), policy.as_ref(), instance.as_ref(), reads_state)?;
-        let cells_needed = !matches!(controller, Controller::StateNetwork(_));
-        if cells_needed && grid.is_none() {
+        let reads_state = matches!(controller, Controller::StateNetwork(_));
+        if !reads_state && grid.is_none() {
             return Err(
                 root.error("[abstraction] with the cells that the controller reads is missing")
             );
         }
+        let observation = self.observation(policy.as_ref(), &all, n, reads_state)?;
+        if let Some(section) = &policy {
+            section.finish(&[])?;
+        }
+        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
+        if !reads_state && dynamics.disturbances.iter().any(at_any_time) {
+            return Err(ReachError::Unsupported(
+                "disturbances that change at any time where the controller reads cells; those with \
+                 `changes = \"each-step\"` are followed"
+                    .to_owned(),
+            ));
+        }
         let initial_section = root.need_section("initial")?;
-        let (initial, partition) = initial(&initial_section, n)?;
-        let goal = root.section("goal")?.map(|section| region(&section, &state)).transpose()?;
+        let (mut initial, mut partition) = initial(&initial_section, n)?;
+        for (lower, upper) in &hidden.initial {
+            initial.push((lower.clone(), upper.clone()));
+            partition.push(vec![lower.clone(), upper.clone()]);
+        }
+        let goal = root.section("goal")?.map(|section| region(&section, (&all, n))).transpose()?;
         let has_times = root.need_section("dynamics")?.get("dt").is_some();
         let period = Some(&dynamics.period).filter(|_| has_times);
-        let avoid = unsafe_sets(root, &state, period)?;
+        let avoid = unsafe_sets(root, (&all, n), period)?;
         if goal.is_none() && avoid.is_empty() {
             return Err(root.error("there is neither [goal] nor [unsafe] nor [stay]"));
         }
@@ -101,14 +122,18 @@ impl<'a, 'i> Reader<'a, 'i> {
         horizon.finish(&[])?;
         let question = self.question()?;
         let name = root.get("name").map(|entry| entry.text()).transpose()?.unwrap_or("task");
-        let (name, aggregation) = self.aggregation(name, instance.as_ref(), n)?;
+        let (name, mut aggregation) = self.aggregation(name, instance.as_ref(), n)?;
+        if let Some(distances) = &mut aggregation {
+            distances.resize(all.len(), 0.0);
+        }
         root.finish(&INFORMATIVE_TOP)?;
         Ok(Task {
             name,
-            state,
-            inputs,
+            state: all,
+            inputs: inputs.into_iter().chain(hidden.inputs).collect(),
             dynamics,
             controller,
+            observation,
             action,
             grid,
             initial,
@@ -121,7 +146,12 @@ impl<'a, 'i> Reader<'a, 'i> {
         })
     }
 
-    fn dynamics(&self, state: &[String], inputs: &[String]) -> Result<Dynamics, ReachError> {
+    fn dynamics(
+        &self,
+        state: &[String],
+        inputs: &[String],
+        hidden: &Hidden,
+    ) -> Result<Dynamics, ReachError> {
         let section = self.root.need_section("dynamics")?;
         let kind = section.need("kind")?;
         let kind = match kind.text()? {
@@ -149,18 +179,25 @@ impl<'a, 'i> Reader<'a, 'i> {
             return Err(expressions.error(message));
         }
         let mut graph = ExpressionGraph::new();
-        let variables: Vec<&str> = state.iter().chain(inputs).map(String::as_str).collect();
+        let all = state.iter().chain(&hidden.variables).chain(inputs).chain(&hidden.inputs);
+        let variables: Vec<&str> = all.map(String::as_str).collect();
         let constants = [("dt", period.clone()), ("h", h)];
-        let hidden =
+        let covered =
             constants.iter().find(|(name, value)| value.is_some() && variables.contains(name));
-        if let Some((name, _)) = hidden {
+        if let Some((name, _)) = covered {
             let message = format!("`{name}` is the name of a variable or action as well");
             return Err(section.need(name)?.error(message));
         }
-        let components = items
+        let mut components = items
             .iter()
             .map(|item| expression(item, &mut graph, &variables, &constants))
             .collect::<Result<Vec<_>, _>>()?;
+        for position in state.len()..state.len() + hidden.variables.len() {
+            components.push(match kind {
+                DynamicsKind::Difference => graph.variable(position),
+                DynamicsKind::Ode => graph.constant(Rational::ZERO),
+            });
+        }
         let clamp = section.get("clamp").map(|entry| pairs(&entry, state.len())).transpose()?;
         let period = match (kind, period) {
             (_, Some(period)) => period,
@@ -168,7 +205,15 @@ impl<'a, 'i> Reader<'a, 'i> {
             (DynamicsKind::Ode, None) => return Err(section.missing("dt")),
         };
         section.finish(&["clamp_note"])?;
-        Ok(Dynamics { kind, graph, components, substeps, period, clamp })
+        let disturbances = hidden.disturbances.clone();
+        let at_any_time = |d: &Disturbance| d.changes == Changes::AnyTime;
+        if kind == DynamicsKind::Difference && disturbances.iter().any(at_any_time) {
+            let message = "the disturbances of a difference equation change with \"each-step\"";
+            return Err(self.root.error(message));
+        }
+        let memory = hidden.actions.iter().enumerate();
+        let remembered = memory.map(|(i, &action)| (state.len() + i, action)).collect();
+        Ok(Dynamics { kind, graph, components, substeps, period, clamp, disturbances, remembered })
     }
 
     fn action(&self) -> Result<ActionMap, ReachError> {
@@ -239,16 +284,42 @@ impl<'a, 'i> Reader<'a, 'i> {
                 if network.is_some() {
                     return Err(entry.error("there is a network as well"));
                 }
-                section.finish(&[])?;
                 return cell_formula(&entry, state, inputs);
             }
-            section.finish(&[])?;
         }
         let Some(network) = network else {
             return Err(self.root.error("neither a network nor a formula is given"));
         };
         let path = self.folder.join(network.text()?);
         Ok(if reads_state { Controller::StateNetwork(path) } else { Controller::CellNetwork(path) })
+    }
+
+    /// What the network is shown: expressions over all variables, the first `plant` of which it reads
+    /// otherwise.
+    fn observation(
+        &self,
+        policy: Option<&Section<'a, 'i>>,
+        variables: &[String],
+        plant: usize,
+        reads_state: bool,
+    ) -> Result<Option<Observation>, ReachError> {
+        let mut graph = ExpressionGraph::new();
+        let Some(entry) = policy.and_then(|section| section.get("observe")) else {
+            let roots = (0..plant).map(|i| graph.variable(i)).collect();
+            let needed = reads_state && plant < variables.len();
+            return Ok(needed.then(|| Observation::new(graph, roots, variables.len())));
+        };
+        if !reads_state {
+            return Err(entry.error("a controller that reads cells observes no expressions"));
+        }
+        let items = entry.items()?;
+        if items.is_empty() {
+            return Err(entry.error("the network is shown nothing"));
+        }
+        let names: Vec<&str> = variables.iter().map(String::as_str).collect();
+        let roots = items.iter().map(|item| expression(item, &mut graph, &names, &[]));
+        let roots = roots.collect::<Result<_, _>>()?;
+        Ok(Some(Observation::new(graph, roots, variables.len())))
     }
 
     fn question(&self) -> Result<LoopQuestion, ReachError> {

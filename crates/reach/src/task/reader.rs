@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use policert_numeric::Rational;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::error::ReachError;
 
@@ -64,6 +64,16 @@ impl<'a, 'i> Section<'a, 'i> {
         Some(Entry { source: self.source, key, value })
     }
 
+    /// All values, in the order of their keys.
+    pub(super) fn entries(&self) -> Vec<Entry<'a, 'i>> {
+        let entry = |(key, value): (&'a Spanned<DeString<'i>>, &'a Spanned<DeValue<'i>>)| Entry {
+            source: self.source,
+            key: key.get_ref().as_ref(),
+            value,
+        };
+        self.table.iter().map(entry).collect()
+    }
+
     /// The value of a key that must be there.
     pub(super) fn need(&self, key: &'a str) -> Result<Entry<'a, 'i>, ReachError> {
         self.get(key).ok_or_else(|| self.missing(key))
@@ -109,6 +119,11 @@ impl<'a, 'i> Section<'a, 'i> {
 }
 
 impl<'a, 'i> Entry<'a, 'i> {
+    /// Its key.
+    pub(super) fn key(&self) -> &'a str {
+        self.key
+    }
+
     pub(super) fn error(&self, message: impl Into<String>) -> ReachError {
         self.source.error(self.value.span().start, message)
     }

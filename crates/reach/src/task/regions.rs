@@ -19,14 +19,14 @@ pub(super) fn condition(entry: &Entry<'_, '_>, state: &[String]) -> Result<LoopR
         .map_err(|error| entry.error_inside(error.at, error.message))
 }
 
-/// A region: a condition, or bounds of some variables.
+/// A region: a condition, or bounds of some variables, by default the first `plant` ones.
 pub(super) fn region(
     section: &Section<'_, '_>,
-    state: &[String],
+    (state, plant): (&[String], usize),
 ) -> Result<LoopRegion, ReachError> {
     let region = match section.get("condition") {
         Some(entry) => condition(&entry, state)?,
-        None => bounded(section, state)?,
+        None => bounded(section, (state, plant))?,
     };
     section.finish(&INFORMATIVE)?;
     Ok(region)
@@ -36,7 +36,7 @@ pub(super) fn region(
 /// take a time of `period`.
 pub(super) fn unsafe_sets(
     root: &Section<'_, '_>,
-    state: &[String],
+    state: (&[String], usize),
     period: Option<&Rational>,
 ) -> Result<Vec<UnsafeSet>, ReachError> {
     let mut sets = Vec::new();
@@ -70,11 +70,13 @@ fn from_step(section: &Section<'_, '_>, period: Option<&Rational>) -> Result<u32
 }
 
 /// A box over some of the variables.
-fn bounded(section: &Section<'_, '_>, state: &[String]) -> Result<LoopRegion, ReachError> {
-    let n = state.len();
-    let most = u32::try_from(n).unwrap_or(u32::MAX);
+fn bounded(
+    section: &Section<'_, '_>,
+    (state, plant): (&[String], usize),
+) -> Result<LoopRegion, ReachError> {
+    let most = u32::try_from(state.len()).unwrap_or(u32::MAX);
     let variables = match section.get("variables") {
-        None => (0..n).collect(),
+        None => (0..plant).collect(),
         Some(entry) => {
             let mut variables = Vec::new();
             let items = entry.items()?;

@@ -59,13 +59,19 @@ impl Algebra {
         };
         self.sums.clear();
         let mut dropped = 0.0;
+        let Order { degree, time, .. } = self.order;
+        let blocks = blocks(&b.terms);
         for &(m, x) in &a.terms {
-            for &(k, y) in &b.terms {
-                let order = self.order;
-                let fits = |p: &Monomial| p.degree() <= order.degree && p.time() <= order.time;
-                match m.times(k).filter(fits) {
-                    Some(product) => *self.sums.entry(product).or_insert(0.0) += x * y,
-                    None => dropped += (x * y).abs(),
+            for block in &blocks {
+                if m.degree() + block.degree > degree || m.time() + block.time > time {
+                    dropped += x.abs() * block.size;
+                    continue;
+                }
+                for &(k, y) in block.terms {
+                    match m.times(k) {
+                        Some(product) => *self.sums.entry(product).or_insert(0.0) += x * y,
+                        None => dropped += (x * y).abs(),
+                    }
                 }
             }
         }
@@ -201,6 +207,28 @@ impl Algebra {
         // (a + b + |a − b|) / 2
         a.plus(b).plus(&absolute(&difference, range)).scaled(0.5)
     }
+}
+
+/// Terms that follow each other and have one degree and one exponent of time.
+struct Block<'a> {
+    terms: &'a [(Monomial, f64)],
+    degree: u32,
+    time: u32,
+    /// The sum of the magnitudes of their coefficients.
+    size: f64,
+}
+
+fn blocks(terms: &[(Monomial, f64)]) -> Vec<Block<'_>> {
+    let alike = |(m, _): &(Monomial, f64), (k, _): &(Monomial, f64)| {
+        m.degree() == k.degree() && m.time() == k.time()
+    };
+    let blocks = terms.chunk_by(alike).map(|terms| Block {
+        terms,
+        degree: terms[0].0.degree(),
+        time: terms[0].0.time(),
+        size: terms.iter().map(|(_, c)| c.abs()).sum(),
+    });
+    blocks.collect()
 }
 
 fn is_zero(range: Interval) -> bool {

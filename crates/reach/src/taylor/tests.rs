@@ -7,9 +7,12 @@ use policert_testkit::{case_numbers, shared_folder};
 
 use super::monomial::Monomial;
 use super::*;
+use crate::condition::StateCondition;
+use crate::disturbance::Gusts;
 use crate::expression::{ExpressionGraph, Tape};
 use crate::policy::{Controls, NetworkArithmetic};
 use crate::post::Post;
+use crate::state_sets::{StateSetKind, StateSets};
 use crate::task::Task;
 
 /// Random bits (xorshift).
@@ -130,7 +133,15 @@ fn expressions_stay_inside_their_models() {
 }
 
 /// A network of two layers between the variables and one action.
-fn controller(random: &mut Random, inputs: usize) -> StateController {
+fn controller(random: &mut Random, dimension: usize) -> StateController {
+    let observation = (random.below(3) == 0).then(|| {
+        let mut graph = ExpressionGraph::new();
+        let count = 1 + random.below(3);
+        let texts = (0..count).map(|_| random.expression(&NAMES[..dimension], 2));
+        let roots = texts.map(|text| parsed(&mut graph, &text)).collect();
+        Observation::new(graph, roots, dimension)
+    });
+    let inputs = observation.as_ref().map_or(dimension, Observation::width);
     let mut builder = NetworkBuilder::new(inputs).expect("some inputs");
     let mut node = builder.input();
     let activation = [
@@ -159,6 +170,7 @@ fn controller(random: &mut Random, inputs: usize) -> StateController {
     StateController::new(
         builder.finish(node, ElementType::F64),
         ActionMap { clamp, ..ActionMap::default() },
+        observation,
     )
 }
 
@@ -166,12 +178,37 @@ fn dynamics(random: &mut Random, dimension: usize) -> (Dynamics, Vec<String>) {
     let mut graph = ExpressionGraph::new();
     let mut names: Vec<&'static str> = NAMES[..dimension].to_vec();
     names.push("u");
-    let texts: Vec<String> = (0..dimension)
+    let kind = if random.below(4) == 0 { DynamicsKind::Difference } else { DynamicsKind::Ode };
+    let mut disturbances = Vec::new();
+    if random.below(3) == 0 {
+        names.push("w");
+        let changes = match kind {
+            DynamicsKind::Ode if random.below(2) == 0 => Changes::AnyTime,
+            DynamicsKind::Ode | DynamicsKind::Difference => Changes::EachStep,
+        };
+        let lower = Rational::new(-1, [2, 10, 1000][random.below(3)]).expect("not 0");
+        disturbances.push(Disturbance {
+            lower,
+            upper: Rational::new(1, 8).expect("not 0"),
+            changes,
+        });
+    }
+    let at_any_time = disturbances.iter().any(|d| d.changes == Changes::AnyTime);
+    let remembers = dimension > 1 && !at_any_time && random.below(3) == 0;
+    let mut texts: Vec<String> = (0..dimension)
         .map(|_| {
             let (a, b) = (random.expression(&names, 2), random.expression(&names, 2));
             format!("0.5*({a}) - {}*({b}) + {}*u", random.text(), random.text())
         })
         .collect();
+    let mut remembered = Vec::new();
+    if remembers {
+        remembered.push((dimension - 1, 0));
+        texts[dimension - 1] = match kind {
+            DynamicsKind::Difference => names[dimension - 1].to_owned(),
+            DynamicsKind::Ode => "0".to_owned(),
+        };
+    }
     let mut components = Vec::new();
     for text in &texts {
         // The action is the variable after those of the state.
@@ -181,7 +218,6 @@ fn dynamics(random: &mut Random, dimension: usize) -> (Dynamics, Vec<String>) {
         };
         components.push(graph.parse(text, at).expect("an expression"));
     }
-    let kind = if random.below(4) == 0 { DynamicsKind::Difference } else { DynamicsKind::Ode };
     let period = Rational::new(1, 1 + i64::try_from(random.below(8)).expect("small"));
     let clamp = (random.below(6) == 0).then(|| {
         let edge = |x: i64| BoxEdge::new(Rational::integer(x));
@@ -189,13 +225,21 @@ fn dynamics(random: &mut Random, dimension: usize) -> (Dynamics, Vec<String>) {
     });
     let twice = kind == DynamicsKind::Difference && random.below(2) == 0;
     let substeps = if twice { 2 } else { 1 };
-    let dynamics =
-        Dynamics { kind, graph, components, substeps, period: period.expect("not 0"), clamp };
+    let dynamics = Dynamics {
+        kind,
+        graph,
+        components,
+        substeps,
+        period: period.expect("not 0"),
+        clamp,
+        disturbances,
+        remembered,
+    };
     (dynamics, texts)
 }
 
 /// One loop: from some states of a box, with narrow boxes in many short parts of each step.
-fn check(seed: u64) -> usize {
+fn check(seed: u64, kind: StateSetKind) -> usize {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     random.next();
     let dimension = 1 + random.below(3);
@@ -205,12 +249,21 @@ fn check(seed: u64) -> usize {
     let sides: Vec<Interval> = (0..dimension)
         .map(|_| Interval::ball(random.unit(), radius * f64::from(u8::from(random.below(4) > 0))))
         .collect();
+    // What may change at any time changes once in the middle of a step.
+    let at_any_time = dynamics.disturbances.iter().any(|d| d.changes == Changes::AnyTime);
+    let parts = if at_any_time { 2 } else { 1 };
     let fine = Dynamics {
         substeps: if dynamics.kind == DynamicsKind::Ode { 16 } else { dynamics.substeps },
+        period: dynamics.period.checked_div(&Rational::from(parts)).expect("not 0"),
+        clamp: dynamics.clamp.clone().filter(|_| !at_any_time),
         ..dynamics.clone()
     };
-    let mut post: Post<Interval> = Post::new(&fine, 1).expect("smooth");
-    let mut sets = TaylorSets::new(&dynamics, 1).expect("smooth");
+    let dynamics = Dynamics { clamp: fine.clamp.clone(), ..dynamics };
+    let inputs = 1 + dynamics.disturbances.len();
+    let mut post: Post<Interval> = Post::new(&fine, inputs).expect("smooth");
+    let kind = if at_any_time { StateSetKind::TaylorModels } else { kind };
+    let mut sets = StateSets::new(kind, &dynamics, inputs).expect("smooth");
+    let mut gusts = Gusts::Random(random.next() | 1);
     let mut budget = Budget::unlimited();
     sets.begin(sides.clone());
     let mut states: Vec<Vec<Interval>> = (0..3)
@@ -238,17 +291,24 @@ fn check(seed: u64) -> usize {
         }
         between.extend_from_slice(sets.hull());
         for state in &mut states {
-            let (mut actions, mut image, mut way) = (Vec::new(), Vec::new(), Vec::new());
-            controller.append_ranges(state, &mut actions);
-            if post.post(state, &actions, &mut image, Some(&mut way)).is_none() {
-                return compared;
+            let (mut actions, mut way) = (Vec::new(), Vec::new());
+            controller.append_ranges(state, &mut actions).expect("a value");
+            for _ in 0..parts {
+                let mut image = Vec::new();
+                actions.truncate(1);
+                actions.extend(gusts.next::<Interval>(&dynamics.disturbances));
+                if post.post(state, &actions, &mut image, Some(&mut way)).is_none() {
+                    return compared;
+                }
+                *state = image;
             }
-            *state = image;
             for (side, x) in sets.hull().iter().zip(state.iter()) {
                 let apart = side.intersection(*x).is_none();
                 assert!(!apart, "seed {seed}, step {step}: {side:?} {x:?} {texts:?}");
             }
-            if let Some((all, one)) = sets.values(&condition).zip(condition.ranges(state)) {
+            if let Some((all, one)) =
+                sets.values(condition.asked()).zip(condition.asked().ranges(state))
+            {
                 let apart = all[0].intersection(one[0]).is_none();
                 assert!(!apart, "seed {seed}, step {step}: {asked} {all:?} {one:?} {texts:?}");
             }
@@ -269,7 +329,8 @@ fn trajectories_of_random_loops_stay_inside() {
     let (mut cases, mut compared) = (0, 0);
     for seed in case_numbers(1_000) {
         cases += 1;
-        compared += check(seed);
+        let kinds = [StateSetKind::TaylorModels, StateSetKind::Zonotopes];
+        compared += check(seed, kinds[usize::from(seed % 5 == 0)]);
     }
     assert!(compared > 2 * cases, "{compared} of {cases}");
 }
@@ -329,7 +390,7 @@ fn trajectories_of_known_loops_stay_inside() {
             let mut state: Vec<Interval> = sides.iter().map(place).collect();
             for (step, (between, hull)) in tube.iter().enumerate() {
                 let (mut actions, mut image, mut way) = (Vec::new(), Vec::new(), Vec::new());
-                controller.append_ranges(&state, &mut actions);
+                controller.append_ranges(&state, &mut actions).expect("a value");
                 if post.post(&state, &actions, &mut image, Some(&mut way)).is_none() {
                     break;
                 }
@@ -394,6 +455,8 @@ fn an_oscillator_keeps_its_width() {
         substeps: 1,
         period: Rational::new(3, 10).expect("not 0"),
         clamp: None,
+        disturbances: Vec::new(),
+        remembered: Vec::new(),
     };
     let mut random = Random(7);
     let mut sets = TaylorSets::new(&dynamics, 1).expect("smooth");

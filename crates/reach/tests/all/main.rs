@@ -5,3 +5,4 @@ mod benchmarks;
 mod questions;
 mod random_loops;
 mod regions;
+mod uncertain;

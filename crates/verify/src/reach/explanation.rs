@@ -2,7 +2,8 @@
 
 use policert_engine_api::StopReason;
 use policert_reach::{
-    ObstacleKind, ReachConfig, ReachStatistics, RefinementEnd, Rounding, Task, UnknownCause,
+    Controller, DynamicsKind, ObstacleKind, ReachConfig, ReachStatistics, RefinementEnd, Rounding,
+    StateSetKind, Task, UnknownCause,
 };
 
 /// Returns why the answer is not known, in a sentence.
@@ -48,6 +49,26 @@ pub(super) fn after_stop(stop: StopReason, counted: &ReachStatistics) -> String 
     format!("{so_far}; {limit} or more --threads may decide it, --journal keeps finished parts")
 }
 
+/// The way to tighter bounds that a task has, if there is one.
+fn tighter_bounds(task: &Task, config: &ReachConfig) -> Option<&'static str> {
+    let reads_state = matches!(task.controller, Controller::StateNetwork(_));
+    let kind = config.sets.chosen(&task.dynamics, task.inputs.len());
+    match (reads_state.then_some(kind), task.dynamics.kind) {
+        // More parts of a difference equation's step make another loop of it.
+        (None, DynamicsKind::Difference) => None,
+        (None, DynamicsKind::Ode) => Some("shorter parts of a step (`substeps`)"),
+        (Some(StateSetKind::Zonotopes), DynamicsKind::Ode) => {
+            Some("shorter parts of a step (`substeps`) or Taylor models (--sets taylor-models)")
+        }
+        (Some(StateSetKind::Zonotopes), DynamicsKind::Difference) => {
+            Some("Taylor models (--sets taylor-models)")
+        }
+        (Some(StateSetKind::TaylorModels | StateSetKind::Auto), _) => {
+            Some("zonotopes (--sets zonotopes)")
+        }
+    }
+}
+
 /// Returns what would help where boxes stand against *safe*.
 pub(super) fn hint(task: &Task, config: &ReachConfig, cause: &UnknownCause) -> String {
     let (kind, end) = match cause {
@@ -74,23 +95,40 @@ pub(super) fn hint(task: &Task, config: &ReachConfig, cause: &UnknownCause) -> S
         }
         RefinementEnd::SingleState(state) => state,
     };
+    let tighter = tighter_bounds(task, config);
     let values = task.state.iter().zip(state).map(|(name, x)| format!("{name} = {x}"));
     let start = values.collect::<Vec<_>>().join(", ");
     let help = match kind {
-        Some(ObstacleKind::LeavesGrid) => "cells that reach further ([abstraction]) would help",
-        Some(ObstacleKind::NoAction) => "a controller with a value in all cells would help",
-        Some(ObstacleKind::NoValue) => {
-            "dynamics with a value in all states, or shorter steps (`substeps`), would help"
+        Some(ObstacleKind::LeavesGrid) => {
+            "cells that reach further ([abstraction]) would help".to_owned()
         }
-        Some(ObstacleKind::MeetsUnsafeBetween) => "shorter steps (`substeps`) may help",
+        Some(ObstacleKind::NoAction) => {
+            "a controller with a value in all cells would help".to_owned()
+        }
+        Some(ObstacleKind::NoValue) => {
+            let ways = ["dynamics with a value in all states"].into_iter().chain(tighter);
+            format!("{} would help", ways.collect::<Vec<_>>().join(", or "))
+        }
+        Some(ObstacleKind::MeetsUnsafeBetween) => match tighter {
+            Some(way) => format!("{way} may help"),
+            None => "the samples alone (without --between-samples) may be decided".to_owned(),
+        },
         Some(ObstacleKind::MeetsUnsafe | ObstacleKind::MissesGoal) | None
             if config.arithmetic.rounding == Rounding::AnyOrder =>
         {
-            "one order of summation (without --any-order) may help"
+            "one order of summation (without --any-order) may help".to_owned()
         }
         Some(ObstacleKind::MeetsUnsafe | ObstacleKind::MissesGoal) | None => {
-            "its trajectory comes closer to a border than the bounds can tell; shorter steps \
-             (`substeps`) or no merging (--aggregation none) may help"
+            let border = "its trajectory comes closer to a border than the bounds can tell";
+            let merges = task.aggregation.is_some()
+                && !matches!(task.controller, Controller::StateNetwork(_));
+            let merging = merges.then_some("no merging (--aggregation none)");
+            let ways: Vec<&str> = tighter.into_iter().chain(merging).collect();
+            if ways.is_empty() {
+                border.to_owned()
+            } else {
+                format!("{border}; {} may help", ways.join(" or "))
+            }
         }
     };
     format!("the start ({start}) alone is not decided, so that halving does not help; {help}")

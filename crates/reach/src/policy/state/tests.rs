@@ -47,7 +47,7 @@ proptest! {
             Interval::new(corner.1, corner.1 + widths.1).expect("ordered"),
         ];
         let map = ActionMap { scale: Rational::from(2), ..ActionMap::default() };
-        let controller = StateController::new(network.clone(), map);
+        let controller = StateController::new(network.clone(), map, None);
         let (middle, offsets) = centred(&state);
         let form = controller.actions(&state, &middle, &offsets).remove(0);
         let point = [
