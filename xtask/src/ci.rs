@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-use crate::{release, supply_chain, tidy};
+use crate::{book, release, supply_chain, tidy};
 
 /// Runs every stage, also after one has failed, so that one run shows everything that is wrong.
 ///
@@ -37,6 +37,9 @@ pub fn run(root: &Path, features: Option<&str>) -> Result<ExitCode> {
     run.cargo("doctests", &doctests, &[])?;
     let doc = run.with_features(&["doc", "--workspace", "--no-deps"]);
     run.cargo("doc", &doc, &[])?;
+    if book::program(root).is_some() {
+        run.stage("book", || book::build(root))?;
+    }
     run.stage("minimum version", || supply_chain::minimum_version(root))?;
     run.stage("release program", || release::check(root))?;
     Ok(run.summary())
@@ -90,6 +93,9 @@ impl<'a> Run<'a> {
         }
         if shared_folder(self.root).is_none() {
             println!("left out: comparisons with published models and policies (docs/TESTING.md)");
+        }
+        if book::program(self.root).is_none() {
+            println!("left out: the documentation as a site (`./x docs` installs mdbook)");
         }
         let total: Duration = self.stages.iter().map(|stage| stage.time).sum();
         let failed = self.stages.iter().filter(|stage| !stage.passed).count();

@@ -1,6 +1,7 @@
 //! Chores that need nothing but cargo: `cargo xtask ci` and `cargo xtask tidy`.
 #![expect(clippy::print_stdout, reason = "a command-line tool")]
 
+mod book;
 mod ci;
 mod release;
 mod supply_chain;
@@ -16,6 +17,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   ci [--features FEATURES]  format, lints, tests, documentation and house rules, as one run
+  book                      the documentation as a site, target/book, with mdBook; checks its links
   deny                      licences, sources and versions of dependencies, with cargo-deny
   licences                  write the licences of what the program contains
   release                   the release program: no path of this machine, Z3 beside it
@@ -29,6 +31,7 @@ fn main() -> Result<ExitCode> {
     match arguments.as_slice() {
         ["ci"] => ci::run(&root, None),
         ["ci", "--features", features] => ci::run(&root, Some(features)),
+        ["book"] => book::build(&root).map(exit_code),
         ["deny"] => supply_chain::deny(&root).map(exit_code),
         ["licences"] => {
             let text = third_party::text(&tidy::metadata(&root)?)?;

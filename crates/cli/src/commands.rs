@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use policert_engine_api::{CancelFlag, Limits, Observer, Silent, StopReason};
-use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, write_json};
+use policert_outcome::{ExitStatus, Failure, Outcome, OutputFiles, unless_closed, write_json};
 use policert_problem::{InitialStates, PolicySource, ProblemOptions, TerminalChoice};
 use policert_verify::Registry;
 use serde::Serialize;
@@ -222,17 +222,17 @@ fn detail(arguments: &OutputArgs) -> Detail {
 
 /// Prints to standard output, unless that is taken by data.
 fn print(taken: bool, print: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let result = if taken {
+    unless_closed(if taken {
         print(&mut Screen::new(io::stderr().lock()))
     } else {
         let mut out = Screen::new(io::stdout().lock());
         print(&mut out).and_then(|()| out.flush())
-    };
-    match result {
-        // Whoever reads may stop reading: `policert … | head -1`.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
+    })
+}
+
+/// Prints a line to standard output.
+fn say(line: impl std::fmt::Display) -> Result<(), Failure> {
+    print(false, |out| writeln!(out, "{line}")).map_err(output_failed)
 }
 
 fn is_standard_output(path: Option<&Path>) -> bool {

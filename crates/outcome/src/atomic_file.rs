@@ -37,10 +37,21 @@ pub fn write_json(to: &TextDestination, value: &impl Serialize) -> io::Result<()
     match to {
         TextDestination::StandardOutput => {
             let mut out = io::stdout().lock();
-            out.write_all(&text)?;
-            out.flush()
+            unless_closed(out.write_all(&text).and_then(|()| out.flush()))
         }
         TextDestination::File(path) => write_file(path, &text),
+    }
+}
+
+/// What came of writing to standard output. Whoever reads may stop reading, as in `policert … | head -1`:
+/// that is no failure.
+///
+/// # Errors
+/// Any other failure.
+pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
     }
 }
 

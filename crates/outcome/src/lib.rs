@@ -39,7 +39,8 @@ mod reason_code;
 mod verdict_word;
 
 pub use atomic_file::{
-    AtomicFile, TextDestination, remove_unfinished, write_file, write_json, write_text,
+    AtomicFile, TextDestination, remove_unfinished, unless_closed, write_file, write_json,
+    write_text,
 };
 pub use certified::Certified;
 pub use digest::{

@@ -1,5 +1,13 @@
 //! Memory: the peak of this process, and what the machine has.
 
+use std::fs::File;
+use std::io::Read as _;
+
+/// Bytes of the system's files that are looked at; they are shorter.
+const LENGTH: u64 = 1 << 16;
+/// As long as most of them, so that few reads are needed.
+const USUAL_LENGTH: usize = 1 << 13;
+
 /// Peak resident memory of this process in MB (10⁶ bytes), where the system tells (Linux).
 #[must_use]
 pub fn peak_memory_mb() -> Option<f64> {
@@ -15,7 +23,10 @@ pub fn available_memory() -> Option<u64> {
 
 /// The number after `key` in a file of `key number kB` lines.
 fn line_of(file: &str, key: &str) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
+    let mut text = Vec::with_capacity(USUAL_LENGTH);
+    // The system says of no such file how long it is, and whoever asks reads it in small pieces.
+    File::open(file).ok()?.take(LENGTH).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
 }

@@ -17,7 +17,11 @@ pub fn failed(failure: &Failure) -> PyErr {
         _ => &[],
     };
     let findings = serde_json::to_string(findings).unwrap_or_else(|_| "[]".to_owned());
-    Failed::new_err((failure.status().code(), failure.to_string(), findings))
+    // As on the screen: no character of an input moves a cursor there.
+    let text = failure.to_string();
+    let lines: Vec<String> =
+        text.lines().map(|line| policert_files::shown(line).to_string()).collect();
+    Failed::new_err((failure.status().code(), lines.join("\n"), findings))
 }
 
 /// The exception of an argument that makes no sense.

@@ -13,6 +13,9 @@ mod vector_environment;
 
 use pyo3::prelude::*;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The native half of the package.
 #[pymodule]
 mod _policert {

@@ -21,11 +21,16 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// number.
 struct Sender {
     events: mpsc::Sender<Event>,
+    /// False if nobody is told; the interpreter is not woken then.
+    is_heard: bool,
     last: Option<Instant>,
 }
 
 impl Observer for Sender {
     fn event(&mut self, event: Event) {
+        if !self.is_heard {
+            return;
+        }
         if matches!(event, Event::Progress { .. } | Event::Interval { .. }) {
             if self.last.is_some_and(|last| last.elapsed() < PAUSE) {
                 return;
@@ -50,8 +55,9 @@ pub fn run<T: Send>(
     let cancel = CancelFlag::default();
     let (events, mut received) = mpsc::channel();
     let outcome = std::thread::scope(|scope| {
-        let flag = &cancel;
-        let worker = scope.spawn(move || work(flag, &mut Sender { events, last: None }));
+        let (flag, is_heard) = (&cancel, progress.is_some());
+        let mut sender = Sender { events, is_heard, last: None };
+        let worker = scope.spawn(move || work(flag, &mut sender));
         let mut interrupted = None;
         loop {
             let message;

@@ -90,12 +90,19 @@ def test_damaged_objects_never_abort(icy_road: str) -> None:
 
 
 def test_wrong_states(icy_road: str) -> None:
-    from policert.commands import choices
-
-    assert choices(icy_road, "careful", None, [[0, 0, 0]]) == [["accelerate"]]
+    assert policert.choices(icy_road, "careful", None, [[0, 0, 0]]) == [["accelerate"]]
     for state in ([], [0, 0], [0, 99, 0], [0, 0, 0, 0]):
         with pytest.raises(policert.UsageError):
-            choices(icy_road, "careful", None, [state])
+            policert.choices(icy_road, "careful", None, [state])
+
+
+def test_no_character_of_an_input_moves_a_cursor(tmp_path: Path, icy_road: str) -> None:
+    network = (Path(icy_road).parent / "careful.nnet").read_bytes()
+    damaged = tmp_path / "damaged.nnet"
+    damaged.write_bytes(network.replace(b"0.", b"0\x1b[2K.", 1))
+    with pytest.raises(policert.InvalidInput) as caught:
+        policert.verify(icy_road, "careful", policert.Policy(damaged))
+    assert "\\u{1b}" in str(caught.value) and "\x1b" not in str(caught.value)
 
 
 def test_json_of_findings_is_plain() -> None:

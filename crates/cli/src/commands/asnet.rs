@@ -10,7 +10,7 @@ use policert_lab::{
 };
 use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
-use super::{fail, limits, output_failed, run_showing};
+use super::{fail, limits, run_showing, say};
 use crate::args::{ActivationArg, AsnetArgs, AsnetCommand, AsnetProblemArgs, AsnetTrainArgs};
 use crate::progress::ProgressLine;
 use crate::screen::Screen;
@@ -33,8 +33,7 @@ pub fn run(arguments: &AsnetArgs) -> ExitStatus {
     };
     let show = |done: Result<(String, ExitStatus), Failure>, error_style: Style| {
         let told = done.and_then(|(line, status)| {
-            let mut out = Screen::new(io::stdout().lock());
-            writeln!(out, "{line}").and_then(|()| out.flush()).map_err(output_failed)?;
+            say(line)?;
             Ok(status)
         });
         told.unwrap_or_else(|failure| fail(&failure, error_style))

@@ -11,7 +11,7 @@ use policert_engine_api::{CancelFlag, StopReason};
 use policert_files::name;
 use policert_outcome::{ExitStatus, Failure, OutputFiles};
 
-use super::{fail, output_failed};
+use super::{fail, say};
 use crate::args::{
     BenchArgs, BenchCommand, BenchMeasureArgs, BenchMergeArgs, BenchReportArgs, BenchRunArgs,
 };
@@ -56,13 +56,12 @@ fn run_study(arguments: &BenchRunArgs) -> Result<ExitStatus, Failure> {
     let mut lines = Lines { quiet: arguments.quiet, is_alone };
     let summary = run_suite(&suite, &options, &cancel, &mut lines)?;
     if !arguments.quiet {
-        let text = format!(
-            "{} of {} runs are finished, {} of them now\n",
+        say(format_args!(
+            "{} of {} runs are finished, {} of them now",
             summary.known + summary.made,
             summary.runs,
             summary.made
-        );
-        io::stdout().write_all(text.as_bytes()).map_err(output_failed)?;
+        ))?;
     }
     if summary.interrupted {
         return Err(Failure::Stopped(StopReason::Interrupted));
@@ -74,10 +73,9 @@ fn report(arguments: &BenchReportArgs) -> Result<ExitStatus, Failure> {
     let suite = Suite::read(&arguments.suite)?;
     let entries = latest(StudyJournal::read(&arguments.journal)?);
     let ending = arguments.figures.ending();
-    let mut out = io::stdout().lock();
     let work = work_folder(&arguments.journal);
     for path in write_report(&suite, &entries, &work, &arguments.out, ending)? {
-        writeln!(out, "{}", policert_files::path(&path)).map_err(output_failed)?;
+        say(policert_files::path(&path))?;
     }
     Ok(ExitStatus::Safe)
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use policert_lab::{SkeletonRequest, write_skeleton};
 use policert_outcome::ExitStatus;
 
-use super::{fail, output_failed};
+use super::{fail, say};
 use crate::args::InterfaceArgs;
 use crate::screen::Screen;
 use crate::style::Style;
@@ -40,8 +40,8 @@ pub fn run(arguments: &InterfaceArgs) -> ExitStatus {
     drop(errors);
     // Notes that nobody can read are no reason to fail.
     drop(told);
-    match writeln!(io::stdout().lock(), "{name} is written") {
+    match say(format_args!("{name} is written")) {
         Ok(()) => ExitStatus::Safe,
-        Err(error) => fail(&output_failed(error), error_style),
+        Err(failure) => fail(&failure, error_style),
     }
 }

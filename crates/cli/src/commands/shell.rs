@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use policert_outcome::{ExitStatus, Failure, make_folder};
+use policert_outcome::{ExitStatus, Failure, make_folder, unless_closed};
 use policert_verify::Registry;
 
 use super::{fail, output_failed};
@@ -14,7 +14,7 @@ pub fn completions(arguments: &CompletionsArgs, engines: &Registry) -> ExitStatu
     let mut script = Vec::new();
     let mut definition = CommandLine::definition(engines);
     clap_complete::generate(arguments.shell, &mut definition, "policert", &mut script);
-    ended(io::stdout().lock().write_all(&script).map_err(output_failed))
+    ended(unless_closed(io::stdout().lock().write_all(&script)).map_err(output_failed))
 }
 
 /// Writes a page for each command.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cases;
+mod closed_pipe;
 mod conversions;
 mod documentation;
 mod ecosystem;

@@ -16,16 +16,31 @@ from .solver import prefer_z3
 prefer_z3()
 
 from ._policert import version
-from .commands import certify, convert, interface, probability, query, reach, simulate, verify
-from .errors import Interrupted, InvalidInput, PolicertError, Rejected, Unsupported, UsageError
+from .commands import (
+    certify,
+    choices,
+    convert,
+    interface,
+    probability,
+    query,
+    reach,
+    simulate,
+    verify,
+)
+from .comparison import Difference
+from .errors import Interrupted, InvalidInput, PolicertError, Unsupported, UsageError
 from .model import Model, Property
+from .options import EpisodeOptions, QuestionOptions
 from .policy import Policy
-from .results import Certificate, Outcome, QueryAnswer, ReachAnswer, Simulation, Verdict
+from .results import Certificate, Decision, Outcome, QueryAnswer, ReachAnswer, Simulation, Verdict
 
 __version__ = version().split()[0]
 
 __all__ = [
     "Certificate",
+    "Decision",
+    "Difference",
+    "EpisodeOptions",
     "Interrupted",
     "InvalidInput",
     "Model",
@@ -34,13 +49,14 @@ __all__ = [
     "Policy",
     "Property",
     "QueryAnswer",
+    "QuestionOptions",
     "ReachAnswer",
-    "Rejected",
     "Simulation",
     "Unsupported",
     "UsageError",
     "Verdict",
     "certify",
+    "choices",
     "convert",
     "interface",
     "probability",

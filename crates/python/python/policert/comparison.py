@@ -19,7 +19,22 @@ SAMPLES = 200
 
 
 class Difference(PolicertError):
-    """Policert and the library choose differently: ``observation``, ``policert``, ``library``."""
+    """Policert and the library that a policy comes from choose differently, so that the policy is not
+    accepted (40).
+
+    :param observation: what the network reads.
+    :param policert: the outputs that Policert chooses.
+    :param library: the output that the library chooses.
+    """
+
+    observation: list[int]
+    """What the network reads, as numbers."""
+
+    policert: list[int]
+    """The outputs that Policert chooses, by their numbers."""
+
+    library: int
+    """The output that the library chooses, by its number."""
 
     def __init__(self, observation: list[int], policert: list[int], library: int) -> None:
         super().__init__(
@@ -60,7 +75,7 @@ def compare(
         for name, width in groups.items():
             entries[name], at = names[at : at + width], at + width
     plain = policy.with_interface({"version": 2, "input": entries, "output": labels})
-    task = {**model.task(), **plain.task(), "property": "nothing"}
+    task = {**model._task(), **plain._task(), "property": "nothing"}
     with failures():
         # The first variable is the location of the automaton.
         chosen = _policert.choices(task, [[0, *state] for state in states])

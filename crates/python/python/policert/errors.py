@@ -13,7 +13,6 @@ __all__ = [
     "Interrupted",
     "InvalidInput",
     "PolicertError",
-    "Rejected",
     "Unsupported",
     "UsageError",
     "failures",
@@ -22,9 +21,19 @@ __all__ = [
 
 
 class PolicertError(Exception):
-    """There is no answer. ``code`` is the exit code that the command line ends with; ``findings``
-    lists what is wrong with the inputs, each with file, line, column and JSON pointer where they
-    are known."""
+    """There is no answer. All exceptions of this package are of this class; the others are named after the
+    exit codes of the command line, and what has no class of its own is an internal error (50).
+
+    :param message: what is wrong, in the words of the command line.
+    :param code: the exit code.
+    :param findings: what is wrong with the inputs.
+    """
+
+    code: int
+    """The exit code that the command line ends with."""
+
+    findings: list[dict[str, Any]]
+    """What is wrong with the inputs, each with file, line, column and JSON pointer where they are known."""
 
     def __init__(
         self, message: str, code: int = 50, findings: list[dict[str, Any]] | None = None
@@ -46,15 +55,11 @@ class Unsupported(PolicertError, NotImplementedError):
 
 
 class UsageError(PolicertError, ValueError):
-    """An option has no such value, or no effect (42)."""
+    """An option has no such value, or no effect; or an output cannot be written (42)."""
 
 
 class Interrupted(PolicertError):
     """A limit was reached before there was anything to tell (30 to 33)."""
-
-
-class Rejected(PolicertError):
-    """Evidence does not show what it claims (51)."""
 
 
 _KINDS: dict[int, type[PolicertError]] = {
@@ -65,7 +70,6 @@ _KINDS: dict[int, type[PolicertError]] = {
     40: InvalidInput,
     41: Unsupported,
     42: UsageError,
-    51: Rejected,
 }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 __all__ = ["Folder", "PathLike"]
 
 PathLike = str | os.PathLike[str]
+"""The path of a file."""
 
 
 class Folder:

@@ -16,12 +16,27 @@ __all__ = ["Model", "Property"]
 
 
 class Model:
-    """A model: a JANI file, the text of one, or its content as a dictionary; or a domain in PDDL with
-    a ``problem`` of it, as files or texts.
+    """A model: bounded integer variables, labels, and what they do.
 
-    ``constants`` gives values to constants of the model, such as ``{"N": 5}``. A model is read when
-    it is needed, once for all questions about this object, and again where its file has changed; :attr:`variables`, :attr:`labels` and :attr:`properties` say what is in it.
+    A model is read when it is needed, once for all questions about this object, and again where its file
+    has changed. Models can be pickled; in a notebook they show their variables.
+
+    :param source: a JANI file, the text of one, or its content as a dictionary; or a domain in PDDL, as
+        file or text, with ``problem``.
+    :param constants: values of constants of the model, such as ``{"N": 5}``.
+    :param problem: the problem of a domain in PDDL, as file or text.
+    :raises UsageError: if the name of a constant is none. What is wrong in the file is an
+        :class:`InvalidInput` or :class:`Unsupported` of the first attribute or question that reads it.
     """
+
+    path: Path
+    """The file; a temporary one, which lives as long as this object, of a text or a dictionary."""
+
+    problem: Path | None
+    """The problem of a domain in PDDL."""
+
+    constants: dict[str, int | float | bool | str]
+    """Values of constants."""
 
     def __init__(
         self,
@@ -45,7 +60,7 @@ class Model:
             self._folder = Folder()
         return self._folder.write(name, source)
 
-    def task(self) -> dict[str, Any]:
+    def _task(self) -> dict[str, Any]:
         """The options that name this model."""
         task: dict[str, Any] = {
             "model": str(self.path),
@@ -58,9 +73,10 @@ class Model:
 
     @property
     def shape(self) -> dict[str, Any]:
-        """Name, variables with their bounds, labels and properties, as the model has them."""
+        """Name, variables with their bounds, labels and properties, with warnings and notes of the reader,
+        as a dictionary."""
         with failures():
-            shape: dict[str, Any] = json.loads(_policert.shape(self.task()))
+            shape: dict[str, Any] = json.loads(_policert.shape(self._task()))
         return shape
 
     @property
@@ -106,8 +122,18 @@ class Model:
 
 
 class Property:
-    """A property: the name of one of the model's own, a file with a position in it, or the content of
-    one as a dictionary."""
+    """A property: which states are unsafe, and where runs start.
+
+    :param source: the name of one of the model's own, a file of properties (``"FILE"``, or ``"FILE:N"`` with
+        the position in it), or the content of a property as a dictionary.
+    :param index: the position in the file, from 0 on.
+    """
+
+    index: int
+    """The position in the file."""
+
+    text: str
+    """The property as the command line names it."""
 
     def __init__(self, source: PathLike | Mapping[str, Any], index: int = 0) -> None:
         self._folder: Folder | None = None
@@ -124,7 +150,10 @@ class Property:
 
     @classmethod
     def of(cls, given: Property | PathLike | Mapping[str, Any] | None) -> Property | None:
-        """What an argument means."""
+        """Returns the property that an argument of a function means.
+
+        :param given: a property, what :class:`Property` takes, or ``None``.
+        """
         if given is None or isinstance(given, Property):
             return given
         return cls(given)

@@ -14,11 +14,25 @@ from .files import PathLike
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Certificate", "Outcome", "QueryAnswer", "ReachAnswer", "Simulation", "Verdict"]
+__all__ = [
+    "Certificate",
+    "Decision",
+    "Outcome",
+    "QueryAnswer",
+    "ReachAnswer",
+    "Simulation",
+    "Verdict",
+]
 
 
 class Outcome:
-    """What a command says. ``report`` is all of it, as the command line writes it with ``--json``."""
+    """What a command says. In a notebook it is shown as a table.
+
+    :param report: all of it.
+    """
+
+    report: dict[str, Any]
+    """All that the command says, as the command line writes it with ``--json``."""
 
     def __init__(self, report: dict[str, Any]) -> None:
         self.report = report
@@ -30,7 +44,7 @@ class Outcome:
 
     @property
     def reason(self) -> str | None:
-        """Why the answer is not known, or not complete."""
+        """Why the answer is not known, or not complete: a limit, or what an engine could not do."""
         reason = self.report["reason"]
         return None if reason is None else str(reason)
 
@@ -46,7 +60,7 @@ class Outcome:
 
     @property
     def seconds(self) -> float:
-        """The wall-clock time."""
+        """The wall-clock time of the work, in seconds."""
         return float(self.report["time_s"])
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -89,7 +103,11 @@ class Decision:
 
 
 class Verdict(Decision, Outcome):
-    """The verdict about a policy."""
+    """The verdict about a policy.
+
+    :param report: all that the command says.
+    :param held: what must not be gone before the verdict is, such as temporary files.
+    """
 
     def __init__(self, report: dict[str, Any], held: Sequence[object] = ()) -> None:
         super().__init__(report)
@@ -108,7 +126,7 @@ class Verdict(Decision, Outcome):
 
     @property
     def hollow(self) -> list[dict[str, Any]]:
-        """Why a good verdict says little."""
+        """Why a good verdict says little: findings with ``kind`` and ``text``."""
         return list(self.report["hollow"])
 
     @property
@@ -119,13 +137,14 @@ class Verdict(Decision, Outcome):
 
     @property
     def semantics(self) -> str | None:
-        """What the verdict means."""
+        """What the verdict means: the reading of model and policy under which it holds, as text."""
         semantics = self.report["semantics"]
         return None if semantics is None else str(semantics["text"])
 
     @property
     def probability(self) -> tuple[Fraction, Fraction] | None:
-        """Proved bounds of the probability that was asked for, exact."""
+        """Proved bounds of the probability that was asked for, as exact fractions; ``None`` of other
+        questions."""
         bounds = self.report["probability"]
         return None if bounds is None else (Fraction(bounds[0]), Fraction(bounds[1]))
 
@@ -159,7 +178,11 @@ class Verdict(Decision, Outcome):
         return [step["label"] for step in evidence["trace"]]
 
     def trace_frame(self) -> pandas.DataFrame:
-        """The trace as a table: a row for each state, with the label that leads to it."""
+        """Returns the trace as a table of pandas, which the extra ``policert[pandas]`` installs: a row for
+        each state, with the label that leads to it.
+
+        :raises ImportError: if pandas is not installed.
+        """
         import pandas
 
         frame = pandas.DataFrame(self.trace)
@@ -167,9 +190,11 @@ class Verdict(Decision, Outcome):
         return frame
 
     def save_evidence(self, path: PathLike) -> Path:
-        """Writes the evidence to a file.
+        """Writes the evidence to a file, for :func:`certify` and ``policert certify``.
 
-        :raises ValueError: if there is none; it says why.
+        :param path: the file that is written.
+        :returns: the path.
+        :raises ValueError: if there is none; the message says why.
         """
         evidence = self.evidence
         if evidence is None:
@@ -219,7 +244,8 @@ class Simulation(Outcome):
 
     @property
     def endings(self) -> dict[str, int]:
-        """How many runs ended in which way."""
+        """How many runs ended in which way: ``"unsafe"``, ``"goal"``, ``"terminal"``, ``"cut_off"``,
+        ``"undecided"``, ``"stuck"`` or ``"dropped"``."""
         return {name: ending["runs"] for name, ending in self.report["endings"].items()}
 
     @property

@@ -7,6 +7,7 @@
 
 mod side_by_side;
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use policert_engine_api::configuration::{default_table, unknown_key};
@@ -75,6 +76,7 @@ impl Configuration for Settings {
 }
 
 /// The portfolio with its members.
+#[derive(Clone)]
 struct Auto {
     explicit: Explicit,
     cegar: Cegar,
@@ -83,8 +85,22 @@ struct Auto {
 }
 
 impl Auto {
-    /// The members with their presets; a setting such as `cegar.scope` goes to the member.
+    /// The members with their presets; a setting such as `cegar.scope` goes to the member. What a program
+    /// that asks many questions leaves as it is, is read once.
     fn new(preset: &str, settings: &[Setting]) -> Result<Self, ConfigurationError> {
+        static USUAL: OnceLock<Auto> = OnceLock::new();
+        if !settings.is_empty() || Settings::presets().first().is_none_or(|usual| usual.0 != preset)
+        {
+            return Self::read(preset, settings);
+        }
+        if let Some(usual) = USUAL.get() {
+            return Ok(usual.clone());
+        }
+        let usual = Self::read(preset, settings)?;
+        Ok(USUAL.get_or_init(|| usual).clone())
+    }
+
+    fn read(preset: &str, settings: &[Setting]) -> Result<Self, ConfigurationError> {
         let (of_members, own): (Vec<Setting>, Vec<Setting>) =
             settings.iter().cloned().partition(|setting| setting.key.contains('.'));
         let keys = Self::keys()?;

@@ -70,6 +70,7 @@ pub(super) fn check(tests: &PpaConfig, given: &[Setting]) -> Result<(), Configur
 }
 
 /// Abstracts with predicates that it finds.
+#[derive(Clone)]
 pub(super) struct Cegar(pub Configured<Settings>);
 
 impl Engine for Cegar {

@@ -28,6 +28,7 @@ pub(super) const REGISTRATION: Registration = Registration {
 };
 
 /// Enumerates states.
+#[derive(Clone)]
 pub(super) struct Explicit(pub Configured<ExplicitConfig>);
 
 impl Engine for Explicit {

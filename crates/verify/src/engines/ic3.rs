@@ -21,6 +21,7 @@ pub(super) const REGISTRATION: Registration = Registration {
 };
 
 /// Searches for a path, and for an invariant that excludes all.
+#[derive(Clone)]
 pub(super) struct Ic3(pub Configured<Ic3Config>);
 
 impl Engine for Ic3 {

@@ -49,6 +49,7 @@ impl Configuration for Settings {
 }
 
 /// Builds the process and solves it.
+#[derive(Clone)]
 pub(super) struct Prob(pub Configured<Settings>);
 
 impl Engine for Prob {

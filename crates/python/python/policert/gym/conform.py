@@ -19,10 +19,19 @@ class Disagreement:
     """A step of the environment that the model does not have, or an end that it does not share."""
 
     state: dict[str, int]
+    """The state before the step."""
+
     action: str
+    """The label of the action."""
+
     reached: dict[str, int] | None
+    """The state that the environment reaches."""
+
     allowed: list[dict[str, int]]
+    """The states that the model reaches by this action."""
+
     message: str
+    """The difference in words."""
 
     def __str__(self) -> str:
         return f"in {self.state}, {self.action}: {self.message}"
@@ -40,17 +49,22 @@ def conform(
     seed: int = 1,
     property: Any = None,
 ) -> Disagreement | None:
-    """Runs the environment, and follows it in the model; the first difference, or ``None``.
+    """Runs an environment, and follows it in the model; returns the first difference, or ``None``.
 
     A difference is a state that the model does not reach by this action, an action that the environment
     takes where the model has none, or an episode that ends where the model does not end. Actions that
     were tried least in a state are tried first; with a policy, every second run follows it.
 
-    :param env: the environment.
-    :param model: the model.
+    :param env: an environment of Gymnasium.
+    :param model: the model, or what :class:`policert.Model` takes.
     :param state: reads the values of the model's variables from the environment (``env.unwrapped``).
     :param actions: the labels of the environment's actions, by their number.
     :param policy: chooses an action from an observation.
+    :param runs: how many episodes are run.
+    :param steps: after how many steps an episode is left.
+    :param seed: the seed of the runs.
+    :param property: where the model's runs start and end; by default the model's first property.
+    :raises PolicertError: as :class:`JaniEnv` does, if the model cannot be read.
     """
     reference = JaniEnv(model, property, actions=actions)
     numbers = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, SupportsInt
+from typing import TYPE_CHECKING, Any, SupportsInt
 
 import gymnasium
 import numpy as np
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from .. import _policert
 from ..errors import UsageError, failures, translated
 from ..model import Model
+from ..options import EpisodeOptions
 from .spaces import Spaces
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["JaniEnv"]
 
@@ -25,8 +29,9 @@ class JaniEnv(gymnasium.Env[Any, Any]):
     does nothing; ``info["ending"]`` says which: ``"goal"``, ``"unsafe"`` or ``"stuck"``. These are the
     runs that :func:`policert.verify` is about.
 
-    :param model: the model.
-    :param property: which states are unsafe, and where runs start; by default the model's first.
+    :param model: the model, or what :class:`policert.Model` takes.
+    :param property: which states are unsafe, and where runs start: a :class:`policert.Property`, or what it
+        takes; by default the model's first safety property.
     :param observation: what the agent sees: expressions over the model's variables, such as
         ``["x - t", "one_hot(cell)"]``, or named groups of them; by default all variables.
     :param actions: the labels that the agent chooses; by default all. The others belong to the
@@ -40,6 +45,10 @@ class JaniEnv(gymnasium.Env[Any, Any]):
     :param render_mode: ``"ansi"`` for text: a picture for the domains that ship with Policert, the
         values of the variables for all others; or what ``picture`` returns.
     :param picture: draws a state, which comes as a dictionary.
+    :param question: further options: :class:`policert.EpisodeOptions`. With ``goal``, episodes end there.
+    :raises InvalidInput: if the model breaks the rules of its format, or an expression does not fit it.
+    :raises Unsupported: if the model, or an observation of this kind, is not supported.
+    :raises UsageError: if an argument has no such value, or no effect.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"]}  # noqa: RUF012
@@ -57,7 +66,7 @@ class JaniEnv(gymnasium.Env[Any, Any]):
         max_steps: int | None = None,
         render_mode: str | None = None,
         picture: Callable[[dict[str, int]], Any] | None = None,
-        **question: Any,
+        **question: Unpack[EpisodeOptions],
     ) -> None:
         self.spaces = Spaces(
             model, property, observation, actions, kind, rewards, reward, max_steps, question
@@ -85,23 +94,29 @@ class JaniEnv(gymnasium.Env[Any, Any]):
 
     @property
     def state(self) -> dict[str, int]:
-        """The values of the variables."""
+        """The current state: the values of the variables by their names."""
         return dict(zip(self._names, self._native.state(), strict=True))
 
     def policy_words(self) -> dict[str, Any]:
-        """What :class:`policert.Policy` needs to read a policy that was trained here: ``inputs`` and
+        """Returns what :class:`policert.Policy` needs to read a policy that was trained here: ``inputs`` and
         ``outputs``."""
         return self.spaces.policy_words()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """By action: whether it is applicable. sb3-contrib asks for it by this name."""
+        """Returns for each action whether it is applicable. sb3-contrib asks for it by this name."""
         return self._native.applicable()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode. ``options={"state": {...}}`` says where; variables that are not named
-        have the least value of their domain."""
+        """Begins an episode, in a start state that is drawn.
+
+        :param seed: the seed of all numbers from now on.
+        :param options: ``{"state": {...}}`` says where to begin instead; variables that are not named have
+            the least value of their domain.
+        :returns: the observation, and ``info``, with ``"ending"`` if the episode ends where it begins.
+        :raises UsageError: if an option or a variable has no such name.
+        """
         super().reset(seed=seed)
         state = None
         for name in options or {}:
@@ -114,7 +129,13 @@ class JaniEnv(gymnasium.Env[Any, Any]):
         return self.spaces.shaped(row), {} if ending is None else {"ending": ending}
 
     def step(self, action: SupportsInt) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Takes an action, and lets the environment run until the agent has a choice again."""
+        """Takes an action, and lets the environment run until the agent has a choice again.
+
+        :param action: the number of the label in :attr:`actions`.
+        :returns: observation, reward, whether the episode has ended, whether it was cut off, and ``info``,
+            with ``"ending"`` where it has ended.
+        :raises UsageError: if there is no such action, or the episode is over.
+        """
         try:
             row, reward, terminated, truncated, ending = self._native.step(int(action))
         except _policert.Failed as failed:
@@ -123,9 +144,11 @@ class JaniEnv(gymnasium.Env[Any, Any]):
         return observation, reward, terminated, truncated, {"ending": ending} if ending else {}
 
     def successors(self, state: Mapping[str, int] | None = None) -> list[tuple[Any, Any]]:
-        """What may happen in a state (by default the current one): for each operator that is enabled
-        its label (``None`` for a silent step) and its outcomes, each with its probability and the
-        state after it."""
+        """Returns what may happen in a state: for each operator that is enabled its label (``None`` for a
+        silent step) and its outcomes, each with its probability, as a fraction in text, and the state after it.
+
+        :param state: the values of the variables; by default the current state.
+        """
         values = self._native.state() if state is None else self._values(state)
         with failures():
             found = self._native.successors(values)
@@ -136,7 +159,7 @@ class JaniEnv(gymnasium.Env[Any, Any]):
         return named
 
     def render(self) -> Any:
-        """The current state as text, or as ``picture`` draws it."""
+        """Returns the current state as text, or as ``picture`` draws it; ``None`` without ``render_mode``."""
         if self.render_mode is None:
             return None
         if self._picture is not None:

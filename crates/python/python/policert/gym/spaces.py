@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from .. import _policert
 from ..errors import UsageError, failures
 from ..model import Model, Property
+from ..options import EpisodeOptions
 from ..policy import described
 
 __all__ = ["Spaces"]
 
 REWARDS = {"goal": 1.0, "unsafe": -1.0, "stuck": -1.0, "step": 0.0}
 ENDINGS = [None, "goal", "unsafe", "stuck"]
-# What a question may say about episodes.
-_QUESTION = {"domain", "goal", "no_initial", "probabilities", "start", "terminal", "unsafe"}
 KINDS = ("box", "discrete", "multidiscrete", "dict")
 
 
@@ -37,7 +36,7 @@ class Spaces:
         rewards: Mapping[str, float] | None,
         reward: str | None,
         max_steps: int | None,
-        question: Mapping[str, Any],
+        question: EpisodeOptions,
     ) -> None:
         self.model = model if isinstance(model, Model) else Model(model)
         self.property = Property.of(property)
@@ -60,9 +59,9 @@ class Spaces:
         self.rewards = {**REWARDS, **{k: float(v) for k, v in (rewards or {}).items()}}
         self.reward, self.max_steps = reward, max_steps
         for name in question:
-            if name not in _QUESTION:
+            if name not in EpisodeOptions.__annotations__:
                 raise TypeError(f"unexpected option {name!r}")
-        self.task: dict[str, Any] = {**self.model.task(), "no_policy": True, **question}
+        self.task: dict[str, Any] = {**self.model._task(), "no_policy": True, **question}
         if question.get("goal") is not None:
             # An episode ends in its goal.
             self.task.setdefault("terminal", "goal")

@@ -28,7 +28,7 @@ def to_model(
     name: str = "environment",
     limit: int = STATES,
 ) -> Model:
-    """The model of an environment, with the property *never in these states* (``never``).
+    """Makes a model of an environment, with the property *never in these states* (``never``).
 
     A tabular environment (``env.unwrapped.P``, such as FrozenLake, Taxi or CliffWalking) is read from its
     table. Any other has to have ``get_state()``, which returns something hashable, and ``set_state(s)``,
@@ -37,13 +37,17 @@ def to_model(
     States are the values of one variable, ``s``; states that are tuples of integers are those of several
     variables, whose names are ``names``.
 
+    :param env: an environment of Gymnasium with discrete actions.
     :param unsafe: the states that must not be reached, or a function that tells.
     :param goal: the states that are to be reached.
     :param start: the states in which episodes start; by default those that the environment starts in.
     :param actions: the labels of the actions; by default ``a0``, ``a1`` and so on.
+    :param names: the names of the variables, if states are tuples.
+    :param name: the name of the model.
     :param limit: the greatest number of states.
-    :raises Unsupported: if the environment has neither a table nor states that can be set, or has too
-        many of them.
+    :raises Unsupported: if the environment has neither a table nor states that can be set, has too many of
+        them, or has chance without a table.
+    :raises UsageError: if a state or the number of actions or names is not the environment's.
     """
     inner = env.unwrapped
     table = getattr(inner, "P", None)

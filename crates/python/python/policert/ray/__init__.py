@@ -12,9 +12,10 @@ engines. ``policert bench run --ray ADDRESS`` makes the runs of a suite on a clu
 """
 
 from .parts import Merged, boxes, partition, partition_reach, slices
-from .study import Study, portfolio
+from .study import Answer, Study, portfolio
 
 __all__ = [
+    "Answer",
     "Merged",
     "Study",
     "boxes",

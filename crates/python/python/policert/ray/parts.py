@@ -9,10 +9,10 @@ from itertools import pairwise, product
 from typing import Any
 
 from .. import _policert
-from ..commands import Number
 from ..errors import Unsupported, UsageError, failures
 from ..files import PathLike
 from ..model import Model
+from ..options import Number
 from ..results import Decision
 from .study import Answer, Study
 
@@ -22,9 +22,10 @@ __all__ = ["Merged", "boxes", "partition", "partition_reach", "slices"]
 @dataclass(frozen=True)
 class Merged(Decision):
     """The answer to a question of which each part was answered by itself. It is *safe* only if every part
-    is; ``parts`` has their verdicts, each with its evidence."""
+    is."""
 
     parts: dict[str, Answer]
+    """The answers of the parts by their names, each with its evidence; a part that failed has its error."""
 
     @property
     def verdict(self) -> str:
@@ -50,9 +51,15 @@ def partition(
     """Asks about the start states part by part: those of any of the conditions ``starts``, which stand in
     place of the property's.
 
+    :param model: as for :func:`policert.verify`.
+    :param property: as for :func:`policert.verify`.
+    :param policy: as for :func:`policert.verify`.
     :param starts: a condition for each part, such as those of :func:`slices`.
     :param journal: as for :class:`Study`.
-    :param options: as for :func:`policert.verify`.
+    :param address: as for :meth:`Study.run`.
+    :param cpus: as for :meth:`Study.run`.
+    :param options: the other arguments of :func:`policert.verify`.
+    :raises UsageError: if there is no part, or an option has no effect.
     """
     if not starts:
         raise UsageError("starts: there is no part", 42)
@@ -65,8 +72,14 @@ def partition(
 
 
 def slices(model: Any, variable: str, count: int, within: str | None = None) -> list[str]:
-    """Conditions that cut the values of a variable into ranges, for :func:`partition`; their start states
-    are those of ``within``, by default all states."""
+    """Returns conditions that cut the values of a variable into ranges, for :func:`partition`.
+
+    :param model: the model, or what :class:`policert.Model` takes.
+    :param variable: the name of the variable.
+    :param count: how many ranges there are.
+    :param within: a condition: only states in which it holds are start states; by default all are.
+    :raises UsageError: if there is no such variable, or it has fewer values than there are ranges.
+    """
     shown = model if isinstance(model, Model) else Model(model)
     if variable not in shown.variables:
         raise UsageError(f"the model has no variable {variable!r}", 42)
@@ -92,12 +105,16 @@ def partition_reach(
 ) -> Merged:
     """Asks about the initial box of a control loop part by part.
 
+    :param task: the task file.
     :param boxes: for each part the ranges of variables, such as those of :func:`boxes`; others keep the
         task's.
     :param journal: as for :class:`Study`.
-    :param options: as for :func:`policert.reach`.
+    :param address: as for :meth:`Study.run`.
+    :param cpus: as for :meth:`Study.run`.
+    :param options: the other arguments of :func:`policert.reach`.
     :raises Unsupported: where all trajectories are to be in the goal at the same step: a part knows
         nothing of the others' steps.
+    :raises UsageError: if there is no part, or an option has no effect.
     """
     if not boxes:
         raise UsageError("boxes: there is no part", 42)
@@ -118,9 +135,12 @@ def partition_reach(
 def boxes(
     task: PathLike, counts: Mapping[str, int], instance: str | None = None
 ) -> list[dict[str, tuple[Number, Number]]]:
-    """Parts of the initial box of a task, for :func:`partition_reach`.
+    """Returns parts of the initial box of a task, for :func:`partition_reach`.
 
+    :param task: the task file.
     :param counts: how many ranges of equal length each of some variables is cut into.
+    :param instance: the instance of the task, if it has several.
+    :raises UsageError: if there is no such variable, or it cannot be cut.
     """
     sides, _ = _initial(task, instance)
     ranges = []

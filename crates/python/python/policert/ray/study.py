@@ -23,8 +23,8 @@ from .connection import RETRIES, connect
 
 __all__ = ["Answer", "Study", "portfolio"]
 
-# What there is in the end: a verdict, or an error of one question.
 Answer = Verdict | ReachAnswer | PolicertError
+"""What there is in the end: a verdict, or an error of one question."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ class Study:
         another version.
     """
 
+    journal: Path
+    """The file of answers."""
+
     def __init__(self, journal: PathLike) -> None:
         self.journal = Path(journal)
         self._questions: dict[str, _Question] = {}
@@ -51,13 +54,26 @@ class Study:
     def add(
         self, name: str, model: Any, property: Any = None, policy: Any = None, **options: Any
     ) -> None:
-        """Adds a question: arguments as for :func:`policert.verify`. The policy may also be a function
-        without arguments that returns one, which trains it where the question is answered:
-        ``functools.partial(train, seed)``."""
+        """Adds a question.
+
+        :param name: the name of the question, which no other one of the study has.
+        :param model: as for :func:`policert.verify`.
+        :param property: as for :func:`policert.verify`.
+        :param policy: as for :func:`policert.verify`, or a function without arguments that returns one, which
+            trains it where the question is answered: ``functools.partial(train, seed)``.
+        :param options: the other arguments of :func:`policert.verify`, without ``progress``.
+        :raises UsageError: if the name is taken, or an option has no effect.
+        """
         self._add(name, _Question((model, property, policy), options))
 
     def add_reach(self, name: str, task: PathLike, **options: Any) -> None:
-        """Adds a question about a control loop: arguments as for :func:`policert.reach`."""
+        """Adds a question about a control loop.
+
+        :param name: the name of the question, which no other one of the study has.
+        :param task: the task file.
+        :param options: the other arguments of :func:`policert.reach`, without ``progress``.
+        :raises UsageError: if the name is taken, or an option has no effect.
+        """
         self._add(name, _Question((task,), options, is_reach=True))
 
     def _add(self, name: str, question: _Question) -> None:
@@ -68,7 +84,7 @@ class Study:
         self._questions[name] = question
 
     def answers(self) -> dict[str, Answer]:
-        """What the journal has for the questions of this study."""
+        """Returns what the journal has for the questions of this study, by their names."""
         found: dict[str, Answer] = {}
         if not self.journal.exists():
             return found
@@ -96,9 +112,10 @@ class Study:
         too often is an error, too, which the journal does not keep: it is asked again by the next run.
 
         :param address: of a cluster of Ray; by default this machine, or the cluster that is connected.
-        :param cpus: the processors that each question has for itself.
+        :param cpus: the number of processors that each question has for itself.
         :param told: called with the name and the answer of each question that ends.
         :param options: further options of ``ray.init``.
+        :raises UsageError: if nothing answers at the address within 10 seconds.
         """
         connect(address, **options)
         answers = self.answers()
@@ -144,9 +161,14 @@ def portfolio(
     address: str | None = None,
     **options: Any,
 ) -> Verdict:
-    """Asks several engines at once; the first verdict that is not *unknown*, and the others are stopped.
+    """Asks several engines at once; returns the first verdict that is not *unknown*, and stops the others.
 
+    :param model: as for :func:`policert.verify`.
+    :param property: as for :func:`policert.verify`.
+    :param policy: as for :func:`policert.verify`.
     :param engines: names, or options of :func:`policert.verify` such as ``{"engine": "ppa", "preset": "z3"}``.
+    :param address: as for :meth:`Study.run`.
+    :param options: the other arguments of :func:`policert.verify`.
     :raises PolicertError: if all of them fail; the error is that of the first.
     """
     connect(address)
