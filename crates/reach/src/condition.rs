@@ -38,6 +38,9 @@ enum Formula {
 /// the set tells, if there are any.
 pub(crate) type Tighter<'a> = &'a dyn Fn(&StateCondition) -> Option<Vec<Interval>>;
 
+/// The same for each of some sets, by its position.
+pub(crate) type TighterOfEach<'a> = &'a dyn Fn(usize, &StateCondition) -> Option<Vec<Interval>>;
+
 impl StateCondition {
     /// The condition that a text denotes, over the variables named.
     pub(crate) fn parse(text: &str, variables: &[String]) -> Result<Self, ExpressionError> {

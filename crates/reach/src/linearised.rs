@@ -16,7 +16,7 @@ use crate::error::ReachError;
 use crate::expression::Tape;
 use crate::flow::{Flow, polynomials};
 use crate::observation::Observation;
-use crate::policy::StateController;
+use crate::policy::{Form, StateController};
 use crate::post::Update;
 use crate::range::ClosedRange;
 use crate::task::{Dynamics, DynamicsKind};
@@ -148,16 +148,32 @@ impl Linearised {
         sides.map(|(&side, &c)| Interval::hull(side, Interval::point(c))).collect()
     }
 
+    /// The choices of actions that the controller may take somewhere in the set, a single one where it does not
+    /// choose. `None` if it has no value somewhere.
+    pub(crate) fn choices(&self, controller: &StateController) -> Option<Vec<usize>> {
+        if controller.map().choices.is_none() {
+            return Some(vec![0]);
+        }
+        let (mut shown, mut first) = (self.clone(), 0);
+        if let Some(observation) = controller.observation() {
+            first = self.hull.len();
+            shown.observe(observation)?;
+        }
+        let (centre, offsets) = (shown.zonotope.centre(), shown.offsets());
+        let hull = &shown.hull[first..];
+        Some(controller.possible_choices(hull, &centre[first..], &offsets[first..]))
+    }
+
     /// One step of the loop; the boxes after all substeps but the last, or those met all the way of
     /// differential equations, are appended to `between`. `None` if the dynamics have no value, or no
     /// bounds, somewhere.
     pub(crate) fn advance(
         &mut self,
-        controller: &StateController,
+        (controller, choice): (&StateController, usize),
         mut between: Option<&mut Vec<Interval>>,
     ) -> Option<()> {
         let n = self.dynamics.components.len();
-        self.take_actions(controller)?;
+        self.take_actions(controller, choice)?;
         for substep in 1..=self.dynamics.substeps {
             let last = substep == self.dynamics.substeps;
             let done = last && self.dynamics.remembered.is_empty();
@@ -193,17 +209,24 @@ impl Linearised {
     }
 
     /// Adds the actions as further variables.
-    fn take_actions(&mut self, controller: &StateController) -> Option<()> {
+    fn take_actions(&mut self, controller: &StateController, choice: usize) -> Option<()> {
         let n = self.hull.len();
         let mut shown = 0;
-        if let Some(observation) = controller.observation() {
+        let chosen: Option<Vec<Interval>> = match &controller.map().choices {
+            Some(choices) => Some(choices.get(choice)?.iter().map(Interval::enclosing).collect()),
+            None => None,
+        };
+        if let Some(observation) = controller.observation().filter(|_| chosen.is_none()) {
             self.observe(observation)?;
             shown = n;
         }
         let offsets = self.offsets();
         let centre = self.zonotope.centre();
         let (hull, columns) = (&self.hull[shown..], self.hull.len());
-        let actions = controller.actions(hull, &centre[shown..], &offsets[shown..]);
+        let actions = match &chosen {
+            Some(values) => values.iter().map(|&value| Form::constant(value, columns)).collect(),
+            None => controller.actions(hull, &centre[shown..], &offsets[shown..]),
+        };
         let mut slopes = unit_rows(0..n, columns);
         let mut base: Vec<Interval> = centre[..n].iter().map(|&c| Interval::point(c)).collect();
         for action in &actions {

@@ -19,6 +19,8 @@ pub enum ObstacleKind {
     LeavesGrid,
     /// The controller's formula or network has no value in a cell that a box meets.
     NoAction,
+    /// Which action is taken was unclear so often that there are too many boxes.
+    ManyChoices,
     /// An expression of the dynamics has no value, or no bounds, somewhere in a box.
     NoValue,
 }

@@ -25,7 +25,7 @@ pub use controls::Controls;
 use formula::CellFormula;
 pub use rounding::possible_outputs;
 pub use single::SingleEvaluator;
-pub(crate) use state::StateController;
+pub(crate) use state::{Form, StateController, greatest};
 
 /// In which arithmetic a network is evaluated: a part of the question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]

@@ -20,7 +20,7 @@ use policert_engine_api::{Budget, StopReason};
 use policert_numeric::Rational;
 
 use crate::aggregate::{Adjacency, Aggregation, Relations, aggregate};
-use crate::condition::{StateCondition, Tighter};
+use crate::condition::{StateCondition, TighterOfEach};
 use crate::error::ReachError;
 use crate::outcome::{Obstacle, ObstacleKind, PartOutcome};
 use crate::policy::Controls;
@@ -31,6 +31,9 @@ use crate::task::{GoalRule, Task};
 
 /// A part of the initial box, with exact bounds.
 pub type Part = Vec<(Rational, Rational)>;
+
+/// Where it is unclear which action is taken, a part of the initial box has at most so many sets at a step.
+const MOST_BRANCHES: usize = 128;
 
 /// A set of boxes.
 #[derive(Clone, Debug)]
@@ -73,6 +76,8 @@ pub struct ReachableSets<'a, R> {
     pub post: Post<R>,
     /// Takes the place of all that where the network reads the state.
     state_sets: Option<StateSets>,
+    /// There, the sets of the step at hand: one, and more where it is not clear which action is taken.
+    branches: Vec<StateSets>,
     options: ReachOptions,
 }
 
@@ -130,7 +135,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         let state_sets = reads_state
             .then(|| StateSets::new(options.sets, &task.dynamics, task.inputs.len()))
             .transpose()?;
-        Ok(Self { task, controls, post, state_sets, options })
+        Ok(Self { task, controls, post, state_sets, branches: Vec::new(), options })
     }
 
     /// The verdict on one part of the initial box.
@@ -144,6 +149,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         let mut outcome = PartOutcome::new();
         let mut current = Boxes::default();
         let mut work = Work::default();
+        self.branches.clear();
         current.sides = initial.iter().map(ExactRange::converted).collect();
         // l.3; step 0 is looked at with exact bounds.
         for step in 0..=self.task.steps {
@@ -159,10 +165,13 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             let goes_on = if step == 0 {
                 self.look_at_exact(&initial, &mut current, &mut outcome)
             } else {
-                let sets = self.state_sets.as_ref();
-                let tighter = |condition: &StateCondition| sets?.values(condition.asked());
+                let branches = &self.branches;
+                let tighter = |i: usize, condition: &StateCondition| {
+                    branches.get(i)?.values(condition.asked())
+                };
                 look_at(self.task, &mut current, (step, &tighter), &mut outcome)
             };
+            self.leave_out_reached();
             if !goes_on || outcome.has_ended() || self.is_done(part, step, &outcome) {
                 return Ok(outcome);
             }
@@ -175,7 +184,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
             } else {
                 self.move_all(&mut current, (step, exact), &mut work, budget)?
             };
-            outcome.decisive = self.state_sets.as_ref().and_then(StateSets::widest_influence);
+            outcome.decisive = self.branches.first().and_then(StateSets::widest_influence);
             if let Some(obstacle) = obstacle {
                 outcome.end(self.task, obstacle);
                 return Ok(outcome);
@@ -242,7 +251,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
                     return Ok(Some(Obstacle::new(ObstacleKind::NoValue, step, state)));
                 }
             }
-            let met = self.look_between(between, reached == Some(true), step);
+            let met = look_between(self.task, between, reached == Some(true), step);
             if met.is_some() {
                 return Ok(met);
             }
@@ -302,7 +311,7 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     ) -> bool {
         let mut exact = Boxes { sides: initial.to_vec(), reached: Vec::new() };
         let mut exact_outcome = PartOutcome::new();
-        let open = look_at(self.task, &mut exact, (0, &|_| None), &mut exact_outcome);
+        let open = look_at(self.task, &mut exact, (0, &|_, _| None), &mut exact_outcome);
         outcome.goal_steps = exact_outcome.goal_steps;
         outcome.absorbed_at = exact_outcome.absorbed_at;
         let found = |found: Option<Obstacle<ExactRange>>| {
@@ -317,8 +326,8 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         open
     }
 
-    /// Replaces the only box there is by that of the next step, where the network reads the state,
-    /// unless something stands against that.
+    /// Replaces the boxes of a step by those of the next one, where the network reads the state, unless
+    /// something stands against that.
     fn advance(
         &mut self,
         current: &mut Boxes<R>,
@@ -326,37 +335,58 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
         work: &mut Work<R>,
         budget: &mut Budget,
     ) -> Result<Option<Obstacle<R>>, StopReason> {
-        let no_value = Obstacle::new(ObstacleKind::NoValue, step, &current.sides);
-        let Some((sets, controller)) =
-            self.state_sets.as_mut().zip(self.controls.state_controller())
+        let n = self.task.dimension();
+        let obstacle =
+            |kind, i: usize| Some(Obstacle::new(kind, step, &current.sides[i * n..(i + 1) * n]));
+        let Some((first, controller)) =
+            self.state_sets.as_ref().zip(self.controls.state_controller())
         else {
-            return Ok(Some(no_value));
+            return Ok(obstacle(ObstacleKind::NoValue, 0));
         };
         if step == 0 {
-            sets.begin(current.sides.iter().map(ClosedRange::to_interval).collect());
+            let mut first = first.clone();
+            first.begin(current.sides.iter().map(ClosedRange::to_interval).collect());
+            self.branches = vec![first];
         }
-        let mut boxes = Vec::new();
-        let wanted = self.options.between_samples.then_some(&mut boxes);
-        if !sets.advance(controller, wanted, budget)? {
-            return Ok(Some(no_value));
+        let (mut next, mut next_reached) = (Vec::new(), Vec::new());
+        for (i, branch) in self.branches.iter_mut().enumerate() {
+            let Some(choices) = branch.choices(controller) else {
+                return Ok(obstacle(ObstacleKind::NoValue, i));
+            };
+            if next.len() + choices.len() > MOST_BRANCHES {
+                return Ok(obstacle(ObstacleKind::ManyChoices, i));
+            }
+            let reached = current.reached.get(i).copied();
+            for choice in choices {
+                let mut sets = branch.clone();
+                let mut boxes = Vec::new();
+                let wanted = self.options.between_samples.then_some(&mut boxes);
+                if !sets.advance((controller, choice), wanted, budget)? {
+                    return Ok(obstacle(ObstacleKind::NoValue, i));
+                }
+                work.between.extend(boxes.into_iter().map(R::from_interval));
+                let met = look_between(self.task, &mut work.between, reached == Some(true), step);
+                if met.is_some() {
+                    return Ok(met);
+                }
+                next.push(sets);
+                next_reached.extend(reached);
+            }
         }
-        current.sides = sets.hull().iter().map(|&side| R::from_interval(side)).collect();
-        work.between.extend(boxes.into_iter().map(R::from_interval));
-        let reached = current.reached.first() == Some(&true);
-        Ok(self.look_between(&mut work.between, reached, step))
+        let hulls = next.iter().flat_map(StateSets::hull);
+        current.sides = hulls.map(|&side| R::from_interval(side)).collect();
+        current.reached = next_reached;
+        self.branches = next;
+        Ok(None)
     }
 
-    /// Looks at the boxes between samples, unless all that they stand for `reached` the goal and
-    /// that is the end; empties the list. What stands against *safe*.
-    fn look_between(&self, between: &mut Vec<R>, reached: bool, step: u32) -> Option<Obstacle<R>> {
-        let over = reached && self.task.ends_in_goal();
-        let boxes = between.chunks_exact(self.task.dimension());
-        let mut boxes = boxes.filter(|_| !over);
-        let met = boxes.find(|state| self.task.avoided_at(step + 1).any(|set| set.meets(state)));
-        let obstacle =
-            met.map(|state| Obstacle::new(ObstacleKind::MeetsUnsafeBetween, step + 1, state));
-        between.clear();
-        obstacle
+    /// Leaves out the sets whose boxes [`look_at`] left out, since all that they stand for is in the goal.
+    fn leave_out_reached(&mut self) {
+        let ends = self.task.question.goal == GoalRule::Each && self.task.ends_in_goal();
+        let Some(goal) = self.task.goal.as_ref().filter(|_| ends) else { return };
+        self.branches.retain(|sets| {
+            !goal.contains_set(sets.hull(), &|condition| sets.values(condition.asked()))
+        });
     }
 
     /// Notes what the boxes of the last step say about the goal.
@@ -377,30 +407,52 @@ impl<'a, R: ClosedRange> ReachableSets<'a, R> {
     }
 }
 
+/// Looks at the boxes between samples, unless all that they stand for `reached` the goal and
+/// that is the end; empties the list. What stands against *safe*.
+fn look_between<R: ClosedRange>(
+    task: &Task,
+    between: &mut Vec<R>,
+    reached: bool,
+    step: u32,
+) -> Option<Obstacle<R>> {
+    let over = reached && task.ends_in_goal();
+    let boxes = between.chunks_exact(task.dimension());
+    let mut boxes = boxes.filter(|_| !over);
+    let met = boxes.find(|state| task.avoided_at(step + 1).any(|set| set.meets(state)));
+    let obstacle =
+        met.map(|state| Obstacle::new(ObstacleKind::MeetsUnsafeBetween, step + 1, state));
+    between.clear();
+    obstacle
+}
+
 /// Looks at the boxes of a step: do they meet an unsafe set, are they in the goal? Absorbs or
 /// marks those in the goal; whether there is something to go on with.
 fn look_at<R: ClosedRange>(
     task: &Task,
     current: &mut Boxes<R>,
-    (step, tighter): (u32, Tighter<'_>),
+    (step, tighter): (u32, TighterOfEach<'_>),
     outcome: &mut PartOutcome<R>,
 ) -> bool {
     let n = task.dimension();
-    let meets = |state: &&[R]| task.avoided_at(step).any(|set| set.meets_set(state, tighter));
-    if let Some(state) = current.sides.chunks_exact(n).find(meets) {
+    let meets = |(i, state): &(usize, &[R])| {
+        task.avoided_at(step).any(|set| set.meets_set(state, &|condition| tighter(*i, condition)))
+    };
+    if let Some((_, state)) = current.sides.chunks_exact(n).enumerate().find(meets) {
         outcome.end(task, Obstacle::new(ObstacleKind::MeetsUnsafe, step, state));
         return false;
     }
     let Some(goal) = &task.goal else { return true };
+    let inside =
+        |(i, state): (usize, &[R])| goal.contains_set(state, &|condition| tighter(i, condition));
     match (task.question.goal, task.ends_in_goal()) {
         (GoalRule::AllAtOnce, _) => {
-            let all = current.sides.chunks_exact(n).all(|state| goal.contains_set(state, tighter));
+            let all = current.sides.chunks_exact(n).enumerate().all(inside);
             outcome.goal_steps.push(all);
         }
         (GoalRule::Each, true) => {
             let mut kept = 0;
             for i in 0..current.sides.len() / n {
-                if goal.contains_set(&current.sides[i * n..(i + 1) * n], tighter) {
+                if inside((i, &current.sides[i * n..(i + 1) * n])) {
                     continue;
                 }
                 for k in 0..n {
@@ -416,8 +468,9 @@ fn look_at<R: ClosedRange>(
         }
         (GoalRule::Each, false) => {
             current.reached.resize(current.sides.len() / n, false);
-            for (state, reached) in current.sides.chunks_exact(n).zip(&mut current.reached) {
-                *reached |= goal.contains_set(state, tighter);
+            let states = current.sides.chunks_exact(n).enumerate();
+            for (state, reached) in states.zip(&mut current.reached) {
+                *reached |= inside(state);
             }
             if outcome.absorbed_at.is_none() && current.reached.iter().all(|&reached| reached) {
                 outcome.absorbed_at = Some(step);

@@ -104,22 +104,31 @@ impl StateSets {
         }
     }
 
-    /// One step of the loop; boxes met between samples are appended to `between`. `false` if the
+    /// Prepares the next step: the choices of actions that the controller may take somewhere in the set, a
+    /// single one where it does not choose. `None` if it has no value somewhere.
+    pub(crate) fn choices(&mut self, controller: &StateController) -> Option<Vec<usize>> {
+        match self {
+            Self::Zonotopes(sets) => sets.choices(controller),
+            Self::TaylorModels(sets) => sets.choices(controller),
+        }
+    }
+
+    /// One step of the loop under one of the choices; boxes met between samples are appended to `between`. `false` if the
     /// dynamics have no value, or no bounds, somewhere.
     ///
     /// # Errors
     /// If the budget runs out.
     pub(crate) fn advance(
         &mut self,
-        controller: &StateController,
+        (controller, choice): (&StateController, usize),
         between: Option<&mut Vec<Interval>>,
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
         // A step takes long with many variables and substeps.
         budget.poll_clock()?;
         match self {
-            Self::Zonotopes(sets) => Ok(sets.advance(controller, between).is_some()),
-            Self::TaylorModels(sets) => sets.advance(controller, between, budget),
+            Self::Zonotopes(sets) => Ok(sets.advance((controller, choice), between).is_some()),
+            Self::TaylorModels(sets) => sets.advance((controller, choice), between, budget),
         }
     }
 }

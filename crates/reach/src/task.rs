@@ -85,11 +85,14 @@ pub struct ActionMap {
     pub offset: Rational,
     /// Bounds of the result.
     pub clamp: Option<(BoxEdge, BoxEdge)>,
+    /// Instead of all that: for each output the actions that are taken where it is the greatest, and the
+    /// first one among equals.
+    pub choices: Option<Vec<Vec<Rational>>>,
 }
 
 impl Default for ActionMap {
     fn default() -> Self {
-        Self { scale: Rational::ONE, offset: Rational::ZERO, clamp: None }
+        Self { scale: Rational::ONE, offset: Rational::ZERO, clamp: None, choices: None }
     }
 }
 

@@ -18,13 +18,13 @@ mod series;
 mod symbols;
 
 use policert_engine_api::{Budget, StopReason};
-use policert_numeric::Interval;
+use policert_numeric::{Interval, Rational};
 
 use crate::disturbance::{Changes, Disturbance};
 use crate::edge::BoxEdge;
 use crate::error::ReachError;
 use crate::observation::Observation;
-use crate::policy::StateController;
+use crate::policy::{StateController, greatest};
 use crate::range::ClosedRange;
 use crate::task::{ActionMap, Dynamics, DynamicsKind};
 use algebra::{Algebra, Order};
@@ -69,6 +69,8 @@ pub(crate) struct TaylorSets {
     /// abstraction of the network loses is due to its width.
     origins: Vec<usize>,
     blame: Vec<f64>,
+    /// What the network gives over the set.
+    outputs: Vec<Model>,
 }
 
 #[derive(Clone, Debug)]
@@ -124,6 +126,7 @@ impl TaylorSets {
             reach: Vec::new(),
             origins: Vec::new(),
             blame: Vec::new(),
+            outputs: Vec::new(),
         })
     }
 
@@ -175,7 +178,25 @@ impl TaylorSets {
         (*greatest.1 > 0.0).then_some(*greatest.0)
     }
 
-    /// One step of the loop; the boxes after all substeps but the last, or those met all the way of
+    /// Asks the network: the choices of actions that it may take somewhere in the set, a single one where it
+    /// does not choose. `None` if it has no value somewhere.
+    pub(crate) fn choices(&mut self, controller: &StateController) -> Option<Vec<usize>> {
+        self.symbols.absorb(&mut self.state, self.inputs);
+        let degree = self.algebra.order.degree;
+        let mut algebra = self.algebra.clone();
+        let seen = match controller.observation() {
+            Some(observation) => &self.models(observation, &mut algebra)?,
+            None => &self.state,
+        };
+        self.outputs = network::outputs(controller.network(), seen, degree, &mut self.blame);
+        let outputs = &self.outputs;
+        Some(match &controller.map().choices {
+            Some(_) => greatest(outputs.len(), |a, b| outputs[a].minus(&outputs[b]).range()),
+            None => vec![0],
+        })
+    }
+
+    /// One step of the loop after [`TaylorSets::choices`]; the boxes after all substeps but the last, or those met all the way of
     /// differential equations, are appended to `between`. `false` if the dynamics have no value, or no
     /// bounds, somewhere.
     ///
@@ -183,12 +204,11 @@ impl TaylorSets {
     /// If the budget runs out.
     pub(crate) fn advance(
         &mut self,
-        controller: &StateController,
+        (controller, choice): (&StateController, usize),
         mut between: Option<&mut Vec<Interval>>,
         budget: &mut Budget,
     ) -> Result<bool, StopReason> {
-        self.symbols.absorb(&mut self.state, self.inputs);
-        let Some(actions) = self.actions(controller) else { return Ok(false) };
+        let Some(actions) = self.actions(controller.map(), choice) else { return Ok(false) };
         let moved = match self.motion {
             Motion::Update { .. } => self.update(&actions, &mut between, budget)?,
             Motion::Flow { .. } => self.follow(&actions, &mut between, budget)?,
@@ -207,17 +227,16 @@ impl TaylorSets {
     }
 
     /// The actions; what is not known of each is a symbol.
-    fn actions(&mut self, controller: &StateController) -> Option<Vec<Model>> {
-        let degree = self.algebra.order.degree;
-        let mut algebra = self.algebra.clone();
-        let seen = match controller.observation() {
-            Some(observation) => &self.models(observation, &mut algebra)?,
-            None => &self.state,
+    fn actions(&mut self, map: &ActionMap, choice: usize) -> Option<Vec<Model>> {
+        let outputs = std::mem::take(&mut self.outputs);
+        let constant = |value: &Rational| Model::constant(Interval::enclosing(value));
+        let mut actions: Vec<Model> = match &map.choices {
+            Some(choices) => choices.get(choice)?.iter().map(constant).collect(),
+            None => {
+                let mapped = outputs.iter().map(|output| self.mapped(output, map));
+                mapped.map(|action| self.algebra.swept(action)).collect()
+            }
         };
-        let outputs = network::outputs(controller.network(), seen, degree, &mut self.blame);
-        let map = controller.map();
-        let mut actions: Vec<Model> =
-            outputs.iter().map(|output| self.algebra.swept(self.mapped(output, map))).collect();
         let known = actions.len();
         actions.extend(self.disturbances.iter().map(|d| Model::constant(d.range())));
         // What may change at any time is no number for the whole step.

@@ -32,9 +32,9 @@ impl TaskPlant {
         let dynamics = &task.dynamics;
         let hidden = !dynamics.disturbances.is_empty() || !dynamics.remembered.is_empty();
         let grid = task.grid.as_ref().is_none_or(|grid| grid.axes().len() == dimension);
-        if hidden || task.observation.is_some() || !grid {
+        if hidden || task.observation.is_some() || task.action.choices.is_some() || !grid {
             return Err(Failure::unsupported(
-                "training with uncertain quantities, remembered actions or observed expressions; a task \
+                "training with uncertain quantities, remembered actions, observed expressions or choices of actions; a task \
                  without them can be learnt from",
             ));
         }

@@ -54,13 +54,18 @@ impl<'a, R: ClosedRange> Controls<'a, R> {
         };
         let network = network_within(path, budget)?;
         let seen = task.observation.as_ref().map_or(task.dimension(), Observation::width);
-        if network.input_width() != seen || network.output_width() != inputs {
+        let outputs = task.action.choices.as_ref().map_or(inputs, Vec::len);
+        if network.input_width() != seen || network.output_width() != outputs {
+            let given = match &task.action.choices {
+                Some(_) => "choices of actions",
+                None => "actions",
+            };
             let what = match &task.observation {
                 Some(_) => "observed values",
                 None => "variables",
             };
             return Err(ReachError::Mismatch(format!(
-                "{}: the network has {} inputs and {} outputs; {seen} {what} and {inputs} actions \
+                "{}: the network has {} inputs and {} outputs; {seen} {what} and {outputs} {given} \
                  need as many",
                 path.display(),
                 network.input_width(),

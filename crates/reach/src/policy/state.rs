@@ -76,9 +76,30 @@ impl StateController {
             None => state,
         };
         let (middle, offsets) = centred(seen);
+        if let Some(choices) = &self.action.choices {
+            // Where it is not certain which one is taken, none is.
+            let [choice] = self.possible_choices(seen, &middle, &offsets)[..] else { return None };
+            ranges.extend(choices[choice].iter().map(Interval::enclosing));
+            return Some(());
+        }
         let forms = self.actions(seen, &middle, &offsets);
         ranges.extend(forms.iter().map(|form| form.range(&offsets)));
         Some(())
+    }
+
+    /// The choices of actions that may be taken somewhere in a box of what the network is shown.
+    pub(crate) fn possible_choices(
+        &self,
+        seen: &[Interval],
+        middle: &[f64],
+        offsets: &[Interval],
+    ) -> Vec<usize> {
+        let outputs = self.outputs(seen, middle, offsets);
+        let reach: Vec<f64> = offsets.iter().map(|offset| offset.magnitude()).collect();
+        greatest(outputs.len(), |a, b| {
+            let pair = [outputs[a].clone(), outputs[b].clone()];
+            Form::combination(&[1.0, -1.0], 0.0, &pair, &reach).range(offsets)
+        })
     }
 
     /// Appends the actions in a state as the network computes them in double precision, with all
@@ -93,6 +114,12 @@ impl StateController {
             None => state.to_vec(),
         };
         self.double.evaluate(&seen, actions);
+        if let Some(choices) = &map.choices {
+            let first_greatest = (1..actions.len())
+                .fold(0, |best, i| if actions[i] > actions[best] { i } else { best });
+            *actions = choices.get(first_greatest)?.iter().map(Rational::to_f64).collect();
+            return Some(());
+        }
         for action in actions.iter_mut() {
             *action = (*action - map.offset.to_f64()) * map.scale.to_f64();
             if let Some((lower, upper)) = &map.clamp {
@@ -141,6 +168,16 @@ impl StateController {
         let clamped = range.clamped(lower, upper);
         if clamped == range { form } else { Form::constant(clamped, offsets.len()) }
     }
+}
+
+/// The outputs that may be the first of the greatest ones, given bounds of one minus another.
+pub(crate) fn greatest(count: usize, difference: impl Fn(usize, usize) -> Interval) -> Vec<usize> {
+    let may_be = |a: usize, b: usize| {
+        let most = difference(a, b).hi();
+        // Among equals the first one counts.
+        if b < a { most > 0.0 } else { most >= 0.0 }
+    };
+    (0..count).filter(|&a| (0..count).all(|b| a == b || may_be(a, b))).collect()
 }
 
 /// Forms over the box around its middle.
@@ -208,7 +245,7 @@ impl Form {
     }
 
     /// A form without slopes.
-    fn constant(range: Interval, n: usize) -> Self {
+    pub(crate) fn constant(range: Interval, n: usize) -> Self {
         let centre = range.midpoint();
         let radius = (range - Interval::point(centre)).magnitude();
         Form { slopes: vec![0.0; n], centre, radius }

@@ -76,9 +76,9 @@ impl<'a, 'i> Reader<'a, 'i> {
         let hidden = Hidden::read(root, &state, &inputs)?;
         let all: Vec<String> = state.iter().chain(&hidden.variables).cloned().collect();
         let dynamics = self.dynamics(&state, &inputs, &hidden)?;
-        let action = self.action()?;
         let instance = self.instance(instance)?;
         let policy = root.section("policy")?;
+        let action = self.action(policy.as_ref(), inputs.len())?;
         let abstraction = root.section("abstraction")?;
         let (grid, reads_state) = match &abstraction {
             Some(section) => grid(section, n)?,
@@ -91,6 +91,13 @@ impl<'a, 'i> Reader<'a, 'i> {
             return Err(
                 root.error("[abstraction] with the cells that the controller reads is missing")
             );
+        }
+        if !reads_state && action.choices.is_some() {
+            return Err(ReachError::Unsupported(
+                "a table of actions where the controller reads cells; a `formula` with choices, or a \
+                 network that reads the state, is followed"
+                    .to_owned(),
+            ));
         }
         let observation = self.observation(policy.as_ref(), &all, n, reads_state)?;
         if let Some(section) = &policy {
@@ -216,9 +223,32 @@ impl<'a, 'i> Reader<'a, 'i> {
         Ok(Dynamics { kind, graph, components, substeps, period, clamp, disturbances, remembered })
     }
 
-    fn action(&self) -> Result<ActionMap, ReachError> {
-        let Some(section) = self.root.section("action")? else { return Ok(ActionMap::default()) };
+    /// From outputs to `inputs` actions: by `[action]`, or by a table of actions.
+    fn action(
+        &self,
+        policy: Option<&Section<'a, 'i>>,
+        inputs: usize,
+    ) -> Result<ActionMap, ReachError> {
         let mut action = ActionMap::default();
+        if let Some(entry) = policy.and_then(|section| section.get("actions")) {
+            if self.root.get("action").is_some() {
+                return Err(entry.error("[action] has no meaning where outputs choose actions"));
+            }
+            let rows = entry.items()?;
+            if rows.is_empty() {
+                return Err(entry.error("there is no action to be chosen"));
+            }
+            let row = |item: &Entry<'_, '_>| {
+                if item.is_list() { item.exactly(inputs) } else { Ok(vec![item.number()?]) }
+            };
+            let choices = rows.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+            if choices.iter().any(|row| row.len() != inputs) {
+                return Err(entry.error(format!("each choice needs {inputs} numbers")));
+            }
+            action.choices = Some(choices);
+            return Ok(action);
+        }
+        let Some(section) = self.root.section("action")? else { return Ok(action) };
         if let Some(entry) = section.get("scale") {
             action.scale = entry.number()?;
         }

@@ -151,9 +151,15 @@ fn controller(random: &mut Random, dimension: usize) -> StateController {
         Activation::Leaky { alpha: 0.125 },
         Activation::Clip { lo: -0.5, hi: 0.75 },
     ][random.below(5)];
+    let choices: Option<Vec<Vec<Rational>>> = (random.below(4) == 0).then(|| {
+        let count = 2 + random.below(2);
+        let quarters = (0..count).map(|_| i64::try_from(random.below(9)).expect("small") - 4);
+        quarters.map(|value| vec![Rational::new(value, 4).expect("not 0")]).collect()
+    });
+    let outputs = choices.as_ref().map_or(1, Vec::len);
     let mut width = inputs;
     for layer in 0..3 {
-        let next = if layer == 2 { 1 } else { 2 + random.below(5) };
+        let next = if layer == 2 { outputs } else { 2 + random.below(5) };
         let weights: Vec<f64> = (0..next * width).map(|_| random.unit()).collect();
         let bias: Vec<f64> = (0..next).map(|_| random.unit()).collect();
         let matrix = Matrix::new(next, width, weights).expect("the shape fits");
@@ -169,7 +175,7 @@ fn controller(random: &mut Random, dimension: usize) -> StateController {
     });
     StateController::new(
         builder.finish(node, ElementType::F64),
-        ActionMap { clamp, ..ActionMap::default() },
+        ActionMap { clamp, choices, ..ActionMap::default() },
         observation,
     )
 }
@@ -266,6 +272,7 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
     let mut gusts = Gusts::Random(random.next() | 1);
     let mut budget = Budget::unlimited();
     sets.begin(sides.clone());
+    let mut branches = vec![sets];
     let mut states: Vec<Vec<Interval>> = (0..3)
         .map(|k| {
             let corner = |side: &Interval| match (k, random.below(3)) {
@@ -286,13 +293,28 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
     let mut compared = 0;
     for step in 0..4 {
         let mut between = Vec::new();
-        if !sets.advance(&controller, Some(&mut between), &mut budget).expect("no limit") {
-            break;
+        let mut next = Vec::new();
+        for branch in &mut branches {
+            let Some(choices) = branch.choices(&controller) else { return compared };
+            for choice in choices {
+                let (mut sets, wanted) = (branch.clone(), Some(&mut between));
+                if !sets.advance((&controller, choice), wanted, &mut budget).expect("no limit") {
+                    return compared;
+                }
+                between.extend_from_slice(sets.hull());
+                next.push(sets);
+            }
         }
-        between.extend_from_slice(sets.hull());
+        if next.len() > 16 {
+            return compared;
+        }
+        branches = next;
         for state in &mut states {
             let (mut actions, mut way) = (Vec::new(), Vec::new());
-            controller.append_ranges(state, &mut actions).expect("a value");
+            if controller.append_ranges(state, &mut actions).is_none() {
+                // It is not certain which action is taken.
+                return compared;
+            }
             for _ in 0..parts {
                 let mut image = Vec::new();
                 actions.truncate(1);
@@ -302,16 +324,17 @@ fn check(seed: u64, kind: StateSetKind) -> usize {
                 }
                 *state = image;
             }
-            for (side, x) in sets.hull().iter().zip(state.iter()) {
-                let apart = side.intersection(*x).is_none();
-                assert!(!apart, "seed {seed}, step {step}: {side:?} {x:?} {texts:?}");
-            }
-            if let Some((all, one)) =
-                sets.values(condition.asked()).zip(condition.asked().ranges(state))
-            {
-                let apart = all[0].intersection(one[0]).is_none();
-                assert!(!apart, "seed {seed}, step {step}: {asked} {all:?} {one:?} {texts:?}");
-            }
+            let meet = |a: &[Interval], b: &[Interval]| {
+                a.iter().zip(b).all(|(a, b)| a.intersection(*b).is_some())
+            };
+            let within = |sets: &StateSets| {
+                let one = condition.asked().ranges(state);
+                let values = sets.values(condition.asked()).zip(one);
+                meet(sets.hull(), state) && values.is_none_or(|(all, one)| meet(&all, &one))
+            };
+            let hulls: Vec<_> = branches.iter().map(StateSets::hull).collect();
+            let met = branches.iter().any(within);
+            assert!(met, "seed {seed}, step {step}: {hulls:?} {state:?} {asked} {texts:?}");
             for state in way.chunks_exact(dimension) {
                 let met = between.chunks_exact(dimension).any(|hull| {
                     hull.iter().zip(state).all(|(hull, x)| hull.intersection(*x).is_some())
@@ -366,8 +389,9 @@ fn trajectories_of_known_loops_stay_inside() {
         // Enclosures that blow up say nothing any more.
         for _ in 0..task.steps {
             let mut between = Vec::new();
-            let moved =
-                sets.advance(controller, Some(&mut between), &mut budget).expect("no limit");
+            assert_eq!(sets.choices(controller), Some(vec![0]));
+            let moved = sets.advance((controller, 0), Some(&mut between), &mut budget);
+            let moved = moved.expect("no limit");
             if !moved || sets.hull().iter().any(|side| side.width() > 100.0) {
                 break;
             }
@@ -464,7 +488,8 @@ fn an_oscillator_keeps_its_width() {
     let mut budget = Budget::unlimited();
     let controller = controller(&mut random, 2);
     for _ in 0..100 {
-        assert!(sets.advance(&controller, None, &mut budget).expect("no limit"));
+        let choice = sets.choices(&controller).expect("a value")[0];
+        assert!(sets.advance((&controller, choice), None, &mut budget).expect("no limit"));
     }
     assert!(sets.hull().iter().all(|side| side.width() < 0.3), "{:?}", sets.hull());
 }

@@ -2,6 +2,7 @@
 
 mod arch;
 mod benchmarks;
+mod choices;
 mod questions;
 mod random_loops;
 mod regions;

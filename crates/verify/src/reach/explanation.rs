@@ -27,6 +27,9 @@ pub(super) fn reason(task: &Task, cause: &UnknownCause) -> String {
         ObstacleKind::MissesGoal => "is not inside the goal at the last step",
         ObstacleKind::LeavesGrid => "leaves the cells for which the controller is defined",
         ObstacleKind::NoAction => "meets a cell in which the controller has no value",
+        ObstacleKind::ManyChoices => {
+            "is one of too many that come from steps in which it is unclear which action is taken"
+        }
         ObstacleKind::NoValue => "contains states where the dynamics have no value, or no bound",
     };
     format!("at step {step}, a box {what}: {}", sides.join(", "))
@@ -104,6 +107,9 @@ pub(super) fn hint(task: &Task, config: &ReachConfig, cause: &UnknownCause) -> S
         }
         Some(ObstacleKind::NoAction) => {
             "a controller with a value in all cells would help".to_owned()
+        }
+        Some(ObstacleKind::ManyChoices) => {
+            "a network whose choice is clear in more states would help".to_owned()
         }
         Some(ObstacleKind::NoValue) => {
             let ways = ["dynamics with a value in all states"].into_iter().chain(tighter);

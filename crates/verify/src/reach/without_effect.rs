@@ -18,7 +18,9 @@ pub(super) fn refuse_without_effect(request: &ReachRequest, task: &Task) -> Resu
         Controller::CellNetwork(_) | Controller::CellFormula { .. } => (None, None),
         Controller::StateNetwork(_) => (
             network,
-            Some("the network reads the state itself, so that a part has one box at each step"),
+            task.action.choices.is_none().then_some(
+                "the network reads the state itself, so that a part has one box at each step",
+            ),
         ),
     };
     let boxes =
