@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import policert
@@ -49,6 +50,56 @@ def test_stable_baselines3(
     agent.save(tmp_path / "agent.zip")
     again = policert.Policy.from_sb3(tmp_path / "agent.zip", env)
     assert policert.verify(icy_road, "careful", again).verdict == verdict
+
+
+@pytest.mark.slow
+def test_normalised_dictionaries(icy_road: str) -> None:
+    """The choices in all states are those of the agent, which sees normalised observations."""
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    from policert.gym import JaniEnv
+
+    groups = {"where": ["position"], "how": ["speed", "speed + position"]}
+
+    def env() -> JaniEnv:
+        return JaniEnv(icy_road, "careful", observation=groups, max_steps=50)
+
+    vector = VecNormalize(DummyVecEnv([env]), norm_reward=False, clip_obs=1.0)
+    agent = PPO("MultiInputPolicy", vector, n_steps=64, learning_rate=0.01, seed=1, device="cpu")
+    agent.learn(640)
+    policy = policert.Policy.from_sb3(agent, vector)
+    states = [[0, position, speed] for position in range(31) for speed in range(4)]
+    chosen = policert.choices(icy_road, "careful", policy, states)
+    seen = {
+        "where": np.array([[p] for _, p, _ in states], dtype=np.float32),
+        "how": np.array([[s, s + p] for _, p, s in states], dtype=np.float32),
+    }
+    actions, _ = agent.predict(vector.normalize_obs(seen), deterministic=True)
+    assert chosen == [[LABELS[int(action)]] for action in actions]
+    assert len(set(actions.tolist())) > 1
+
+
+@pytest.mark.slow
+def test_what_is_refused(icy_road: str) -> None:
+    pytest.importorskip("stable_baselines3")
+    contrib = pytest.importorskip("sb3_contrib")
+    import gymnasium
+    from stable_baselines3 import PPO
+
+    from policert.gym import JaniEnv
+
+    class Switches(gymnasium.Env[Any, Any]):
+        observation_space = gymnasium.spaces.Box(0, 1, (2,))
+        action_space = gymnasium.spaces.MultiBinary(2)
+
+    env = JaniEnv(icy_road, "careful")
+    recurrent = contrib.RecurrentPPO("MlpLstmPolicy", env, device="cpu")
+    with pytest.raises(policert.Unsupported, match="recurrent policy"):
+        policert.Policy.from_sb3(recurrent, env)
+    with pytest.raises(policert.Unsupported, match="MultiBinary"):
+        policert.Policy.from_sb3(PPO("MlpPolicy", Switches(), device="cpu"), **WORDS)
 
 
 @pytest.mark.slow

@@ -19,6 +19,8 @@ from .policy import Policy
 
 # Inputs of this range tell the choices of a policy apart well enough to compare them.
 RANGE = (-10, 10)
+# The name of an input that is the only one.
+ALONE = "input"
 
 
 def from_torch(cls: type[Policy], module: Any, example: Any, words: dict[str, Any]) -> Policy:
@@ -74,6 +76,9 @@ def onnx_bytes(module: Any, examples: tuple[Any, ...], names: list[str]) -> byte
                     external_data=False,
                 )
                 return path.read_bytes()
+            except (RuntimeError, torch.onnx.errors.OnnxExporterError) as error:
+                first = (str(error).splitlines() or ["without a reason"])[0]
+                raise Unsupported(f"PyTorch does not export this module: {first}", 41) from error
             finally:
                 os.unlink(path)
 
@@ -89,7 +94,7 @@ def from_sb3(cls: type[Policy], model: Any, env: Any, words: dict[str, Any]) -> 
     policy = model.policy.to("cpu")
     policy.set_training_mode(False)
     space = model.observation_space
-    parts = dict(space.spaces) if type(space).__name__ == "Dict" else {"input": space}
+    parts = dict(space.spaces) if type(space).__name__ == "Dict" else {ALONE: space}
     sizes = {name: _observation(part) for name, part in parts.items()}
     groups = {name: width for name, (width, _) in sizes.items()}
     ranges = [pair for _, pairs in sizes.values() for pair in pairs]
@@ -192,19 +197,16 @@ def _observation(space: Any) -> tuple[int, list[tuple[int, int]]]:
     )
 
 
-def _inputs(entries: Any, space: Any, statistics: dict[str, Any] | None) -> Any:
+def _inputs(entries: Any, space: Any, statistics: dict[str, dict[str, Any]]) -> Any:
     """What the network reads, of each input where there are several."""
     if type(space).__name__ != "Dict":
-        return _preprocessed(entries, space, statistics)
-    if statistics is not None:
-        raise Unsupported(
-            "VecNormalize with dictionary observations: export the policy with torch.onnx.export, and "
-            "give the file to Policy with an interface",
-            41,
-        )
+        return _preprocessed(entries, space, statistics.get(ALONE))
     if not isinstance(entries, Mapping) or set(entries) != set(space.spaces):
         raise UsageError(f"inputs: a dictionary with {', '.join(space.spaces)} is expected", 42)
-    return {name: _preprocessed(entries[name], part, None) for name, part in space.spaces.items()}
+    return {
+        name: _preprocessed(entries[name], part, statistics.get(name))
+        for name, part in space.spaces.items()
+    }
 
 
 def _preprocessed(entries: Any, space: Any, statistics: dict[str, Any] | None) -> list[Any]:
@@ -219,18 +221,22 @@ def _preprocessed(entries: Any, space: Any, statistics: dict[str, Any] | None) -
     return [{"normalise": entries, **statistics}] if statistics else entries
 
 
-def _normalisation(model: Any, env: Any) -> dict[str, Any] | None:
-    """The statistics of VecNormalize, if the agent was trained with it."""
+def _normalisation(model: Any, env: Any) -> dict[str, dict[str, Any]]:
+    """The statistics of VecNormalize by input, if the agent was trained with it."""
     found = model.get_vec_normalize_env() if hasattr(model, "get_vec_normalize_env") else None
     if found is None and type(env).__name__ == "VecNormalize":
         found = env
     if found is None or not found.norm_obs:
-        return None
+        return {}
+    running = found.obs_rms if isinstance(found.obs_rms, dict) else {ALONE: found.obs_rms}
     return {
-        "mean": [float(x) for x in found.obs_rms.mean],
-        "variance": [float(x) for x in found.obs_rms.var],
-        "epsilon": float(found.epsilon),
-        "clip": float(found.clip_obs),
+        name: {
+            "mean": [float(x) for x in statistics.mean],
+            "variance": [float(x) for x in statistics.var],
+            "epsilon": float(found.epsilon),
+            "clip": float(found.clip_obs),
+        }
+        for name, statistics in running.items()
     }
 
 
@@ -259,7 +265,9 @@ class _Scores:
             self.heads = [int(n) for n in space.nvec]
             self.outputs = int(np.prod(space.nvec))
         elif not self.is_continuous:
-            raise Unsupported(f"actions of {space} are not supported", 41)
+            raise Unsupported(
+                f"actions of {space}: an agent chooses one number, MultiDiscrete ones, or a Box", 41
+            )
         scores, heads, self.groups = _forward(policy, space), self.heads, groups
 
         class Network(torch.nn.Module):
@@ -296,6 +304,12 @@ def _forward(policy: Any, space: Any) -> Callable[[Any, Any], Any]:
     import torch
 
     continuous = type(space).__name__ == "Box"
+    if hasattr(policy, "lstm_actor"):
+        raise Unsupported(
+            "a recurrent policy: put what is to be remembered into the state, as a variable of the "
+            "model, and train without recurrence",
+            41,
+        )
     if hasattr(policy, "q_net"):
         return lambda p, x: p.q_net.q_net(p.q_net.features_extractor(x))
     if hasattr(policy, "quantile_net"):
