@@ -17,7 +17,14 @@ import griffe
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent / "crates/python/python"
 MODULES = ["policert", "policert.gym", "policert.ray"]
 # Names that stand in signatures.
-TYPES = ["policy.Inputs", "commands.ModelLike", "options.Number", "files.PathLike", "commands.Progress", "commands.PropertyLike"]
+TYPES = [
+    "policy.Inputs",
+    "commands.ModelLike",
+    "options.Number",
+    "files.PathLike",
+    "commands.Progress",
+    "commands.PropertyLike",
+]
 # The longest signature in one line.
 WIDTH = 100
 BEGINNING = """# Python reference
